@@ -1,11 +1,11 @@
--- The books. Hot tables carry no foreign key to rows that all writes of a vault share (vaults, external accounts):
--- the check of such a key locks the shared row. `strongroom ledger verify` is the witness for those references.
+-- The books. Hot tables carry no foreign key to rows that all writes of a vault share (the vaults row, say): the check
+-- of such a key locks the shared row. `strongroom ledger verify` is the witness for those references.
 
 create table ledger_accounts (
   vault_id text not null,
   id text not null,
   -- The compact name by which entries refer to this account.
-  number bigint generated always as identity unique,
+  number bigint generated always as identity,
   token_id text not null,
   -- '' for the vault-level accounts (external, adjustment).
   address_id text not null default '',
@@ -15,30 +15,47 @@ create table ledger_accounts (
   created_at timestamptz(3) not null,
   primary key (vault_id, id),
   unique (vault_id, address_id, token_id, purpose),
+  unique (vault_id, token_id, number),
   check ((purpose in ('external', 'adjustment')) = (address_id = '')),
   check ((address_id = '') = (balance is null)),
   constraint ledger_accounts_balance_not_negative check (balance >= 0)
 ) with (fillfactor = 50);
 
--- One row moves `amount` from the debit account to the credit account: it cannot fail to sum to zero.
+-- One row moves `amount` of one token from the debit account to the credit account: it cannot fail to sum to zero.
+-- A null side is the vault-level account of the same token (external, or adjustment for kind 'adjust').
 create table ledger_entries (
   vault_id text not null,
   sequence bigint generated always as identity,
   kind text not null check (kind in ('deposit', 'reserve', 'settle', 'release', 'fee', 'adjust')),
   token_id text not null,
   operation_id text not null,
-  debit_account bigint not null,
-  credit_account bigint not null,
+  debit_account bigint,
+  credit_account bigint,
   amount numeric(78, 0) not null check (amount > 0),
-  -- Running balances after this entry; null on the side of a vault-level account.
+  -- Running balances of the two accounts after this entry.
   debit_balance numeric(78, 0) check (debit_balance >= 0),
   credit_balance numeric(78, 0) check (credit_balance >= 0),
   created_at timestamptz(3) not null,
   primary key (vault_id, sequence),
-  constraint ledger_entries_two_sides check (debit_account <> credit_account)
+  -- The token is part of both keys: no entry can move one token out and another in.
+  foreign key (vault_id, token_id, debit_account) references ledger_accounts (vault_id, token_id, number),
+  foreign key (vault_id, token_id, credit_account) references ledger_accounts (vault_id, token_id, number),
+  constraint ledger_entries_two_sides check (debit_account <> credit_account),
+  constraint ledger_entries_sides_of_kind check (
+    case kind
+      when 'deposit' then debit_account is null and credit_account is not null
+      when 'settle' then debit_account is not null and credit_account is null
+      when 'fee' then debit_account is not null and credit_account is null
+      when 'adjust' then (debit_account is null) <> (credit_account is null)
+      else debit_account is not null and credit_account is not null
+    end
+  ),
+  constraint ledger_entries_running_balances check (
+    (debit_account is null) = (debit_balance is null) and (credit_account is null) = (credit_balance is null)
+  )
 );
-create index ledger_entries_debit on ledger_entries (debit_account, sequence) where debit_balance is not null;
-create index ledger_entries_credit on ledger_entries (credit_account, sequence) where credit_balance is not null;
+create index ledger_entries_debit on ledger_entries (debit_account, sequence) where debit_account is not null;
+create index ledger_entries_credit on ledger_entries (credit_account, sequence) where credit_account is not null;
 -- Every effect happens once: an operation has at most one entry of a kind.
 create unique index ledger_entries_once on ledger_entries (vault_id, operation_id, kind);
 

@@ -1,0 +1,91 @@
+import { sql } from 'kysely'
+import type { Db } from '../db/client.ts'
+import { sha256 } from '../lib/secrets.ts'
+import type { Caller, Member } from './caller.ts'
+
+export const serviceTokenPrefix = 'srk_'
+
+type Authenticated = { caller: Caller; member: Member | null; vaultExists: boolean; session: SessionTimes | null }
+type SessionTimes = { id: string; lastSeenAt: Date; endsAt: Date }
+
+type Row = {
+  user_id: string
+  kind: 'person' | 'service'
+  email: string | null
+  is_platform_admin: boolean
+  session_id: string | null
+  last_seen_at: Date | null
+  ends_at: Date | null
+  expires_at: Date | null
+  vault_id: string | null
+  vault_code: string | null
+  vault_name: string | null
+  locked_at: Date | null
+  group_ids: string[]
+  everyone_id: string | null
+  is_admin: boolean
+}
+
+/**
+ * Resolves a session or service token and, when the path names a vault, the caller's memberships there: one indexed
+ * round trip, so that a removed membership or session ends on the next request on every node.
+ */
+export async function authenticate(
+  db: Db,
+  token: string,
+  vaultCode: string | null,
+  now: Date,
+): Promise<Authenticated | null> {
+  const hash = sha256(token)
+  const credential = token.startsWith(serviceTokenPrefix)
+    ? sql`select t.user_id, null::text as session_id, null::timestamptz as last_seen_at, null::timestamptz as ends_at,
+            t.expires_at
+          from service_tokens t
+          where t.token_hash = ${hash} and t.revoked_at is null and (t.expires_at is null or t.expires_at > ${now})`
+    : sql`select s.user_id, s.id as session_id, s.last_seen_at, s.ends_at, s.expires_at
+          from sessions s where s.token_hash = ${hash} and s.expires_at > ${now} and s.ends_at > ${now}`
+  const { rows } = await sql<Row>`
+    select u.id as user_id, u.kind, u.email, u.is_platform_admin, c.session_id, c.last_seen_at, c.ends_at, c.expires_at,
+      v.id as vault_id, v.code as vault_code, v.name as vault_name, v.locked_at,
+      coalesce(g.group_ids, '{}') as group_ids, coalesce(g.is_admin, false) as is_admin, e.id as everyone_id
+    from (${credential}) c
+    join users u on u.id = c.user_id and u.disabled_at is null
+    left join vaults v on v.code = ${vaultCode}
+    left join lateral (
+      select array_agg(m.group_id) as group_ids, bool_or(pg.is_system and pg.code = 'administrators') as is_admin
+      from policy_group_memberships m
+      join policy_groups pg on pg.vault_id = m.vault_id and pg.id = m.group_id
+      where m.vault_id = v.id and m.user_id = u.id
+    ) g on true
+    left join policy_groups e on e.vault_id = v.id and e.code = 'everyone' and e.is_system`.execute(db)
+  const row = rows[0]
+  return row === undefined ? null : toAuthenticated(row)
+}
+
+function toAuthenticated(row: Row): Authenticated {
+  const caller: Caller = {
+    userId: row.user_id,
+    kind: row.kind,
+    email: row.email,
+    isPlatformAdmin: row.is_platform_admin,
+    sessionId: row.session_id,
+    expiresAt: row.expires_at,
+  }
+  const isMember = row.vault_id !== null && row.group_ids.length > 0
+  return {
+    caller,
+    vaultExists: row.vault_id !== null,
+    member: isMember
+      ? {
+          ...caller,
+          vault: { id: row.vault_id!, code: row.vault_code!, name: row.vault_name!, lockedAt: row.locked_at },
+          groupIds: row.everyone_id === null ? row.group_ids : [...row.group_ids, row.everyone_id],
+          isAdmin: row.is_admin,
+        }
+      : null,
+    session:
+      row.session_id !== null && row.last_seen_at !== null && row.ends_at !== null
+        ? { id: row.session_id, lastSeenAt: row.last_seen_at, endsAt: row.ends_at }
+        : null,
+  }
+}

@@ -1,0 +1,48 @@
+import { forbidden, unauthorized } from '../lib/errors.ts'
+
+/** Who is asking, established by the session or service token of the request. */
+export type Caller = {
+  userId: string
+  kind: 'person' | 'service'
+  email: string | null
+  isPlatformAdmin: boolean
+  sessionId: string | null
+  expiresAt: Date | null
+}
+
+/** A caller within a vault they are a member of. */
+export type Member = Caller & {
+  vault: { id: string; code: string; name: string; lockedAt: Date | null }
+  /** Groups of the vault that the caller is in; the built-in group `everyone` included. */
+  groupIds: string[]
+  isAdmin: boolean
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller | null
+    member: Member | null
+  }
+  interface FastifyContextConfig {
+    access?: AccessLevel
+  }
+}
+
+/**
+ * Who may call a route, enforced before its input is validated:
+ * anyone · any signed-in caller · a member of the vault in the path · an administrator of it · a platform administrator.
+ */
+export type AccessLevel = 'public' | 'caller' | 'member' | 'administrator' | 'platform'
+
+type WithCaller = { caller: Caller | null; member: Member | null }
+
+export function callerOf(request: WithCaller): Caller {
+  if (request.caller === null) throw unauthorized()
+  return request.caller
+}
+
+/** The caller as a member of the vault in the path; only in routes of level member or administrator. */
+export function memberOf(request: WithCaller): Member {
+  if (request.member === null) throw forbidden('You are not a member of this vault')
+  return request.member
+}

@@ -1,0 +1,151 @@
+import { isIP } from 'node:net'
+
+export type Config = {
+  port: number
+  host: string
+  publicUrl: string | null
+  dataDir: string
+  databaseUrl: string | null
+  demo: boolean
+  adminEmail: string | null
+  smtpUrl: string | null
+  mailFrom: string
+  /** Verifies webhook signatures; several during a rotation. Empty only in demo mode: unsigned events are accepted. */
+  webhookSecrets: string[]
+  walletAllowedHosts: string[]
+  secretKey: string | null
+  approvalTtlHours: number
+  sessionTtlDays: number
+  rateLimitPerMinute: number
+  trustProxy: boolean
+  logLevel: string
+}
+
+type Setting = { name: string; about: string; fallback: string }
+
+/** Every setting, as `strongroom config` prints it. */
+export const settings: Setting[] = [
+  { name: 'PORT', about: 'TCP port; 0 picks a free one', fallback: '8420' },
+  { name: 'HOST', about: 'address to listen on', fallback: '127.0.0.1' },
+  { name: 'PUBLIC_URL', about: 'origin that people and mails use, such as https://vault.example.org; required outside demo mode', fallback: 'http://localhost:PORT' },
+  { name: 'DATA_DIR', about: 'folder of the embedded database and of demo mail', fallback: './.strongroom' },
+  { name: 'DATABASE_URL', about: 'PostgreSQL 15 to 18; unset: the embedded server', fallback: '' },
+  { name: 'DEMO', about: 'true: mail becomes files, unsigned webhooks are accepted, loopback wallets are allowed', fallback: 'false' },
+  { name: 'STRONGROOM_ADMIN_EMAIL', about: 'made a platform administrator at start', fallback: '' },
+  { name: 'STRONGROOM_SECRET_KEY', about: 'at least 32 characters; seals secrets at rest; required outside demo mode', fallback: '' },
+  { name: 'SMTP_URL', about: 'smtp:// or smtps:// server that sends mail; required outside demo mode', fallback: '' },
+  { name: 'MAIL_FROM', about: 'sender of mails', fallback: 'Strongroom <strongroom@localhost>' },
+  { name: 'WALLET_WEBHOOK_SECRET', about: 'at least 24 bytes, several separated by commas; required outside demo mode', fallback: '' },
+  { name: 'WALLET_ALLOWED_HOSTS', about: 'private hosts (host or host:port, separated by commas) that a walletServiceUrl may name', fallback: '' },
+  { name: 'APPROVAL_TTL_HOURS', about: 'hours until a pending approval expires', fallback: '72' },
+  { name: 'SESSION_TTL_DAYS', about: 'days of inactivity until a session ends (30 days at most in all)', fallback: '7' },
+  { name: 'RATE_LIMIT_PER_MINUTE', about: 'requests per caller and minute; 0 is off', fallback: '0' },
+  { name: 'TRUST_PROXY', about: 'true: X-Forwarded-For and -Proto of the proxy in front are believed', fallback: 'false' },
+  { name: 'LOG_LEVEL', about: 'fatal, error, warn, info, debug, trace or silent', fallback: 'info' },
+]
+
+/** Thrown with every fault of the settings at once. */
+export class ConfigError extends Error {
+  readonly faults: string[]
+  constructor(faults: string[]) {
+    super(`Strongroom cannot start:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`)
+    this.name = 'ConfigError'
+    this.faults = faults
+  }
+}
+
+/**
+ * Reads the settings once. Nothing else in the service reads the environment.
+ * @throws ConfigError that names every fault
+ */
+export function readConfig(env: Record<string, string | undefined>): Config {
+  const faults: string[] = []
+  const text = (name: string): string | null => {
+    const value = env[name]?.trim()
+    return value === undefined || value === '' ? null : value
+  }
+  const flag = (name: string): boolean => {
+    const value = text(name)
+    if (value === null || value === 'false' || value === '0') return false
+    if (value === 'true' || value === '1') return true
+    faults.push(`${name} must be true or false, not "${value}"`)
+    return false
+  }
+  const integer = (name: string, fallback: number, min: number, max: number): number => {
+    const value = text(name)
+    if (value === null) return fallback
+    const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN
+    if (number >= min && number <= max) return number
+    faults.push(`${name} must be a whole number from ${min} to ${max}, not "${value}"`)
+    return fallback
+  }
+  const url = (name: string, protocols: string[]): string | null => {
+    const value = text(name)
+    if (value === null) return null
+    if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value
+    faults.push(`${name} must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`)
+    return null
+  }
+  const list = (name: string): string[] =>
+    (text(name) ?? '')
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '')
+
+  const demo = flag('DEMO')
+  const requiredOutsideDemo = (name: string) => {
+    if (!demo && text(name) === null) faults.push(`${name} is required outside demo mode`)
+  }
+
+  const host = text('HOST') ?? '127.0.0.1'
+  if (isIP(host) === 0 && host !== 'localhost') faults.push(`HOST must be an IP address or localhost, not "${host}"`)
+
+  const publicUrl = url('PUBLIC_URL', ['http:', 'https:'])
+  requiredOutsideDemo('PUBLIC_URL')
+  if (publicUrl !== null && new URL(publicUrl).pathname !== '/') faults.push('PUBLIC_URL must be an origin without a path')
+
+  const webhookSecrets = list('WALLET_WEBHOOK_SECRET')
+  requiredOutsideDemo('WALLET_WEBHOOK_SECRET')
+  if (webhookSecrets.some((secret) => Buffer.byteLength(secret) < 24)) {
+    faults.push('WALLET_WEBHOOK_SECRET must have at least 24 bytes (each, when it lists several)')
+  }
+
+  const secretKey = text('STRONGROOM_SECRET_KEY')
+  requiredOutsideDemo('STRONGROOM_SECRET_KEY')
+  if (secretKey !== null && secretKey.length < 32) faults.push('STRONGROOM_SECRET_KEY must have at least 32 characters')
+
+  const adminEmail = text('STRONGROOM_ADMIN_EMAIL')?.toLowerCase() ?? null
+  if (adminEmail !== null && !/^[^\s@]+@[^\s@]+$/.test(adminEmail)) {
+    faults.push('STRONGROOM_ADMIN_EMAIL must be an e-mail address')
+  }
+
+  const smtpUrl = url('SMTP_URL', ['smtp:', 'smtps:'])
+  requiredOutsideDemo('SMTP_URL')
+
+  const logLevel = text('LOG_LEVEL') ?? 'info'
+  if (!['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].includes(logLevel)) {
+    faults.push(`LOG_LEVEL must be fatal, error, warn, info, debug, trace or silent, not "${logLevel}"`)
+  }
+
+  const config: Config = {
+    port: integer('PORT', 8420, 0, 65_535),
+    host,
+    publicUrl: publicUrl === null ? null : new URL(publicUrl).origin,
+    dataDir: text('DATA_DIR') ?? './.strongroom',
+    databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:']),
+    demo,
+    adminEmail,
+    smtpUrl,
+    mailFrom: text('MAIL_FROM') ?? 'Strongroom <strongroom@localhost>',
+    webhookSecrets,
+    walletAllowedHosts: list('WALLET_ALLOWED_HOSTS'),
+    secretKey,
+    approvalTtlHours: integer('APPROVAL_TTL_HOURS', 72, 1, 8_760),
+    sessionTtlDays: integer('SESSION_TTL_DAYS', 7, 1, 30),
+    rateLimitPerMinute: integer('RATE_LIMIT_PER_MINUTE', 0, 0, 1_000_000),
+    trustProxy: flag('TRUST_PROXY'),
+    logLevel,
+  }
+  if (faults.length > 0) throw new ConfigError(faults)
+  return config
+}

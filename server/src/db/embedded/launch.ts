@@ -1,0 +1,115 @@
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Account } from './account.ts'
+import type { Binaries } from './binaries.ts'
+import { tryDatabase } from './connection.ts'
+import { openLogFile } from './log-file.ts'
+import { clusterName, readPostmaster } from './postmaster.ts'
+import { spawnProgram, toFailure, toLaunchError } from './programs.ts'
+import { reachDirectory } from './reach.ts'
+
+const POLL_MS = 10
+
+/** What a start came to: a server that answers, or the log of one that ended before it did. */
+export type LaunchResult = { pid: number; port: number } | { failure: string; retryable: boolean }
+
+/**
+ * Starts the server and waits until it answers, through crash recovery if need be.
+ * @throws Error when the program cannot be executed or the deadline (milliseconds since the epoch) passes.
+ */
+export async function launchPostgres(options: {
+  dataDir: string
+  clusterDir: string
+  account: Account
+  binaries: Binaries
+  password: string
+  fast: boolean
+  deadline: number
+}): Promise<LaunchResult> {
+  const { clusterDir, account, binaries, password, deadline } = options
+  const port = await findFreePort()
+  const log = openLogFile(join(options.dataDir, 'postgres.log'))
+  const reach = reachDirectory(clusterDir, account)
+  try {
+    const child = spawnProgram({
+      program: binaries.postgres,
+      args: ['-D', reach.path, '-p', String(port), ...settings(clusterDir, options.fast)],
+      account,
+      descriptors: reach.descriptors,
+      output: log.descriptor,
+    })
+    let ended: { code: number | null } | null = null
+    let launchError: Error | null = null
+    child.on('exit', (code) => {
+      ended = { code }
+    })
+    child.on('error', (cause) => {
+      launchError = toLaunchError(binaries.postgres, cause)
+    })
+    // A server must not keep a process alive that has nothing else to do; the exit hook of the caller ends it.
+    child.unref()
+    while (Date.now() < deadline) {
+      if (launchError) throw launchError
+      if (ended) {
+        const text = log.readNew()
+        return { failure: toFailure((ended as { code: number | null }).code, text), retryable: isRetryable(text) }
+      }
+      const postmaster = readPostmaster(clusterDir)
+      if (postmaster?.ready && postmaster.pid === child.pid && (await tryDatabase(port, password)) === 'ready') {
+        return { pid: postmaster.pid, port }
+      }
+      await sleep(POLL_MS)
+    }
+    child.kill('SIGINT')
+    throw new Error(
+      `PostgreSQL did not become ready in time: ${log.readNew().trim().split('\n').slice(-12).join('\n')}`,
+    )
+  } finally {
+    reach.close()
+    log.close()
+  }
+}
+
+/**
+ * Given on the command line, where they win over postgresql.conf: what safety and the finding of the server rest on.
+ * There is no unix socket, because its path may be 107 bytes long at most and a data directory's may be longer.
+ */
+function settings(clusterDir: string, fast: boolean): string[] {
+  const durability = fast ? 'off' : 'on'
+  const values: Record<string, string> = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    cluster_name: clusterName(clusterDir),
+    'strongroom.starter': String(process.pid),
+    password_encryption: 'scram-sha-256',
+    logging_collector: 'off',
+    log_destination: 'stderr',
+    fsync: durability,
+    full_page_writes: durability,
+    synchronous_commit: durability,
+    ...(fast ? { max_connections: '300', autovacuum: 'off', max_wal_size: '4GB', checkpoint_timeout: '1h' } : {}),
+  }
+  return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+}
+
+/** Another process took the port or started the same server meanwhile, or the last server's children still end. */
+function isRetryable(text: string): boolean {
+  return /could not create any TCP\/IP sockets|lock file "postmaster.pid" (already exists|is empty)|pre-existing shared memory block|address already in use/i.test(
+    text,
+  )
+}
+
+function findFreePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => {
+        if (address && typeof address === 'object') return resolve(address.port)
+        reject(new Error('The system gave no free port on 127.0.0.1.'))
+      })
+    })
+  })
+}

@@ -1,0 +1,81 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { Kysely, type Migration, type MigrationProvider, Migrator, PostgresDialect, sql } from 'kysely'
+import pg from 'pg'
+import PgBoss from 'pg-boss'
+import { queueNames } from './queues.ts'
+
+const folder = new URL('./migrations/', import.meta.url)
+
+/**
+ * Brings the database up to this version: the numbered SQL files, the job queues, and the role the service works as.
+ * Safe to run by several processes at once, and a no-op when nothing is new.
+ *
+ * @param databaseUrl of a role that owns the database (and may create a role the first time)
+ */
+export async function migrate(databaseUrl: string): Promise<void> {
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 2 })
+  pool.on('error', () => {})
+  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
+  try {
+    await createRole(db)
+    const migrator = new Migrator({
+      db,
+      provider: sqlFiles,
+      migrationTableName: 'schema_migrations',
+      migrationLockTableName: 'schema_migrations_lock',
+    })
+    const { error, results } = await migrator.migrateToLatest()
+    if (error !== undefined) throw error
+    const queuesAreNew = await createQueues(db, databaseUrl)
+    if (queuesAreNew || (results ?? []).length > 0) {
+      await sql.raw(await readFile(new URL('./roles.sql', import.meta.url), 'utf8')).execute(db)
+    }
+  } finally {
+    await db.destroy()
+  }
+}
+
+const sqlFiles: MigrationProvider = {
+  async getMigrations() {
+    const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
+    const migrations: Record<string, Migration> = {}
+    for (const name of names) {
+      migrations[name.replace(/\.sql$/, '')] = {
+        async up(db) {
+          await sql.raw(await readFile(new URL(name, folder), 'utf8')).execute(db)
+        },
+      }
+    }
+    return migrations
+  },
+}
+
+/** Roles belong to the cluster, not to the database: another migration may create it at the same moment. */
+async function createRole(db: Kysely<unknown>): Promise<void> {
+  const { rows } = await sql<{ member: boolean }>`
+    select pg_has_role(current_user, oid, 'member') as member from pg_roles where rolname = 'strongroom_app'`.execute(db)
+  if (rows[0]?.member === true) return
+  await sql`do $$ begin create role strongroom_app nologin; exception when duplicate_object or unique_violation then null; end $$`.execute(db)
+  await sql`do $$ begin execute format('grant strongroom_app to %I', current_user); exception when unique_violation then null; end $$`.execute(db)
+}
+
+async function createQueues(db: Kysely<unknown>, databaseUrl: string): Promise<boolean> {
+  const known = await existingQueues(db)
+  if (queueNames.every((name) => known.has(name))) return false
+  const boss = new PgBoss({ connectionString: databaseUrl, schema: 'pgboss', supervise: false, schedule: false, max: 1 })
+  boss.on('error', () => {})
+  await boss.start()
+  try {
+    for (const name of queueNames) await boss.createQueue(name)
+  } finally {
+    await boss.stop({ graceful: false, wait: true })
+  }
+  return true
+}
+
+async function existingQueues(db: Kysely<unknown>): Promise<Set<string>> {
+  const { rows: tables } = await sql<{ found: string | null }>`select to_regclass('pgboss.queue')::text as found`.execute(db)
+  if (tables[0]?.found == null) return new Set()
+  const { rows } = await sql<{ name: string }>`select name from pgboss.queue`.execute(db)
+  return new Set(rows.map((row) => row.name))
+}

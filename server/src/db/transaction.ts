@@ -1,0 +1,33 @@
+import { transactionAttemptsMax } from '../lib/limits.ts'
+import type { Db, Trx } from './client.ts'
+
+/**
+ * Runs `work` in one transaction and repeats it, a bounded number of times, when PostgreSQL asks for that:
+ * 40001 serialization failure, 40P01 deadlock. `work` must have no effect outside the transaction.
+ */
+export async function inTransaction<Result>(db: Db, work: (trx: Trx) => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await db.transaction().execute(work)
+    } catch (error) {
+      if (attempt >= transactionAttemptsMax || !isRetryable(error)) throw error
+      await new Promise((resolve) => setTimeout(resolve, 2 ** attempt * 5 * Math.random()))
+    }
+  }
+}
+
+function isRetryable(error: unknown): boolean {
+  const code = sqlStateOf(error)
+  return code === '40001' || code === '40P01'
+}
+
+/** The SQLSTATE of a PostgreSQL error, or null. */
+export function sqlStateOf(error: unknown): string | null {
+  const code = (error as { code?: unknown } | null)?.code
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : null
+}
+
+/** Whether the error is the violation of the named unique or check constraint. */
+export function violates(error: unknown, constraint: string): boolean {
+  return (error as { constraint?: unknown } | null)?.constraint === constraint && sqlStateOf(error)?.startsWith('23') === true
+}

@@ -1,0 +1,17 @@
+import type { Logger } from 'pino'
+import type { Config } from './config.ts'
+import type { Db } from './db/client.ts'
+import type { JobQueue } from './db/job-queue.ts'
+import type { Sealer } from './lib/secrets.ts'
+
+/** What the composition root hands to every module. */
+export type Deps = {
+  config: Config
+  db: Db
+  jobs: JobQueue
+  sealer: Sealer
+  log: Logger
+  clock: () => Date
+  /** The origin that people use; known only after listening when PORT is 0. */
+  publicOrigin: () => string
+}

@@ -1,0 +1,50 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { sqlStateOf } from '../db/transaction.ts'
+import { AppError, badRequest, faulty, toErrorBody, unavailable } from '../lib/errors.ts'
+import { StrictJsonError } from '../lib/strict-json.ts'
+import { ValidationError } from './validation.ts'
+
+/** Turns whatever was thrown into the specified body. What we do not know is a 500 that tells nothing but its request id. */
+export function handleError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const error = toAppError(thrown)
+  if (error.status >= 500) request.log.error({ err: thrown }, error.message)
+  for (const [name, value] of Object.entries(error.headers)) reply.header(name, value)
+  reply.code(error.status).type('application/json; charset=utf-8').send(JSON.stringify(toErrorBody(error, request.id)))
+}
+
+/** Fastify's own errors by their code: status and what to say. */
+const fastifyErrors: Record<string, [status: number, message: string]> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [415, 'The content type must be application/json'],
+  FST_ERR_CTP_BODY_TOO_LARGE: [413, 'The body is larger than this service accepts'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [400, 'The body does not have the length that the request states'],
+  FST_ERR_BAD_URL: [400, 'The path is not a valid URL path'],
+  FST_ERR_MAX_PARAM_LENGTH: [414, 'A part of the path is too long'],
+}
+
+export function toAppError(thrown: unknown): AppError {
+  if (thrown instanceof AppError) return thrown
+  if (thrown instanceof ValidationError) return faulty(thrown.faults)
+  if (thrown instanceof StrictJsonError) return badRequest('body', thrown.message)
+  if (thrown instanceof SyntaxError && (thrown as { statusCode?: number }).statusCode === 400) {
+    return badRequest('body', 'is not valid JSON')
+  }
+  const { code = '', statusCode } = thrown as FastifyError
+  const known = fastifyErrors[code]
+  if (known !== undefined) return new AppError(known[0], known[1])
+  if (isDatabaseUnreachable(thrown)) return unavailable('The database cannot be reached right now', 2)
+  if (sqlStateOf(thrown) === '40001' || sqlStateOf(thrown) === '40P01') {
+    return unavailable('Too many conflicting requests at this moment', 1)
+  }
+  // PostgreSQL cannot store a NUL character in text.
+  if (sqlStateOf(thrown) === '22021' || sqlStateOf(thrown) === '22P05') return badRequest('body', 'holds a character that cannot be stored')
+  if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
+    return new AppError(statusCode, 'The request cannot be processed')
+  }
+  return new AppError(500, 'An unexpected error happened; the log of the service tells more under this request id')
+}
+
+function isDatabaseUnreachable(thrown: unknown): boolean {
+  const { code, message } = (thrown ?? {}) as { code?: unknown; message?: unknown }
+  if (typeof code === 'string' && /^(08...|57P0[123]|53300|ECONNREFUSED|ECONNRESET|EPIPE)$/.test(code)) return true
+  return typeof message === 'string' && /connection terminated|timeout exceeded when trying to connect/i.test(message)
+}

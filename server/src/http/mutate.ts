@@ -1,0 +1,114 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { sql } from 'kysely'
+import { callerOf } from '../access/caller.ts'
+import type { Trx } from '../db/client.ts'
+import { inTransaction, violates } from '../db/transaction.ts'
+import type { Deps } from '../deps.ts'
+import { type AppError, badRequest, conflict, toErrorBody } from '../lib/errors.ts'
+import { idempotencyKeyLengthMax } from '../lib/limits.ts'
+import { sha256 } from '../lib/secrets.ts'
+
+/** The answer to a write. A refusal that leaves a trace (an audit record) is an answer too: it commits. */
+export type Answer = { status: number; body?: unknown } | { refusal: AppError }
+
+export const created = (body: unknown): Answer => ({ status: 201, body })
+export const ok = (body: unknown): Answer => ({ status: 200, body })
+export const accepted = (body: unknown): Answer => ({ status: 202, body })
+export const noContent = (): Answer => ({ status: 204 })
+
+/**
+ * Runs a write: one transaction for its effect, its audit records, its jobs and, when the request carries an
+ * Idempotency-Key, its stored answer. The same caller, key, method, path and body get the stored answer again.
+ */
+export async function mutate(
+  deps: Deps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: (trx: Trx) => Promise<Answer>,
+): Promise<FastifyReply> {
+  const key = readIdempotencyKey(request)
+  const answer = await (key === null
+    ? inTransaction(deps.db, work).then((fresh) => serialise(fresh, request.id))
+    : once(deps, request, key, work))
+  for (const [name, value] of Object.entries(answer.headers)) reply.header(name, value)
+  reply.code(answer.status)
+  return answer.text === null ? reply.send() : reply.type('application/json; charset=utf-8').send(answer.text)
+}
+
+type Serialised = { status: number; text: string | null; headers: Record<string, string> }
+
+function serialise(answer: Answer, requestId: string): Serialised {
+  if ('refusal' in answer) {
+    const { refusal } = answer
+    return { status: refusal.status, text: JSON.stringify(toErrorBody(refusal, requestId)), headers: refusal.headers }
+  }
+  return { status: answer.status, text: answer.body === undefined ? null : JSON.stringify(answer.body), headers: {} }
+}
+
+function readIdempotencyKey(request: FastifyRequest): string | null {
+  const header = request.headers['idempotency-key']
+  if (header === undefined) return null
+  const key = Array.isArray(header) ? header.join(',') : header
+  if (key.length > idempotencyKeyLengthMax || !/^[\x21-\x7e]+$/.test(key)) {
+    throw badRequest('Idempotency-Key', `must be 1 to ${idempotencyKeyLengthMax} visible ASCII characters`)
+  }
+  return key
+}
+
+async function once(
+  deps: Deps,
+  request: FastifyRequest,
+  key: string,
+  work: (trx: Trx) => Promise<Answer>,
+): Promise<Serialised> {
+  const callerId = callerOf(request).userId
+  const fingerprint = sha256(JSON.stringify([request.method, request.url, request.body ?? null]))
+  const attempt = () =>
+    inTransaction(deps.db, async (trx): Promise<Serialised> => {
+      const { isFree, stored } = await claim(trx, callerId, key)
+      if (!isFree) throw conflict('A request with this Idempotency-Key is still running')
+      if (stored !== null) return replay(deps, stored, fingerprint)
+      const fresh = serialise(await work(trx), request.id)
+      await trx
+        .insertInto('idempotency_keys')
+        .values({
+          caller_id: callerId,
+          key,
+          fingerprint,
+          status: fresh.status,
+          body: deps.sealer.seal(JSON.stringify({ text: fresh.text, headers: fresh.headers })),
+          created_at: deps.clock(),
+        })
+        .execute()
+      return fresh
+    })
+  try {
+    return await attempt()
+  } catch (error) {
+    // The first request committed between our snapshot and our lock: its answer is there now.
+    if (violates(error, 'idempotency_keys_pkey')) return await attempt()
+    throw error
+  }
+}
+
+type Stored = { fingerprint: Buffer; status: number; body: Buffer }
+
+async function claim(trx: Trx, callerId: string, key: string): Promise<{ isFree: boolean; stored: Stored | null }> {
+  const { rows } = await sql<{ is_free: boolean; fingerprint: Buffer | null; status: number; body: Buffer }>`
+    select l.is_free, k.fingerprint, k.status, k.body
+    from (select pg_try_advisory_xact_lock(hashtextextended(${`${callerId} ${key}`}, 0)) as is_free) l
+    left join idempotency_keys k on k.caller_id = ${callerId} and k.key = ${key}`.execute(trx)
+  const row = rows[0]!
+  return {
+    isFree: row.is_free,
+    stored: row.fingerprint === null ? null : { fingerprint: row.fingerprint, status: row.status, body: row.body },
+  }
+}
+
+function replay(deps: Deps, stored: Stored, fingerprint: Buffer): Serialised {
+  if (!stored.fingerprint.equals(fingerprint)) {
+    throw conflict('This Idempotency-Key was used for a different request')
+  }
+  const { text, headers } = JSON.parse(deps.sealer.open(stored.body)) as { text: string | null; headers: Record<string, string> }
+  return { status: stored.status, text, headers: { ...headers, 'idempotency-replayed': 'true' } }
+}

@@ -1,0 +1,58 @@
+import type { FastifyBaseLogger, FastifyInstance, RawReplyDefaultExpression, RawRequestDefaultExpression, RawServerDefault } from 'fastify'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import { type TSchema, Type } from 'typebox'
+import type { AccessLevel } from '../access/caller.ts'
+import { ErrorSchema, Ref } from './schema.ts'
+
+/** The Fastify instance of every module: schemas give the types of params, query, body and answer. */
+export type App = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression<RawServerDefault>,
+  RawReplyDefaultExpression<RawServerDefault>,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>
+
+type RouteSpec = {
+  operationId: string
+  summary: string
+  description?: string
+  tag: string
+  access: AccessLevel
+  params?: TSchema
+  querystring?: TSchema
+  body?: TSchema
+  /** Schemas of the successful answers by status; null for an answer without a body. */
+  answers: Record<number, TSchema | null>
+  /** Statuses of errors beyond those that follow from the rest (400, 401, 403, 404 for a vault, 429, 500, 503). */
+  errors?: number[]
+}
+
+type Schema<S extends RouteSpec> = Omit<{ [K in keyof S as K extends 'params' | 'querystring' | 'body' ? K : never]: S[K] }, never>
+
+const noQuery = Type.Object({}, { additionalProperties: false })
+
+/** The options of a route: what validates, serialises and documents it, and who may call it. */
+export function route<const S extends RouteSpec>(spec: S): { schema: Schema<S>; config: { access: AccessLevel } } {
+  const errors = new Set([400, 429, 500, 503, ...(spec.errors ?? [])])
+  if (spec.access !== 'public') errors.add(401)
+  if (spec.access !== 'public' && spec.access !== 'caller') errors.add(403)
+  if (spec.access === 'member' || spec.access === 'administrator') errors.add(404)
+  const response: Record<number, unknown> = {}
+  for (const [status, schema] of Object.entries(spec.answers)) {
+    response[Number(status)] = schema ?? { type: 'null', description: 'No content' }
+  }
+  for (const status of [...errors].sort()) response[status] = Ref(ErrorSchema)
+  const schema = {
+    operationId: spec.operationId,
+    summary: spec.summary,
+    ...(spec.description === undefined ? {} : { description: spec.description }),
+    tags: [spec.tag],
+    ...(spec.access === 'public' ? {} : { security: [{ bearer: [] }, { cookie: [] }] }),
+    ...(spec.params === undefined ? {} : { params: spec.params }),
+    querystring: spec.querystring ?? noQuery,
+    ...(spec.body === undefined ? {} : { body: spec.body }),
+    response,
+  }
+  return { schema: schema as unknown as Schema<S>, config: { access: spec.access } }
+}

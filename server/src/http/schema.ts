@@ -1,0 +1,93 @@
+import { type Static, type TSchema, Type } from 'typebox'
+import { idPattern } from '../lib/ids.ts'
+import * as limits from '../lib/limits.ts'
+import { decimalPattern, rawAmountPattern } from '../lib/money.ts'
+
+/** Building blocks of what is on the wire. Every leaf has an example: the examples of OpenAPI are made from them. */
+
+export const Id = Type.String({ pattern: idPattern, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
+export const Timestamp = Type.String({ format: 'date-time', examples: ['2026-01-31T09:30:00.000Z'] })
+export const DecimalAmount = Type.String({
+  pattern: decimalPattern,
+  description: 'In token units; never more fraction digits than the token has decimals.',
+  examples: ['1.5'],
+})
+export const RawAmount = Type.String({
+  pattern: rawAmountPattern,
+  description: 'In the smallest unit of the token.',
+  examples: ['1500000'],
+})
+export const Color = Type.String({ pattern: '^#([0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$', examples: ['#1d4ed8'] })
+export const Emoji = Type.String({ minLength: 1, maxLength: 32, examples: ['🏦'] })
+export const Uri = Type.String({
+  pattern: '^https?://',
+  maxLength: limits.uriLengthMax,
+  examples: ['https://example.org/logo.png'],
+})
+export const Name = Type.String({ minLength: 1, maxLength: limits.nameLengthMax, pattern: '\\S', examples: ['Treasury'] })
+export const Description = Type.String({ maxLength: limits.descriptionLengthMax, examples: ['Working capital'] })
+export const Email = Type.String({
+  maxLength: limits.emailLengthMax,
+  pattern: '^[^\\s@"<>(),:;\\\\]{1,64}@[^\\s@"<>(),:;\\\\]+$',
+  examples: ['treasurer@example.org'],
+})
+/** Codes of groups and policies. */
+export const Code = Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,62}$', examples: ['treasury'] })
+export const VaultCode = Type.String({ pattern: '^[a-z0-9][a-z0-9-]{1,62}$', examples: ['main-vault'] })
+export const Tags = Type.Array(Type.String({ minLength: 1, maxLength: limits.tagLengthMax, examples: ['payroll'] }), {
+  maxItems: limits.tagsMax,
+  uniqueItems: true,
+})
+
+export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+/** A set of string constants as one JSON Schema `enum`. */
+export const Enum = <const T extends readonly string[]>(values: T) =>
+  Type.Unsafe<T[number]>(Type.String({ enum: [...values], examples: [values[0]] }))
+
+/** An object that refuses unknown members: a misspelt field must never be ignored. */
+export const Closed = <T extends Record<string, TSchema>>(properties: T, options: { $id?: string; description?: string } = {}) =>
+  Type.Object(properties, { additionalProperties: false, ...options })
+
+/** Refers to a named component and keeps its static type (`Type.Ref` infers unknown: sinclairzx81/typebox#1494). */
+export const Ref = <T extends TSchema & { $id?: string }>(schema: T) => {
+  const name = (schema as { $id?: string }).$id
+  if (name === undefined) throw new Error('Only a schema with an $id can be referred to')
+  return Type.Unsafe<Static<T>>(Type.Ref(name))
+}
+
+/** The answer of every list: `items` and the cursor of the next page, null at the end. */
+export const PageOf = <T extends TSchema>(item: T) =>
+  Closed({ items: Type.Array(item), nextCursor: Nullable(Type.String({ examples: ['MTc2ODAuY21pOGgyazFw'] })) })
+
+export const pageQuery = {
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: limits.pageItemsMax, default: limits.pageItemsDefault, examples: [20] }),
+  ),
+  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'nextCursor of the previous page.' })),
+}
+
+export const VaultParams = Closed({ code: Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }) })
+export const VaultAndIdParams = Closed({ code: Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }), id: Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }) })
+export const IdParams = Closed({ id: Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }) })
+
+export const ErrorSchema = Type.Object(
+  {
+    error: Type.String({ examples: ['Bad Request'] }),
+    message: Type.String({ examples: ['amount: must be a decimal string'] }),
+    code: Type.Union([Type.Integer({ examples: [400] }), Type.String()]),
+    details: Type.Optional(
+      Type.Union([
+        Type.Array(
+          Closed({
+            field: Type.String({ examples: ['amount'] }),
+            message: Type.String({ examples: ['must be a decimal string'] }),
+          }),
+        ),
+        Type.String(),
+      ]),
+    ),
+    requestId: Type.Optional(Type.String()),
+  },
+  { $id: 'Error', additionalProperties: false },
+)

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto'
+import cookie from '@fastify/cookie'
+import helmet from '@fastify/helmet'
+import rateLimit from '@fastify/rate-limit'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import fastify, { type FastifyBaseLogger, type FastifyRequest } from 'fastify'
+import type { Deps } from '../deps.ts'
+import { AppError, badRequest } from '../lib/errors.ts'
+import { bodyBytesMax } from '../lib/limits.ts'
+import { parseStrictJson } from '../lib/strict-json.ts'
+import { handleError } from './error-handler.ts'
+import { assertAccessDeclared, guard } from './guard.ts'
+import { MethodTable } from './method-table.ts'
+import type { App } from './route.ts'
+import { createValidatorCompiler } from './validation.ts'
+
+/** The HTTP shell: parsers, guards, errors and headers, without any route of the service itself. */
+export async function createServer(deps: Deps, components: { $id?: string }[]): Promise<App> {
+  const app = fastify({
+    loggerInstance: deps.log as FastifyBaseLogger,
+    bodyLimit: bodyBytesMax,
+    genReqId: () => randomUUID(),
+    trustProxy: deps.config.trustProxy,
+    disableRequestLogging: true,
+    exposeHeadRoutes: false,
+    forceCloseConnections: 'idle',
+    return503OnClosing: true,
+    routerOptions: { maxParamLength: 256 },
+    frameworkErrors: (error, request, reply) => handleError(error, request, reply as never),
+  }).withTypeProvider<TypeBoxTypeProvider>()
+
+  for (const component of components) app.addSchema(component)
+  app.setValidatorCompiler(createValidatorCompiler(components as Record<string, unknown>[]))
+  // Presenters name every field; the tests hold each answer against its schema.
+  app.setSerializerCompiler(() => JSON.stringify)
+  app.setErrorHandler(handleError)
+
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) =>
+    parseBody(request, body),
+  )
+
+  const methods = new MethodTable()
+  app.addHook('onRoute', (options) => {
+    assertAccessDeclared(options.url, options.config?.access)
+    methods.add(options.url, options.method)
+  })
+  app.setNotFoundHandler((request) => {
+    const allowed = methods.allowedFor(request.url)
+    if (allowed.length === 0) throw new AppError(404, 'There is no such route')
+    throw new AppError(405, `${request.method} is not possible here`, { headers: { allow: allowed.join(', ') } })
+  })
+
+  app.decorateRequest('caller', null)
+  app.decorateRequest('member', null)
+  await app.register(cookie)
+  await app.register(helmet, {
+    contentSecurityPolicy: {
+      directives: { 'default-src': ["'self'"], 'img-src': ["'self'", 'data:'], 'form-action': ["'self'"], 'upgrade-insecure-requests': null },
+    },
+    strictTransportSecurity: deps.config.publicUrl?.startsWith('https:') === true,
+  })
+  if (deps.config.rateLimitPerMinute > 0) {
+    await app.register(rateLimit, {
+      max: deps.config.rateLimitPerMinute,
+      timeWindow: 60_000,
+      keyGenerator: (request) => request.headers.authorization ?? request.cookies['session_token'] ?? request.ip,
+      errorResponseBuilder: () => new AppError(429, 'Too many requests; try again later'),
+    })
+  }
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+    reply.header('cache-control', 'no-store')
+    await guard(deps, request)
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    request.log.info({ method: request.method, route: request.routeOptions.url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'answered')
+  })
+  return app as unknown as App
+}
+
+function parseBody(request: FastifyRequest, body: Buffer): unknown {
+  const charset = /charset\s*=\s*"?([^";\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1]
+  if (charset !== undefined && charset.toLowerCase() !== 'utf-8') throw new AppError(415, 'The charset must be utf-8')
+  if (body.length === 0) return undefined
+  try {
+    return parseStrictJson(new TextDecoder('utf-8', { fatal: true }).decode(body))
+  } catch (error) {
+    if (error instanceof SyntaxError) throw badRequest('body', 'is not valid JSON')
+    if (error instanceof TypeError) throw badRequest('body', 'is not valid UTF-8')
+    throw error
+  }
+}

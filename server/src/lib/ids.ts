@@ -1,0 +1,23 @@
+import { randomBytes } from 'node:crypto'
+
+/** The form of every identifier: `c`, the millisecond clock in base 36 (8 digits until 2059), 16 random base-36 digits. */
+export const idPattern = '^c[0-9a-z]{24}$'
+
+const digits = '0123456789abcdefghijklmnopqrstuvwxyz'
+
+/** A new identifier; sorts by creation time and is not a secret (decisions.md, section 0). */
+export function newId(now: Date = new Date()): string {
+  let random = ''
+  while (random.length < 16) {
+    for (const byte of randomBytes(24)) {
+      // 252 = 7 * 36: bytes above it would favour the first digits.
+      if (byte < 252 && random.length < 16) random += digits[byte % 36]
+    }
+  }
+  return `c${now.getTime().toString(36).padStart(8, '0')}${random}`
+}
+
+/** The identifier of a row that is counted by a sequence: unique by the sequence, sorted like every other id. */
+export function idOfSequence(createdAt: Date, sequence: bigint): string {
+  return `c${createdAt.getTime().toString(36).padStart(8, '0')}${sequence.toString(36).padStart(16, '0')}`
+}

@@ -1,0 +1,46 @@
+/** Every limit of the service, by name; schemas, SQL and documents reuse them. Units stand last in the names. */
+
+export const bodyBytesMax = 1_048_576
+export const jsonDepthMax = 32
+
+export const pageItemsDefault = 20
+export const pageItemsMax = 100
+
+export const nameLengthMax = 200
+export const descriptionLengthMax = 2_000
+export const labelLengthMax = 200
+export const tagLengthMax = 64
+export const tagsMax = 50
+export const noteLengthMax = 2_000
+export const uriLengthMax = 2_048
+export const emailLengthMax = 254
+export const membershipUserIdLengthMax = 128
+export const idempotencyKeyLengthMax = 255
+export const addressLengthMax = 128
+export const txHashLengthMax = 128
+
+export const rulesPerPolicyMax = 50
+export const selectorsPerRuleMax = 50
+export const selectorValuesMax = 200
+export const approversPerPolicyMax = 100
+export const approvalThresholdMax = 100
+export const routesPerVaultMax = 16
+export const variantsPerRouteMax = 500
+export const groupsPerInvitationMax = 50
+
+export const amountDigitsMax = 78
+/** 2^256 - 1: the largest raw amount there is (decisions.md, section 0). */
+export const rawAmountMax = 2n ** 256n - 1n
+export const tokenDecimalsMax = 36
+export const pathIndexMax = 2_147_483_647
+
+export const magicLinkTtlMinutes = 10
+export const sessionEndDays = 30
+export const signInsPerEmailMax = 5
+export const signInsPerIpMax = 20
+export const signInWindowMinutes = 15
+export const idempotencyTtlHours = 24
+export const webhookToleranceSeconds = 300
+
+export const transactionAttemptsMax = 5
+export const walletCallTimeoutMilliseconds = 10_000

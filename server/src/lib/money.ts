@@ -1,0 +1,48 @@
+import { rawAmountMax } from './limits.ts'
+
+/** Plain decimal strings: no sign, exponent, leading `+`, thousands mark or needless leading zero. */
+export const decimalPattern = '^(0|[1-9][0-9]{0,77})(\\.[0-9]{1,36})?$'
+/** Raw amounts: digits only. */
+export const rawAmountPattern = '^(0|[1-9][0-9]{0,77})$'
+
+const decimalForm = new RegExp(decimalPattern)
+
+/**
+ * Parses a decimal amount in token units into raw smallest units.
+ * Returns null for anything inexact: wrong form, more fraction digits than `decimals`, or above 2^256-1.
+ */
+export function parseDecimal(text: string, decimals: number): bigint | null {
+  if (!decimalForm.test(text)) return null
+  const [whole = '', fraction = ''] = text.split('.')
+  const significant = fraction.replace(/0+$/, '')
+  if (significant.length > decimals) return null
+  const raw = BigInt(whole + significant.padEnd(decimals, '0'))
+  return raw > rawAmountMax ? null : raw
+}
+
+/** Raw smallest units as a decimal string in token units, without trailing fraction zeros (`"1.5"`, `"0"`, `"-0.25"`). */
+export function formatDecimal(raw: bigint | string, decimals: number): string {
+  const value = BigInt(raw)
+  const sign = value < 0n ? '-' : ''
+  const digits = (value < 0n ? -value : value).toString().padStart(decimals + 1, '0')
+  const whole = digits.slice(0, digits.length - decimals)
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')
+  return fraction === '' ? sign + whole : `${sign}${whole}.${fraction}`
+}
+
+/** Compares two plain decimal strings of any scale: negative, zero or positive like `a - b`. */
+export function compareDecimals(a: string, b: string): number {
+  const scale = Math.max(fractionDigits(a), fractionDigits(b))
+  const difference = scaled(a, scale) - scaled(b, scale)
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0
+}
+
+function fractionDigits(text: string): number {
+  const point = text.indexOf('.')
+  return point < 0 ? 0 : text.length - point - 1
+}
+
+function scaled(text: string, scale: number): bigint {
+  const [whole = '', fraction = ''] = text.split('.')
+  return BigInt(whole + fraction.padEnd(scale, '0'))
+}

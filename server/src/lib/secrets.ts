@@ -1,0 +1,36 @@
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+
+/** SHA-256, as everywhere a token or a content is kept by its digest. */
+export function sha256(content: string | Uint8Array): Buffer {
+  return createHash('sha256').update(content).digest()
+}
+
+/** A random secret of 32 bytes in URL-safe text, with an optional prefix that tells its kind. */
+export function newSecret(prefix = ''): string {
+  return prefix + randomBytes(32).toString('base64url')
+}
+
+/** Compares in constant time; lengths may differ. */
+export function equalsSecret(a: string | Uint8Array, b: string | Uint8Array): boolean {
+  return timingSafeEqual(sha256(a), sha256(b))
+}
+
+/** Encrypts values that must be readable again, by AES-256-GCM under a key derived from STRONGROOM_SECRET_KEY. */
+export type Sealer = { seal(plain: string): Buffer; open(sealed: Buffer): string }
+
+export function createSealer(secretKey: string): Sealer {
+  const key = Buffer.from(hkdfSync('sha256', secretKey, 'strongroom', 'seal', 32))
+  return {
+    seal(plain) {
+      const nonce = randomBytes(12)
+      const cipher = createCipheriv('aes-256-gcm', key, nonce)
+      const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
+      return Buffer.concat([nonce, cipher.getAuthTag(), body])
+    },
+    open(sealed) {
+      const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12))
+      decipher.setAuthTag(sealed.subarray(12, 28))
+      return Buffer.concat([decipher.update(sealed.subarray(28)), decipher.final()]).toString('utf8')
+    },
+  }
+}

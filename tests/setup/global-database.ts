@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { startEmbeddedPostgres } from '../../server/src/db/embedded.ts'
+import { migrate } from '../../server/src/db/migrate.ts'
+
+/**
+ * Gives the whole suite one PostgreSQL with a migrated template database, which `createTestDatabase` clones. Set
+ * TEST_DATABASE_URL to an administrator's URL to run the suite against another PostgreSQL, 15 or newer.
+ */
+export default async function setUp(): Promise<() => Promise<void>> {
+  const outside = process.env.TEST_DATABASE_URL
+  const server = outside ? { url: outside, stop: async () => {} } : await startThrowAwayServer()
+  try {
+    const template = `strongroom_template_${randomBytes(6).toString('hex')}`
+    await makeTemplate(server.url, template)
+    process.env.TEST_DATABASE_URL = server.url
+    process.env.TEST_TEMPLATE_DATABASE = template
+    return async () => {
+      if (outside) await runAsAdmin(server.url, `drop database if exists ${template} with (force)`)
+      else delete process.env.TEST_DATABASE_URL
+      delete process.env.TEST_TEMPLATE_DATABASE
+      await server.stop()
+    }
+  } catch (error) {
+    await server.stop()
+    throw error
+  }
+}
+
+async function startThrowAwayServer(): Promise<{ url: string; stop(): Promise<void> }> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'strongroom-test-'))
+  try {
+    const server = await startEmbeddedPostgres({ dataDir, fast: true })
+    const undertaker = watchOver(server.pid, dataDir)
+    return {
+      url: server.url,
+      stop: async () => {
+        await server.stop()
+        rmSync(dataDir, { recursive: true, force: true })
+        undertaker.kill('SIGKILL')
+      },
+    }
+  } catch (error) {
+    rmSync(dataDir, { recursive: true, force: true })
+    throw error
+  }
+}
+
+/**
+ * A small process that ends the server and removes its data when the test run dies without a teardown: its standard
+ * input closes when we are gone, whatever ended us. The data is of no worth, so the server is told to quit at once.
+ */
+function watchOver(serverPid: number, dataDir: string): ChildProcess {
+  const script = 'cat >/dev/null; kill -QUIT "$1"; while kill -0 "$1"; do sleep 0.1; done; rm -rf "$2"'
+  const undertaker = spawn('/bin/sh', ['-c', script, 'undertaker', String(serverPid), dataDir], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  undertaker.unref()
+  const input = undertaker.stdin as unknown as { unref?(): void } | null
+  input?.unref?.()
+  return undertaker
+}
+
+async function makeTemplate(adminUrl: string, template: string): Promise<void> {
+  await runAsAdmin(adminUrl, `create database ${template}`)
+  const url = new URL(adminUrl)
+  url.pathname = `/${template}`
+  await migrate(url.href)
+}
+
+async function runAsAdmin(adminUrl: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: adminUrl })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}

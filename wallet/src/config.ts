@@ -1,0 +1,202 @@
+import { clientTokenLengthMin, networkNameLengthMax, passphraseLengthMin, webhookSecretBytesMin } from './limits.ts'
+import { type LogLevel, logLevels } from './log.ts'
+import { webhookKey } from './webhooks/sign-webhook.ts'
+
+export type ChainConfig = {
+  rpcUrl: string
+  chainId: number
+  /** Depth at which a block counts: 1 means as soon as it is mined. */
+  confirmations: number
+  pollMilliseconds: number
+  /** First block that the watcher reads when it has never run on this network; by default the next one. */
+  startBlock?: number
+}
+
+export type ClientConfig = { name: string; token: string }
+
+/** What the key store needs; the commands that only touch the database read no more than this. */
+export type StoreConfig = { databaseUrl: string; passphrase: string; logLevel: LogLevel }
+
+export type WalletConfig = StoreConfig & {
+  /** 0 picks a free port. */
+  port: number
+  host: string
+  chains: Record<string, ChainConfig>
+  webhookUrl: string
+  webhookSecret: string
+  clients: ClientConfig[]
+}
+
+/** Carries every fault of the settings in one line; never a secret's value. */
+export class ConfigError extends Error {}
+
+type Environment = Record<string, string | undefined>
+
+/** Reads all settings of `strongroom-wallet serve`; throws one ConfigError that names every fault. */
+export function readWalletConfig(environment: Environment = process.env): WalletConfig {
+  const faults: string[] = []
+  const config: WalletConfig = {
+    ...readStore(environment, faults),
+    port: readPort(environment.PORT, faults),
+    host: environment.HOST || '127.0.0.1',
+    chains: readChains(environment.WALLET_CHAINS, faults),
+    webhookUrl: readWebhookUrl(environment.WEBHOOK_URL, faults),
+    webhookSecret: readWebhookSecret(environment.WEBHOOK_SECRET, faults),
+    clients: readClients(environment.WALLET_CLIENTS, faults),
+  }
+  refuseFaults(faults)
+  return config
+}
+
+/** Reads only what the commands `client` and `migrate` need. */
+export function readStoreConfig(environment: Environment = process.env): StoreConfig {
+  const faults: string[] = []
+  const config = readStore(environment, faults)
+  refuseFaults(faults)
+  return config
+}
+
+function refuseFaults(faults: string[]) {
+  if (faults.length > 0) throw new ConfigError(`wrong settings: ${faults.join('; ')}`)
+}
+
+function readStore(environment: Environment, faults: string[]): StoreConfig {
+  return {
+    databaseUrl: readDatabaseUrl(environment.DATABASE_URL, faults),
+    passphrase: readPassphrase(environment.WALLET_PASSPHRASE, faults),
+    logLevel: readLogLevel(environment.LOG_LEVEL, faults),
+  }
+}
+
+function readDatabaseUrl(value = '', faults: string[]): string {
+  if (value === '') faults.push('DATABASE_URL is required')
+  else if (!/^postgres(ql)?:\/\//.test(value)) faults.push('DATABASE_URL must start with postgres:// or postgresql://')
+  return value
+}
+
+function readPassphrase(value = '', faults: string[]): string {
+  if (value === '') faults.push('WALLET_PASSPHRASE is required')
+  else if (value.length < passphraseLengthMin) {
+    faults.push(`WALLET_PASSPHRASE must have at least ${passphraseLengthMin} characters`)
+  }
+  return value
+}
+
+function readLogLevel(value = 'info', faults: string[]): LogLevel {
+  const level = logLevels.find((known) => known === value)
+  if (!level) faults.push(`LOG_LEVEL must be one of ${logLevels.join(', ')}`)
+  return level ?? 'info'
+}
+
+function readPort(value = '0', faults: string[]): number {
+  if (!/^\d{1,5}$/.test(value) || Number(value) > 65535) faults.push('PORT must be a number from 0 to 65535')
+  return Number(value)
+}
+
+function readWebhookUrl(value = '', faults: string[]): string {
+  if (value === '') faults.push('WEBHOOK_URL is required')
+  else if (!isHttpUrl(value)) faults.push('WEBHOOK_URL must be an http or https URL')
+  return value
+}
+
+function readWebhookSecret(value = '', faults: string[]): string {
+  if (value === '') faults.push('WEBHOOK_SECRET is required')
+  else if (webhookKey(value).length < webhookSecretBytesMin) {
+    faults.push(`WEBHOOK_SECRET must have at least ${webhookSecretBytesMin} bytes`)
+  }
+  return value
+}
+
+const chainKeys = ['rpcUrl', 'chainId', 'confirmations', 'pollMilliseconds', 'startBlock']
+export const networkNamePattern = new RegExp(`^[a-z0-9][a-z0-9-]{0,${networkNameLengthMax - 1}}$`)
+
+function readChains(value = '', faults: string[]): Record<string, ChainConfig> {
+  if (value === '') {
+    faults.push('WALLET_CHAINS is required')
+    return {}
+  }
+  const parsed = parseJson(value)
+  if (!isRecord(parsed) || Object.keys(parsed).length === 0) {
+    faults.push('WALLET_CHAINS must be a JSON object with one entry per network')
+    return {}
+  }
+  const chains: Record<string, ChainConfig> = Object.create(null)
+  for (const [network, entry] of Object.entries(parsed)) {
+    const where = `WALLET_CHAINS.${network}`
+    if (!networkNamePattern.test(network)) faults.push(`${where}: a network name is lower-case letters, digits and dashes`)
+    if (!isRecord(entry)) {
+      faults.push(`${where} must be an object`)
+      continue
+    }
+    for (const key of Object.keys(entry)) if (!chainKeys.includes(key)) faults.push(`${where}.${key} is not a setting`)
+    const { rpcUrl, chainId, confirmations = 12, pollMilliseconds = 4000, startBlock } = entry
+    if (typeof rpcUrl !== 'string' || !isHttpUrl(rpcUrl)) faults.push(`${where}.rpcUrl must be an http or https URL`)
+    if (!isWhole(chainId, 1, Number.MAX_SAFE_INTEGER)) faults.push(`${where}.chainId must be a whole number from 1`)
+    if (!isWhole(confirmations, 1, 10_000)) faults.push(`${where}.confirmations must be a whole number from 1 to 10000`)
+    if (!isWhole(pollMilliseconds, 50, 600_000)) {
+      faults.push(`${where}.pollMilliseconds must be a whole number from 50 to 600000`)
+    }
+    if (startBlock !== undefined && !isWhole(startBlock, 0, Number.MAX_SAFE_INTEGER)) {
+      faults.push(`${where}.startBlock must be a whole number from 0`)
+    }
+    chains[network] = {
+      rpcUrl: String(rpcUrl),
+      chainId: Number(chainId),
+      confirmations: Number(confirmations),
+      pollMilliseconds: Number(pollMilliseconds),
+      ...(startBlock === undefined ? {} : { startBlock: Number(startBlock) }),
+    }
+  }
+  return chains
+}
+
+function readClients(value = '', faults: string[]): ClientConfig[] {
+  if (value === '') return []
+  const parsed = parseJson(value)
+  if (!Array.isArray(parsed)) {
+    faults.push('WALLET_CLIENTS must be a JSON array of {"name", "token"}')
+    return []
+  }
+  const clients: ClientConfig[] = []
+  parsed.forEach((entry: unknown, position) => {
+    const where = `WALLET_CLIENTS.${position}`
+    if (!isRecord(entry)) {
+      faults.push(`${where} must be an object`)
+      return
+    }
+    const { name, token, ...others } = entry
+    for (const key of Object.keys(others)) faults.push(`${where}.${key} is not a setting`)
+    if (typeof name !== 'string' || name === '' || name.length > 100) {
+      faults.push(`${where}.name must be a text of 1 to 100 characters`)
+    }
+    if (typeof token !== 'string' || !isClientToken(token)) {
+      faults.push(`${where}.token must be at least ${clientTokenLengthMin} visible ASCII characters`)
+    }
+    clients.push({ name: String(name), token: String(token) })
+  })
+  if (new Set(clients.map(({ name }) => name)).size < clients.length) faults.push('WALLET_CLIENTS names a client twice')
+  if (new Set(clients.map(({ token }) => token)).size < clients.length) faults.push('WALLET_CLIENTS gives two clients one token')
+  return clients
+}
+
+const isClientToken = (value: string) => new RegExp(`^[!-~]{${clientTokenLengthMin},512}$`).test(value)
+
+function isHttpUrl(value: string): boolean {
+  return URL.canParse(value) && ['http:', 'https:'].includes(new URL(value).protocol)
+}
+
+function isWhole(value: unknown, min: number, max: number): boolean {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function parseJson(value: string): unknown {
+  try {
+    return JSON.parse(value)
+  } catch {
+    return undefined
+  }
+}

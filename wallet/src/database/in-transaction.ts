@@ -1,0 +1,21 @@
+import type pg from 'pg'
+
+/** Runs `work` in one transaction on one connection; every error rolls back and is thrown on. */
+export async function inTransaction<T>(pool: pg.Pool, work: (tx: pg.PoolClient) => Promise<T>): Promise<T> {
+  const tx = await pool.connect()
+  let broken: Error | undefined
+  try {
+    await tx.query('begin')
+    const result = await work(tx)
+    await tx.query('commit')
+    return result
+  } catch (error) {
+    await tx.query('rollback').catch((rollbackError: Error) => {
+      broken = rollbackError
+    })
+    throw error
+  } finally {
+    // A connection that could not even roll back is closed instead of being lent again.
+    tx.release(broken)
+  }
+}

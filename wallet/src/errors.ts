@@ -1,0 +1,34 @@
+import { STATUS_CODES } from 'node:http'
+
+export type FieldFault = { field: string; message: string }
+
+/** The one error that carries an HTTP answer. `details` is a list of fields on 400 and a sentence on 409. */
+export class WalletError extends Error {
+  readonly code: number
+  readonly details: FieldFault[] | string | undefined
+
+  constructor(code: number, message: string, details?: FieldFault[] | string) {
+    super(message)
+    this.name = 'WalletError'
+    this.code = code
+    this.details = details
+  }
+}
+
+export const badField = (field: string, message: string) =>
+  new WalletError(400, `${field} ${message}`, [{ field, message }])
+
+export const notFound = (what: string) => new WalletError(404, `${what} not found`)
+
+export const unauthorized = () => new WalletError(401, 'A valid bearer token is required')
+
+/** Presents an error as the protocol's body. */
+export function toErrorBody(error: WalletError, requestId?: string) {
+  return {
+    error: STATUS_CODES[error.code] ?? 'Error',
+    message: error.message,
+    code: error.code,
+    ...(error.details === undefined ? {} : { details: error.details }),
+    ...(requestId === undefined ? {} : { requestId }),
+  }
+}

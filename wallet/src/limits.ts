@@ -1,0 +1,42 @@
+/** Every limit of the wallet service, named once; schemas, SQL and documentation reuse them. */
+
+/** Largest amount of any token in its smallest unit: the EVM word, 2^256 - 1. */
+export const amountMax = 2n ** 256n - 1n
+
+/** Largest child number of a path: BIP-32 keeps the upper half for hardened children, which the path notation never names. */
+export const pathIndexMax = 2 ** 31 - 1
+/** Levels that a path may have after the purpose and the coin type. */
+export const pathIndexCountMax = 16
+export const pathLengthMax = 200
+
+export const transferIdLengthMax = 128
+export const networkNameLengthMax = 63
+export const bodyBytesMax = 64 * 1024
+
+export const passphraseLengthMin = 12
+export const clientTokenLengthMin = 24
+export const webhookSecretBytesMin = 24
+
+/** Transfers that one pass of the sending loop claims. */
+export const sendBatchMax = 50
+/** A claimed transfer is offered again after this time, so that a crashed process delays it no longer than that. */
+export const sendLeaseSeconds = 10
+export const sendBackoffSecondsMax = 30
+/** Broadcast transfers whose receipts one pass asks for. */
+export const settleBatchMax = 500
+
+/** Blocks that one pass of the watcher reads at most. */
+export const scanBlocksMax = 100
+/** After a rewound or reorganised chain so many blocks are read again; event keys make that harmless. */
+export const rescanBlocks = 1000
+/** Requests that one pass has open at the node at the same time. */
+export const nodeRequestsMax = 10
+export const nodeTimeoutMilliseconds = 10_000
+/** Tokens with more decimals are not reported: no ledger that reads the protocol accepts them. */
+export const tokenDecimalsMax = 36
+
+export const webhookBatchMax = 20
+export const webhookLeaseSeconds = 30
+export const webhookTimeoutMilliseconds = 10_000
+export const webhookBackoffSecondsMax = 300
+export const webhookPollMilliseconds = 500
