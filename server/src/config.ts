@@ -27,20 +27,48 @@ type Setting = { name: string; about: string; fallback: string }
 export const settings: Setting[] = [
   { name: 'PORT', about: 'TCP port; 0 picks a free one', fallback: '8420' },
   { name: 'HOST', about: 'address to listen on', fallback: '127.0.0.1' },
-  { name: 'PUBLIC_URL', about: 'origin that people and mails use, such as https://vault.example.org; required outside demo mode', fallback: 'http://localhost:PORT' },
+  {
+    name: 'PUBLIC_URL',
+    about: 'origin that people and mails use, such as https://vault.example.org; required outside demo mode',
+    fallback: 'http://localhost:PORT',
+  },
   { name: 'DATA_DIR', about: 'folder of the embedded database and of demo mail', fallback: './.strongroom' },
   { name: 'DATABASE_URL', about: 'PostgreSQL 15 to 18; unset: the embedded server', fallback: '' },
-  { name: 'DEMO', about: 'true: mail becomes files, unsigned webhooks are accepted, loopback wallets are allowed', fallback: 'false' },
+  {
+    name: 'DEMO',
+    about: 'true: mail becomes files, unsigned webhooks are accepted, loopback wallets are allowed',
+    fallback: 'false',
+  },
   { name: 'STRONGROOM_ADMIN_EMAIL', about: 'made a platform administrator at start', fallback: '' },
-  { name: 'STRONGROOM_SECRET_KEY', about: 'at least 32 characters; seals secrets at rest; required outside demo mode', fallback: '' },
+  {
+    name: 'STRONGROOM_SECRET_KEY',
+    about: 'at least 32 characters; seals secrets at rest; required outside demo mode',
+    fallback: '',
+  },
   { name: 'SMTP_URL', about: 'smtp:// or smtps:// server that sends mail; required outside demo mode', fallback: '' },
   { name: 'MAIL_FROM', about: 'sender of mails', fallback: 'Strongroom <strongroom@localhost>' },
-  { name: 'WALLET_WEBHOOK_SECRET', about: 'at least 24 bytes, several separated by commas; required outside demo mode', fallback: '' },
-  { name: 'WALLET_ALLOWED_HOSTS', about: 'private hosts (host or host:port, separated by commas) that a walletServiceUrl may name', fallback: '' },
+  {
+    name: 'WALLET_WEBHOOK_SECRET',
+    about: 'at least 24 bytes, several separated by commas; required outside demo mode',
+    fallback: '',
+  },
+  {
+    name: 'WALLET_ALLOWED_HOSTS',
+    about: 'private hosts (host or host:port, separated by commas) that a walletServiceUrl may name',
+    fallback: '',
+  },
   { name: 'APPROVAL_TTL_HOURS', about: 'hours until a pending approval expires', fallback: '72' },
-  { name: 'SESSION_TTL_DAYS', about: 'days of inactivity until a session ends (30 days at most in all)', fallback: '7' },
+  {
+    name: 'SESSION_TTL_DAYS',
+    about: 'days of inactivity until a session ends (30 days at most in all)',
+    fallback: '7',
+  },
   { name: 'RATE_LIMIT_PER_MINUTE', about: 'requests per caller and minute; 0 is off', fallback: '0' },
-  { name: 'TRUST_PROXY', about: 'true: X-Forwarded-For and -Proto of the proxy in front are believed', fallback: 'false' },
+  {
+    name: 'TRUST_PROXY',
+    about: 'true: X-Forwarded-For and -Proto of the proxy in front are believed',
+    fallback: 'false',
+  },
   { name: 'LOG_LEVEL', about: 'fatal, error, warn, info, debug, trace or silent', fallback: 'info' },
 ]
 
@@ -102,7 +130,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 
   const publicUrl = url('PUBLIC_URL', ['http:', 'https:'])
   requiredOutsideDemo('PUBLIC_URL')
-  if (publicUrl !== null && new URL(publicUrl).pathname !== '/') faults.push('PUBLIC_URL must be an origin without a path')
+  if (publicUrl !== null && new URL(publicUrl).pathname !== '/')
+    faults.push('PUBLIC_URL must be an origin without a path')
 
   const webhookSecrets = list('WALLET_WEBHOOK_SECRET')
   requiredOutsideDemo('WALLET_WEBHOOK_SECRET')

@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,6 +5,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { startEmbeddedPostgres } from '../../server/src/db/embedded.ts'
 import { migrate } from '../../server/src/db/migrate.ts'
+import { watchDirectory } from '../../server/src/testing/undertaker.ts'
 
 /**
  * Gives the whole suite one PostgreSQL with a migrated template database, which `createTestDatabase` clones. Set
@@ -33,37 +33,18 @@ export default async function setUp(): Promise<() => Promise<void>> {
 
 async function startThrowAwayServer(): Promise<{ url: string; stop(): Promise<void> }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'strongroom-test-'))
+  const undertaker = watchDirectory(dataDir)
+  const bury = () => {
+    rmSync(dataDir, { recursive: true, force: true })
+    undertaker.dismiss()
+  }
   try {
     const server = await startEmbeddedPostgres({ dataDir, fast: true })
-    const undertaker = watchOver(server.pid, dataDir)
-    return {
-      url: server.url,
-      stop: async () => {
-        await server.stop()
-        rmSync(dataDir, { recursive: true, force: true })
-        undertaker.kill('SIGKILL')
-      },
-    }
+    return { url: server.url, stop: () => server.stop().finally(bury) }
   } catch (error) {
-    rmSync(dataDir, { recursive: true, force: true })
+    bury()
     throw error
   }
-}
-
-/**
- * A small process that ends the server and removes its data when the test run dies without a teardown: its standard
- * input closes when we are gone, whatever ended us. The data is of no worth, so the server is told to quit at once.
- */
-function watchOver(serverPid: number, dataDir: string): ChildProcess {
-  const script = 'cat >/dev/null; kill -QUIT "$1"; while kill -0 "$1"; do sleep 0.1; done; rm -rf "$2"'
-  const undertaker = spawn('/bin/sh', ['-c', script, 'undertaker', String(serverPid), dataDir], {
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-  })
-  undertaker.unref()
-  const input = undertaker.stdin as unknown as { unref?(): void } | null
-  input?.unref?.()
-  return undertaker
 }
 
 async function makeTemplate(adminUrl: string, template: string): Promise<void> {

@@ -18,7 +18,8 @@ export function openDatabase({ url, connectionsMax = 20, onError }: ClientOption
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
     application_name: 'strongroom',
-    options: '-c role=strongroom_app -c timezone=UTC -c statement_timeout=30000 -c idle_in_transaction_session_timeout=60000',
+    options:
+      '-c role=strongroom_app -c timezone=UTC -c statement_timeout=30000 -c idle_in_transaction_session_timeout=60000',
   })
   pool.on('error', onError)
   pool.on('connect', (client) => client.on('error', onError))

@@ -1,13 +1,25 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { watchDirectory } from '../testing/undertaker.ts'
 import { prepareBinaries } from './embedded/binaries.ts'
 import { servesCluster } from './embedded/postmaster.ts'
 import { connectEmbeddedPostgres, type EmbeddedPostgres, startEmbeddedPostgres } from './embedded.ts'
@@ -16,10 +28,12 @@ let root: string
 let dataDir: string
 let started: EmbeddedPostgres[]
 let children: ChildProcess[]
+let undertaker: { dismiss(): void }
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'strongroom-embedded-'))
   dataDir = join(root, 'data')
+  undertaker = watchDirectory(root)
   started = []
   children = []
 })
@@ -28,6 +42,7 @@ afterEach(async () => {
   for (const child of children) child.kill('SIGKILL')
   await Promise.all(started.map((server) => server.stop()))
   rmSync(root, { recursive: true, force: true })
+  undertaker.dismiss()
 })
 
 describe('starting and stopping', () => {
@@ -118,7 +133,7 @@ describe('after a crash', () => {
     expect(await readRows(server.url)).toEqual(['kept'])
 
     await server.stop()
-    expect(isAlive(server.pid)).toBe(false)
+    await untilGone(server.pid)
     expect(await connectEmbeddedPostgres(dataDir)).toBeNull()
   })
 
@@ -187,14 +202,44 @@ describe('programs', () => {
     expect(await query(server.url, 'select 1 as one')).toEqual([{ one: 1 }])
   })
 
-  test('a package in an unreadable place is copied once for the account that runs the server', () => {
-    const packageDir = join(root, 'package')
+  test.runIf(process.getuid?.() === 0)('programs only root can read are copied once for the account', () => {
+    const packageDir = join(root, 'private', 'package')
     copyPackageWithoutLinks(packageDir)
-    const account = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0, switched: false }
-    mkdirSync(dataDir)
-    const inPlace = prepareBinaries({ account, dataDir, packageDir })
-    expect(inPlace.postgres).toBe(join(packageDir, 'native', 'bin', 'postgres'))
-    expect(inPlace.major).toBe('18')
+    chmodSync(root, 0o755)
+    chmodSync(join(root, 'private'), 0o700)
+    const account = { uid: 65534, gid: 65534, switched: true }
+    const options = { account, dataDir, packageDir, copyDirs: [join(root, 'cache')] }
+
+    const binaries = prepareBinaries(options)
+    expect(binaries).toMatchObject({ postgres: join(root, 'cache', 'native', 'bin', 'postgres'), major: '18' })
+    const copied = statSync(binaries.postgres).ino
+    expect(prepareBinaries(options)).toEqual(binaries)
+    expect(statSync(binaries.postgres).ino).toBe(copied)
+
+    const spawned = spawnSync(binaries.postgres, ['--version'], { uid: 65534, gid: 65534, encoding: 'utf8' })
+    expect(spawned.stdout).toContain('PostgreSQL) 18')
+  })
+
+  test.runIf(process.getuid?.() === 0)('a copy that others may write to is not trusted', () => {
+    const packageDir = join(root, 'private', 'package')
+    copyPackageWithoutLinks(packageDir)
+    chmodSync(root, 0o755)
+    chmodSync(join(root, 'private'), 0o700)
+    const account = { uid: 65534, gid: 65534, switched: true }
+    mkdirSync(join(root, 'cache'))
+    chmodSync(join(root, 'cache'), 0o777)
+    const options = { account, dataDir, packageDir, copyDirs: [join(root, 'cache')] }
+    expect(() => prepareBinaries(options)).toThrow('others may write to it')
+  })
+
+  test('an unsupported platform is told of DATABASE_URL', () => {
+    const platform = vi.spyOn(process, 'platform', 'get').mockReturnValue('freebsd')
+    const account = { uid: 1000, gid: 1000, switched: false }
+    try {
+      expect(() => prepareBinaries({ account, dataDir })).toThrow(/freebsd.*DATABASE_URL/)
+    } finally {
+      platform.mockRestore()
+    }
   })
 })
 

@@ -53,16 +53,28 @@ const sqlFiles: MigrationProvider = {
 /** Roles belong to the cluster, not to the database: another migration may create it at the same moment. */
 async function createRole(db: Kysely<unknown>): Promise<void> {
   const { rows } = await sql<{ member: boolean }>`
-    select pg_has_role(current_user, oid, 'member') as member from pg_roles where rolname = 'strongroom_app'`.execute(db)
+    select pg_has_role(current_user, oid, 'member') as member from pg_roles where rolname = 'strongroom_app'`.execute(
+    db,
+  )
   if (rows[0]?.member === true) return
-  await sql`do $$ begin create role strongroom_app nologin; exception when duplicate_object or unique_violation then null; end $$`.execute(db)
-  await sql`do $$ begin execute format('grant strongroom_app to %I', current_user); exception when unique_violation then null; end $$`.execute(db)
+  await sql`do $$ begin create role strongroom_app nologin; exception when duplicate_object or unique_violation then null; end $$`.execute(
+    db,
+  )
+  await sql`do $$ begin execute format('grant strongroom_app to %I', current_user); exception when unique_violation then null; end $$`.execute(
+    db,
+  )
 }
 
 async function createQueues(db: Kysely<unknown>, databaseUrl: string): Promise<boolean> {
   const known = await existingQueues(db)
   if (queueNames.every((name) => known.has(name))) return false
-  const boss = new PgBoss({ connectionString: databaseUrl, schema: 'pgboss', supervise: false, schedule: false, max: 1 })
+  const boss = new PgBoss({
+    connectionString: databaseUrl,
+    schema: 'pgboss',
+    supervise: false,
+    schedule: false,
+    max: 1,
+  })
   boss.on('error', () => {})
   await boss.start()
   try {
@@ -74,7 +86,9 @@ async function createQueues(db: Kysely<unknown>, databaseUrl: string): Promise<b
 }
 
 async function existingQueues(db: Kysely<unknown>): Promise<Set<string>> {
-  const { rows: tables } = await sql<{ found: string | null }>`select to_regclass('pgboss.queue')::text as found`.execute(db)
+  const { rows: tables } = await sql<{
+    found: string | null
+  }>`select to_regclass('pgboss.queue')::text as found`.execute(db)
   if (tables[0]?.found == null) return new Set()
   const { rows } = await sql<{ name: string }>`select name from pgboss.queue`.execute(db)
   return new Set(rows.map((row) => row.name))

@@ -29,5 +29,8 @@ export function sqlStateOf(error: unknown): string | null {
 
 /** Whether the error is the violation of the named unique or check constraint. */
 export function violates(error: unknown, constraint: string): boolean {
-  return (error as { constraint?: unknown } | null)?.constraint === constraint && sqlStateOf(error)?.startsWith('23') === true
+  return (
+    (error as { constraint?: unknown } | null)?.constraint === constraint &&
+    sqlStateOf(error)?.startsWith('23') === true
+  )
 }

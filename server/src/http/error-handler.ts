@@ -9,7 +9,10 @@ export function handleError(thrown: unknown, request: FastifyRequest, reply: Fas
   const error = toAppError(thrown)
   if (error.status >= 500) request.log.error({ err: thrown }, error.message)
   for (const [name, value] of Object.entries(error.headers)) reply.header(name, value)
-  reply.code(error.status).type('application/json; charset=utf-8').send(JSON.stringify(toErrorBody(error, request.id)))
+  reply
+    .code(error.status)
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify(toErrorBody(error, request.id)))
 }
 
 /** Fastify's own errors by their code: status and what to say. */
@@ -36,7 +39,8 @@ export function toAppError(thrown: unknown): AppError {
     return unavailable('Too many conflicting requests at this moment', 1)
   }
   // PostgreSQL cannot store a NUL character in text.
-  if (sqlStateOf(thrown) === '22021' || sqlStateOf(thrown) === '22P05') return badRequest('body', 'holds a character that cannot be stored')
+  if (sqlStateOf(thrown) === '22021' || sqlStateOf(thrown) === '22P05')
+    return badRequest('body', 'holds a character that cannot be stored')
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
     return new AppError(statusCode, 'The request cannot be processed')
   }

@@ -37,7 +37,8 @@ export async function guard(deps: Deps, request: FastifyRequest): Promise<void> 
   if (vaultCode !== null) {
     if (!found.vaultExists) throw notFound('Vault')
     if (found.member === null) throw forbidden('You are not a member of this vault')
-    if (level === 'administrator' && !found.member.isAdmin) throw forbidden('Only administrators of the vault may do this')
+    if (level === 'administrator' && !found.member.isAdmin)
+      throw forbidden('Only administrators of the vault may do this')
   }
   if (level === 'platform' && !found.caller.isPlatformAdmin) throw forbidden('Only platform administrators may do this')
 }
@@ -58,7 +59,8 @@ export function readCredential(request: FastifyRequest): { token: string; via: '
 function assertOwnOrigin(deps: Deps, request: FastifyRequest): void {
   if (request.method === 'GET' || request.method === 'HEAD') return
   const { origin } = request.headers
-  const isOwn = origin === undefined ? request.headers['sec-fetch-site'] === 'same-origin' : origin === deps.publicOrigin()
+  const isOwn =
+    origin === undefined ? request.headers['sec-fetch-site'] === 'same-origin' : origin === deps.publicOrigin()
   if (!isOwn) throw forbidden('Requests with the session cookie must come from this origin')
   const mediaType = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
   const mayLackBody = request.method === 'DELETE' && mediaType === undefined
@@ -67,7 +69,11 @@ function assertOwnOrigin(deps: Deps, request: FastifyRequest): void {
   }
 }
 
-async function touchSession(deps: Deps, session: { id: string; lastSeenAt: Date; endsAt: Date }, now: Date): Promise<void> {
+async function touchSession(
+  deps: Deps,
+  session: { id: string; lastSeenAt: Date; endsAt: Date },
+  now: Date,
+): Promise<void> {
   if (now.getTime() - session.lastSeenAt.getTime() < touchIntervalMilliseconds) return
   const slid = now.getTime() + deps.config.sessionTtlDays * 86_400_000
   const expiresAt = new Date(Math.min(slid, session.endsAt.getTime()))

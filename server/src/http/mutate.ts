@@ -109,6 +109,9 @@ function replay(deps: Deps, stored: Stored, fingerprint: Buffer): Serialised {
   if (!stored.fingerprint.equals(fingerprint)) {
     throw conflict('This Idempotency-Key was used for a different request')
   }
-  const { text, headers } = JSON.parse(deps.sealer.open(stored.body)) as { text: string | null; headers: Record<string, string> }
+  const { text, headers } = JSON.parse(deps.sealer.open(stored.body)) as {
+    text: string | null
+    headers: Record<string, string>
+  }
   return { status: stored.status, text, headers: { ...headers, 'idempotency-replayed': 'true' } }
 }

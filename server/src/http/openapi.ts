@@ -19,7 +19,12 @@ export async function registerOpenApi(app: App): Promise<void> {
       components: {
         securitySchemes: {
           bearer: { type: 'http', scheme: 'bearer', description: 'A session token or a service token (`srk_…`).' },
-          cookie: { type: 'apiKey', in: 'cookie', name: 'session_token', description: 'The session of the web console.' },
+          cookie: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: 'session_token',
+            description: 'The session of the web console.',
+          },
         },
       },
     },

@@ -1,5 +1,11 @@
-import type { FastifyBaseLogger, FastifyInstance, RawReplyDefaultExpression, RawRequestDefaultExpression, RawServerDefault } from 'fastify'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import type { AccessLevel } from '../access/caller.ts'
 import { ErrorSchema, Ref } from './schema.ts'
@@ -28,7 +34,10 @@ type RouteSpec = {
   errors?: number[]
 }
 
-type Schema<S extends RouteSpec> = Omit<{ [K in keyof S as K extends 'params' | 'querystring' | 'body' ? K : never]: S[K] }, never>
+type Schema<S extends RouteSpec> = Omit<
+  { [K in keyof S as K extends 'params' | 'querystring' | 'body' ? K : never]: S[K] },
+  never
+>
 
 const noQuery = Type.Object({}, { additionalProperties: false })
 

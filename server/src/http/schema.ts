@@ -17,14 +17,22 @@ export const RawAmount = Type.String({
   description: 'In the smallest unit of the token.',
   examples: ['1500000'],
 })
-export const Color = Type.String({ pattern: '^#([0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$', examples: ['#1d4ed8'] })
+export const Color = Type.String({
+  pattern: '^#([0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$',
+  examples: ['#1d4ed8'],
+})
 export const Emoji = Type.String({ minLength: 1, maxLength: 32, examples: ['🏦'] })
 export const Uri = Type.String({
   pattern: '^https?://',
   maxLength: limits.uriLengthMax,
   examples: ['https://example.org/logo.png'],
 })
-export const Name = Type.String({ minLength: 1, maxLength: limits.nameLengthMax, pattern: '\\S', examples: ['Treasury'] })
+export const Name = Type.String({
+  minLength: 1,
+  maxLength: limits.nameLengthMax,
+  pattern: '\\S',
+  examples: ['Treasury'],
+})
 export const Description = Type.String({ maxLength: limits.descriptionLengthMax, examples: ['Working capital'] })
 export const Email = Type.String({
   maxLength: limits.emailLengthMax,
@@ -46,8 +54,10 @@ export const Enum = <const T extends readonly string[]>(values: T) =>
   Type.Unsafe<T[number]>(Type.String({ enum: [...values], examples: [values[0]] }))
 
 /** An object that refuses unknown members: a misspelt field must never be ignored. */
-export const Closed = <T extends Record<string, TSchema>>(properties: T, options: { $id?: string; description?: string } = {}) =>
-  Type.Object(properties, { additionalProperties: false, ...options })
+export const Closed = <T extends Record<string, TSchema>>(
+  properties: T,
+  options: { $id?: string; description?: string } = {},
+) => Type.Object(properties, { additionalProperties: false, ...options })
 
 /** Refers to a named component and keeps its static type (`Type.Ref` infers unknown: sinclairzx81/typebox#1494). */
 export const Ref = <T extends TSchema & { $id?: string }>(schema: T) => {
@@ -68,8 +78,13 @@ export const pageQuery = {
 }
 
 export const VaultParams = Closed({ code: Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }) })
-export const VaultAndIdParams = Closed({ code: Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }), id: Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }) })
-export const IdParams = Closed({ id: Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }) })
+export const VaultAndIdParams = Closed({
+  code: Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }),
+  id: Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
+})
+export const IdParams = Closed({
+  id: Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
+})
 
 export const ErrorSchema = Type.Object(
   {

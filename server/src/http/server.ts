@@ -15,7 +15,7 @@ import type { App } from './route.ts'
 import { createValidatorCompiler } from './validation.ts'
 
 /** The HTTP shell: parsers, guards, errors and headers, without any route of the service itself. */
-export async function createServer(deps: Deps, components: { $id?: string }[]): Promise<App> {
+export async function createServer(deps: Deps, components: object[]): Promise<App> {
   const app = fastify({
     loggerInstance: deps.log as FastifyBaseLogger,
     bodyLimit: bodyBytesMax,
@@ -42,6 +42,8 @@ export async function createServer(deps: Deps, components: { $id?: string }[]): 
 
   const methods = new MethodTable()
   app.addHook('onRoute', (options) => {
+    // The API reference brings its own routes: static files that anyone may read.
+    if (options.url.startsWith('/docs')) options.config = { ...options.config, access: 'public' }
     assertAccessDeclared(options.url, options.config?.access)
     methods.add(options.url, options.method)
   })
@@ -56,7 +58,12 @@ export async function createServer(deps: Deps, components: { $id?: string }[]): 
   await app.register(cookie)
   await app.register(helmet, {
     contentSecurityPolicy: {
-      directives: { 'default-src': ["'self'"], 'img-src': ["'self'", 'data:'], 'form-action': ["'self'"], 'upgrade-insecure-requests': null },
+      directives: {
+        'default-src': ["'self'"],
+        'img-src': ["'self'", 'data:'],
+        'form-action': ["'self'"],
+        'upgrade-insecure-requests': null,
+      },
     },
     strictTransportSecurity: deps.config.publicUrl?.startsWith('https:') === true,
   })
@@ -74,7 +81,15 @@ export async function createServer(deps: Deps, components: { $id?: string }[]): 
     await guard(deps, request)
   })
   app.addHook('onResponse', async (request, reply) => {
-    request.log.info({ method: request.method, route: request.routeOptions.url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'answered')
+    request.log.info(
+      {
+        method: request.method,
+        route: request.routeOptions.url,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime),
+      },
+      'answered',
+    )
   })
   return app as unknown as App
 }

@@ -21,7 +21,9 @@ export class ValidationError extends Error {
  * Compiles schemas at their first use, so that start-up does not pay for routes that nobody calls. Bodies are never
  * coerced; query and path values arrive as text, so they are.
  */
-export function createValidatorCompiler(schemas: Record<string, unknown>[]): FastifySchemaCompiler<Record<string, unknown>> {
+export function createValidatorCompiler(
+  schemas: Record<string, unknown>[],
+): FastifySchemaCompiler<Record<string, unknown>> {
   const options = { allErrors: false, strict: false, useDefaults: true, formats }
   const forBodies = new Ajv(options)
   const forText = new Ajv({ ...options, coerceTypes: 'array' })
@@ -32,7 +34,11 @@ export function createValidatorCompiler(schemas: Record<string, unknown>[]): Fas
     return (value: unknown) => {
       validate ??= ajv.compile(schema)
       if (validate(value)) return { value }
-      return { error: new ValidationError((validate.errors ?? []).slice(0, 1).map((error) => toFault(error, httpPart ?? 'body'))) }
+      return {
+        error: new ValidationError(
+          (validate.errors ?? []).slice(0, 1).map((error) => toFault(error, httpPart ?? 'body')),
+        ),
+      }
     }
   }
 }
@@ -42,13 +48,20 @@ function toFault(error: ErrorObject, httpPart: string): FieldFault {
   const { params } = error as { params: Record<string, unknown> }
   if (error.keyword === 'additionalProperties' || error.keyword === 'unevaluatedProperties') {
     const name = String(params['additionalProperty'] ?? params['unevaluatedProperty'])
-    return { field: [...path, name].join('.'), message: httpPart === 'querystring' ? 'is not a query parameter of this endpoint' : 'is not a field of this request' }
+    return {
+      field: [...path, name].join('.'),
+      message:
+        httpPart === 'querystring' ? 'is not a query parameter of this endpoint' : 'is not a field of this request',
+    }
   }
   if (error.keyword === 'required') {
     return { field: [...path, String(params['missingProperty'])].join('.'), message: 'is required' }
   }
   if (error.keyword === 'enum') {
-    return { field: path.join('.') || httpPart, message: `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}` }
+    return {
+      field: path.join('.') || httpPart,
+      message: `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`,
+    }
   }
   return { field: path.join('.') || httpPart, message: error.message ?? 'is not valid' }
 }

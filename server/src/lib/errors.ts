@@ -27,7 +27,12 @@ export type ErrorBody = {
   requestId?: string
 }
 
-type ErrorOptions = { details?: FieldFault[] | string; code?: string; headers?: Record<string, string>; cause?: unknown }
+type ErrorOptions = {
+  details?: FieldFault[] | string
+  code?: string
+  headers?: Record<string, string>
+  cause?: unknown
+}
 
 /** The one error class of the service: an HTTP status with what the caller may know (interface.md, Errors). */
 export class AppError extends Error {

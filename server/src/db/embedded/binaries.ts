@@ -31,15 +31,20 @@ const PROGRAMS = ['initdb', 'pg_ctl', 'postgres']
  * a private copy is made once and used instead.
  * @throws Error naming DATABASE_URL when there are no programs for this platform.
  */
-export function prepareBinaries(options: { account: Account; dataDir: string; packageDir?: string }): Binaries {
+export function prepareBinaries(options: {
+  account: Account
+  dataDir: string
+  packageDir?: string
+  copyDirs?: string[]
+}): Binaries {
+  const { account } = options
   const packageDir = options.packageDir ?? findPackage()
   const version = readVersion(packageDir)
-  const native = join(packageDir, 'native')
-  const usable =
-    isReadable(native, options.account) && repair(packageDir) ? native : copyOf(packageDir, version, options)
+  const inPlace = isReadable(packageDir, account) && repair(packageDir)
+  const usable = inPlace ? packageDir : copyOf(packageDir, account, options.copyDirs ?? copyDirsFor(version, options))
   return {
-    initdb: join(usable, 'bin', 'initdb'),
-    postgres: join(usable, 'bin', 'postgres'),
+    initdb: join(usable, 'native', 'bin', 'initdb'),
+    postgres: join(usable, 'native', 'bin', 'postgres'),
     major: version.split('.')[0] ?? '',
   }
 }
@@ -65,9 +70,9 @@ function readVersion(packageDir: string): string {
   return version
 }
 
-function isReadable(native: string, account: Account): boolean {
-  const library = join(native, 'lib')
+function isReadable(packageDir: string, account: Account): boolean {
   if (!account.switched) return true
+  const library = join(packageDir, 'native', 'lib')
   return canTraverse(realpathSync(library), account) && (statSync(library).mode & 0o005) === 0o005
 }
 
@@ -109,21 +114,22 @@ function makeLink(packageDir: string, link: Link): void {
 }
 
 /**
- * A copy is kept in a place that survives restarts, because it takes 20 MB of reading and writing. Root cannot use its
+ * A copy is kept in a place that survives restarts, because it takes 50 MB of reading and writing. Root cannot use its
  * data directory for this, since the account that runs PostgreSQL must be able to walk to the programs by their path.
  */
-function copyOf(packageDir: string, version: string, options: { account: Account; dataDir: string }): string {
-  const { account, dataDir } = options
-  const owner = process.getuid?.() ?? 0
-  const candidates = account.switched
-    ? [`/var/cache/strongroom/postgres-${version}`, join(tmpdir(), `strongroom-postgres-${version}-${owner}`)]
-    : [join(dataDir, `postgres-binaries-${version}`)]
+function copyDirsFor(version: string, options: { account: Account; dataDir: string }): string[] {
+  const name = `postgres-${version}`
+  if (!options.account.switched) return [join(options.dataDir, name)]
+  return [join('/var/cache/strongroom', name), join(tmpdir(), `strongroom-${name}-${process.getuid?.()}`)]
+}
+
+function copyOf(packageDir: string, account: Account, candidates: string[]): string {
   const failures: string[] = []
   for (const candidate of candidates) {
     try {
       copyOnce(packageDir, candidate)
       if (!canTraverse(realpathSync(candidate), account)) throw new Error(`uid ${account.uid} may not enter it`)
-      return join(candidate, 'native')
+      return candidate
     } catch (error) {
       failures.push(`${candidate}: ${error instanceof Error ? error.message : String(error)}`)
     }

@@ -1,0 +1,55 @@
+import type { Trx } from '../../db/client.ts'
+import { canonicalJson } from '../../lib/canonical-json.ts'
+import { newId } from '../../lib/ids.ts'
+import { sha256 } from '../../lib/secrets.ts'
+
+/** The chain of what belongs to no vault: sign-ins, the registry, platform administrators. */
+export const platformChain = 'platform'
+
+export type AuditEvent = {
+  /** null: a matter of the platform. */
+  vaultId: string | null
+  /** null: the service itself, or someone not signed in. */
+  actorId: string | null
+  /** What happened, as noun.verb: `transfer.approved`, `policy.updated`. */
+  action: string
+  targetType: string
+  targetId: string | null
+  /** Strings, booleans, whole numbers, and arrays and objects of them; never a secret. */
+  details: Record<string, unknown>
+  now: Date
+}
+
+/**
+ * Writes an audit record in the transaction of what it records. It carries the hash of its own content; a sealing job
+ * chains committed records later, so that no two writes wait for each other (decisions.md, section 11).
+ */
+export async function insertAuditRecord(trx: Trx, event: AuditEvent): Promise<string> {
+  const id = newId(event.now)
+  const chain = event.vaultId ?? platformChain
+  const content = canonicalJson({
+    id,
+    chain,
+    actorId: event.actorId,
+    action: event.action,
+    targetType: event.targetType,
+    targetId: event.targetId,
+    createdAt: event.now,
+    details: event.details,
+  })
+  await trx
+    .insertInto('audit_records')
+    .values({
+      chain,
+      id,
+      actor_id: event.actorId,
+      action: event.action,
+      target_type: event.targetType,
+      target_id: event.targetId,
+      created_at: event.now,
+      content,
+      hash: sha256(content),
+    })
+    .execute()
+  return id
+}

@@ -1,0 +1,47 @@
+import { Ajv } from 'ajv'
+import { expect } from 'vitest'
+import type { App } from '../http/route.ts'
+import type { Answer } from './app.ts'
+
+type Operation = { responses: Record<string, { content?: Record<string, { schema: object }> }> }
+
+/** Holds every answer against the OpenAPI document: its status must be documented and its body must fit, with no field more. */
+export function createAnswerCheck(app: App): (method: string, path: string, answer: Answer) => void {
+  const document = app.swagger() as {
+    paths: Record<string, Record<string, Operation>>
+    components: { schemas: object }
+  }
+  const ajv = new Ajv({ strict: false, formats: { 'date-time': true }, allErrors: true })
+  ajv.addSchema({ $id: 'openapi', components: document.components })
+  const paths = Object.entries(document.paths).map(([url, operations]) => ({
+    url,
+    literals: url.split('/').filter((part) => !part.startsWith('{')).length,
+    pattern: new RegExp(`^${url.replace(/[.]/g, '\\.').replace(/\{[^}]+\}/g, '[^/]+')}$`),
+    operations,
+  }))
+  paths.sort((a, b) => b.literals - a.literals)
+
+  return (method, path, answer) => {
+    const bare = path.split('?')[0]!
+    const found = paths.find(
+      ({ pattern, operations }) => pattern.test(bare) && operations[method.toLowerCase()] !== undefined,
+    )
+    if (found === undefined) return
+    const label = `${method} ${found.url} answers ${answer.status}`
+    const documented = found.operations[method.toLowerCase()]!.responses[String(answer.status)]
+    if (documented === undefined)
+      expect.fail(`${label}, which openapi.json does not document: ${JSON.stringify(answer.body)}`)
+    const schema = documented.content?.['application/json']?.schema
+    if (schema === undefined) return
+    const validate = ajv.compile(withAbsoluteRefs(schema))
+    if (!validate(answer.body)) {
+      expect.fail(
+        `${label} with a body that does not fit: ${ajv.errorsText(validate.errors)}\n${JSON.stringify(answer.body, null, 2)}`,
+      )
+    }
+  }
+}
+
+function withAbsoluteRefs(schema: object): object {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"openapi#/components/')) as object
+}

@@ -1,0 +1,170 @@
+import { pino } from 'pino'
+import { expect } from 'vitest'
+import { createApp } from '../app.ts'
+import { type Config, readConfig } from '../config.ts'
+import { queueNames } from '../db/queues.ts'
+import type { Deps } from '../deps.ts'
+import type { App } from '../http/route.ts'
+import { jobHandlers } from '../jobs/handlers.ts'
+import { newId } from '../lib/ids.ts'
+import { newSecret, sha256 } from '../lib/secrets.ts'
+import { openDeps } from '../start.ts'
+import { createAnswerCheck } from './answer-check.ts'
+import { createTestDatabase } from './database.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers whose shape the answer check has verified.
+export type Answer = { status: number; body: any; headers: Record<string, string | string[] | number | undefined> }
+type Headers = Record<string, string>
+export type Client = {
+  get(url: string, headers?: Headers): Promise<Answer>
+  post(url: string, body?: unknown, headers?: Headers): Promise<Answer>
+  patch(url: string, body?: unknown, headers?: Headers): Promise<Answer>
+  put(url: string, body?: unknown, headers?: Headers): Promise<Answer>
+  delete(url: string, body?: unknown, headers?: Headers): Promise<Answer>
+}
+export type Person = Client & { token: string; userId: string; email: string }
+
+export type TestApp = {
+  deps: Deps
+  app: App
+  /** URL of the database as its owner, for looking behind the service's own role. */
+  databaseUrl: string
+  clock: { now(): Date; advance(milliseconds: number): void }
+  /** Sends a request as nobody; every answer is held against openapi.json. URLs are relative to /api/v1 unless they begin with `//`. */
+  anonymous: Client
+  client(headers: Headers): Client
+  /** A person with a fresh session; created when the e-mail is new. */
+  signIn(email: string, options?: { isPlatformAdmin?: boolean }): Promise<Person>
+  /** Runs all jobs that wait, delayed ones included, once each until none is left (at most `roundsMax` rounds). */
+  runJobs(roundsMax?: number): Promise<void>
+  close(): Promise<void>
+}
+
+/** The whole service on a database of its own, driven through `inject`: everything real but clock and, if asked, wallet. */
+export async function createTestApp(env: Record<string, string> = {}): Promise<TestApp> {
+  const database = await createTestDatabase()
+  const config: Config = readConfig({
+    DEMO: 'true',
+    DATABASE_URL: database.url,
+    PUBLIC_URL: 'http://localhost:8420',
+    STRONGROOM_SECRET_KEY: 'a test key that is long enough to pass',
+    WALLET_ALLOWED_HOSTS: '127.0.0.1',
+    LOG_LEVEL: 'silent',
+    ...env,
+  })
+  let offset = 0
+  const clock = {
+    now: () => new Date(Date.now() + offset),
+    advance: (milliseconds: number) => {
+      offset += milliseconds
+    },
+  }
+  const { deps, close } = await openDeps(config, database.url, pino({ level: config.logLevel }), clock.now)
+  const app = await createApp(deps)
+  await app.ready()
+  await deps.jobs.boss.start()
+  const check = createAnswerCheck(app)
+
+  const send = async (method: string, url: string, body: unknown, headers: Headers): Promise<Answer> => {
+    const path = url.startsWith('//') ? url.slice(1) : `/api/v1${url}`
+    const response = await app.inject({
+      method: method as 'GET',
+      url: path,
+      headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const isJson = String(response.headers['content-type'] ?? '').startsWith('application/json')
+    const answer = {
+      status: response.statusCode,
+      body: isJson ? response.json() : response.body,
+      headers: response.headers,
+    }
+    if (isJson || response.statusCode === 204) check(method, path, answer)
+    return answer
+  }
+  const client = (common: Headers): Client => ({
+    get: (url, headers = {}) => send('GET', url, undefined, { ...common, ...headers }),
+    post: (url, body, headers = {}) => send('POST', url, body, { ...common, ...headers }),
+    patch: (url, body, headers = {}) => send('PATCH', url, body, { ...common, ...headers }),
+    put: (url, body, headers = {}) => send('PUT', url, body, { ...common, ...headers }),
+    delete: (url, body, headers = {}) => send('DELETE', url, body, { ...common, ...headers }),
+  })
+
+  return {
+    deps,
+    app,
+    databaseUrl: database.url,
+    clock,
+    anonymous: client({}),
+    client,
+    async signIn(email, { isPlatformAdmin = false } = {}) {
+      const now = clock.now()
+      const { id } = await deps.db
+        .insertInto('users')
+        .values({
+          id: newId(now),
+          email,
+          name: email.split('@')[0]!,
+          is_platform_admin: isPlatformAdmin,
+          created_at: now,
+          updated_at: now,
+        })
+        .onConflict((conflict) => conflict.column('email').doUpdateSet({ updated_at: now }))
+        .returning('id')
+        .executeTakeFirstOrThrow()
+      const token = newSecret()
+      const inAWeek = new Date(now.getTime() + 7 * 86_400_000)
+      await deps.db
+        .insertInto('sessions')
+        .values({
+          id: newId(now),
+          token_hash: sha256(token),
+          user_id: id,
+          created_at: now,
+          last_seen_at: now,
+          expires_at: inAWeek,
+          ends_at: inAWeek,
+        })
+        .execute()
+      return { ...client({ authorization: `Bearer ${token}` }), token, userId: id, email }
+    },
+    async runJobs(roundsMax = 20) {
+      for (let round = 0; round < roundsMax; round += 1) {
+        if ((await runWaitingJobs(deps)) === 0) return
+      }
+      expect.fail(`Jobs still wait after ${roundsMax} rounds`)
+    },
+    async close() {
+      await app.close()
+      await deps.jobs.boss.stop({ graceful: false, wait: true })
+      await close()
+      await database.drop()
+    },
+  }
+}
+
+async function runWaitingJobs(deps: Deps): Promise<number> {
+  let ran = 0
+  for (const name of queueNames) {
+    const { rows } = await deps.jobs.boss
+      .getDb()
+      .executeSql(
+        `update pgboss.job set start_after = now() where name = $1 and state in ('created', 'retry') returning id`,
+        [name],
+      )
+    if (rows.length === 0) continue
+    const jobs = await deps.jobs.boss.fetch<object>(name, { batchSize: rows.length })
+    for (const job of jobs) {
+      const handle = jobHandlers[name]
+      if (handle === undefined) expect.fail(`Nobody handles jobs of ${name}`)
+      try {
+        await handle(deps, job.data)
+        await deps.jobs.boss.complete(name, job.id)
+      } catch (error) {
+        await deps.jobs.boss.fail(name, job.id, { message: String(error) })
+      }
+      ran += 1
+    }
+  }
+  return ran
+}
