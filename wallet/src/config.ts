@@ -123,7 +123,8 @@ function readChains(value = '', faults: string[]): Record<string, ChainConfig> {
   const chains: Record<string, ChainConfig> = Object.create(null)
   for (const [network, entry] of Object.entries(parsed)) {
     const where = `WALLET_CHAINS.${network}`
-    if (!networkNamePattern.test(network)) faults.push(`${where}: a network name is lower-case letters, digits and dashes`)
+    if (!networkNamePattern.test(network))
+      faults.push(`${where}: a network name is lower-case letters, digits and dashes`)
     if (!isRecord(entry)) {
       faults.push(`${where} must be an object`)
       continue
@@ -175,7 +176,8 @@ function readClients(value = '', faults: string[]): ClientConfig[] {
     clients.push({ name: String(name), token: String(token) })
   })
   if (new Set(clients.map(({ name }) => name)).size < clients.length) faults.push('WALLET_CLIENTS names a client twice')
-  if (new Set(clients.map(({ token }) => token)).size < clients.length) faults.push('WALLET_CLIENTS gives two clients one token')
+  if (new Set(clients.map(({ token }) => token)).size < clients.length)
+    faults.push('WALLET_CLIENTS gives two clients one token')
   return clients
 }
 

@@ -8,5 +8,15 @@ export function openLog(level: LogLevel): Logger {
   return pino({ level, name: 'strongroom-wallet', redact: { paths: secretPaths, censor: '[redacted]' } })
 }
 
-const secretNames = ['authorization', 'token', 'mnemonic', 'passphrase', 'secret', 'privateKey', 'rawTransaction', 'databaseUrl', 'rpcUrl']
+const secretNames = [
+  'authorization',
+  'token',
+  'mnemonic',
+  'passphrase',
+  'secret',
+  'privateKey',
+  'rawTransaction',
+  'databaseUrl',
+  'rpcUrl',
+]
 const secretPaths = ['req.headers', ...secretNames, ...secretNames.map((name) => `*.${name}`)]

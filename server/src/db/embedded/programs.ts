@@ -49,10 +49,11 @@ export function toLaunchError(program: string, cause: NodeJS.ErrnoException): Er
   return new Error(`${program} could not be started: ${cause.message}; ${WAY_OUT}`, { cause })
 }
 
-/** The last lines of the output, with advice where the cause is the system's libraries. */
+/** The last lines of the output, with advice where the cause is the system's libraries or its list of accounts. */
 export function toFailure(code: number | null, output: string): string {
   const tail = output.trim().split('\n').slice(-12).join('\n')
-  return code === 127 ? `${tail}; ${WAY_OUT}` : tail || `exit code ${code}`
+  const unsuited = code === 127 || tail.includes('could not look up effective user ID')
+  return unsuited ? `${tail}; ${WAY_OUT}` : tail || `exit code ${code}`
 }
 
 const WAY_OUT = 'set DATABASE_URL to a PostgreSQL 15 or newer instead.'

@@ -1,0 +1,84 @@
+import { sql } from 'kysely'
+import type { Trx } from '../../db/client.ts'
+
+export type OperationStatus = 'awaiting_approval' | 'pending' | 'confirmed' | 'failed' | 'rejected' | 'cancelled'
+export type FlowType = 'internal' | 'external'
+
+export type NewOperation = {
+  vaultId: string
+  id: string
+  type: 'transfer' | 'deposit'
+  status: OperationStatus
+  addressId: string
+  ownerId: string
+  initiatorId: string | null
+  networkId: string
+  tokenId: string
+  amount: bigint
+  flowType: FlowType
+  txHash: string | null
+  tags: string[]
+  paymentPurpose: string | null
+  note: string | null
+  now: Date
+  confirmedAt: Date | null
+  blockchainAt: Date | null
+}
+
+/** Writes what a transfer or deposit shares with every other operation. */
+export async function insertOperation(trx: Trx, operation: NewOperation): Promise<void> {
+  await trx
+    .insertInto('operations')
+    .values({
+      vault_id: operation.vaultId,
+      id: operation.id,
+      type: operation.type,
+      status: operation.status,
+      address_id: operation.addressId,
+      owner_id: operation.ownerId,
+      initiator_id: operation.initiatorId,
+      network_id: operation.networkId,
+      token_id: operation.tokenId,
+      amount: operation.amount.toString(),
+      flow_type: operation.flowType,
+      tx_hash: operation.txHash,
+      tags: operation.tags,
+      payment_purpose: operation.paymentPurpose,
+      note: operation.note,
+      created_at: operation.now,
+      confirmed_at: operation.confirmedAt,
+      blockchain_at: operation.blockchainAt,
+      updated_at: operation.now,
+    })
+    .execute()
+}
+
+type Move = {
+  vaultId: string
+  id: string
+  from: OperationStatus
+  to: OperationStatus
+  now: Date
+  txHash?: string | null
+  blockchainAt?: Date | null
+}
+
+/** Moves the status by compare-and-set; false when another resolution was first, and nothing is changed. */
+export async function moveOperation(trx: Trx, move: Move): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update operations set status = ${move.to}, updated_at = ${move.now},
+      tx_hash = coalesce(${move.txHash ?? null}, tx_hash),
+      blockchain_at = coalesce(${move.blockchainAt ?? null}::timestamptz, blockchain_at),
+      confirmed_at = case when ${move.to} = 'confirmed' then ${move.now}::timestamptz else confirmed_at end
+    where vault_id = ${move.vaultId} and id = ${move.id} and status = ${move.from}`.execute(trx)
+  return numAffectedRows === 1n
+}
+
+export async function setOperationTxHash(trx: Trx, vaultId: string, id: string, txHash: string): Promise<void> {
+  await trx
+    .updateTable('operations')
+    .set({ tx_hash: txHash })
+    .where('vault_id', '=', vaultId)
+    .where('id', '=', id)
+    .execute()
+}

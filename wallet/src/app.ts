@@ -1,0 +1,176 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify'
+import type pg from 'pg'
+import type { Logger } from 'pino'
+import { BaseError } from 'viem'
+import { assertOwnAddress, deriveAddress, readAddress } from './addresses.ts'
+import { describeNodeError } from './chains/describe-node-error.ts'
+import type { Chain } from './chains/open-chain.ts'
+import { estimateGas, readGasPrice } from './chains/price-transfer.ts'
+import { readBalance } from './chains/read-balance.ts'
+import { findClientId } from './clients.ts'
+import { badField, type FieldFault, toErrorBody, unauthorized, WalletError } from './errors.ts'
+import type { Keyring } from './keys/keyring.ts'
+import { bodyBytesMax } from './limits.ts'
+import { operations } from './operations.ts'
+import { getTransfer, orderTransfer, readAmount, readRecipient } from './transfers/order-transfer.ts'
+import { toTransferStatus } from './transfers/transfer-row.ts'
+
+export type AppParts = {
+  pool: pg.Pool
+  keyring: Keyring
+  chains: Map<string, Chain>
+  log: Logger
+  /** Called after an order was stored, so that it is signed at once. */
+  onOrder(network: string): void
+}
+
+/** The HTTP side of the protocol. */
+export function buildApp({ pool, keyring, chains, log, onOrder }: AppParts): FastifyInstance {
+  const app = Fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    bodyLimit: bodyBytesMax,
+    // A misspelt field must be an error and a number where a text belongs too, so Ajv neither drops nor converts.
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: true } },
+    forceCloseConnections: 'idle',
+  }).withTypeProvider<TypeBoxTypeProvider>()
+  app.decorateRequest('clientId', '')
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const answer = toAnswer(error, log)
+    if (answer.code === 503) reply.header('retry-after', '2')
+    if (answer.code === 401) reply.header('www-authenticate', 'Bearer')
+    return reply.code(answer.code).send(toErrorBody(answer, answer.code === 500 ? request.id : undefined))
+  })
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send(toErrorBody(new WalletError(404, 'No such route'))))
+
+  app.get(operations.getHealth.path, { schema: operations.getHealth.schema }, async () => {
+    const { rows } = await pool.query<{ network: string; next_block: string }>(
+      'select network, next_block from wallet.cursors',
+    )
+    const nextBlocks = new Map(rows.map((row) => [row.network, Number(row.next_block)]))
+    const networks = [...chains.values()].map(({ network, reach }) => ({
+      network,
+      reachable: reach.reachable,
+      headBlock: reach.headBlock === null ? null : Number(reach.headBlock),
+      nextBlock: nextBlocks.get(network) ?? null,
+    }))
+    return { status: 'ok' as const, networks }
+  })
+
+  app.register(async (guarded) => {
+    const routes = guarded.withTypeProvider<TypeBoxTypeProvider>()
+    routes.addHook('onRequest', async (request) => {
+      request.setDecorator('clientId', await authenticate(pool, request))
+    })
+
+    routes.post(operations.deriveAddress.path, { schema: operations.deriveAddress.schema }, async (request) => {
+      chainOf(chains, request.body.network)
+      return { address: await deriveAddress(pool, keyring, clientIdOf(request), request.body) }
+    })
+
+    routes.post(operations.orderTransfer.path, { schema: operations.orderTransfer.schema }, async (request, reply) => {
+      chainOf(chains, request.body.network)
+      const transfer = await orderTransfer(pool, keyring, clientIdOf(request), request.body)
+      onOrder(transfer.network)
+      return reply.code(202).send(toTransferStatus(transfer))
+    })
+
+    routes.get(operations.getTransfer.path, { schema: operations.getTransfer.schema }, async (request) =>
+      toTransferStatus(await getTransfer(pool, clientIdOf(request), request.params.id)),
+    )
+
+    routes.get(operations.getBalance.path, { schema: operations.getBalance.schema }, async (request) => {
+      const chain = chainOf(chains, request.query.network)
+      const address = readAddress('address', request.query.address)
+      const contract = request.query.contract ? readAddress('contract', request.query.contract) : null
+      await assertOwnAddress(pool, clientIdOf(request), chain.network, address)
+      const { balance, blockNumber } = await readBalance(chain, { address, contract })
+      return { balance: balance.toString(), blockNumber: Number(blockNumber) }
+    })
+
+    routes.post(operations.estimateFee.path, { schema: operations.estimateFee.schema }, async (request) => {
+      const { body } = request
+      const chain = chainOf(chains, body.network)
+      const movement = {
+        fromAddress: readAddress('fromAddress', body.fromAddress),
+        toAddress: readRecipient(body.toAddress),
+        contractAddress: body.contractAddress === null ? null : readAddress('contractAddress', body.contractAddress),
+        amount: readAmount(body.amount),
+      }
+      await assertOwnAddress(pool, clientIdOf(request), chain.network, movement.fromAddress)
+      const [{ gas }, price] = await Promise.all([estimateGas(chain, movement), readGasPrice(chain)])
+      return { fee: (gas * (price.baseFeePerGas + price.maxPriorityFeePerGas)).toString(), asset: 'native' as const }
+    })
+  })
+  return app
+}
+
+async function authenticate(pool: pg.Pool, request: FastifyRequest): Promise<string> {
+  const token = /^Bearer ([!-~]{1,512})$/.exec(request.headers.authorization ?? '')?.[1]
+  const clientId = token && (await findClientId(pool, token))
+  if (!clientId) throw unauthorized()
+  return clientId
+}
+
+const clientIdOf = (request: FastifyRequest) => request.getDecorator<string>('clientId')
+
+function chainOf(chains: Map<string, Chain>, network: string): Chain {
+  const chain = chains.get(network)
+  if (!chain) throw badField('network', 'is not configured here')
+  return chain
+}
+
+/** The one place that decides which answer an error is. Nothing of an unexpected error leaves the process but its request id. */
+function toAnswer(error: FastifyError, log: Logger): WalletError {
+  if (error instanceof WalletError) return error
+  if (error.validation) {
+    return new WalletError(
+      400,
+      'The request does not have the form of the protocol',
+      error.validation.map(toFieldFault),
+    )
+  }
+  if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
+    return new WalletError(
+      error.statusCode,
+      error.message,
+      error.statusCode === 400 ? [{ field: '', message: error.message }] : undefined,
+    )
+  }
+  if (error instanceof BaseError) {
+    log.warn({ error: describeNodeError(error) }, 'the node did not answer a request')
+    return new WalletError(503, 'The node of the network does not answer; try again')
+  }
+  if (isDatabaseDown(error)) {
+    log.warn({ error: error.message }, 'the database did not answer a request')
+    return new WalletError(503, 'The database does not answer; try again')
+  }
+  log.error({ err: error }, 'request failed')
+  return new WalletError(500, 'Unexpected error')
+}
+
+type Validation = NonNullable<FastifyError['validation']>[number]
+
+/** Turns Ajv's JSON pointer into a dotted path and names the field that is missing or unknown. */
+function toFieldFault({ instancePath, keyword, params, message }: Validation): FieldFault {
+  const extra =
+    keyword === 'required'
+      ? params.missingProperty
+      : keyword === 'additionalProperties'
+        ? params.additionalProperty
+        : undefined
+  const field = [...instancePath.split('/').slice(1), ...(extra === undefined ? [] : [String(extra)])].join('.')
+  if (keyword === 'additionalProperties') return { field, message: 'is not a field of the protocol' }
+  if (keyword === 'required') return { field, message: 'is required' }
+  return { field, message: message ?? 'is not valid' }
+}
+
+/** Connection faults, and PostgreSQL's classes 08 (connection), 53 (resources) and 57P (shutdown). */
+function isDatabaseDown(error: FastifyError): boolean {
+  const { code = '', message } = error
+  return (
+    /^(08|53|57P|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND)/.test(code) ||
+    /Connection terminated|timeout exceeded when trying to connect/.test(message)
+  )
+}

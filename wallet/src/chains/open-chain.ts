@@ -1,0 +1,35 @@
+import { createPublicClient, defineChain, http, type PublicClient } from 'viem'
+import type { ChainConfig } from '../config.ts'
+import { nodeTimeoutMilliseconds } from '../limits.ts'
+
+/** One configured network and the way to its node. `reach` is what the watcher last saw; health reports it. */
+export type Chain = ChainConfig & {
+  network: string
+  client: PublicClient
+  reach: { reachable: boolean; headBlock: bigint | null }
+}
+
+export function openChain(network: string, config: ChainConfig): Chain {
+  const chain = defineChain({
+    id: config.chainId,
+    name: network,
+    nativeCurrency: { name: network, symbol: 'NATIVE', decimals: 18 },
+    rpcUrls: { default: { http: [config.rpcUrl] } },
+  })
+  const client = createPublicClient({
+    chain,
+    // Every answer must come from the node: a cached block number would let the watcher miss a rewound chain.
+    cacheTime: 0,
+    transport: http(config.rpcUrl, { timeout: nodeTimeoutMilliseconds, retryCount: 1, retryDelay: 100 }),
+  })
+  return { ...config, network, client, reach: { reachable: false, headBlock: null } }
+}
+
+/** Asks for the head; throws when the node is down or serves another chain than the configured one. */
+export async function readHead(chain: Chain): Promise<bigint> {
+  const [chainId, headBlock] = await Promise.all([chain.client.getChainId(), chain.client.getBlockNumber()])
+  if (chainId !== chain.chainId) {
+    throw new Error(`the node of ${chain.network} serves chain ${chainId}, but ${chain.chainId} is configured`)
+  }
+  return headBlock
+}

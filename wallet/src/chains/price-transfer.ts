@@ -1,0 +1,55 @@
+import { type Address, encodeFunctionData, erc20Abi, type Hex } from 'viem'
+import { describeNodeError, isInsufficientFunds, isRevert } from './describe-node-error.ts'
+import type { Chain } from './open-chain.ts'
+
+export type Movement = { fromAddress: Address; toAddress: Address; contractAddress: Address | null; amount: bigint }
+
+/** The call that moves the amount: the coin itself, or `transfer` of the token's contract (ERC-20). */
+export function callOf({ toAddress, contractAddress, amount }: Movement): { to: Address; value: bigint; data: Hex } {
+  if (contractAddress === null) return { to: toAddress, value: amount, data: '0x' }
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [toAddress, amount] })
+  return { to: contractAddress, value: 0n, data }
+}
+
+export type GasEstimate = { possible: true; gas: bigint } | { possible: false; gas: bigint; reason: string }
+
+/**
+ * Gas that the transfer needs. What the chain would refuse comes back as data with a usual amount of gas; a node that does
+ * not answer throws.
+ */
+export async function estimateGas(chain: Chain, movement: Movement): Promise<GasEstimate> {
+  const { to, value, data } = callOf(movement)
+  const usualGas = movement.contractAddress === null ? plainTransferGas : tokenTransferGas
+  try {
+    return { possible: true, gas: await chain.client.estimateGas({ account: movement.fromAddress, to, value, data }) }
+  } catch (error) {
+    if (isInsufficientFunds(error)) {
+      return { possible: false, gas: usualGas, reason: 'INSUFFICIENT_FUNDS: the balance does not cover the amount' }
+    }
+    if (isRevert(error)) {
+      return { possible: false, gas: usualGas, reason: `EXECUTION_REVERTED: ${describeNodeError(error)}` }
+    }
+    throw error
+  }
+}
+
+/** Prices per unit of gas in wei (EIP-1559). */
+export async function readGasPrice(chain: Chain) {
+  const [block, maxPriorityFeePerGas] = await Promise.all([
+    chain.client.getBlock(),
+    chain.client.estimateMaxPriorityFeePerGas(),
+  ])
+  if (block.baseFeePerGas === null)
+    throw new Error(`${chain.network} has no base fee; only EIP-1559 chains are supported`)
+  return {
+    baseFeePerGas: block.baseFeePerGas,
+    maxPriorityFeePerGas,
+    // Nothing is replaced later, so the cap must outlive about six full blocks in a row, each raising the base fee by 1/8.
+    maxFeePerGas: block.baseFeePerGas * 2n + maxPriorityFeePerGas,
+  }
+}
+
+/** Gas of a transfer of the coin to an address without code. */
+export const plainTransferGas = 21_000n
+/** Gas of a usual ERC-20 transfer to an address that has not held the token before. */
+const tokenTransferGas = 65_000n

@@ -1,0 +1,113 @@
+import { Command } from 'commander'
+import type pg from 'pg'
+import { addClient, listClients } from './clients.ts'
+import { ConfigError, readStoreConfig, readWalletConfig } from './config.ts'
+import { migrate } from './database/migrate.ts'
+import { openPool } from './database/open-pool.ts'
+import { openKeyring } from './keys/keyring.ts'
+import { openLog } from './log.ts'
+import { startWallet } from './start-wallet.ts'
+
+const program = new Command('strongroom-wallet').description('Reference wallet service of Strongroom for EVM chains')
+
+program
+  .command('serve')
+  .description('answer the wallet protocol, send transfers, watch blocks')
+  .action(() => orExit(serve))
+
+program
+  .command('migrate')
+  .description('bring the database schema up to date')
+  .action(() =>
+    orExit(() =>
+      withStore(async (pool) => {
+        const applied = await migrate(pool)
+        print(applied.length === 0 ? 'nothing to do' : `applied ${applied.join(', ')}`)
+      }),
+    ),
+  )
+
+const client = program.command('client').description('the vaults that may use this wallet service')
+
+client
+  .command('add')
+  .argument('<name>')
+  .description('create a client with keys of its own; prints its token once')
+  .action((name: string) =>
+    orExit(() =>
+      withStore(async (pool, passphrase) => {
+        await migrate(pool)
+        if (name === '' || name.length > 100) throw new ConfigError('a client name has 1 to 100 characters')
+        const token = await addClient(pool, await openKeyring(pool, passphrase), name)
+        if (token === null) throw new ConfigError(`a client named ${name} exists already`)
+        print(token)
+      }),
+    ),
+  )
+
+client
+  .command('list')
+  .description('list the clients')
+  .action(() =>
+    orExit(() =>
+      withStore(async (pool) => {
+        await migrate(pool)
+        for (const { name, addressCount, createdAt } of await listClients(pool)) {
+          print(`${name}\t${addressCount} addresses\t${createdAt.toISOString()}`)
+        }
+      }),
+    ),
+  )
+
+await program.parseAsync()
+
+async function serve(): Promise<void> {
+  const wallet = await startWallet(readWalletConfig())
+  let stopping = false
+  const stop = (): void => {
+    if (stopping) return
+    stopping = true
+    // A second process manager's patience ends sooner than a hanging node's: then the process ends anyway.
+    setTimeout(() => process.exit(1), stopTimeoutMilliseconds).unref()
+    wallet.stop().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    )
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+  // A parent that spawned this process with an IPC channel learns the port, and takes the process with it when it dies.
+  process.send?.({ type: 'ready', port: wallet.port })
+  if (process.channel) process.on('disconnect', stop)
+}
+
+const stopTimeoutMilliseconds = 15_000
+
+async function withStore(work: (pool: pg.Pool, passphrase: string) => Promise<void>): Promise<void> {
+  const config = readStoreConfig()
+  const pool = openPool(config.databaseUrl, openLog(config.logLevel))
+  try {
+    await work(pool, config.passphrase)
+  } finally {
+    await pool.end()
+  }
+}
+
+/** A start that fails ends with one line on standard error and the code 1. */
+async function orExit(work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    process.stderr.write(`strongroom-wallet: ${describeStartError(error)}\n`)
+    process.exit(1)
+  }
+}
+
+function describeStartError(error: unknown): string {
+  if (error instanceof AggregateError) return describeStartError(error.errors[0])
+  return error instanceof Error ? error.message.replace(/\s*\n\s*/g, ' ') : String(error)
+}
+
+function print(line: string) {
+  process.stdout.write(`${line}\n`)
+}

@@ -1,0 +1,253 @@
+import pg from 'pg'
+import { type Address, parseEther } from 'viem'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type Anvil, startAnvil } from '../anvil.ts'
+import { type RunningWallet, startWallet } from '../start-wallet.ts'
+import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
+import { deployTestToken, type Faucet, openFaucet, readTestToken } from '../testing/test-token.ts'
+import { deriveTestAddress, testConfig, waitFor } from '../testing/wallet-client.ts'
+import { hasValidSignature, startWebhookReceiver } from '../testing/webhook-receiver.ts'
+
+const { abi } = readTestToken()
+
+let anvil: Anvil
+let database: TestDatabase
+let receiver: Awaited<ReturnType<typeof startWebhookReceiver>>
+let wallet: RunningWallet
+let faucet: Faucet
+let pool: pg.Pool
+let token: Address
+let pathCount = 0
+
+beforeAll(async () => {
+  ;[anvil, database] = await Promise.all([startAnvil(), createTestDatabase()])
+  receiver = await startWebhookReceiver()
+  faucet = openFaucet(anvil.rpcUrl)
+  token = await deployTestToken(faucet)
+  pool = new pg.Pool({ connectionString: database.url })
+  wallet = await start()
+}, 60_000)
+
+afterAll(async () => {
+  await wallet?.stop()
+  await pool?.end()
+  await receiver?.stop()
+  await anvil?.stop()
+  await database?.drop()
+})
+
+beforeEach(() => {
+  receiver.received.length = 0
+})
+
+async function start(confirmations = 1) {
+  const ethereum = { rpcUrl: anvil.rpcUrl, chainId: 31337, confirmations, pollMilliseconds: 50 }
+  const config = testConfig({ databaseUrl: database.url, rpcUrl: anvil.rpcUrl, webhookUrl: receiver.url })
+  return await startWallet({ ...config, chains: { ethereum } })
+}
+
+const newAddress = () => deriveTestAddress(wallet.url, `m/44/60/2/${pathCount++}`)
+
+async function sendCoin(to: Address, coins: string) {
+  const hash = await faucet.sendTransaction({ to, value: parseEther(coins), chain: null })
+  return await faucet.waitForTransactionReceipt({ hash })
+}
+
+async function sendToken(functionName: 'transfer' | 'transferMany', args: unknown[]) {
+  const hash = await faucet.writeContract({ address: token, abi, functionName, args, chain: null })
+  return await faucet.waitForTransactionReceipt({ hash })
+}
+
+const eventsTo = (address: Address) => receiver.received.filter(({ event }) => event.tx.toAddress === address)
+
+/** Waits until the watcher has read every block, and everything that it found is delivered. */
+async function watched() {
+  const headBlock = await faucet.getBlockNumber()
+  await waitFor('the watcher', async () => {
+    const { rows } = await pool.query(
+      `select from wallet.cursors where next_block > $1
+       and not exists (select from wallet.webhook_deliveries where delivered_at is null)`,
+      [headBlock.toString()],
+    )
+    return rows.length === 1
+  })
+}
+
+test('a deposit of the coin is reported once, in token units and signed', async () => {
+  const address = await newAddress()
+  const receipt = await sendCoin(address, '1.50')
+  await watched()
+  expect(eventsTo(address)).toHaveLength(1)
+  const [delivery] = eventsTo(address)
+  const block = await faucet.getBlock({ blockNumber: receipt.blockNumber })
+  expect(delivery!.event).toEqual({
+    kind: 'TOPUP',
+    id: delivery!.headers['webhook-id'],
+    tx: {
+      network: 'ethereum',
+      asset: null,
+      amount: '1.5',
+      toAddress: address,
+      txHash: receipt.transactionHash,
+      index: 0,
+      fromAddress: faucet.account.address,
+      blockTime: new Date(Number(block.timestamp) * 1000).toISOString(),
+      confirmations: expect.any(Number),
+    },
+  })
+  expect(hasValidSignature(delivery!)).toBe(true)
+  expect(Math.abs(Number(delivery!.headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(10)
+})
+
+test('a deposit of a token is reported with its contract and its decimals', async () => {
+  const address = await newAddress()
+  const receipt = await sendToken('transfer', [address, 1_230_000n])
+  await watched()
+  expect(eventsTo(address)).toHaveLength(1)
+  const { event } = eventsTo(address)[0]!
+  expect(event.tx).toMatchObject({ asset: token, amount: '1.23', txHash: receipt.transactionHash, index: 0 })
+})
+
+test('T12 transfers of one transaction have distinct positions, and the position is not block-wide', async () => {
+  const [first, second] = [await newAddress(), await newAddress()]
+  await rpc('evm_setAutomine', [false])
+  try {
+    // Another Transfer log stands before these in the block, so a block-wide index would start at 1.
+    const args = [faucet.account.address, 1n]
+    const before = await faucet.writeContract({
+      address: token,
+      abi,
+      functionName: 'transfer',
+      args,
+      chain: null,
+      gas: 200_000n,
+    })
+    const many = [
+      [first, second, first],
+      [1n, 2n, 3n],
+    ]
+    const hash = await faucet.writeContract({
+      address: token,
+      abi,
+      functionName: 'transferMany',
+      args: many,
+      chain: null,
+      gas: 300_000n,
+      nonce: (await faucet.getTransaction({ hash: before })).nonce + 1,
+    })
+    await rpc('evm_mine', [])
+    expect((await faucet.getTransactionReceipt({ hash })).logs[0]!.logIndex).toBe(1)
+  } finally {
+    await rpc('evm_setAutomine', [true])
+  }
+  await watched()
+  const seen = [...eventsTo(first), ...eventsTo(second)].map(({ event }) => [event.tx.index, event.tx.amount])
+  expect(seen.sort()).toEqual([
+    [0, '0.000001'],
+    [1, '0.000002'],
+    [2, '0.000003'],
+  ])
+  expect(new Set(receiver.received.map(({ event }) => event.id)).size).toBe(3)
+})
+
+test('T16 T21 reverted transactions and zero amounts are not reported', async () => {
+  const address = await newAddress()
+  await sendToken('transfer', [address, 0n])
+  await sendCoin(address, '0')
+  const hash = await faucet.sendTransaction({
+    to: token,
+    data: `0xa9059cbb${address.slice(2).padStart(64, '0')}${'f'.repeat(64)}`,
+    gas: 100_000n,
+    chain: null,
+  })
+  expect((await faucet.waitForTransactionReceipt({ hash })).status).toBe('reverted')
+  await watched()
+  expect(receiver.received).toHaveLength(0)
+})
+
+test('a receiver that fails is asked again until it accepts, with the same id and body', async () => {
+  const address = await newAddress()
+  receiver.control.failures = 2
+  await sendCoin(address, '0.25')
+  await watched()
+  expect(receiver.control).toMatchObject({ failures: 0 })
+  expect(eventsTo(address)).toHaveLength(1)
+  expect(hasValidSignature(eventsTo(address)[0]!)).toBe(true)
+  const { rows } = await pool.query('select attempts from wallet.webhook_deliveries where id = $1', [
+    eventsTo(address)[0]!.event.id,
+  ])
+  expect(rows[0].attempts).toBe(3)
+})
+
+test('a restarted wallet continues from the cursor: nothing is missed, nothing is told twice', async () => {
+  const address = await newAddress()
+  await sendCoin(address, '0.1')
+  await watched()
+  await wallet.stop()
+  await sendCoin(address, '0.2')
+  await rpc('anvil_mine', ['0x96'])
+  await sendCoin(address, '0.3')
+  wallet = await start()
+  await watched()
+  expect(eventsTo(address).map(({ event }) => event.tx.amount)).toEqual(['0.1', '0.2', '0.3'])
+})
+
+test('two wallets on one database report a deposit once', async () => {
+  const second = await start()
+  try {
+    const address = await newAddress()
+    for (const coins of ['0.01', '0.02', '0.03']) await sendCoin(address, coins)
+    await watched()
+    expect(
+      eventsTo(address)
+        .map(({ event }) => event.tx.amount)
+        .sort(),
+    ).toEqual(['0.01', '0.02', '0.03'])
+  } finally {
+    await second.stop()
+  }
+})
+
+test('T17 a rewound chain is read again: what stays is not told twice, what is new is told', async () => {
+  const address = await newAddress()
+  await sendCoin(address, '0.4')
+  await watched()
+  const snapshot = await rpc('evm_snapshot', [])
+  await rpc('anvil_mine', ['0x5'])
+  await watched()
+  await rpc('evm_revert', [snapshot])
+  await sendCoin(address, '0.5')
+  await watchedAfterRewind()
+  expect(eventsTo(address).map(({ event }) => event.tx.amount)).toEqual(['0.4', '0.5'])
+})
+
+test('a deposit counts only at the configured depth', async () => {
+  await wallet.stop()
+  wallet = await start(3)
+  const address = await newAddress()
+  await sendCoin(address, '0.6')
+  await rpc('evm_mine', [])
+  await new Promise((resolve) => setTimeout(resolve, 400))
+  expect(eventsTo(address)).toHaveLength(0)
+  await rpc('evm_mine', [])
+  await waitFor('the deposit', async () => eventsTo(address).length === 1)
+  expect(eventsTo(address)[0]!.event.tx.confirmations).toBe(3)
+})
+
+async function watchedAfterRewind() {
+  const headBlock = await faucet.getBlockNumber()
+  await waitFor('the watcher to read again', async () => {
+    const { rows } = await pool.query('select from wallet.cursors where next_block = $1', [(headBlock + 1n).toString()])
+    return rows.length === 1
+  })
+  await watched()
+}
+
+async function rpc(method: string, params: unknown[]): Promise<unknown> {
+  const response = await fetch(anvil.rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  })
+  return ((await response.json()) as { result: unknown }).result
+}

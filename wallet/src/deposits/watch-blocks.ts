@@ -1,0 +1,229 @@
+import { createHash } from 'node:crypto'
+import type pg from 'pg'
+import type { Logger } from 'pino'
+import {
+  type Address,
+  type Block,
+  erc20Abi,
+  formatUnits,
+  getAbiItem,
+  getAddress,
+  type Hex,
+  type Transaction,
+} from 'viem'
+import { eachLimited } from '../chains/each-limited.ts'
+import type { Chain } from '../chains/open-chain.ts'
+import { readDecimals } from '../chains/read-decimals.ts'
+import { inTransaction } from '../database/in-transaction.ts'
+import { rescanBlocks, scanBlocksMax } from '../limits.ts'
+import type { TopUpEvent } from '../protocol.ts'
+import { resendLostTransfers } from '../transfers/resend-lost-transfers.ts'
+import { eventKey, findMovements, type Movement, transferLogs } from './find-deposits.ts'
+
+type Parts = { pool: pg.Pool; chain: Chain; log: Logger }
+type Cursor = { nextBlock: bigint; previousHash: Hex | null }
+type FullBlock = Block<bigint, true, 'latest'>
+
+/** `moreBlocks` asks for another pass at once; `events` is how many deposits were stored for delivery. */
+export type WatchOutcome = { moreBlocks: boolean; events: number }
+
+/**
+ * One pass of the watcher: reads the next blocks that lie deep enough under `headBlock` and stores their deposits together with
+ * the advance of the cursor. `headBlock` must have been read before: an address that is unknown here cannot have been given
+ * out before those blocks were mined.
+ */
+export async function watchBlocks(parts: Parts, headBlock: bigint): Promise<WatchOutcome> {
+  const { pool, chain } = parts
+  const cursor = await openCursor(parts, headBlock)
+  if (headBlock + 1n < cursor.nextBlock) {
+    return await goBack(parts, { cursor, from: headBlock + 1n, why: 'the chain is shorter than it was' })
+  }
+  const depth = BigInt(chain.confirmations) - 1n
+  const lastBlock = min(cursor.nextBlock + BigInt(scanBlocksMax) - 1n, headBlock - depth)
+  if (lastBlock < cursor.nextBlock) return { moreBlocks: false, events: 0 }
+
+  const blocks = await readBlocks(chain, cursor.nextBlock, lastBlock)
+  if (!isOneChain(blocks, cursor.previousHash)) {
+    return await goBack(parts, { cursor, from: cursor.nextBlock, why: 'the chain was reorganised below the cursor' })
+  }
+  const events = await findEvents(parts, blocks, headBlock)
+  const stored = await inTransaction(pool, async (tx) => {
+    const next: Cursor = { nextBlock: lastBlock + 1n, previousHash: blocks.at(-1)!.hash }
+    if (!(await moveCursor(tx, chain.network, { from: cursor, to: next, headBlock }))) return null
+    return await storeEvents(tx, events)
+  })
+  // Null: another process moved the cursor meanwhile, so its events count and ours are dropped.
+  return { moreBlocks: stored === null || lastBlock < headBlock - depth, events: stored ?? 0 }
+}
+
+async function openCursor({ pool, chain }: Parts, headBlock: bigint): Promise<Cursor> {
+  const found = await findCursor(pool, chain.network)
+  if (found) return found
+  await pool.query(
+    'insert into wallet.cursors (network, next_block, head_block) values ($1, $2, $3) on conflict do nothing',
+    [
+      chain.network,
+      (chain.startBlock === undefined ? headBlock + 1n : BigInt(chain.startBlock)).toString(),
+      headBlock.toString(),
+    ],
+  )
+  return (await findCursor(pool, chain.network))!
+}
+
+async function findCursor(pool: pg.Pool, network: string): Promise<Cursor | undefined> {
+  const { rows } = await pool.query<{ next_block: string; previous_hash: Hex | null }>({
+    name: 'find-cursor',
+    text: 'select next_block, previous_hash from wallet.cursors where network = $1',
+    values: [network],
+  })
+  return rows[0] && { nextBlock: BigInt(rows[0].next_block), previousHash: rows[0].previous_hash }
+}
+
+/** Compare-and-set, so that two processes never both store the same blocks. */
+async function moveCursor(
+  tx: pg.Pool | pg.PoolClient,
+  network: string,
+  { from, to, headBlock }: { from: Cursor; to: Cursor; headBlock: bigint | null },
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `update wallet.cursors
+     set next_block = $3, previous_hash = $4, head_block = coalesce($5, head_block), updated_at = clock_timestamp()
+     where network = $1 and next_block = $2`,
+    [network, from.nextBlock.toString(), to.nextBlock.toString(), to.previousHash, headBlock?.toString() ?? null],
+  )
+  return rowCount === 1
+}
+
+/** Reads the last blocks anew; what was reported before keeps its event key and is not reported again. */
+async function goBack(
+  { pool, chain, log }: Parts,
+  { cursor, from, why }: { cursor: Cursor; from: bigint; why: string },
+): Promise<WatchOutcome> {
+  const back = from - BigInt(rescanBlocks)
+  const lowest = min(BigInt(chain.startBlock ?? 0), from)
+  const nextBlock = back > lowest ? back : lowest
+  // The transactions come first: should this process end in between, the cursor still tells that the chain went back.
+  const resent = await resendLostTransfers(pool, chain)
+  await moveCursor(pool, chain.network, { from: cursor, to: { nextBlock, previousHash: null }, headBlock: null })
+  log.warn({ network: chain.network, nextBlock: nextBlock.toString(), resent }, `${why}; blocks are read again`)
+  return { moreBlocks: true, events: 0 }
+}
+
+async function readBlocks(chain: Chain, first: bigint, last: bigint): Promise<FullBlock[]> {
+  const numbers = Array.from({ length: Number(last - first) + 1 }, (_, offset) => first + BigInt(offset))
+  const blocks = new Map<bigint, FullBlock>()
+  await eachLimited(numbers, async (blockNumber) => {
+    blocks.set(blockNumber, (await chain.client.getBlock({ blockNumber, includeTransactions: true })) as FullBlock)
+  })
+  return numbers.map((number) => blocks.get(number)!)
+}
+
+function isOneChain(blocks: FullBlock[], previousHash: Hex | null): boolean {
+  let parent = previousHash
+  for (const block of blocks) {
+    if (parent !== null && block.parentHash !== parent) return false
+    parent = block.hash
+  }
+  return true
+}
+
+type Event = { key: string; id: string; body: string }
+
+async function findEvents(parts: Parts, blocks: FullBlock[], headBlock: bigint): Promise<Event[]> {
+  const { chain } = parts
+  const candidates = await findCandidates(parts, blocks)
+  const perTransaction = new Map<Hex, Event[]>()
+  await eachLimited(candidates, async ({ transaction, block, known }) => {
+    const receipt = await chain.client.getTransactionReceipt({ hash: transaction.hash })
+    if (receipt.blockHash !== block.hash) throw new Error(`block ${block.number} was reorganised while it was read`)
+    const movements = findMovements(transaction, receipt).filter(({ toAddress }) => known.has(toAddress))
+    const events: Event[] = []
+    for (const movement of movements) {
+      const event = await toEvent(parts, { movement, txHash: transaction.hash, block, headBlock })
+      if (event) events.push(event)
+    }
+    perTransaction.set(transaction.hash, events)
+  })
+  return candidates.flatMap(({ transaction }) => perTransaction.get(transaction.hash) ?? [])
+}
+
+type Candidate = { transaction: Transaction; block: FullBlock; known: Set<Address> }
+
+/** Transactions that name a known address as recipient, of the coin or in a Transfer log; their receipts are read next. */
+async function findCandidates({ pool, chain }: Parts, blocks: FullBlock[]): Promise<Candidate[]> {
+  const logs = await chain.client.getLogs({
+    event: getAbiItem({ abi: erc20Abi, name: 'Transfer' }),
+    fromBlock: blocks[0]!.number,
+    toBlock: blocks.at(-1)!.number,
+  })
+  const recipients = new Map<Hex, Set<Address>>()
+  for (const log of transferLogs(logs)) {
+    if (log.transactionHash) addTo(recipients, log.transactionHash, log.args.to)
+  }
+  for (const { to, value, hash } of blocks.flatMap((block) => block.transactions)) {
+    if (to !== null && value > 0n) addTo(recipients, hash, getAddress(to))
+  }
+  const all = [...new Set([...recipients.values()].flatMap((each) => [...each]))]
+  if (all.length === 0) return []
+  const { rows } = await pool.query<{ address: Address }>(
+    'select address from wallet.addresses where network = $1 and address = any($2)',
+    [chain.network, all],
+  )
+  const known = new Set(rows.map(({ address }) => address))
+  return blocks.flatMap((block) =>
+    block.transactions
+      .filter(({ hash }) => [...(recipients.get(hash) ?? [])].some((address) => known.has(address)))
+      .map((transaction) => ({ transaction, block, known })),
+  )
+}
+
+function addTo(sets: Map<Hex, Set<Address>>, key: Hex, address: Address) {
+  const set = sets.get(key) ?? new Set()
+  sets.set(key, set.add(address))
+}
+
+type Found = { movement: Movement; txHash: Hex; block: FullBlock; headBlock: bigint }
+
+async function toEvent(
+  { pool, chain, log }: Parts,
+  { movement, txHash, block, headBlock }: Found,
+): Promise<Event | null> {
+  const decimals = movement.contract === null ? nativeDecimals : await readDecimals(pool, chain, movement.contract)
+  if (decimals === null) {
+    log.warn({ txHash, contract: movement.contract }, 'deposit of a token without usable decimals is not reported')
+    return null
+  }
+  const key = eventKey({ network: chain.network, txHash, movement })
+  // Derived from the key: a wallet restored from a backup reports a deposit under the id it had before.
+  const id = `evt_${createHash('sha256').update(key).digest('hex').slice(0, 32)}`
+  const event: TopUpEvent = {
+    kind: 'TOPUP',
+    id,
+    tx: {
+      network: chain.network,
+      asset: movement.contract,
+      amount: formatUnits(movement.amount, decimals),
+      toAddress: movement.toAddress,
+      txHash,
+      index: movement.index,
+      fromAddress: movement.fromAddress,
+      blockTime: new Date(Number(block.timestamp) * 1000).toISOString(),
+      confirmations: Number(headBlock - block.number + 1n),
+    },
+  }
+  return { key, id, body: JSON.stringify(event) }
+}
+
+const nativeDecimals = 18
+
+async function storeEvents(tx: pg.PoolClient, events: Event[]): Promise<number> {
+  if (events.length === 0) return 0
+  const { rowCount } = await tx.query(
+    `insert into wallet.webhook_deliveries (event_key, id, body)
+     select * from unnest($1::text[], $2::text[], $3::text[]) on conflict do nothing`,
+    [events.map(({ key }) => key), events.map(({ id }) => id), events.map(({ body }) => body)],
+  )
+  return rowCount ?? 0
+}
+
+const min = (a: bigint, b: bigint) => (a < b ? a : b)

@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { describeNodeError } from './chains/describe-node-error.ts'
+
+/** A pass that is repeated until it is stopped. */
+export type Loop = {
+  /** Starts the next pass at once instead of after the pause. */
+  wake(): void
+  /** Ends after the pass that is running. */
+  stop(): Promise<void>
+}
+
+const backoffMillisecondsMax = 30_000
+
+/** Repeats `pass` every `everyMilliseconds`; a pass that returns true is repeated at once, one that throws after a longer pause. */
+export function startLoop(
+  log: Logger,
+  { name, everyMilliseconds, pass }: { name: string; everyMilliseconds: number; pass: () => Promise<boolean> },
+): Loop {
+  let stopped = false
+  let woken = false
+  let pause = new AbortController()
+
+  async function run() {
+    let failures = 0
+    while (!stopped) {
+      woken = false
+      pause = new AbortController()
+      let delay = everyMilliseconds
+      try {
+        if (await pass()) delay = 0
+        if (failures > 0) log.info({ loop: name }, 'works again')
+        failures = 0
+      } catch (error) {
+        failures += 1
+        delay = Math.min(
+          everyMilliseconds * 2 ** Math.min(failures, 10),
+          Math.max(backoffMillisecondsMax, everyMilliseconds),
+        )
+        // An outage that lasts is told once at warn level, not on every pass.
+        log[failures === 1 ? 'warn' : 'debug']({ loop: name, error: describeNodeError(error) }, 'pass failed')
+        await sleep(Math.min(delay, everyMilliseconds), undefined, { signal: pause.signal }).catch(() => undefined)
+      }
+      if (!stopped && !woken && delay > 0)
+        await sleep(delay, undefined, { signal: pause.signal }).catch(() => undefined)
+    }
+  }
+  const ended = run()
+
+  return {
+    wake() {
+      woken = true
+      pause.abort()
+    },
+    async stop() {
+      stopped = true
+      pause.abort()
+      await ended
+    },
+  }
+}

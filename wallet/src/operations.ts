@@ -1,0 +1,55 @@
+import {
+  AddressOrder,
+  Balance,
+  BalanceQuery,
+  DerivedAddress,
+  ErrorBody,
+  FeeEstimate,
+  FeeQuestion,
+  Health,
+  TransferOrder,
+  TransferParams,
+  TransferStatus,
+} from './protocol.ts'
+
+const common = { 400: ErrorBody, 401: ErrorBody, 500: ErrorBody, 503: ErrorBody }
+
+/** The operations of the protocol: the routes and the OpenAPI document are both made from this list. */
+export const operations = {
+  getHealth: {
+    method: 'get',
+    path: '/healthz',
+    summary: 'Whether the service answers, and how far it has read each chain. Needs no token.',
+    schema: { response: { 200: Health, 503: ErrorBody } },
+  },
+  deriveAddress: {
+    method: 'post',
+    path: '/addresses',
+    summary: 'Derives the address of a path and starts to watch it. Idempotent by path.',
+    schema: { body: AddressOrder, response: { 200: DerivedAddress, ...common } },
+  },
+  orderTransfer: {
+    method: 'post',
+    path: '/transfers',
+    summary: 'Orders a transfer. Idempotent by id; the same id with other fields is a 409.',
+    schema: { body: TransferOrder, response: { 202: TransferStatus, 409: ErrorBody, ...common } },
+  },
+  getTransfer: {
+    method: 'get',
+    path: '/transfers/:id',
+    summary: 'State of an ordered transfer. 404 means that the order was never accepted.',
+    schema: { params: TransferParams, response: { 200: TransferStatus, 404: ErrorBody, ...common } },
+  },
+  getBalance: {
+    method: 'get',
+    path: '/balances',
+    summary: 'Balance of an own address as the chain has it.',
+    schema: { querystring: BalanceQuery, response: { 200: Balance, 404: ErrorBody, 409: ErrorBody, ...common } },
+  },
+  estimateFee: {
+    method: 'post',
+    path: '/fees',
+    summary: 'Estimates the fee of a transfer from an own address; changes nothing.',
+    schema: { body: FeeQuestion, response: { 200: FeeEstimate, 404: ErrorBody, ...common } },
+  },
+} as const

@@ -1,0 +1,202 @@
+import Type, { type Static } from 'typebox'
+import { networkNameLengthMax, pathIndexMax, pathLengthMax, transferIdLengthMax } from './limits.ts'
+
+/** What is on the wire: one schema validates, serialises and documents. */
+
+const strict = { additionalProperties: false }
+
+const Network = Type.String({
+  minLength: 1,
+  maxLength: networkNameLengthMax,
+  description: 'Slug of the network, as both sides have configured it.',
+  examples: ['ethereum'],
+})
+const CoinType = Type.Integer({
+  minimum: 0,
+  maximum: pathIndexMax,
+  description: 'Coin type after SLIP-44; 60 for Ethereum.',
+  examples: [60],
+})
+const DerivationPath = Type.String({
+  maxLength: pathLengthMax,
+  description: "m/44/<coinType>/<n>/<n>… without hardening marks; read as m/44'/<coinType>'/<n>'/<n>….",
+  examples: ['m/44/60/0/0/0'],
+})
+const Address = Type.String({
+  pattern: '^0x[0-9a-fA-F]{40}$',
+  description: 'Address in EIP-55 form; a lower-case one is accepted, a wrong checksum is refused.',
+  examples: ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'],
+})
+const ContractAddress = Type.Union([Address, Type.Null()], {
+  description: 'Contract of the token, or null for the coin of the network.',
+})
+const Amount = Type.String({
+  pattern: '^(0|[1-9][0-9]{0,77})$',
+  description: 'Amount in the smallest unit of the token, as digits.',
+  examples: ['1500000'],
+})
+const TransferId = Type.String({
+  minLength: 1,
+  maxLength: transferIdLengthMax,
+  pattern: '^[A-Za-z0-9._:-]+$',
+  description: 'Id that the caller chose for the transfer; it makes the order idempotent.',
+  examples: ['cmf0000000000000000000000'],
+})
+
+export const ErrorBody = Type.Object(
+  {
+    error: Type.String({ description: 'Name of the HTTP status.', examples: ['Bad Request'] }),
+    message: Type.String(),
+    code: Type.Integer({ description: 'The HTTP status.', examples: [400] }),
+    details: Type.Optional(
+      Type.Union([Type.Array(Type.Object({ field: Type.String(), message: Type.String() }, strict)), Type.String()], {
+        description: 'A list of fields on 400, a sentence on 409.',
+      }),
+    ),
+    requestId: Type.Optional(Type.String({ description: 'Present on 500.' })),
+  },
+  { ...strict, title: 'Error' },
+)
+
+export const AddressOrder = Type.Object(
+  { network: Network, coinType: CoinType, derivationPath: DerivationPath },
+  { ...strict, title: 'AddressOrder' },
+)
+export const DerivedAddress = Type.Object({ address: Address }, { ...strict, title: 'DerivedAddress' })
+
+export const TransferOrder = Type.Object(
+  {
+    id: TransferId,
+    network: Network,
+    coinType: CoinType,
+    derivationPath: DerivationPath,
+    fromAddress: Address,
+    toAddress: Address,
+    contractAddress: ContractAddress,
+    amount: Amount,
+  },
+  { ...strict, title: 'TransferOrder' },
+)
+export type TransferOrder = Static<typeof TransferOrder>
+
+export const TransferStatus = Type.Object(
+  {
+    id: TransferId,
+    status: Type.Union(
+      [Type.Literal('queued'), Type.Literal('broadcast'), Type.Literal('confirmed'), Type.Literal('failed')],
+      { description: 'queued → broadcast → confirmed or failed; confirmed and failed are final.' },
+    ),
+    txHash: Type.Union([Type.String(), Type.Null()], {
+      description:
+        'Hash of the transaction; known as soon as it is signed and stored, which is before it is broadcast.',
+    }),
+    fee: Type.Union([Amount, Type.Null()], {
+      description: 'What the network took, in the smallest unit of its coin; null until the transaction is in a block.',
+    }),
+    feePaidBy: Type.Union([Address, Type.Null()], {
+      description: 'Address that paid the fee; null until the fee is known.',
+    }),
+    confirmations: Type.Integer({
+      minimum: 0,
+      description: 'Depth of the block, 1 when it is the newest one; 0 without a block.',
+    }),
+    blockTime: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+    failureReason: Type.Union([Type.String(), Type.Null()], {
+      description: 'On failed: a code in capitals, then a colon and a sentence.',
+      examples: ['INSUFFICIENT_FUNDS: the balance does not cover amount and fee'],
+    }),
+    network: Network,
+    fromAddress: Address,
+    toAddress: Address,
+    contractAddress: ContractAddress,
+    amount: Amount,
+  },
+  { ...strict, title: 'TransferStatus' },
+)
+export type TransferStatus = Static<typeof TransferStatus>
+
+export const TransferParams = Type.Object({ id: TransferId }, strict)
+
+export const BalanceQuery = Type.Object(
+  {
+    network: Network,
+    address: Address,
+    contract: Type.Optional(
+      Type.String({
+        pattern: '^(0x[0-9a-fA-F]{40})?$',
+        description: 'Contract of the token; empty or absent for the coin of the network.',
+      }),
+    ),
+  },
+  strict,
+)
+export const Balance = Type.Object(
+  {
+    balance: Amount,
+    blockNumber: Type.Integer({ minimum: 0, description: 'Block at which the balance was read.' }),
+  },
+  { ...strict, title: 'Balance' },
+)
+
+export const FeeQuestion = Type.Object(
+  { network: Network, fromAddress: Address, toAddress: Address, contractAddress: ContractAddress, amount: Amount },
+  { ...strict, title: 'FeeQuestion' },
+)
+export const FeeEstimate = Type.Object(
+  {
+    fee: Type.String({ pattern: '^[0-9]+$', description: 'Expected fee in the smallest unit of the network’s coin.' }),
+    asset: Type.Literal('native'),
+  },
+  { ...strict, title: 'FeeEstimate' },
+)
+
+export const Health = Type.Object(
+  {
+    status: Type.Literal('ok'),
+    networks: Type.Array(
+      Type.Object(
+        {
+          network: Network,
+          reachable: Type.Boolean({ description: 'Whether the last pass of the watcher reached the node.' }),
+          headBlock: Type.Union([Type.Integer(), Type.Null()]),
+          nextBlock: Type.Union([Type.Integer(), Type.Null()], {
+            description: 'First block that the watcher has not read yet.',
+          }),
+        },
+        strict,
+      ),
+    ),
+  },
+  { ...strict, title: 'Health' },
+)
+
+/** The event that the wallet service posts to Strongroom. */
+export const TopUpEvent = Type.Object(
+  {
+    kind: Type.Literal('TOPUP'),
+    id: Type.String({ description: 'Same for every delivery of the same deposit.' }),
+    tx: Type.Object(
+      {
+        network: Network,
+        asset: ContractAddress,
+        amount: Type.String({
+          pattern: '^[0-9]+(\\.[0-9]+)?$',
+          description: 'Amount in token units, as a plain decimal.',
+          examples: ['1.5'],
+        }),
+        toAddress: Address,
+        txHash: Type.String({ pattern: '^0x[0-9a-f]{64}$' }),
+        index: Type.Integer({
+          minimum: 0,
+          description: 'Position among the Transfer logs of the transaction; 0 for the coin of the network.',
+        }),
+        fromAddress: Address,
+        blockTime: Type.String({ format: 'date-time' }),
+        confirmations: Type.Integer({ minimum: 1 }),
+      },
+      strict,
+    ),
+  },
+  { ...strict, title: 'TopUpEvent' },
+)
+export type TopUpEvent = Static<typeof TopUpEvent>

@@ -1,0 +1,99 @@
+import type { AddressInfo } from 'node:net'
+import { buildApp } from './app.ts'
+import { type Chain, openChain, readHead } from './chains/open-chain.ts'
+import { ensureClient } from './clients.ts'
+import type { WalletConfig } from './config.ts'
+import { migrate } from './database/migrate.ts'
+import { openPool } from './database/open-pool.ts'
+import { watchBlocks } from './deposits/watch-blocks.ts'
+import { openKeyring } from './keys/keyring.ts'
+import { webhookPollMilliseconds } from './limits.ts'
+import { openLog } from './log.ts'
+import { type Loop, startLoop } from './loop.ts'
+import { sendTransfers } from './transfers/send-transfers.ts'
+import { settleTransfers } from './transfers/settle-transfers.ts'
+import { deliverWebhooks } from './webhooks/deliver-webhooks.ts'
+
+export type { ChainConfig, ClientConfig, WalletConfig } from './config.ts'
+
+export type RunningWallet = {
+  /** Base URL, such as http://127.0.0.1:41234. */
+  url: string
+  port: number
+  /** Ends the running passes, answers open requests, closes the database. */
+  stop(): Promise<void>
+}
+
+/** Starts the wallet service in this process; resolves when it answers requests. */
+export async function startWallet(config: WalletConfig): Promise<RunningWallet> {
+  const log = openLog(config.logLevel)
+  const pool = openPool(config.databaseUrl, log)
+  const loops: Loop[] = []
+  const senders = new Map<string, Loop>()
+  try {
+    await migrate(pool)
+    const keyring = await openKeyring(pool, config.passphrase)
+    for (const client of config.clients) await ensureClient(pool, keyring, client)
+    const chains = new Map(
+      Object.entries(config.chains).map(([network, chain]) => [network, openChain(network, chain)]),
+    )
+    const app = buildApp({ pool, keyring, chains, log, onOrder: (network) => senders.get(network)?.wake() })
+    await app.listen({ host: config.host, port: config.port })
+    const { port } = app.server.address() as AddressInfo
+
+    const deliveries = startLoop(log, {
+      name: 'webhooks',
+      everyMilliseconds: webhookPollMilliseconds,
+      pass: async () => (await deliverWebhooks({ pool, log, ...config })) > 0,
+    })
+    loops.push(deliveries)
+    for (const chain of chains.values()) {
+      const { network, pollMilliseconds } = chain
+      const watcher = startLoop(log, {
+        name: `watch ${network}`,
+        everyMilliseconds: pollMilliseconds,
+        pass: async () => {
+          const headBlock = await noteHead(chain)
+          await settleTransfers({ pool, chain, log }, headBlock)
+          const { moreBlocks, events } = await watchBlocks({ pool, chain, log }, headBlock)
+          if (events > 0) deliveries.wake()
+          return moreBlocks
+        },
+      })
+      const sender = startLoop(log, {
+        name: `send ${network}`,
+        everyMilliseconds: pollMilliseconds,
+        pass: async () => (await sendTransfers({ pool, keyring, chain, log })) > 0,
+      })
+      senders.set(network, sender)
+      loops.push(watcher, sender)
+    }
+
+    const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
+    log.info(`wallet service listening on ${url}`)
+    return {
+      url,
+      port,
+      async stop() {
+        await app.close()
+        await Promise.all(loops.map((loop) => loop.stop()))
+        await pool.end()
+      },
+    }
+  } catch (error) {
+    await Promise.all(loops.map((loop) => loop.stop()))
+    await pool.end()
+    throw error
+  }
+}
+
+async function noteHead(chain: Chain): Promise<bigint> {
+  try {
+    const headBlock = await readHead(chain)
+    chain.reach = { reachable: true, headBlock }
+    return headBlock
+  } catch (error) {
+    chain.reach = { ...chain.reach, reachable: false }
+    throw error
+  }
+}

@@ -1,0 +1,40 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+type Fault = 'none' | 'down' | 'dropSend' | 'dropSendAnswer'
+
+/**
+ * Stands between the wallet and the node, and cuts connections: all of them (`down`), those that broadcast before the node
+ * hears of it (`dropSend`), or after it has (`dropSendAnswer`).
+ */
+export async function startNodeProxy(rpcUrl: string) {
+  const control: { fault: Fault; sent: string[] } = { fault: 'none', sent: [] }
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += chunk
+    const call = JSON.parse(body) as { method: string; params: string[] }
+    const isSend = call.method === 'eth_sendRawTransaction'
+    if (isSend) control.sent.push(call.params[0]!)
+    if (control.fault === 'down' || (isSend && control.fault === 'dropSend')) {
+      request.socket.destroy()
+      return
+    }
+    const answer = await fetch(rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    const text = await answer.text()
+    if (isSend && control.fault === 'dropSendAnswer') {
+      request.socket.destroy()
+      return
+    }
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(text)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    rpcUrl: `http://127.0.0.1:${port}`,
+    control,
+    async stop() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

@@ -1,0 +1,30 @@
+import type { Hex } from 'viem'
+import { describeNodeError } from '../chains/describe-node-error.ts'
+import type { Chain } from '../chains/open-chain.ts'
+
+export type BroadcastOutcome = { accepted: true } | { accepted: false; reason: string }
+
+/** Hands signed bytes to the node. Sending the same bytes twice is harmless, so every doubt ends in sending them again. */
+export async function broadcastTransaction(
+  chain: Chain,
+  transaction: { raw: Hex; hash: Hex },
+): Promise<BroadcastOutcome> {
+  try {
+    await chain.client.sendRawTransaction({ serializedTransaction: transaction.raw })
+    return { accepted: true }
+  } catch (error) {
+    const reason = describeNodeError(error)
+    if (/already known|already imported|known transaction|already exists/i.test(reason)) return { accepted: true }
+    // "nonce too low" is also what a node says about a transaction that it has mined already.
+    if (await isKnown(chain, transaction.hash)) return { accepted: true }
+    return { accepted: false, reason }
+  }
+}
+
+/** Whether the node has the transaction in a block or in its pool; false also when it does not answer. */
+export async function isKnown(chain: Chain, hash: Hex): Promise<boolean> {
+  return await chain.client.getTransaction({ hash }).then(
+    () => true,
+    () => false,
+  )
+}

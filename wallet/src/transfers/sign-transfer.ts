@@ -1,0 +1,200 @@
+import type pg from 'pg'
+import { erc20Abi, type Hex, keccak256 } from 'viem'
+import { isContractFault } from '../chains/describe-node-error.ts'
+import type { Chain } from '../chains/open-chain.ts'
+import { callOf, estimateGas, type Movement, plainTransferGas, readGasPrice } from '../chains/price-transfer.ts'
+import { inTransaction } from '../database/in-transaction.ts'
+import { type ParsedPath, parseDerivationPath } from '../keys/derivation-path.ts'
+import type { Keyring } from '../keys/keyring.ts'
+import type { TransferRow } from './transfer-row.ts'
+
+export type SignOutcome =
+  | { kind: 'signed'; rawTransaction: Hex; hash: Hex }
+  /** The chain would refuse the transfer; nothing was signed and no nonce was used. */
+  | { kind: 'failed'; reason: string }
+  /** Not now: transfers before this one may still change what the address can pay, or an operator must look. */
+  | { kind: 'wait'; reason: string }
+  /** Another process signed or failed it meanwhile. */
+  | { kind: 'taken' }
+
+/**
+ * Signs a queued transfer and stores nonce, bytes and hash in one transaction, before anyone may broadcast it.
+ * Throws when the node does not answer; then nothing has changed.
+ */
+export async function signTransfer(
+  pool: pg.Pool,
+  keyring: Keyring,
+  chain: Chain,
+  transfer: TransferRow,
+): Promise<SignOutcome> {
+  const path = parseDerivationPath(transfer.derivation_path)
+  if ('fault' in path) throw new Error('a stored transfer has a path that does not parse')
+  const movement = movementOf(transfer)
+  const plan = await planTransaction(pool, chain, movement)
+  if (plan.kind === 'impossible') {
+    return (await failUnsigned(pool, transfer, plan.reason))
+      ? { kind: 'failed', reason: plan.reason }
+      : { kind: 'taken' }
+  }
+  return await inTransaction(pool, (tx) => storeSigned({ tx, keyring, chain, transfer, path, movement, plan }))
+}
+
+type Plan = {
+  kind: 'possible'
+  /** The database's clock before the node was asked: what settled later is not yet in `balance`. */
+  asOf: Date
+  chainNonce: number
+  balance: bigint
+  gas: bigint
+  maxFeePerGas: bigint
+  maxPriorityFeePerGas: bigint
+  maxCost: bigint
+}
+
+async function planTransaction(
+  pool: pg.Pool,
+  chain: Chain,
+  movement: Movement,
+): Promise<Plan | { kind: 'impossible'; reason: string }> {
+  const { rows } = await pool.query<{ now: Date }>('select clock_timestamp() as now')
+  const { fromAddress: address, contractAddress } = movement
+  const [balance, chainNonce, price] = await Promise.all([
+    chain.client.getBalance({ address }),
+    chain.client.getTransactionCount({ address, blockTag: 'pending' }),
+    readGasPrice(chain),
+  ])
+  if (contractAddress !== null) {
+    const refusal = await refusalOfToken(chain, movement, contractAddress)
+    if (refusal) return { kind: 'impossible', reason: refusal }
+  }
+  const estimate = await estimateGas(chain, movement)
+  if (!estimate.possible) return { kind: 'impossible', reason: estimate.reason }
+  // A plain transfer always costs the same; anything that runs code may cost more than it did in the simulation.
+  const gas = estimate.gas === plainTransferGas ? plainTransferGas : (estimate.gas * 12n) / 10n
+  const value = contractAddress === null ? movement.amount : 0n
+  const maxCost = value + gas * price.maxFeePerGas
+  if (balance < maxCost) {
+    const reason = `INSUFFICIENT_FUNDS: amount and fee need ${maxCost} of the network's coin, the address has ${balance}`
+    return { kind: 'impossible', reason }
+  }
+  const { maxFeePerGas, maxPriorityFeePerGas } = price
+  return { kind: 'possible', asOf: rows[0]!.now, chainNonce, balance, gas, maxFeePerGas, maxPriorityFeePerGas, maxCost }
+}
+
+/** A call to an address without code, or to a token that answers false, would succeed on chain and move nothing. */
+async function refusalOfToken(chain: Chain, movement: Movement, contract: Hex): Promise<string | null> {
+  const code = await chain.client.getCode({ address: contract })
+  if (code === undefined || code === '0x') return 'NOT_A_CONTRACT: the contract address has no code'
+  try {
+    const { result: moved } = await chain.client.simulateContract({
+      address: contract,
+      abi: erc20Abi,
+      functionName: 'transfer',
+      args: [movement.toAddress, movement.amount],
+      account: movement.fromAddress,
+    })
+    return moved ? null : 'TOKEN_REFUSED: the token answers that it would not transfer'
+  } catch (error) {
+    // Some old tokens return nothing at all; the gas estimate after this tells a revert, and the logs tell the outcome.
+    if (isContractFault(error)) return null
+    throw error
+  }
+}
+
+type Storing = {
+  tx: pg.PoolClient
+  keyring: Keyring
+  chain: Chain
+  transfer: TransferRow
+  path: ParsedPath
+  movement: Movement
+  plan: Plan
+}
+
+async function storeSigned({ tx, keyring, chain, transfer, path, movement, plan }: Storing): Promise<SignOutcome> {
+  const { rowCount } = await tx.query(
+    `select from wallet.transfers
+     where client_id = $1 and id = $2 and status = 'queued' and raw_transaction is null for update`,
+    [transfer.client_id, transfer.id],
+  )
+  if (rowCount !== 1) return { kind: 'taken' }
+  const nonce = await lockNonce(tx, transfer)
+  if (plan.chainNonce > nonce) {
+    const reason = `UNKNOWN_TRANSACTIONS: the chain has seen ${plan.chainNonce} transactions of the address, this wallet knows ${nonce}`
+    return { kind: 'wait', reason }
+  }
+  const committed = await readCommittedCost(tx, transfer, plan.asOf)
+  if (plan.balance < committed + plan.maxCost) {
+    return { kind: 'wait', reason: 'earlier transfers of the address may use up its balance' }
+  }
+  const account = await keyring.account(transfer.client_id, path)
+  if (account.address !== transfer.from_address)
+    throw new Error('the key of the path has another address than the order')
+  const rawTransaction = await account.signTransaction({
+    type: 'eip1559',
+    chainId: chain.chainId,
+    nonce,
+    gas: plan.gas,
+    maxFeePerGas: plan.maxFeePerGas,
+    maxPriorityFeePerGas: plan.maxPriorityFeePerGas,
+    ...callOf(movement),
+  })
+  const hash = keccak256(rawTransaction)
+  await tx.query(
+    `update wallet.transfers set nonce = $3, raw_transaction = $4, tx_hash = $5, max_cost = $6, updated_at = clock_timestamp()
+     where client_id = $1 and id = $2`,
+    [transfer.client_id, transfer.id, nonce, rawTransaction, hash, plan.maxCost.toString()],
+  )
+  await tx.query('update wallet.nonces set next_nonce = $3 where network = $1 and address = $2', [
+    transfer.network,
+    transfer.from_address,
+    nonce + 1,
+  ])
+  return { kind: 'signed', rawTransaction, hash }
+}
+
+/** One row per (network, address) is the queue in which all processes stand for the next nonce. */
+async function lockNonce(tx: pg.PoolClient, { network, from_address }: TransferRow): Promise<number> {
+  await tx.query('insert into wallet.nonces (network, address) values ($1, $2) on conflict do nothing', [
+    network,
+    from_address,
+  ])
+  const { rows } = await tx.query<{ next_nonce: string }>(
+    'select next_nonce from wallet.nonces where network = $1 and address = $2 for update',
+    [network, from_address],
+  )
+  return Number(rows[0]!.next_nonce)
+}
+
+/** What signed transfers may still take from the balance that was read at `asOf`. */
+async function readCommittedCost(
+  tx: pg.PoolClient,
+  { network, from_address }: TransferRow,
+  asOf: Date,
+): Promise<bigint> {
+  const { rows } = await tx.query<{ total: string }>(
+    `select coalesce(sum(max_cost), 0)::text as total from wallet.transfers
+     where network = $1 and from_address = $2 and raw_transaction is not null
+       and (status in ('queued', 'broadcast') or updated_at >= $3)`,
+    [network, from_address, asOf],
+  )
+  return BigInt(rows[0]!.total)
+}
+
+async function failUnsigned(pool: pg.Pool, transfer: TransferRow, reason: string): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `update wallet.transfers set status = 'failed', failure_reason = $3, updated_at = clock_timestamp()
+     where client_id = $1 and id = $2 and status = 'queued' and raw_transaction is null`,
+    [transfer.client_id, transfer.id, reason],
+  )
+  return rowCount === 1
+}
+
+function movementOf(row: TransferRow): Movement {
+  return {
+    fromAddress: row.from_address,
+    toAddress: row.to_address,
+    contractAddress: row.contract_address,
+    amount: BigInt(row.amount),
+  }
+}

@@ -1,0 +1,46 @@
+import type { Address, Hex } from 'viem'
+import type { TransferStatus } from '../protocol.ts'
+
+/** A row of wallet.transfers as `pg` returns it: numeric and bigint columns are strings. */
+export type TransferRow = {
+  client_id: string
+  id: string
+  network: string
+  coin_type: string
+  derivation_path: string
+  from_address: Address
+  to_address: Address
+  contract_address: Address | null
+  amount: string
+  status: TransferStatus['status']
+  nonce: string | null
+  raw_transaction: Hex | null
+  tx_hash: Hex | null
+  max_cost: string | null
+  resend: boolean
+  fee: string | null
+  confirmations: number
+  block_number: string | null
+  block_time: Date | null
+  failure_reason: string | null
+  attempts: number
+  sequence: string
+}
+
+export function toTransferStatus(row: TransferRow): TransferStatus {
+  return {
+    id: row.id,
+    status: row.status,
+    txHash: row.tx_hash,
+    fee: row.fee,
+    feePaidBy: row.fee === null ? null : row.from_address,
+    confirmations: row.confirmations,
+    blockTime: row.block_time?.toISOString() ?? null,
+    failureReason: row.failure_reason,
+    network: row.network,
+    fromAddress: row.from_address,
+    toAddress: row.to_address,
+    contractAddress: row.contract_address,
+    amount: row.amount,
+  }
+}

@@ -1,0 +1,75 @@
+import type pg from 'pg'
+import type { Logger } from 'pino'
+import {
+  webhookBackoffSecondsMax,
+  webhookBatchMax,
+  webhookLeaseSeconds,
+  webhookTimeoutMilliseconds,
+} from '../limits.ts'
+import { signWebhook } from './sign-webhook.ts'
+
+type Parts = { pool: pg.Pool; log: Logger; webhookUrl: string; webhookSecret: string }
+type Delivery = { id: string; body: string; attempts: number }
+
+/** One pass over the deliveries that are due; each stays due until the receiver has answered 2xx. Returns how many were due. */
+export async function deliverWebhooks(parts: Parts): Promise<number> {
+  const due = await claimDue(parts.pool)
+  await Promise.all(due.map((delivery) => deliver(parts, delivery)))
+  return due.length
+}
+
+async function claimDue(pool: pg.Pool): Promise<Delivery[]> {
+  const { rows } = await pool.query<Delivery>({
+    name: 'claim-webhooks',
+    text: `update wallet.webhook_deliveries d
+           set attempts = d.attempts + 1, next_attempt_at = clock_timestamp() + make_interval(secs => $2)
+           from (
+             select id from wallet.webhook_deliveries
+             where delivered_at is null and next_attempt_at <= clock_timestamp()
+             order by next_attempt_at, sequence limit $1 for update skip locked
+           ) due
+           where d.id = due.id
+           returning d.id, d.body, d.attempts`,
+    values: [webhookBatchMax, webhookLeaseSeconds],
+  })
+  return rows
+}
+
+async function deliver({ pool, log, webhookUrl, webhookSecret }: Parts, delivery: Delivery): Promise<void> {
+  const fault = await post(webhookUrl, webhookSecret, delivery)
+  if (fault === null) {
+    await pool.query(
+      'update wallet.webhook_deliveries set delivered_at = clock_timestamp(), last_error = null where id = $1',
+      [delivery.id],
+    )
+    log.info({ event: delivery.id }, 'deposit reported')
+    return
+  }
+  const seconds = Math.min(2 ** Math.min(delivery.attempts - 1, 20), webhookBackoffSecondsMax)
+  log.warn({ event: delivery.id, fault, retryAfterSeconds: seconds }, 'deposit could not be reported')
+  await pool.query(
+    `update wallet.webhook_deliveries
+     set next_attempt_at = clock_timestamp() + make_interval(secs => $2), last_error = $3
+     where id = $1 and delivered_at is null`,
+    [delivery.id, seconds, fault],
+  )
+}
+
+/** Null on 2xx. Redirects are not followed: a signed deposit goes to the configured address only. */
+async function post(url: string, secret: string, { id, body }: Delivery): Promise<string | null> {
+  const signature = signWebhook(secret, { id, timestampSeconds: Math.floor(Date.now() / 1000), body })
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...signature },
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(webhookTimeoutMilliseconds),
+    })
+    await response.body?.cancel()
+    return response.status >= 200 && response.status < 300 ? null : `status ${response.status}`
+  } catch (error) {
+    const { cause } = error as Error
+    return cause instanceof Error ? cause.message : (error as Error).message
+  }
+}
