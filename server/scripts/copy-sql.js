@@ -1,7 +1,10 @@
-// The build leaves the SQL files where the compiled migration looks for them.
+// The build leaves the SQL files and the assets of pages where the compiled code looks for them.
 import { cpSync } from 'node:fs'
 
 const source = new URL('../src/db/', import.meta.url)
 const target = new URL('../dist/db/', import.meta.url)
 cpSync(new URL('migrations', source), new URL('migrations', target), { recursive: true })
 cpSync(new URL('roles.sql', source), new URL('roles.sql', target))
+cpSync(new URL('../src/http/pages/assets', import.meta.url), new URL('../dist/http/pages/assets', import.meta.url), {
+  recursive: true,
+})

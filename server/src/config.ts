@@ -21,7 +21,7 @@ export type Config = {
   logLevel: string
 }
 
-type Setting = { name: string; about: string; fallback: string }
+type Setting = { name: string; about: string; fallback: string; isSecret?: true }
 
 /** Every setting, as `strongroom config` prints it. */
 export const settings: Setting[] = [
@@ -33,7 +33,7 @@ export const settings: Setting[] = [
     fallback: 'http://localhost:PORT',
   },
   { name: 'DATA_DIR', about: 'folder of the embedded database and of demo mail', fallback: './.strongroom' },
-  { name: 'DATABASE_URL', about: 'PostgreSQL 15 to 18; unset: the embedded server', fallback: '' },
+  { name: 'DATABASE_URL', about: 'PostgreSQL 15 to 18; unset: the embedded server', fallback: '', isSecret: true },
   {
     name: 'DEMO',
     about: 'true: mail becomes files, unsigned webhooks are accepted, loopback wallets are allowed',
@@ -44,13 +44,20 @@ export const settings: Setting[] = [
     name: 'STRONGROOM_SECRET_KEY',
     about: 'at least 32 characters; seals secrets at rest; required outside demo mode',
     fallback: '',
+    isSecret: true,
   },
-  { name: 'SMTP_URL', about: 'smtp:// or smtps:// server that sends mail; required outside demo mode', fallback: '' },
+  {
+    name: 'SMTP_URL',
+    about: 'smtp:// or smtps:// server that sends mail; required outside demo mode',
+    fallback: '',
+    isSecret: true,
+  },
   { name: 'MAIL_FROM', about: 'sender of mails', fallback: 'Strongroom <strongroom@localhost>' },
   {
     name: 'WALLET_WEBHOOK_SECRET',
     about: 'at least 24 bytes, several separated by commas; required outside demo mode',
     fallback: '',
+    isSecret: true,
   },
   {
     name: 'WALLET_ALLOWED_HOSTS',
@@ -82,11 +89,13 @@ export class ConfigError extends Error {
   }
 }
 
+export type Environment = Record<string, string | undefined>
+
 /**
  * Reads the settings once. Nothing else in the service reads the environment.
  * @throws ConfigError that names every fault
  */
-export function readConfig(env: Record<string, string | undefined>): Config {
+export function readConfig(env: Environment = process.env): Config {
   const faults: string[] = []
   const text = (name: string): string | null => {
     const value = env[name]?.trim()
@@ -177,4 +186,24 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   }
   if (faults.length > 0) throw new ConfigError(faults)
   return config
+}
+
+/** All that a command needs which works beside a server: where the data is, and where people find the service. */
+export type CommandConfig = Pick<Config, 'databaseUrl' | 'dataDir' | 'publicUrl' | 'port'>
+
+/**
+ * Reads the settings of a command, without demanding what only a running server needs.
+ * @throws ConfigError
+ */
+export function readCommandConfig(env: Environment = process.env): CommandConfig {
+  const names = ['DATABASE_URL', 'DATA_DIR', 'PUBLIC_URL', 'PORT']
+  return readConfig({ DEMO: 'true', ...Object.fromEntries(names.map((name) => [name, env[name]])) })
+}
+
+/** What the environment says about each setting; a secret is only said to be set. */
+export function describeSettings(env: Environment = process.env): (Setting & { value: string | null })[] {
+  return settings.map((setting) => {
+    const value = env[setting.name]?.trim() || null
+    return { ...setting, value: value !== null && setting.isSecret === true ? '(set, hidden)' : value }
+  })
 }

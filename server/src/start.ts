@@ -1,16 +1,20 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { type Logger, pino } from 'pino'
 import { createApp } from './app.ts'
-import type { Config } from './config.ts'
+import { type Config, ConfigError } from './config.ts'
 import { openDatabase } from './db/client.ts'
 import { startEmbeddedPostgres } from './db/embedded.ts'
 import { createJobQueue } from './db/job-queue.ts'
 import { migrate } from './db/migrate.ts'
+import { inTransaction } from './db/transaction.ts'
 import type { Deps } from './deps.ts'
 import type { App } from './http/route.ts'
+import { startWorkers } from './jobs/workers.ts'
 import { createSealer, newSecret } from './lib/secrets.ts'
+import { addPlatformAdmin } from './modules/users/actions.ts'
 
 export type RunningServer = { url: string; deps: Deps; app: App; stop(): Promise<void> }
 
@@ -19,24 +23,73 @@ export async function startServer(config: Config, clock: () => Date = () => new 
   const log = createLogger(config.logLevel)
   const stops: (() => Promise<void>)[] = []
   const stop = async () => {
-    for (const step of stops.splice(0).reverse()) await step()
+    const failures: unknown[] = []
+    for (const step of stops.splice(0).reverse()) await step().catch((error: unknown) => failures.push(error))
+    if (failures.length > 0) throw new AggregateError(failures, 'Strongroom did not stop cleanly')
   }
   try {
-    const embedded = config.databaseUrl === null ? await startEmbeddedPostgres({ dataDir: config.dataDir }) : null
-    if (embedded !== null) stops.push(() => embedded.stop())
-    const databaseUrl = config.databaseUrl ?? embedded!.url
+    const databaseUrl = config.databaseUrl ?? (await startOwnDatabase(config, log, stops))
     await migrate(databaseUrl)
 
     const { deps, close } = await openDeps(config, databaseUrl, log, clock)
     stops.push(close)
+    if (config.adminEmail !== null) {
+      const email = config.adminEmail
+      await inTransaction(deps.db, (trx) => addPlatformAdmin(trx, email, clock()))
+    }
     const app = await createApp(deps)
-    stops.push(() => app.close())
+    let stopWorkers = async () => {}
+    stops.push(async () => {
+      await app.close()
+      await stopWorkers()
+    })
     await app.listen({ port: config.port, host: config.host })
-    return { url: deps.publicOrigin(), deps, app, stop }
+    if (config.publicUrl === null) {
+      const origin = toLocalOrigin(app.server.address() as AddressInfo)
+      deps.publicOrigin = () => origin
+    }
+    stopWorkers = await startWorkers(deps)
+    const url = deps.publicOrigin()
+    log.info({ url }, 'Strongroom is ready')
+    return { url, deps, app, stop }
   } catch (error) {
-    await stop()
+    await stop().catch((failure: unknown) => log.error({ err: failure }, 'stopping after a failed start'))
     throw error
   }
+}
+
+/** A failed start or command in one line for the person who ran it; a fault of the settings names each of them. */
+export function describeFailure(error: unknown): string {
+  if (error instanceof ConfigError) return error.message
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'EADDRINUSE') return 'Strongroom cannot start: its port is in use; set PORT to another one'
+  const isNetwork = /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/.test(
+    code ?? '',
+  )
+  if (isNetwork) return `The database cannot be reached (${code}); is DATABASE_URL right and the server running?`
+  // Neither our tables nor our role: 22023 is how PostgreSQL refuses a connection that asks for an unknown role.
+  if (code === '42P01' || (code === '22023' && toMessage(error).includes('role'))) {
+    return 'The database does not have the schema of this version; run "strongroom migrate"'
+  }
+  if (/^(28...|3D000)$/.test(code ?? '')) return `The database refuses us: ${toMessage(error)}`
+  return toMessage(error)
+}
+
+function toMessage(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return toMessage(error.errors[0])
+  return (error instanceof Error ? error.message : String(error)).replace(/\s*\n\s*/g, ' ')
+}
+
+async function startOwnDatabase(config: Config, log: Logger, stops: (() => Promise<void>)[]): Promise<string> {
+  const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, log: (message) => log.info(message) })
+  stops.push(() => embedded.stop())
+  return embedded.url
+}
+
+/** Where a browser on this machine finds us. `localhost` also stands for the addresses that mean every interface. */
+function toLocalOrigin({ address, port, family }: AddressInfo): string {
+  if (['127.0.0.1', '::1', '0.0.0.0', '::'].includes(address)) return `http://localhost:${port}`
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
 /** What the modules need, on a database that is already migrated; `close` ends it. */
@@ -63,17 +116,14 @@ export async function openDeps(
   return { deps, close: () => db.destroy() }
 }
 
-/** Demo mode makes its own key once; outside it config.ts has demanded one. */
+/** Demo mode makes its own key once, and never over one that is there; outside it config.ts has demanded one. */
 async function demoSecretKey(dataDir: string): Promise<string> {
   const file = join(dataDir, 'secret-key')
-  try {
-    return (await readFile(file, 'utf8')).trim()
-  } catch {
-    await mkdir(dataDir, { recursive: true })
-    const key = newSecret()
-    await writeFile(file, `${key}\n`, { mode: 0o600, flag: 'wx' })
-    return key
-  }
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  await writeFile(file, `${newSecret()}\n`, { mode: 0o600, flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
+  return (await readFile(file, 'utf8')).trim()
 }
 
 /** Logs as JSON lines; what could hold a secret is not written. */

@@ -1,7 +1,6 @@
 // Puts the SQL files beside the compiled files, where migrate.js looks for them.
-import { cpSync, rmSync } from 'node:fs'
+import { cpSync } from 'node:fs'
 
-const from = new URL('../src/migrations/', import.meta.url)
-const to = new URL('../dist/migrations/', import.meta.url)
-rmSync(to, { recursive: true, force: true })
-cpSync(from, to, { recursive: true })
+cpSync(new URL('../src/migrations/', import.meta.url), new URL('../dist/migrations/', import.meta.url), {
+  recursive: true,
+})

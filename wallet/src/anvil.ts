@@ -1,10 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { copyFile, mkdir, readFile, rename, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { type AddressInfo, createServer } from 'node:net'
-import { dirname } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { keepBackup, noteOwner, prepareState } from './anvil-state.ts'
 
 export type AnvilOptions = {
   /** 0 or absent picks a free port. */
@@ -30,18 +26,15 @@ export type Anvil = {
 export async function startAnvil({ port = 0, statePath, chainId = 31337 }: AnvilOptions = {}): Promise<Anvil> {
   const binary = findAnvilBinary()
   if (statePath) await prepareState(statePath)
-  const chosenPort = port === 0 ? await findFreePort() : port
-  const state = statePath ? ['--state', statePath, '--state-interval', '1', '--preserve-historical-states'] : []
-  const child = spawn(
-    binary,
-    ['--host', '127.0.0.1', '--port', String(chosenPort), '--chain-id', String(chainId), '--quiet', ...state],
-    { stdio: ['ignore', 'ignore', 'pipe'] },
-  )
+  const state = statePath ? ['--state', statePath, '--state-interval', '1'] : []
+  // The chain picks a free port itself: one picked for it could be taken by the time it listens.
+  const args = ['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId), ...state]
+  const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   const killWithParent = () => child.kill('SIGKILL')
   process.once('exit', killWithParent)
   child.once('exit', () => process.off('exit', killWithParent))
-  const rpcUrl = `http://127.0.0.1:${chosenPort}`
-  await waitUntilAnswering(child, rpcUrl)
+  const rpcUrl = `http://127.0.0.1:${await waitForPort(child)}`
+  if (statePath) await noteOwner(statePath, child.pid!)
   const stopBackups = statePath ? keepBackup(statePath) : async () => undefined
   return {
     rpcUrl,
@@ -70,48 +63,37 @@ function findAnvilBinary(): string {
   }
 }
 
-async function findFreePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
-
 const startTimeoutMilliseconds = 20_000
 
-async function waitUntilAnswering(child: ChildProcess, rpcUrl: string): Promise<void> {
-  let output = ''
-  child.stderr?.on('data', (chunk) => {
-    output = (output + chunk).slice(-2000)
+/** Reads the port from the line that the chain prints once it listens; whatever it prints later is thrown away. */
+async function waitForPort(child: ChildProcess): Promise<number> {
+  return await new Promise((resolve, reject) => {
+    let printed = ''
+    let faults = ''
+    const fail = (why: string) => {
+      clearTimeout(timer)
+      child.kill('SIGKILL')
+      reject(new Error(`The local chain could not be started: ${why} ${faults.trim()}`.trim()))
+    }
+    const timer = setTimeout(
+      () => fail(`it does not listen after ${startTimeoutMilliseconds} ms.`),
+      startTimeoutMilliseconds,
+    )
+    const read = (chunk: Buffer) => {
+      printed = (printed + chunk).slice(-2000)
+      const port = /Listening on \S+:(\d+)/.exec(printed)?.[1]
+      if (port === undefined) return
+      clearTimeout(timer)
+      child.stdout?.off('data', read).resume()
+      resolve(Number(port))
+    }
+    child.stdout?.on('data', read)
+    child.stderr?.on('data', (chunk) => {
+      faults = (faults + chunk).slice(-2000)
+    })
+    child.once('error', (error) => fail(error.message))
+    child.once('exit', (code) => fail(`it ended with the code ${code}.`))
   })
-  const deadline = Date.now() + startTimeoutMilliseconds
-  let spawnError: Error | undefined
-  child.once('error', (error) => {
-    spawnError = error
-  })
-  while (Date.now() < deadline) {
-    if (spawnError) throw new Error(`anvil could not be started: ${spawnError.message}`)
-    if (child.exitCode !== null || child.signalCode !== null)
-      throw new Error(`anvil ended at its start: ${output.trim()}`)
-    if (await isAnswering(rpcUrl)) return
-    await sleep(25)
-  }
-  await end(child)
-  throw new Error(`anvil does not answer after ${startTimeoutMilliseconds} ms: ${output.trim()}`)
-}
-
-async function isAnswering(rpcUrl: string): Promise<boolean> {
-  const request = {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] }),
-    signal: AbortSignal.timeout(1000),
-  }
-  return await fetch(rpcUrl, request).then(
-    (response) => response.ok,
-    () => false,
-  )
 }
 
 const stopTimeoutMilliseconds = 5_000
@@ -123,59 +105,4 @@ async function end(child: ChildProcess): Promise<void> {
   const timer = setTimeout(() => child.kill('SIGKILL'), stopTimeoutMilliseconds)
   await ended
   clearTimeout(timer)
-}
-
-/**
- * A state file that was cut off while it was written would stop the start. The last good copy then takes its place, and the
- * damaged file is kept aside.
- */
-async function prepareState(statePath: string): Promise<void> {
-  await mkdir(dirname(statePath), { recursive: true })
-  if (await isWholeState(statePath)) return await backUp(statePath)
-  if (existsSync(statePath)) await rename(statePath, `${statePath}.damaged`)
-  if (await isWholeState(backupOf(statePath))) await copyFile(backupOf(statePath), statePath)
-}
-
-const backupOf = (statePath: string) => `${statePath}.bak`
-const backupEveryMilliseconds = 5_000
-
-/** Copies the state aside again and again, each time only when it is whole; returns what ends that. */
-function keepBackup(statePath: string): () => Promise<void> {
-  let copiedAt = 0
-  let running: Promise<void> = Promise.resolve()
-  async function copyIfChanged() {
-    const changedAt = await stat(statePath).then(
-      ({ mtimeMs }) => mtimeMs,
-      () => 0,
-    )
-    if (changedAt <= copiedAt || !(await isWholeState(statePath))) return
-    await backUp(statePath)
-    copiedAt = changedAt
-  }
-  const next = () => {
-    running = running.then(copyIfChanged).catch(() => undefined)
-  }
-  const timer = setInterval(next, backupEveryMilliseconds)
-  timer.unref()
-  return async () => {
-    clearInterval(timer)
-    next()
-    await running
-  }
-}
-
-async function backUp(statePath: string): Promise<void> {
-  const draft = `${backupOf(statePath)}.new`
-  await copyFile(statePath, draft)
-  // The copy is checked too: the chain may have been writing while it was made.
-  if (await isWholeState(draft)) await rename(draft, backupOf(statePath))
-}
-
-async function isWholeState(file: string): Promise<boolean> {
-  try {
-    const state: unknown = JSON.parse(await readFile(file, 'utf8'))
-    return typeof state === 'object' && state !== null && 'accounts' in state
-  } catch {
-    return false
-  }
 }

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import type pg from 'pg'
+import { getAddress, isAddress } from 'viem'
 import { addClient, listClients } from './clients.ts'
 import { ConfigError, readStoreConfig, readWalletConfig } from './config.ts'
 import { migrate } from './database/migrate.ts'
@@ -7,6 +8,7 @@ import { openPool } from './database/open-pool.ts'
 import { openKeyring } from './keys/keyring.ts'
 import { openLog } from './log.ts'
 import { startWallet } from './start-wallet.ts'
+import { acceptNonce } from './transfers/accept-nonce.ts'
 
 const program = new Command('strongroom-wallet').description('Reference wallet service of Strongroom for EVM chains')
 
@@ -55,6 +57,26 @@ client
         for (const { name, addressCount, createdAt } of await listClients(pool)) {
           print(`${name}\t${addressCount} addresses\t${createdAt.toISOString()}`)
         }
+      }),
+    ),
+  )
+
+program
+  .command('accept-nonce')
+  .argument('<network>')
+  .argument('<address>')
+  .argument('<next-nonce>')
+  .description('after a restore: the transactions below this nonce were checked, sign on from it')
+  .action((network: string, address: string, nextNonce: string) =>
+    orExit(() =>
+      withStore(async (pool) => {
+        if (!isAddress(address) || !/^\d{1,15}$/.test(nextNonce))
+          throw new ConfigError('an address and a whole number are needed')
+        const order = { network, address: getAddress(address), nextNonce: Number(nextNonce) }
+        if (!(await acceptNonce(pool, order))) {
+          throw new ConfigError('nothing changed: the address is unknown, or its next nonce is not below the given one')
+        }
+        print(`${order.address} signs on from nonce ${order.nextNonce} on ${network}`)
       }),
     ),
   )

@@ -12,12 +12,18 @@ const mnemonicBits = 256
 export async function ensureClient(pool: pg.Pool, keyring: Keyring, { name, token }: ClientConfig): Promise<void> {
   const id = randomUUID()
   const sealedMnemonic = keyring.sealMnemonic(id, generateMnemonic(wordlist, mnemonicBits))
-  await pool.query(
+  const insertion = pool.query(
     `insert into wallet.clients (id, name, token_hash, sealed_mnemonic) values ($1, $2, $3, $4)
      on conflict (name) do update set token_hash = excluded.token_hash`,
     [id, name, hashToken(token), sealedMnemonic],
   )
+  await insertion.catch((error: Error & { code?: string }) => {
+    if (error.code === uniqueViolation) throw new Error(`the token of the client ${name} belongs to another client`)
+    throw error
+  })
 }
+
+const uniqueViolation = '23505'
 
 /** Creates a client and returns its token, which is stored nowhere; null when the name is taken. */
 export async function addClient(pool: pg.Pool, keyring: Keyring, name: string): Promise<string | null> {

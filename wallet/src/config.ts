@@ -8,7 +8,7 @@ export type ChainConfig = {
   /** Depth at which a block counts: 1 means as soon as it is mined. */
   confirmations: number
   pollMilliseconds: number
-  /** First block that the watcher reads when it has never run on this network; by default the next one. */
+  /** First block that the watcher reads when it has never run on this network; by default 1000 blocks back. */
   startBlock?: number
 }
 
@@ -108,7 +108,7 @@ function readWebhookSecret(value = '', faults: string[]): string {
 }
 
 const chainKeys = ['rpcUrl', 'chainId', 'confirmations', 'pollMilliseconds', 'startBlock']
-export const networkNamePattern = new RegExp(`^[a-z0-9][a-z0-9-]{0,${networkNameLengthMax - 1}}$`)
+const networkNamePattern = new RegExp(`^[a-z0-9][a-z0-9-]{0,${networkNameLengthMax - 1}}$`)
 
 function readChains(value = '', faults: string[]): Record<string, ChainConfig> {
   if (value === '') {

@@ -10,7 +10,7 @@ export type Loop = {
   stop(): Promise<void>
 }
 
-const backoffMillisecondsMax = 30_000
+const backoffMillisecondsMax = 10_000
 
 /** Repeats `pass` every `everyMilliseconds`; a pass that returns true is repeated at once, one that throws after a longer pause. */
 export function startLoop(
@@ -39,7 +39,6 @@ export function startLoop(
         )
         // An outage that lasts is told once at warn level, not on every pass.
         log[failures === 1 ? 'warn' : 'debug']({ loop: name, error: describeNodeError(error) }, 'pass failed')
-        await sleep(Math.min(delay, everyMilliseconds), undefined, { signal: pause.signal }).catch(() => undefined)
       }
       if (!stopped && !woken && delay > 0)
         await sleep(delay, undefined, { signal: pause.signal }).catch(() => undefined)

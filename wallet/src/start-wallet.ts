@@ -54,10 +54,15 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
         everyMilliseconds: pollMilliseconds,
         pass: async () => {
           const headBlock = await noteHead(chain)
-          await settleTransfers({ pool, chain, log }, headBlock)
-          const { moreBlocks, events } = await watchBlocks({ pool, chain, log }, headBlock)
-          if (events > 0) deliveries.wake()
-          return moreBlocks
+          // Neither may hold up the other: a receipt that cannot be read must not stop deposits.
+          const [settled, watched] = await Promise.allSettled([
+            settleTransfers({ pool, chain, log }, headBlock),
+            watchBlocks({ pool, chain, log }, headBlock),
+          ])
+          if (watched.status === 'fulfilled' && watched.value.events > 0) deliveries.wake()
+          if (watched.status === 'rejected') throw watched.reason
+          if (settled.status === 'rejected') throw settled.reason
+          return watched.value.moreBlocks
         },
       })
       const sender = startLoop(log, {

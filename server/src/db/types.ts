@@ -5,6 +5,14 @@
 
 import type { ColumnType } from "kysely";
 
+export type ArrayType<T> = ArrayTypeImpl<T> extends (infer U)[]
+  ? U[]
+  : ArrayTypeImpl<T>;
+
+export type ArrayTypeImpl<T> = T extends ColumnType<infer S, infer I, infer U>
+  ? ColumnType<S[], I[], U[]>
+  : T[];
+
 export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
   ? ColumnType<S, I | undefined, U>
   : ColumnType<T, T | undefined, T>;
@@ -110,6 +118,7 @@ export interface AuditSeals {
   chain: string;
   hash: Buffer;
   previous_hash: Buffer;
+  record_hashes: ArrayType<Buffer>;
   record_ids: string[];
   sealed_at: Timestamp;
   sequence: Int8;
@@ -124,6 +133,14 @@ export interface Deposits {
   tx_hash: string;
   tx_index: Generated<number>;
   vault_id: string;
+}
+
+export interface EntitledVoters {
+  policy_id: string | null;
+  step_index: number | null;
+  subject_id: string | null;
+  user_id: string | null;
+  vault_id: string | null;
 }
 
 export interface IdempotencyKeys {
@@ -344,6 +361,7 @@ export interface Tokens {
 
 export interface Transfers {
   approval_threshold: Generated<number>;
+  attempts: Generated<number>;
   contract_address: string | null;
   created_at: Timestamp;
   decision: Json;
@@ -436,6 +454,7 @@ export interface DB {
   audit_records: AuditRecords;
   audit_seals: AuditSeals;
   deposits: Deposits;
+  entitled_voters: EntitledVoters;
   idempotency_keys: IdempotencyKeys;
   invitation_groups: InvitationGroups;
   invitations: Invitations;

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { sqlStateOf } from '../db/transaction.ts'
 import { AppError, badRequest, faulty, toErrorBody, unavailable } from '../lib/errors.ts'
@@ -13,6 +15,36 @@ export function handleError(thrown: unknown, request: FastifyRequest, reply: Fas
     .code(error.status)
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(toErrorBody(error, request.id)))
+}
+
+/** Answers a request that no route and no hook has seen, such as one with a malformed path. */
+export function handleFrameworkError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  reply.header('x-request-id', request.id)
+  reply.header('cache-control', 'no-store')
+  reply.header('x-content-type-options', 'nosniff')
+  handleError(thrown, request, reply)
+}
+
+/** Answers what is no HTTP request, or one that comes too slowly or with too many headers, and ends the connection. */
+export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return
+  const [status, message] = clientErrors[error.code ?? ''] ?? [400, 'The request is not valid HTTP']
+  const body = toErrorBody(new AppError(status, message), '')
+  const text = JSON.stringify(body)
+  if (socket.writable) {
+    socket.write(
+      `HTTP/1.1 ${status} ${body.error}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+        `Content-Length: ${Buffer.byteLength(text)}\r\nX-Request-Id: ${randomUUID()}\r\n` +
+        `X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${text}`,
+    )
+  }
+  socket.destroySoon()
+}
+
+/** Node's own errors of a connection by their code: status and what to say. */
+const clientErrors: Record<string, [status: number, message: string]> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request took too long to arrive'],
+  HPE_HEADER_OVERFLOW: [431, 'The header fields are larger than this service accepts'],
 }
 
 /** Fastify's own errors by their code: status and what to say. */
@@ -31,24 +63,35 @@ export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof SyntaxError && (thrown as { statusCode?: number }).statusCode === 400) {
     return badRequest('body', 'is not valid JSON')
   }
-  const { code = '', statusCode } = thrown as FastifyError
+  const { code = '', statusCode } = (thrown ?? {}) as FastifyError
   const known = fastifyErrors[code]
   if (known !== undefined) return new AppError(known[0], known[1])
   if (isDatabaseUnreachable(thrown)) return unavailable('The database cannot be reached right now', 2)
   if (sqlStateOf(thrown) === '40001' || sqlStateOf(thrown) === '40P01') {
     return unavailable('Too many conflicting requests at this moment', 1)
   }
+  if (sqlStateOf(thrown) === '57014') return unavailable('The request took too long and had no effect', 2)
   // PostgreSQL cannot store a NUL character in text.
   if (sqlStateOf(thrown) === '22021' || sqlStateOf(thrown) === '22P05')
-    return badRequest('body', 'holds a character that cannot be stored')
+    return badRequest('request', 'holds a character that cannot be stored')
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
     return new AppError(statusCode, 'The request cannot be processed')
   }
   return new AppError(500, 'An unexpected error happened; the log of the service tells more under this request id')
 }
 
+/** Lost or refused connections, and a server that is out of connections, memory or disk (class 53). */
 function isDatabaseUnreachable(thrown: unknown): boolean {
   const { code, message } = (thrown ?? {}) as { code?: unknown; message?: unknown }
-  if (typeof code === 'string' && /^(08...|57P0[123]|53300|ECONNREFUSED|ECONNRESET|EPIPE)$/.test(code)) return true
-  return typeof message === 'string' && /connection terminated|timeout exceeded when trying to connect/i.test(message)
+  if (
+    typeof code === 'string' &&
+    /^(08...|53...|57P0[123]|25P03|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/.test(
+      code,
+    )
+  )
+    return true
+  return (
+    typeof message === 'string' &&
+    /connection terminated|timeout exceeded when trying to connect|not queryable/i.test(message)
+  )
 }

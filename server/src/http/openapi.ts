@@ -1,8 +1,59 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import type { App } from './route.ts'
+import { idempotencyKeyLengthMax } from '../lib/limits.ts'
+import { exampleOf, type JsonSchema } from './examples.ts'
+import { type App, route } from './route.ts'
 
 const version = '0.1.0'
+
+type Media = Record<string, { schema?: JsonSchema; example?: unknown }>
+type Parameter = { name?: string; in?: string; description?: string; schema?: JsonSchema; example?: unknown }
+type Operation = {
+  operationId?: string
+  summary?: string
+  tags?: string[]
+  security?: object[]
+  parameters?: Parameter[]
+  requestBody?: { content?: Media }
+  responses?: Record<string, { description?: string; content?: Media }>
+}
+export type OpenApiDocument = {
+  openapi: string
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, JsonSchema> }
+}
+
+const idempotencyKey: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'Makes a repetition safe: for 24 hours the same key and request get the same answer again.',
+  schema: {
+    type: 'string',
+    minLength: 1,
+    maxLength: idempotencyKeyLengthMax,
+    pattern: '^[\\x21-\\x7e]+$',
+    examples: ['4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11'],
+  },
+}
+
+const meanings: Record<string, string> = {
+  200: 'Success',
+  201: 'Created',
+  202: 'Waits for approval',
+  204: 'Done; no content',
+  302: 'Redirect',
+  400: 'The request is not valid; details name the fields',
+  401: 'No valid token or session',
+  403: 'Not permitted',
+  404: 'Not found, or not visible to the caller',
+  409: 'In conflict with the current state',
+  413: 'The body is too large',
+  415: 'The content type is not application/json',
+  429: 'Too many requests; Retry-After tells when to try again',
+  500: 'Unexpected error; requestId finds it in the log',
+  502: 'The wallet service failed',
+  503: 'Not available right now; Retry-After tells when to try again',
+}
 
 /** Collects the routes into OpenAPI 3.1 and serves it at /openapi.json, with a reference to read at /docs. */
 export async function registerOpenApi(app: App): Promise<void> {
@@ -29,10 +80,73 @@ export async function registerOpenApi(app: App): Promise<void> {
       },
     },
     refResolver: { buildLocalReference: (json) => String(json['$id']) },
+    transformObject: (document) => {
+      const { openapiObject } = document as unknown as { openapiObject: OpenApiDocument }
+      return complete(openapiObject) as never
+    },
   })
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: true,
     uiConfig: { docExpansion: 'none', deepLinking: true },
   })
+  let text: string | undefined
+  app.get(
+    '/openapi.json',
+    {
+      ...route({
+        operationId: 'getOpenApi',
+        summary: 'This document',
+        tag: 'Service',
+        access: 'public',
+        answers: { 200: { type: 'object', additionalProperties: true, examples: [{ openapi: '3.1.0' }] } },
+      }),
+    },
+    async (_request, reply) => {
+      text ??= openApiText(app)
+      return reply.type('application/json; charset=utf-8').send(text)
+    },
+  )
+}
+
+/** The document as it is committed and served: two spaces deep, so that a change reads well in a diff. */
+export function openApiText(app: App): string {
+  return `${JSON.stringify(app.swagger(), null, 2)}\n`
+}
+
+/** Adds what the routes do not say one by one: examples, what each status means, and the header of repeatable writes. */
+function complete(document: OpenApiDocument): OpenApiDocument {
+  const components = document.components.schemas
+  const operations = Object.values(document.paths).flatMap((path) => Object.entries(path))
+  for (const [method, operation] of operations) {
+    if (operation.security !== undefined && method !== 'get') {
+      operation.parameters = [...(operation.parameters ?? []), structuredClone(idempotencyKey)]
+    }
+    for (const status of shellErrors(method, operation)) {
+      const responses = (operation.responses ??= {})
+      responses[status] ??= { content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } }
+    }
+    for (const parameter of operation.parameters ?? []) {
+      if (parameter.schema !== undefined) parameter.example = exampleOf(parameter.schema, components)
+    }
+    addMediaExamples(operation.requestBody?.content, components)
+    for (const [status, response] of Object.entries(operation.responses ?? {})) {
+      if (response.description === undefined || response.description === 'Default Response')
+        response.description = meanings[status] ?? 'Error'
+      if (status.startsWith('2')) addMediaExamples(response.content, components)
+    }
+  }
+  return document
+}
+
+/** What the shell itself may answer: a foreign origin, a key used twice, a body it does not read. */
+function shellErrors(method: string, operation: Operation): string[] {
+  const isKeyedWrite = operation.security !== undefined && method !== 'get'
+  return [...(isKeyedWrite ? ['403', '409'] : []), ...(operation.requestBody === undefined ? [] : ['413', '415'])]
+}
+
+function addMediaExamples(content: Media | undefined, components: Record<string, JsonSchema>): void {
+  for (const media of Object.values(content ?? {})) {
+    if (media.schema !== undefined && media.example === undefined) media.example = exampleOf(media.schema, components)
+  }
 }

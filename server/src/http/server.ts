@@ -3,12 +3,12 @@ import cookie from '@fastify/cookie'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import fastify, { type FastifyBaseLogger, type FastifyRequest } from 'fastify'
+import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { AppError, badRequest } from '../lib/errors.ts'
 import { bodyBytesMax } from '../lib/limits.ts'
 import { parseStrictJson } from '../lib/strict-json.ts'
-import { handleError } from './error-handler.ts'
+import { answerClientError, handleError, handleFrameworkError } from './error-handler.ts'
 import { assertAccessDeclared, guard } from './guard.ts'
 import { MethodTable } from './method-table.ts'
 import type { App } from './route.ts'
@@ -21,12 +21,14 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
     bodyLimit: bodyBytesMax,
     genReqId: () => randomUUID(),
     trustProxy: deps.config.trustProxy,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
-    return503OnClosing: true,
+    // While it stops, a node still answers what comes in on open connections, and closes each with its answer.
+    return503OnClosing: false,
     routerOptions: { maxParamLength: 256 },
-    frameworkErrors: (error, request, reply) => handleError(error, request, reply as never),
+    frameworkErrors: (error, request, reply) => handleFrameworkError(error, request, reply as never),
+    clientErrorHandler: answerClientError,
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   for (const component of components) app.addSchema(component)
@@ -67,18 +69,17 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
     },
     strictTransportSecurity: deps.config.publicUrl?.startsWith('https:') === true,
   })
-  if (deps.config.rateLimitPerMinute > 0) {
-    await app.register(rateLimit, {
-      max: deps.config.rateLimitPerMinute,
-      timeWindow: 60_000,
-      keyGenerator: (request) => request.headers.authorization ?? request.cookies['session_token'] ?? request.ip,
-      errorResponseBuilder: () => new AppError(429, 'Too many requests; try again later'),
-    })
-  }
+  const limitRate = await createRateLimiter(app as never, deps.config.rateLimitPerMinute)
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
     reply.header('cache-control', 'no-store')
-    await guard(deps, request)
+    const refusal: unknown = await guard(deps, request).then(
+      () => null,
+      (error: unknown) => error,
+    )
+    // Counted per caller, so that nobody pays for the others behind the same address; who is not known, per address.
+    await limitRate(request)
+    if (refusal !== null) throw refusal
   })
   app.addHook('onResponse', async (request, reply) => {
     request.log.info(
@@ -92,6 +93,28 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
     )
   })
   return app as unknown as App
+}
+
+async function createRateLimiter(
+  app: FastifyInstance,
+  perMinute: number,
+): Promise<(request: FastifyRequest) => Promise<void>> {
+  if (perMinute === 0) return async () => {}
+  await app.register(rateLimit, {
+    global: false,
+    max: perMinute,
+    timeWindow: 60_000,
+    keyGenerator: (request) => request.caller?.userId ?? request.ip,
+  })
+  const count = app.createRateLimit()
+  return async (request) => {
+    if (request.routeOptions.config.rateLimit === false) return
+    const state = await count(request)
+    if (state.isAllowed || !state.isExceeded) return
+    throw new AppError(429, 'Too many requests; try again later', {
+      headers: { 'retry-after': String(Math.max(1, state.ttlInSeconds)) },
+    })
+  }
 }
 
 function parseBody(request: FastifyRequest, body: Buffer): unknown {

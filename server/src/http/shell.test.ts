@@ -1,16 +1,327 @@
+import { connect } from 'node:net'
+import { sql } from 'kysely'
+import { Type } from 'typebox'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createTestApp, type TestApp } from '../testing/app.ts'
+import { openDatabase } from '../db/client.ts'
+import { badRequest } from '../lib/errors.ts'
+import { createTestApp, type Person, type TestApp } from '../testing/app.ts'
+import { createTestShell } from '../testing/shell.ts'
+import { type App, route } from './route.ts'
+import { Closed } from './schema.ts'
 
 let test: TestApp
+let person: Person
+let shell: App
+
+const Echo = Closed({ text: Type.String(), when: Type.Optional(Type.String({ format: 'date-time' })) })
+const Any = Type.Object({}, { additionalProperties: true })
+
 beforeAll(async () => {
   test = await createTestApp()
+  person = await test.signIn('person@example.org')
+  shell = await createTestShell(test.deps, addTestRoutes)
 })
-afterAll(() => test.close())
+afterAll(async () => {
+  await shell.close()
+  await test.close()
+})
 
 describe('the shell', () => {
-  it('answers an unknown route with the specified body', async () => {
+  it('reads JSON and answers JSON, with the headers that keep browsers safe', async () => {
+    const answer = await shell.inject({ method: 'POST', url: '/echo', payload: { text: 'ä€😀' } })
+    expect(answer.statusCode).toBe(200)
+    expect(answer.json()).toEqual({ text: 'ä€😀' })
+    expect(answer.headers).toMatchObject({
+      'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'SAMEORIGIN',
+      'referrer-policy': 'no-referrer',
+      'content-security-policy': expect.stringContaining("default-src 'self'"),
+    })
+    expect(answer.headers['x-powered-by']).toBeUndefined()
+    expect(answer.headers['strict-transport-security']).toBeUndefined()
+  })
+
+  it('asks for HTTPS for good where people reach it by HTTPS', async () => {
+    const config = { ...test.deps.config, publicUrl: 'https://vault.example.org' }
+    const app = await createTestShell({ ...test.deps, config }, addTestRoutes)
+    const answer = await app.inject({ method: 'POST', url: '/echo', payload: { text: 'x' } })
+    expect(answer.headers['strict-transport-security']).toContain('max-age=')
+    await app.close()
+  })
+
+  it('refuses a route that does not say who may call it', async () => {
+    const build = createTestShell(test.deps, (app) => void app.get('/open', async () => 'x'))
+    await expect(build).rejects.toThrow('/open does not declare its access level')
+  })
+})
+
+describe('T51 errors in the specified body', () => {
+  it('answers an unknown route', async () => {
     const answer = await test.anonymous.get('/nowhere')
     expect(answer.status).toBe(404)
     expect(answer.body).toEqual({ error: 'Not Found', message: 'There is no such route', code: 404 })
   })
+
+  it.each([
+    ['GET', '/echo', 'POST'],
+    ['DELETE', '/things/17', 'GET, PUT'],
+    ['OPTIONS', '/echo', 'POST'],
+  ] as const)('answers %s %s with 405 and Allow', async (method, url, allow) => {
+    const answer = await shell.inject({ method, url })
+    expect(answer.statusCode).toBe(405)
+    expect(answer.headers['allow']).toBe(allow)
+    expect(answer.json()).toEqual({ error: 'Method Not Allowed', message: `${method} is not possible here`, code: 405 })
+  })
+
+  it.each([
+    ['bad JSON', '{"text": ', 'body: is not valid JSON'],
+    ['two documents', '{"text":"a"}{"text":"b"}', 'body: is not valid JSON'],
+    ['no body', undefined, 'text: is required'],
+    ['an empty body', '', 'text: is required'],
+    ['null', 'null', 'text: is required'],
+    ['an array', '[]', 'body: must be object'],
+    ['a byte order mark', '\ufeff{"text":"a"}', null],
+    ['invalid UTF-8', Buffer.from([0x7b, 0x22, 0xc3, 0x28, 0x22, 0x7d]), 'body: is not valid UTF-8'],
+    ['a key given twice', '{"text":"a","text":"b"}', 'body: the key "text" is given twice'],
+    ['a key given twice by an escape', '{"text":"a","\\u0074ext":"b"}', 'body: the key "text" is given twice'],
+    ['__proto__', '{"text":"a","__proto__":{"isAdmin":true}}', 'body: the key "__proto__" is not allowed'],
+    ['deep nesting', `{"text":${'['.repeat(100)}${']'.repeat(100)}}`, 'body: is nested deeper than 32 levels'],
+    ['very deep nesting', `${'['.repeat(400_000)}${']'.repeat(400_000)}`, 'body: is nested deeper than 32 levels'],
+    ['an unknown field', '{"text":"a","txet":"b"}', 'txet: is not a field of this request'],
+    ['a missing field', '{}', 'text: is required'],
+    ['a number for a string', '{"text":1}', 'text: must be string'],
+    ['a day that does not exist', '{"text":"a","when":"2026-02-30T00:00:00Z"}', 'when: must match format "date-time"'],
+  ])('answers %s', async (_what, payload, message) => {
+    const answer = await shell.inject({
+      method: 'POST',
+      url: '/echo',
+      headers: { 'content-type': 'application/json' },
+      ...(payload === undefined ? {} : { payload }),
+    })
+    if (message === null) return expect(answer.json()).toEqual({ text: 'a' })
+    expect(answer.statusCode).toBe(400)
+    const field = message.split(': ')[0]
+    expect(answer.json()).toEqual({
+      error: 'Bad Request',
+      message,
+      code: 400,
+      details: [{ field, message: message.slice(`${field}: `.length) }],
+    })
+  })
+
+  it.each([
+    ['text/plain'],
+    ['application/x-www-form-urlencoded'],
+    ['application/json; charset=iso-8859-1'],
+    ['application/jsonp'],
+    [''],
+  ])('answers the content type %j with 415', async (type) => {
+    const answer = await shell.inject({
+      method: 'POST',
+      url: '/echo',
+      headers: { 'content-type': type },
+      payload: '{"text":"a"}',
+    })
+    expect(answer.statusCode).toBe(415)
+    expect(answer.json()).toEqual({
+      error: 'Unsupported Media Type',
+      message: expect.any(String),
+      code: 415,
+    })
+  })
+
+  it('accepts a charset that says what JSON is anyway', async () => {
+    const answer = await shell.inject({
+      method: 'POST',
+      url: '/echo',
+      headers: { 'content-type': 'application/json; charset="UTF-8"' },
+      payload: '{"text":"a"}',
+    })
+    expect(answer.statusCode).toBe(200)
+  })
+
+  it('answers a body of 10 MB with 413', async () => {
+    const answer = await shell.inject({ method: 'POST', url: '/echo', payload: { text: 'x'.repeat(10_000_000) } })
+    expect(answer.statusCode).toBe(413)
+    expect(answer.json()).toMatchObject({ error: 'Payload Too Large', code: 413 })
+  })
+
+  it('answers an unknown query parameter by its name', async () => {
+    const answer = await shell.inject({ method: 'GET', url: '/things/17?acess=all' })
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json().details).toEqual([{ field: 'acess', message: 'is not a query parameter of this endpoint' }])
+  })
+
+  it.each(['/things/%zz', '/things/%ff', '/%'])('answers the malformed path %s', async (url) => {
+    const answer = await shell.inject({ method: 'GET', url })
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json()).toMatchObject({ error: 'Bad Request', code: 400 })
+    expect(answer.headers['x-request-id']).toBeDefined()
+  })
+
+  it('answers a part of a path that is too long', async () => {
+    const answer = await shell.inject({ method: 'GET', url: `/things/${'a'.repeat(300)}` })
+    expect(answer.statusCode).toBe(414)
+    expect(answer.json()).toMatchObject({ error: 'URI Too Long', code: 414 })
+  })
+
+  it('answers a NUL character that reaches the database with 400', async () => {
+    const answer = await shell.inject({ method: 'POST', url: '/store', payload: { text: 'a\u0000b' } })
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json()).toMatchObject({ details: [{ message: 'holds a character that cannot be stored' }] })
+  })
+
+  it.each(['/throw/error', '/throw/sql', '/throw/nothing', '/throw/text'])(
+    'answers the unexpected at %s with a request id and nothing else',
+    async (url) => {
+      const answer = await shell.inject({ method: 'GET', url })
+      expect(answer.statusCode).toBe(500)
+      expect(answer.json()).toEqual({
+        error: 'Internal Server Error',
+        message: 'An unexpected error happened; the log of the service tells more under this request id',
+        code: 500,
+        requestId: answer.headers['x-request-id'],
+      })
+      expect(answer.body).not.toMatch(/select|relation|\.ts|\.js|at |\/|secret/)
+    },
+  )
+
+  it('answers a known error with its own words', async () => {
+    const answer = await shell.inject({ method: 'GET', url: '/throw/known' })
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json().message).toBe('amount: must be a decimal string')
+  })
+
+  it('answers 503 with Retry-After when the database is gone', async () => {
+    const { db } = openDatabase({ url: 'postgresql://nobody@127.0.0.1:1/none', onError: () => {} })
+    const app = await createTestShell({ ...test.deps, db }, addTestRoutes)
+    const answer = await app.inject({
+      method: 'GET',
+      url: '/mine',
+      headers: { authorization: `Bearer ${person.token}` },
+    })
+    expect(answer.statusCode).toBe(503)
+    expect(answer.headers['retry-after']).toBe('2')
+    expect(answer.json()).toEqual({
+      error: 'Service Unavailable',
+      message: 'The database cannot be reached right now',
+      code: 503,
+      requestId: answer.headers['x-request-id'],
+    })
+    await app.close()
+    await db.destroy()
+  })
 })
+
+describe('T51 what is no HTTP request', () => {
+  let port: number
+  beforeAll(async () => {
+    await shell.listen({ port: 0, host: '127.0.0.1' })
+    port = (shell.server.address() as { port: number }).port
+  })
+
+  it.each([
+    ['nonsense', 'hello\r\n\r\n', 400, 'Bad Request'],
+    [
+      'a header that is too large',
+      `GET / HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`,
+      431,
+      'Request Header Fields Too Large',
+    ],
+    [
+      'two lengths',
+      'POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
+      400,
+      'Bad Request',
+    ],
+    ['a malformed URL', 'GET /%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400, 'Bad Request'],
+    ['an unknown method', 'BREW /echo HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'Bad Request'],
+  ])('answers %s', async (_what, request, status, error) => {
+    const answer = await sendRaw(port, request)
+    const [head = '', body = ''] = answer.split('\r\n\r\n')
+    expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} ${error}\r\n`))
+    expect(head.toLowerCase()).toContain('content-type: application/json; charset=utf-8')
+    expect(head.toLowerCase()).toContain('x-request-id: ')
+    expect(JSON.parse(body)).toEqual({ error, message: expect.any(String), code: status })
+  })
+})
+
+describe('the rate limit', () => {
+  let limited: App
+  let other: Person
+  beforeAll(async () => {
+    other = await test.signIn('other@example.org')
+    limited = await createTestShell(
+      { ...test.deps, config: { ...test.deps.config, rateLimitPerMinute: 3 } },
+      addTestRoutes,
+    )
+  })
+  afterAll(() => limited.close())
+
+  it('answers 429 with Retry-After in the specified body, per caller', async () => {
+    const get = (token: string) =>
+      limited.inject({ method: 'GET', url: '/mine', headers: { authorization: `Bearer ${token}` } })
+    for (let i = 0; i < 3; i += 1) expect((await get(person.token)).statusCode).toBe(200)
+    const answer = await get(person.token)
+    expect(answer.statusCode).toBe(429)
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0)
+    expect(answer.json()).toEqual({
+      error: 'Too Many Requests',
+      message: 'Too many requests; try again later',
+      code: 429,
+    })
+    expect((await get(other.token)).statusCode).toBe(200)
+  })
+
+  it('counts who is not known by address, whatever tokens they try', async () => {
+    const statuses: number[] = []
+    for (let i = 0; i < 5; i += 1) {
+      const headers = { authorization: `Bearer ${'x'.repeat(40)}${i}` }
+      statuses.push((await limited.inject({ method: 'GET', url: '/mine', headers })).statusCode)
+    }
+    expect(statuses).toEqual([401, 401, 401, 429, 429])
+  })
+})
+
+function addTestRoutes(app: App): void {
+  const spec = { summary: 'Test', tag: 'Test', answers: { 200: Any } } as const
+  app.post(
+    '/echo',
+    route({ ...spec, operationId: 'echo', access: 'public', body: Echo }),
+    async (request) => request.body,
+  )
+  app.get('/things/:id', route({ ...spec, operationId: 'getThing', access: 'public' }), async () => ({}))
+  app.put('/things/:id', route({ ...spec, operationId: 'putThing', access: 'public' }), async () => ({}))
+  app.get('/mine', route({ ...spec, operationId: 'getMine', access: 'caller' }), async () => ({}))
+  app.post('/store', route({ ...spec, operationId: 'store', access: 'public', body: Echo }), async (request) => {
+    const { rows } = await sql`select ${request.body.text}::text as text`.execute(test.deps.db)
+    return rows[0] as object
+  })
+  const failures: Record<string, () => unknown> = {
+    error: () => new Error('the secret at /srv/app/server.ts'),
+    sql: () => sql`select secret from no_such_table`.execute(test.deps.db),
+    nothing: () => undefined,
+    text: () => 'a thrown secret',
+    known: () => badRequest('amount', 'must be a decimal string'),
+  }
+  for (const [name, fail] of Object.entries(failures)) {
+    app.get(`/throw/${name}`, route({ ...spec, operationId: `throw-${name}`, access: 'public' }), async () => {
+      throw await fail()
+    })
+  }
+}
+
+function sendRaw(port: number, request: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(request))
+    let answer = ''
+    socket.setEncoding('utf8')
+    socket.on('data', (chunk: string) => {
+      answer += chunk
+    })
+    socket.on('close', () => resolve(answer))
+    socket.on('error', reject)
+  })
+}

@@ -1,11 +1,11 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { FastifySchemaCompiler } from 'fastify'
 import type { FieldFault } from '../lib/errors.ts'
+import { parseTimestamp } from '../lib/period.ts'
 
 /** Formats we rely on, spelt out: an impossible date is refused, not rolled over. */
 const formats = {
-  'date-time': (text: string) =>
-    /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text)),
+  'date-time': (text: string) => parseTimestamp(text) !== null,
 }
 
 /** Thrown by a validator; the error handler turns it into a 400. */
@@ -31,7 +31,9 @@ export function createValidatorCompiler(
   return ({ schema, httpPart }) => {
     const ajv = httpPart === 'body' ? forBodies : forText
     let validate: ValidateFunction | undefined
-    return (value: unknown) => {
+    return (given: unknown) => {
+      // A body that is not there is an empty one: what it lacks is then named, and one without fields may be left out.
+      const value = given ?? (httpPart === 'body' ? {} : given)
       validate ??= ajv.compile(schema)
       if (validate(value)) return { value }
       return {

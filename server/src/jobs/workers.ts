@@ -1,8 +1,14 @@
 import type { QueueName } from '../db/queues.ts'
 import type { Deps } from '../deps.ts'
+import { startTransferDelivery } from './deliver-transfers.ts'
 import { jobHandlers } from './handlers.ts'
+import { startHousekeeping } from './housekeeping.ts'
+import { startSealing } from './seal-audit.ts'
 
-/** Starts this node's workers on every queue; `stop` lets running jobs end. */
+/** Within what a process manager grants a node to stop. */
+const stopTimeoutMilliseconds = 6_000
+
+/** Starts this node's workers on every queue and its repeated tasks; the returned function lets running ones end. */
 export async function startWorkers(deps: Deps): Promise<() => Promise<void>> {
   const { boss } = deps.jobs
   await boss.start()
@@ -14,5 +20,11 @@ export async function startWorkers(deps: Deps): Promise<() => Promise<void>> {
       for (const job of jobs) await handle(deps, job.data)
     })
   }
-  return () => boss.stop({ graceful: true, timeout: 10_000, wait: true })
+  const stopTasks = [startSealing(deps), startHousekeeping(deps), startTransferDelivery(deps)]
+  return async () => {
+    await Promise.all([
+      boss.stop({ graceful: true, timeout: stopTimeoutMilliseconds, wait: true }),
+      ...stopTasks.map((stop) => stop()),
+    ])
+  }
 }

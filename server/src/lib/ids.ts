@@ -21,3 +21,10 @@ export function newId(now: Date = new Date()): string {
 export function idOfSequence(createdAt: Date, sequence: bigint): string {
   return `c${createdAt.getTime().toString(36).padStart(8, '0')}${sequence.toString(36).padStart(16, '0')}`
 }
+
+/** The sequence within an identifier made by `idOfSequence`. */
+export function sequenceOfId(id: string): bigint {
+  let sequence = 0n
+  for (const digit of id.slice(9)) sequence = sequence * 36n + BigInt(digits.indexOf(digit))
+  return sequence
+}

@@ -22,6 +22,7 @@ export const txHashLengthMax = 128
 export const rulesPerPolicyMax = 50
 export const selectorsPerRuleMax = 50
 export const selectorValuesMax = 200
+export const selectorValueLengthMax = 128
 export const approversPerPolicyMax = 100
 export const approvalThresholdMax = 100
 export const routesPerVaultMax = 16
@@ -36,11 +37,29 @@ export const pathIndexMax = 2_147_483_647
 
 export const magicLinkTtlMinutes = 10
 export const sessionEndDays = 30
+export const userAgentLengthMax = 512
 export const signInsPerEmailMax = 5
 export const signInsPerIpMax = 20
 export const signInWindowMinutes = 15
 export const idempotencyTtlHours = 24
+export const signInAttemptTtlHours = 24
+export const purgedRowsPerTransactionMax = 10_000
 export const webhookToleranceSeconds = 300
 
 export const transactionAttemptsMax = 5
 export const walletCallTimeoutMilliseconds = 10_000
+export const readinessTimeoutMilliseconds = 1_000
+
+/** Records that one seal may hold, and pages in which the verifier reads: they bound its memory. */
+export const auditSealRecordsMax = 1_000
+export const auditVerifyPageSealsMax = 20
+export const auditVerifyPageRecordsMax = 1_000
+
+export const walletResponseBytesMax = 65_536
+export const walletReadAttemptsMax = 3
+export const walletSecretLengthMin = 16
+export const walletSecretLengthMax = 512
+/** Address creations that wait for the same derivation prefix in one node; more are told to come back. */
+export const addressCreationsWaitingMax = 500
+/** How often another node may take the index we were about to use. */
+export const addressIndexAttemptsMax = 25

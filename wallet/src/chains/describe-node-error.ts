@@ -4,7 +4,9 @@ import {
   ContractFunctionRevertedError,
   ContractFunctionZeroDataError,
   ExecutionRevertedError,
+  HttpRequestError,
   InsufficientFundsError,
+  TimeoutError,
 } from 'viem'
 
 /** A sentence for logs and failure reasons; leaves out viem's request dump, which holds the node's URL and so perhaps a key. */
@@ -18,28 +20,34 @@ export function describeNodeError(error: unknown): string {
     .slice(0, 500)
 }
 
-/** Whether the node executed the call and refused it, as opposed to the node not answering. */
-export function isRevert(error: unknown): boolean {
+/** Whether the node executed the code and it refused or broke, as opposed to the node not answering; asking again changes nothing. */
+export function isExecutionFault(error: unknown): boolean {
   if (!(error instanceof BaseError)) return false
-  const cause = error.walk(
-    (each) =>
-      each instanceof ExecutionRevertedError ||
-      each instanceof ContractFunctionRevertedError ||
-      each instanceof ContractFunctionZeroDataError,
-  )
-  return cause !== null
+  const isKnownFault = (each: unknown) =>
+    each instanceof ExecutionRevertedError ||
+    each instanceof ContractFunctionRevertedError ||
+    each instanceof ContractFunctionZeroDataError
+  if (error.walk(isKnownFault) !== null) return true
+  const isOutage = (each: unknown) => each instanceof HttpRequestError || each instanceof TimeoutError
+  return error.walk(isOutage) === null && executionFaultPattern.test(describeNodeError(error))
 }
+
+/** How geth, anvil, Nethermind, Erigon and Besu name what code can do wrong; there is no common error code for it. */
+const executionFaultPattern =
+  /revert|out ?of ?gas|gas required exceeds|invalid ?opcode|invalid ?jump|bad ?(jump|instruction)|stack ?(under|over)flow|undefined instruction|(EVM|VM execution) error|execution aborted|INSUFFICIENT_GAS|INVALID_OPERATION/i
 
 /** Whether the node refused because the sender cannot pay. */
 export function isInsufficientFunds(error: unknown): boolean {
   return error instanceof BaseError && error.walk((each) => each instanceof InsufficientFundsError) !== null
 }
 
-/** Whether a contract call failed in a way that asking again would not change: it reverted or answered with no or wrong data. */
+/** Whether a contract cannot be read as the ERC-20 token it should be: it broke, or answered with no or other data. */
 export function isContractFault(error: unknown): boolean {
-  if (isRevert(error)) return true
+  if (isExecutionFault(error)) return true
   if (!(error instanceof ContractFunctionExecutionError)) return false
   return (
-    error.walk((each) => each instanceof Error && /^(AbiDecoding|Position|Integer|Slice|Size)/.test(each.name)) !== null
+    error.walk(
+      (each) => each instanceof Error && /^(AbiDecoding|Position|Integer|Slice|Size|InvalidBytes)/.test(each.name),
+    ) !== null
   )
 }

@@ -1,12 +1,14 @@
 import { createPublicClient, defineChain, http, type PublicClient } from 'viem'
 import type { ChainConfig } from '../config.ts'
-import { nodeTimeoutMilliseconds } from '../limits.ts'
+import { nodeTimeoutMilliseconds, scanBlocksMax } from '../limits.ts'
 
-/** One configured network and the way to its node. `reach` is what the watcher last saw; health reports it. */
+/** One configured network and the way to its node. `reach` and `scan` are what the watcher has learnt. */
 export type Chain = ChainConfig & {
   network: string
   client: PublicClient
   reach: { reachable: boolean; headBlock: bigint | null }
+  /** Blocks that one pass of the watcher reads; shrinks while the node refuses to give the logs of so many. */
+  scan: { blocksMax: number }
 }
 
 export function openChain(network: string, config: ChainConfig): Chain {
@@ -22,7 +24,13 @@ export function openChain(network: string, config: ChainConfig): Chain {
     cacheTime: 0,
     transport: http(config.rpcUrl, { timeout: nodeTimeoutMilliseconds, retryCount: 1, retryDelay: 100 }),
   })
-  return { ...config, network, client, reach: { reachable: false, headBlock: null } }
+  return {
+    ...config,
+    network,
+    client,
+    reach: { reachable: false, headBlock: null },
+    scan: { blocksMax: scanBlocksMax },
+  }
 }
 
 /** Asks for the head; throws when the node is down or serves another chain than the configured one. */

@@ -1,5 +1,5 @@
 import { type Address, encodeFunctionData, erc20Abi, type Hex } from 'viem'
-import { describeNodeError, isInsufficientFunds, isRevert } from './describe-node-error.ts'
+import { describeNodeError, isExecutionFault, isInsufficientFunds } from './describe-node-error.ts'
 import type { Chain } from './open-chain.ts'
 
 export type Movement = { fromAddress: Address; toAddress: Address; contractAddress: Address | null; amount: bigint }
@@ -26,7 +26,7 @@ export async function estimateGas(chain: Chain, movement: Movement): Promise<Gas
     if (isInsufficientFunds(error)) {
       return { possible: false, gas: usualGas, reason: 'INSUFFICIENT_FUNDS: the balance does not cover the amount' }
     }
-    if (isRevert(error)) {
+    if (isExecutionFault(error)) {
       return { possible: false, gas: usualGas, reason: `EXECUTION_REVERTED: ${describeNodeError(error)}` }
     }
     throw error

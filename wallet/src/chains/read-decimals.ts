@@ -1,7 +1,7 @@
 import type pg from 'pg'
-import { type Address, erc20Abi } from 'viem'
+import { type Address, encodeFunctionData, erc20Abi, hexToBigInt, size, slice } from 'viem'
 import { tokenDecimalsMax } from '../limits.ts'
-import { isContractFault } from './describe-node-error.ts'
+import { isExecutionFault } from './describe-node-error.ts'
 import type { Chain } from './open-chain.ts'
 
 /** Decimals of a token, read once per contract; null when the contract names none that a ledger could use. */
@@ -10,19 +10,30 @@ export async function readDecimals(pool: pg.Pool, chain: Chain, contract: Addres
     'select decimals from wallet.token_decimals where network = $1 and contract_address = $2',
     [chain.network, contract],
   )
-  if (rows[0]) return usable(rows[0].decimals)
+  if (rows[0]) return rows[0].decimals
+  const decimals = await askContract(chain, contract)
+  if (decimals === null) return null
+  await pool.query('insert into wallet.token_decimals values ($1, $2, $3) on conflict do nothing', [
+    chain.network,
+    contract,
+    decimals,
+  ])
+  return decimals
+}
+
+/** Anyone can send tokens of a contract that burns all the gas it gets; this is plenty for an honest one, proxies included. */
+const gasMax = 200_000n
+
+/** Null is final: only what the contract itself did counts, while a node that does not answer throws. */
+async function askContract(chain: Chain, contract: Address): Promise<number | null> {
   try {
-    const decimals = await chain.client.readContract({ address: contract, abi: erc20Abi, functionName: 'decimals' })
-    await pool.query('insert into wallet.token_decimals values ($1, $2, $3) on conflict do nothing', [
-      chain.network,
-      contract,
-      decimals,
-    ])
-    return usable(decimals)
+    const call = encodeFunctionData({ abi: erc20Abi, functionName: 'decimals' })
+    const { data = '0x' } = await chain.client.call({ to: contract, data: call, gas: gasMax })
+    if (size(data) < 32) return null
+    const decimals = hexToBigInt(slice(data, 0, 32))
+    return decimals <= BigInt(tokenDecimalsMax) ? Number(decimals) : null
   } catch (error) {
-    if (isContractFault(error)) return null
+    if (isExecutionFault(error)) return null
     throw error
   }
 }
-
-const usable = (decimals: number) => (decimals <= tokenDecimalsMax ? decimals : null)

@@ -7,6 +7,9 @@ export function openPool(databaseUrl: string, log: Logger): pg.Pool {
     connectionString: databaseUrl,
     max: 10,
     connectionTimeoutMillis: 5_000,
+    statement_timeout: 30_000,
+    // A process that was paused while it assigned a nonce must not hold up the others for ever.
+    idle_in_transaction_session_timeout: 30_000,
     application_name: 'strongroom-wallet',
   })
   // An idle connection that the server ends emits an error here; without a listener it would end the process.

@@ -39,7 +39,7 @@ export async function watchBlocks(parts: Parts, headBlock: bigint): Promise<Watc
     return await goBack(parts, { cursor, from: headBlock + 1n, why: 'the chain is shorter than it was' })
   }
   const depth = BigInt(chain.confirmations) - 1n
-  const lastBlock = min(cursor.nextBlock + BigInt(scanBlocksMax) - 1n, headBlock - depth)
+  const lastBlock = min(cursor.nextBlock + BigInt(chain.scan.blocksMax) - 1n, headBlock - depth)
   if (lastBlock < cursor.nextBlock) return { moreBlocks: false, events: 0 }
 
   const blocks = await readBlocks(chain, cursor.nextBlock, lastBlock)
@@ -59,13 +59,12 @@ export async function watchBlocks(parts: Parts, headBlock: bigint): Promise<Watc
 async function openCursor({ pool, chain }: Parts, headBlock: bigint): Promise<Cursor> {
   const found = await findCursor(pool, chain.network)
   if (found) return found
+  // Addresses may have been given out while the node could not be reached, so the first pass looks back as well.
+  const nextBlock =
+    chain.startBlock === undefined ? max(headBlock + 1n - BigInt(rescanBlocks), 0n) : BigInt(chain.startBlock)
   await pool.query(
     'insert into wallet.cursors (network, next_block, head_block) values ($1, $2, $3) on conflict do nothing',
-    [
-      chain.network,
-      (chain.startBlock === undefined ? headBlock + 1n : BigInt(chain.startBlock)).toString(),
-      headBlock.toString(),
-    ],
+    [chain.network, nextBlock.toString(), headBlock.toString()],
   )
   return (await findCursor(pool, chain.network))!
 }
@@ -99,9 +98,7 @@ async function goBack(
   { pool, chain, log }: Parts,
   { cursor, from, why }: { cursor: Cursor; from: bigint; why: string },
 ): Promise<WatchOutcome> {
-  const back = from - BigInt(rescanBlocks)
-  const lowest = min(BigInt(chain.startBlock ?? 0), from)
-  const nextBlock = back > lowest ? back : lowest
+  const nextBlock = max(from - BigInt(rescanBlocks), min(BigInt(chain.startBlock ?? 0), from))
   // The transactions come first: should this process end in between, the cursor still tells that the chain went back.
   const resent = await resendLostTransfers(pool, chain)
   await moveCursor(pool, chain.network, { from: cursor, to: { nextBlock, previousHash: null }, headBlock: null })
@@ -151,11 +148,7 @@ type Candidate = { transaction: Transaction; block: FullBlock; known: Set<Addres
 
 /** Transactions that name a known address as recipient, of the coin or in a Transfer log; their receipts are read next. */
 async function findCandidates({ pool, chain }: Parts, blocks: FullBlock[]): Promise<Candidate[]> {
-  const logs = await chain.client.getLogs({
-    event: getAbiItem({ abi: erc20Abi, name: 'Transfer' }),
-    fromBlock: blocks[0]!.number,
-    toBlock: blocks.at(-1)!.number,
-  })
+  const logs = await readTransferLogs(chain, blocks)
   const recipients = new Map<Hex, Set<Address>>()
   for (const log of transferLogs(logs)) {
     if (log.transactionHash) addTo(recipients, log.transactionHash, log.args.to)
@@ -175,6 +168,19 @@ async function findCandidates({ pool, chain }: Parts, blocks: FullBlock[]): Prom
       .filter(({ hash }) => [...(recipients.get(hash) ?? [])].some((address) => known.has(address)))
       .map((transaction) => ({ transaction, block, known })),
   )
+}
+
+/** Nodes limit how many logs or blocks they answer for; each refusal halves the next pass, each answer doubles it again. */
+async function readTransferLogs(chain: Chain, blocks: FullBlock[]) {
+  const event = getAbiItem({ abi: erc20Abi, name: 'Transfer' })
+  try {
+    const logs = await chain.client.getLogs({ event, fromBlock: blocks[0]!.number, toBlock: blocks.at(-1)!.number })
+    chain.scan.blocksMax = Math.min(chain.scan.blocksMax * 2, scanBlocksMax)
+    return logs
+  } catch (error) {
+    chain.scan.blocksMax = Math.max(1, Math.floor(blocks.length / 2))
+    throw error
+  }
 }
 
 function addTo(sets: Map<Hex, Set<Address>>, key: Hex, address: Address) {
@@ -227,3 +233,4 @@ async function storeEvents(tx: pg.PoolClient, events: Event[]): Promise<number> 
 }
 
 const min = (a: bigint, b: bigint) => (a < b ? a : b)
+const max = (a: bigint, b: bigint) => (a > b ? a : b)

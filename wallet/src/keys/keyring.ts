@@ -12,7 +12,7 @@ export type Keyring = {
   account(clientId: string, path: ParsedPath): Promise<PrivateKeyAccount>
 }
 
-export class WrongPassphraseError extends Error {}
+class WrongPassphraseError extends Error {}
 
 /** Opens the key store with the passphrase, or creates it on the first start; throws WrongPassphraseError. */
 export async function openKeyring(pool: pg.Pool, passphrase: string): Promise<Keyring> {

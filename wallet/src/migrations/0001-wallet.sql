@@ -97,7 +97,7 @@ create table wallet.cursors (
 create table wallet.token_decimals (
   network          text not null,
   contract_address text not null,
-  decimals         integer not null check (decimals between 0 and 255),
+  decimals         integer not null check (decimals between 0 and 36),
   primary key (network, contract_address)
 );
 

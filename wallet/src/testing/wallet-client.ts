@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Ajv } from 'ajv'
 import type { WalletConfig } from '../config.ts'
-import type { TransferOrder, TransferStatus } from '../protocol.ts'
+import { operations } from '../operations.ts'
+import { ErrorBody, type TransferOrder, type TransferStatus } from '../protocol.ts'
 import { webhookSecret } from './webhook-receiver.ts'
 
 export const vaultToken = 'token-of-the-first-vault-0001'
@@ -27,7 +29,7 @@ export function testConfig(changes: Partial<WalletConfig> & { databaseUrl: strin
 
 type Answer<T> = { status: number; body: T; headers: Headers }
 
-/** Calls the protocol over HTTP. */
+/** Calls the protocol over HTTP and checks that every answer has a status and a form that the published schema declares. */
 export async function call<T = Record<string, unknown>>(
   url: string,
   path: string,
@@ -41,7 +43,24 @@ export async function call<T = Record<string, unknown>>(
     },
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   })
-  return { status: response.status, body: (await response.json()) as T, headers: response.headers }
+  const answer: unknown = await response.json()
+  assertPublished(response.status, path, body === undefined ? 'get' : 'post', answer)
+  return { status: response.status, body: answer as T, headers: response.headers }
+}
+
+const ajv = new Ajv({ strict: false, validateFormats: false })
+
+function assertPublished(status: number, path: string, method: string, answer: unknown) {
+  const [pathname = ''] = path.split('?')
+  const operation = Object.values(operations).find(
+    (each) => each.method === method && new RegExp(`^${each.path.replace(/:\w+/, '[^/]+')}$`).test(pathname),
+  )
+  const declared = operation?.schema.response as Record<number, object> | undefined
+  // An unknown route, or a fault that HTTP itself has, such as a body too large, is answered by the common form.
+  const schema = declared?.[status] ?? (declared === undefined || status === 413 ? ErrorBody : undefined)
+  if (!schema) throw new Error(`${method} ${path} answers ${status}, which is not published`)
+  if (!ajv.validate(schema, answer))
+    throw new Error(`${method} ${path} ${status}: ${ajv.errorsText()} in ${JSON.stringify(answer)}`)
 }
 
 export async function deriveTestAddress(

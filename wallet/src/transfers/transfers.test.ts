@@ -14,6 +14,7 @@ import {
   waitFor,
   waitForTransfer,
 } from '../testing/wallet-client.ts'
+import { acceptNonce } from './accept-nonce.ts'
 
 const recipient = '0x000000000000000000000000000000000000dEaD'
 
@@ -315,6 +316,11 @@ describe('T22 T23 outages', () => {
       return rows.length === 1
     })
     expect((await call(wallet.url, '/transfers/unknown-1')).body).toMatchObject({ status: 'queued', txHash: null })
+    const accept = (nextNonce: number) =>
+      acceptNonce(pool, { network: 'ethereum', address: from.fromAddress, nextNonce })
+    expect(await accept(2)).toBe(true)
+    expect(await accept(1)).toBe(false)
+    expect(await waitForTransfer(wallet.url, 'unknown-1')).toMatchObject({ status: 'confirmed' })
   })
 })
 

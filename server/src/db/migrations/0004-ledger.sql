@@ -59,6 +59,7 @@ create index ledger_entries_credit on ledger_entries (credit_account, sequence) 
 -- Every effect happens once: an operation has at most one entry of a kind.
 create unique index ledger_entries_once on ledger_entries (vault_id, operation_id, kind);
 
+-- Few by nature, made by hand: the balance of an adjustment account is the sum of these.
 create table adjustments (
   vault_id text not null,
   id text not null,
@@ -70,6 +71,7 @@ create table adjustments (
   created_at timestamptz(3) not null,
   primary key (vault_id, id)
 );
+create index adjustments_token on adjustments (vault_id, token_id);
 
 -- What transfers and deposits share: history and reports read this one table.
 create table operations (
@@ -127,6 +129,7 @@ create table transfers (
   fee_posted boolean not null default false,
   failure_reason text,
   halt_reason text,
+  attempts smallint not null default 0,
   next_attempt_at timestamptz(3),
   created_at timestamptz(3) not null,
   primary key (vault_id, id)

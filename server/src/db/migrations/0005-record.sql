@@ -18,12 +18,15 @@ create table audit_records (
 create index audit_records_feed on audit_records (chain, created_at desc, id desc);
 create index audit_records_target on audit_records (chain, target_id);
 create index audit_records_unsealed on audit_records (chain) where seal_sequence is null;
+create index audit_records_sealed on audit_records (chain, seal_sequence) where seal_sequence is not null;
 
 create table audit_seals (
   chain text not null,
   sequence bigint not null check (sequence >= 1),
   previous_hash bytea not null,
   record_ids text[] not null,
+  -- The hash of each record, in the order of record_ids: they let the verifier name the record that was changed.
+  record_hashes bytea[] not null check (cardinality(record_hashes) = cardinality(record_ids)),
   hash bytea not null,
   sealed_at timestamptz(3) not null,
   primary key (chain, sequence)

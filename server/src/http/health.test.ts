@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createApp } from '../app.ts'
+import { openDatabase } from '../db/client.ts'
+import { createTestApp, type TestApp } from '../testing/app.ts'
+
+let test: TestApp
+beforeAll(async () => {
+  test = await createTestApp()
+})
+afterAll(() => test.close())
+
+describe('health', () => {
+  it('says that the process is up and the database answers', async () => {
+    expect(await test.anonymous.get('//healthz')).toMatchObject({ status: 200, body: { status: 'ok' } })
+    expect(await test.anonymous.get('//readyz')).toMatchObject({ status: 200, body: { status: 'ok' } })
+  })
+
+  it('stays up but is not ready when the database is gone', async () => {
+    const { db } = openDatabase({ url: 'postgresql://nobody@127.0.0.1:1/none', onError: () => {} })
+    const app = await createApp({ ...test.deps, db })
+    expect((await app.inject('/healthz')).statusCode).toBe(200)
+    const answer = await app.inject('/readyz')
+    expect(answer.statusCode).toBe(503)
+    expect(answer.headers['retry-after']).toBe('2')
+    expect(answer.json()).toMatchObject({ error: 'Service Unavailable', code: 503, requestId: expect.any(String) })
+    await app.close()
+    await db.destroy()
+  })
+
+  it('is not ready when the database does not answer within a second', async () => {
+    const { db, pool } = openDatabase({ url: test.databaseUrl, connectionsMax: 1, onError: () => {} })
+    const busy = await pool.connect()
+    const app = await createApp({ ...test.deps, db })
+    const startedAt = performance.now()
+    expect((await app.inject('/readyz')).statusCode).toBe(503)
+    expect(performance.now() - startedAt).toBeLessThan(2_500)
+    busy.release()
+    await app.close()
+    await db.destroy()
+  })
+
+  it('is asked without limit', async () => {
+    const config = { ...test.deps.config, rateLimitPerMinute: 1 }
+    const app = await createApp({ ...test.deps, config })
+    for (const url of ['/healthz', '/readyz', '/metrics', '/healthz', '/readyz', '/metrics']) {
+      expect((await app.inject(url)).statusCode).toBe(200)
+    }
+    await app.close()
+  })
+})
+
+describe('metrics', () => {
+  it('measures requests by method, route pattern and status, and the process', async () => {
+    await test.anonymous.get('/vaults/one/audit-log')
+    await test.anonymous.get('/vaults/two/audit-log')
+    await test.anonymous.get('/nowhere/1')
+    await test.anonymous.get('/nowhere/2')
+    const { status, body, headers } = await test.anonymous.get('//metrics')
+    expect(status).toBe(200)
+    expect(headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/)
+    expect(body).toContain('process_cpu_seconds_total')
+    expect(body).toContain(
+      'http_request_duration_seconds_count{method="GET",route="/api/v1/vaults/:code/audit-log",status="401"} 2',
+    )
+    expect(body).toContain('http_request_duration_seconds_count{method="GET",route="none",status="404"} 2')
+    expect(body).not.toContain('nowhere')
+  })
+
+  it('belong to one app: two in a process do not mix', async () => {
+    const app = await createApp(test.deps)
+    expect((await app.inject('/metrics')).body).not.toContain('audit-log')
+    await app.close()
+  })
+})

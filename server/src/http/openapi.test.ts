@@ -1,0 +1,138 @@
+import { readFile } from 'node:fs/promises'
+import { Ajv } from 'ajv'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeApi } from '../describe-api.ts'
+import { parseTimestamp } from '../lib/period.ts'
+import { createTestApp, type TestApp } from '../testing/app.ts'
+import type { OpenApiDocument } from './openapi.ts'
+
+let test: TestApp
+let text: string
+let document: OpenApiDocument
+
+beforeAll(async () => {
+  test = await createTestApp()
+  text = await describeApi()
+  document = JSON.parse(text)
+})
+afterAll(() => test.close())
+
+describe('openapi.json', () => {
+  it('is committed as the service describes itself; `npm run openapi` writes it', async () => {
+    const committed = await readFile(new URL('../../../openapi.json', import.meta.url), 'utf8')
+    expect(committed === text, 'openapi.json is stale').toBe(true)
+  })
+
+  it('is served as it is committed', async () => {
+    const answer = await test.app.inject('/openapi.json')
+    expect(answer.statusCode).toBe(200)
+    expect(answer.body).toBe(text)
+  })
+
+  it('is OpenAPI 3.1 and says nothing of the machine it was made on', () => {
+    expect(document.openapi).toBe('3.1.0')
+    expect(text).not.toMatch(/localhost|127\.0\.0\.1/)
+  })
+
+  it('names each operation once, with summary, tag, security and errors', () => {
+    const operations = operationsOf(document)
+    const ids = operations.map(({ operation }) => operation.operationId)
+    expect(new Set(ids).size).toBe(ids.length)
+    const incomplete = operations.filter(({ operation: { operationId, summary, tags, responses } }) => {
+      const statuses = Object.keys(responses ?? {})
+      return !operationId || !summary || tags?.length !== 1 || !statuses.includes('400') || !statuses.includes('500')
+    })
+    expect(incomplete.map(({ label }) => label)).toEqual([])
+    const unguarded = operations.filter(
+      ({ operation: { security, responses } }) => (security !== undefined) !== Object.hasOwn(responses ?? {}, '401'),
+    )
+    // What is public may still refuse a bad credential, as the redemption of a sign-in link does.
+    expect(unguarded.filter(({ operation }) => operation.security !== undefined).map(({ label }) => label)).toEqual([])
+  })
+
+  it('describes every answer', () => {
+    const bare = operationsOf(document).flatMap(({ label, operation }) =>
+      Object.entries(operation.responses ?? {})
+        .filter(([, { description }]) => !description || description === 'Default Response')
+        .map(([status]) => `${label} ${status}`),
+    )
+    expect(bare).toEqual([])
+  })
+
+  it('refers only to components that are there, and uses each', () => {
+    const names = Object.keys(document.components.schemas)
+    const used = new Set([...text.matchAll(/"\$ref": "([^"]+)"/g)].map(([, ref]) => ref))
+    const known = new Set(names.map((name) => `#/components/schemas/${name}`))
+    expect([...used].filter((ref) => !known.has(ref!))).toEqual([])
+    expect([...known].filter((ref) => !used.has(ref))).toEqual([])
+  })
+
+  it('gives every request and every successful answer an example that fits its schema', () => {
+    const ajv = new Ajv({
+      strict: false,
+      allErrors: true,
+      formats: { 'date-time': (at: string) => parseTimestamp(at) !== null },
+    })
+    ajv.addSchema({ $id: 'openapi', components: document.components })
+    const faults: string[] = []
+    const check = (label: string, holder: { schema?: object; example?: unknown }) => {
+      if (holder.schema === undefined) return
+      if (holder.example === undefined) return faults.push(`${label}: no example`)
+      const validate = ajv.compile(
+        JSON.parse(JSON.stringify(holder.schema).replaceAll('"#/components/', '"openapi#/components/')) as object,
+      )
+      if (!validate(holder.example)) faults.push(`${label}: ${ajv.errorsText(validate.errors)}`)
+    }
+    for (const { label, operation } of operationsOf(document)) {
+      for (const parameter of operation.parameters ?? []) check(`${label} ${parameter.name}`, parameter)
+      for (const media of Object.values(operation.requestBody?.content ?? {})) check(`${label} request`, media)
+      for (const [status, response] of Object.entries(operation.responses ?? {})) {
+        if (!status.startsWith('2')) continue
+        for (const media of Object.values(response.content ?? {})) check(`${label} ${status}`, media)
+      }
+    }
+    expect(faults).toEqual([])
+  })
+
+  it('describes every route that is there', () => {
+    const printed = test.app.printRoutes({ commonPrefix: false })
+    const described = Object.keys(document.paths).length
+    expect(described).toBeGreaterThan(4)
+    expect(printed).toContain('openapi.json')
+  })
+})
+
+describe('/docs', () => {
+  it('works without any other host', async () => {
+    const page = await test.app.inject('/docs')
+    const html =
+      page.statusCode === 302
+        ? await test.app.inject(new URL(String(page.headers['location']), 'http://x/docs').pathname)
+        : page
+    expect(html.statusCode).toBe(200)
+    expect(html.body).not.toMatch(/https?:\/\//)
+    const policy = String(html.headers['content-security-policy'])
+    expect(policy).not.toMatch(/https?:/)
+    const assets = [...html.body.matchAll(/(?:src|href)="([^"#]+)"/g)].map(([, url]) => url!)
+    expect(assets.length).toBeGreaterThan(3)
+    for (const asset of assets) {
+      const { pathname } = new URL(asset, 'http://x/docs/')
+      expect([pathname, (await test.app.inject(pathname)).statusCode]).toEqual([pathname, 200])
+    }
+    // A script in the page itself would need the policy to allow it.
+    const inline = [...html.body.matchAll(/<script(?![^>]*src=)[^>]*>/g)]
+    if (inline.length > 0) expect(policy).toMatch(/script-src[^;]*('sha256-|'nonce-|'unsafe-inline')/)
+  })
+
+  it('reads the document of this service', async () => {
+    const answer = await test.app.inject('/docs/json')
+    expect(answer.statusCode).toBe(200)
+    expect(answer.json().paths).toEqual(document.paths)
+  })
+})
+
+function operationsOf({ paths }: OpenApiDocument) {
+  return Object.entries(paths).flatMap(([url, operations]) =>
+    Object.entries(operations).map(([method, operation]) => ({ label: `${method.toUpperCase()} ${url}`, operation })),
+  )
+}

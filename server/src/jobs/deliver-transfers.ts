@@ -1,0 +1,19 @@
+import type { Deps } from '../deps.ts'
+import { deliverDueTransfers, postOutstandingFees } from '../modules/transfers/deliver.ts'
+import { expireTransfers } from '../modules/transfers/expire.ts'
+import { repeat } from './repeat.ts'
+
+const pauseMilliseconds = 400
+const feePauseMilliseconds = 30_000
+
+/** Brings transfers to the wallet service and back into the books, expires what nobody approved, posts late fees. */
+export function startTransferDelivery(deps: Deps): () => Promise<void> {
+  const stops = [
+    repeat(deps, 'deliver-transfers', pauseMilliseconds, () => deliverDueTransfers(deps)),
+    repeat(deps, 'expire-transfers', pauseMilliseconds, () => expireTransfers(deps)),
+    repeat(deps, 'post-fees', feePauseMilliseconds, () => postOutstandingFees(deps)),
+  ]
+  return async () => {
+    await Promise.all(stops.map((stop) => stop()))
+  }
+}

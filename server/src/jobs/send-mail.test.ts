@@ -1,0 +1,155 @@
+import { readdir, stat } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { SMTPServer } from 'smtp-server'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createTestApp, type TestApp } from '../testing/app.ts'
+import { createOutbox, linkIn, parseMail, type ReceivedMail } from '../testing/outbox.ts'
+import { insertVault } from '../testing/vault-fixture.ts'
+
+type SmtpServer = {
+  url: string
+  mails: (ReceivedMail & { recipients: string[] })[]
+  /** The codes with which the next mails are refused. */
+  refusals: number[]
+  close(): Promise<void>
+}
+
+const cleanups: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+async function startSmtpServer(): Promise<SmtpServer> {
+  const mails: SmtpServer['mails'] = []
+  const refusals: number[] = []
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onData(stream, session, done) {
+      const chunks: Buffer[] = []
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.on('end', () => {
+        const refusal = refusals.shift()
+        if (refusal !== undefined) return done(Object.assign(new Error('not now'), { responseCode: refusal }))
+        const recipients = session.envelope.rcptTo.map((recipient) => recipient.address)
+        mails.push({ ...parseMail(Buffer.concat(chunks).toString('utf8')), recipients })
+        done()
+      })
+    },
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
+  const { port } = server.server.address() as AddressInfo
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    mails,
+    refusals,
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  }
+}
+
+async function startWithSmtp(): Promise<{ test: TestApp; smtp: SmtpServer }> {
+  const smtp = await startSmtpServer()
+  cleanups.push(() => smtp.close())
+  const test = await createTestApp({ SMTP_URL: smtp.url, MAIL_FROM: 'Vault <vault@example.org>' })
+  cleanups.push(() => test.close())
+  return { test, smtp }
+}
+
+describe('mail by SMTP', () => {
+  it('carries a sign-in link that works', async () => {
+    const { test, smtp } = await startWithSmtp()
+    const person = await test.signIn('ada@example.org')
+    await test.anonymous.post('/auth/magic-link', { email: 'ada@example.org' })
+    await test.runJobs()
+    expect(smtp.mails).toHaveLength(1)
+    const mail = smtp.mails[0]!
+    expect(mail).toMatchObject({
+      recipients: ['ada@example.org'],
+      to: 'ada@example.org',
+      subject: 'Your sign-in link for Strongroom',
+    })
+    expect(mail.source).toMatch(/^From: Vault <vault@example\.org>/m)
+    expect(mail.text).toContain('within 10 minutes')
+    const token = linkIn(mail).searchParams.get('token')
+    const answer = await test.anonymous.post('/auth/magic-link/verify', { token })
+    expect(answer.body.user.id).toBe(person.userId)
+  })
+
+  it('carries an invitation, whose names cannot bring HTML along', async () => {
+    const { test, smtp } = await startWithSmtp()
+    const admin = await test.signIn('admin@example.org')
+    await admin.patch('/users/me', { name: '<img src=x onerror=alert(1)>' })
+    const vault = await insertVault(test, 'main-vault', admin)
+    await test.deps.db.updateTable('vaults').set({ name: 'A & <b>B</b>' }).where('id', '=', vault.id).execute()
+    const groupIds = [vault.administratorsId]
+    const { body } = await admin.post('/invitations', { email: 'new@example.org', groupIds })
+    await test.runJobs()
+    const mail = smtp.mails[0]!
+    expect(mail.recipients).toEqual(['new@example.org'])
+    expect(linkIn(mail).href).toBe(`http://localhost:8420/sign-in?invitation=${body.token}`)
+    expect(mail.text).toContain('A & <b>B</b>')
+    expect(mail.html).toContain('A &amp; &lt;b&gt;B&lt;/b&gt;')
+    expect(mail.html).not.toMatch(/<img|<b>/)
+  })
+
+  it('is tried again after a temporary refusal, under the same Message-ID and once in the end', async () => {
+    const { test, smtp } = await startWithSmtp()
+    await test.signIn('ada@example.org')
+    smtp.refusals.push(451, 451)
+    await test.anonymous.post('/auth/magic-link', { email: 'ada@example.org' })
+    await test.runJobs()
+    expect(smtp.refusals).toEqual([])
+    expect(smtp.mails).toHaveLength(1)
+    await test.runJobs()
+    expect(smtp.mails).toHaveLength(1)
+  })
+
+  it('is given up after a permanent refusal', async () => {
+    const { test, smtp } = await startWithSmtp()
+    await test.signIn('ada@example.org')
+    smtp.refusals.push(550)
+    await test.anonymous.post('/auth/magic-link', { email: 'ada@example.org' })
+    await test.runJobs()
+    expect(smtp.mails).toEqual([])
+    const { rows } = await test.deps.jobs.boss
+      .getDb()
+      .executeSql(`select state from pgboss.job where name = 'send-mail'`, [])
+    expect(rows).toEqual([{ state: 'completed' }])
+  })
+
+  it('waits as a job while the server is down', async () => {
+    const { test, smtp } = await startWithSmtp()
+    await test.signIn('ada@example.org')
+    await smtp.close()
+    await test.anonymous.post('/auth/magic-link', { email: 'ada@example.org' })
+    await expect(test.runJobs(2)).rejects.toThrow('Jobs still wait')
+    const { rows } = await test.deps.jobs.boss
+      .getDb()
+      .executeSql(`select state from pgboss.job where name = 'send-mail'`, [])
+    expect(rows).toEqual([{ state: 'retry' }])
+  })
+})
+
+describe('mail in demo mode', () => {
+  it('becomes files that sort by time and that only the owner reads', async () => {
+    const outbox = await createOutbox()
+    cleanups.push(() => outbox.remove())
+    const test = await createTestApp({ DATA_DIR: outbox.dataDir })
+    cleanups.push(() => test.close())
+    for (const email of ['zoe@example.org', 'ada@example.org']) {
+      await test.signIn(email)
+      await test.anonymous.post('/auth/magic-link', { email })
+      await test.runJobs()
+      test.clock.advance(1000)
+    }
+    expect((await outbox.read()).map((mail) => mail.to)).toEqual(['zoe@example.org', 'ada@example.org'])
+    const names = await readdir(join(outbox.dataDir, 'outbox'))
+    for (const name of names) {
+      expect(name).toMatch(/^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z-c[0-9a-z]{24}\.eml$/)
+      expect((await stat(join(outbox.dataDir, 'outbox', name))).mode & 0o077).toBe(0)
+    }
+    const token = (await outbox.lastLink('ada@example.org')).searchParams.get('token')
+    expect((await test.anonymous.post('/auth/magic-link/verify', { token })).status).toBe(200)
+  })
+})

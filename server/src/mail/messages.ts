@@ -1,0 +1,59 @@
+import { type Html, html } from '../lib/html.ts'
+
+type Message = { subject: string; text: string; html: string }
+
+export function magicLinkMessage({ link, ttlMinutes }: { link: string; ttlMinutes: number }): Message {
+  return toMessage({
+    subject: 'Your sign-in link for Strongroom',
+    lines: [`Follow this link within ${ttlMinutes} minutes to sign in. It works once.`],
+    button: 'Sign in',
+    link,
+    closing: 'If you did not ask to sign in, ignore this mail: nothing happens without the link.',
+  })
+}
+
+export function invitationMessage({
+  link,
+  vaultName,
+  inviter,
+}: {
+  link: string
+  vaultName: string
+  inviter: string
+}): Message {
+  return toMessage({
+    subject: `You are invited to the vault ${vaultName}`,
+    lines: [
+      `${inviter} invites you to the vault ${vaultName} on Strongroom.`,
+      'Sign in with this e-mail address to accept.',
+    ],
+    button: 'Accept the invitation',
+    link,
+    closing: 'If you do not know what this is about, ignore this mail.',
+  })
+}
+
+function toMessage({
+  subject,
+  lines,
+  button,
+  link,
+  closing,
+}: {
+  subject: string
+  lines: string[]
+  button: string
+  link: string
+  closing: string
+}): Message {
+  const paragraphs: Html[] = lines.map((line) => html`<p>${line}</p>`)
+  const body = html`<!doctype html>
+<html lang="en"><body style="font-family:sans-serif;line-height:1.5;color:#16202e;max-width:34rem">
+${paragraphs}
+<p><a href="${link}" style="display:inline-block;padding:.6rem 1.2rem;background:#1d4ed8;color:#fff;border-radius:.4rem;text-decoration:none">${button}</a></p>
+<p style="font-size:.85rem;color:#56606e">Or copy this address into your browser:<br>${link}</p>
+<p style="font-size:.85rem;color:#56606e">${closing}</p>
+</body></html>
+`
+  return { subject, text: [...lines, link, closing].join('\n\n').concat('\n'), html: body.html }
+}

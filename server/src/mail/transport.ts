@@ -1,0 +1,73 @@
+import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import nodemailer from 'nodemailer'
+import type { Config } from '../config.ts'
+
+export type Mail = {
+  /** Names the mail: a repeated sending carries the same Message-ID, so that a mail server may drop it. */
+  id: string
+  date: Date
+  to: string
+  subject: string
+  text: string
+  html: string
+}
+
+export type Mailer = { send(mail: Mail): Promise<void> }
+
+const connectTimeoutMilliseconds = 10_000
+/** Shorter than the 120 seconds after which the queue takes a job for lost and runs it again. */
+const silenceTimeoutMilliseconds = 30_000
+
+/**
+ * Sends mail over SMTP_URL. In demo mode without one, each mail becomes a file in `DATA_DIR/outbox`, whose name sorts by
+ * time.
+ */
+export function createMailer(config: Pick<Config, 'smtpUrl' | 'mailFrom' | 'dataDir'>): Mailer {
+  return config.smtpUrl === null
+    ? createFileMailer(config.mailFrom, join(config.dataDir, 'outbox'))
+    : createSmtpMailer(config.mailFrom, config.smtpUrl)
+}
+
+function createSmtpMailer(from: string, url: string): Mailer {
+  const transport = nodemailer.createTransport({
+    url,
+    connectionTimeout: connectTimeoutMilliseconds,
+    greetingTimeout: connectTimeoutMilliseconds,
+    socketTimeout: silenceTimeoutMilliseconds,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  return {
+    async send(mail) {
+      await transport.sendMail(toMessage(from, mail))
+    },
+  }
+}
+
+function createFileMailer(from: string, folder: string): Mailer {
+  const transport = nodemailer.createTransport({ streamTransport: true, buffer: true, newline: 'unix' })
+  return {
+    async send(mail) {
+      const { message } = await transport.sendMail(toMessage(from, mail))
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      const file = join(folder, `${mail.date.toISOString().replaceAll(':', '-')}-${mail.id}.eml`)
+      // Whoever watches the folder sees whole mails only. They hold sign-in links, so others may not read them.
+      await writeFile(`${file}.part`, message as Buffer, { mode: 0o600 })
+      await rename(`${file}.part`, file)
+    },
+  }
+}
+
+function toMessage(from: string, { id, date, to, subject, text, html }: Mail) {
+  return {
+    from,
+    to: { name: '', address: to },
+    subject,
+    text,
+    html,
+    date,
+    messageId: `<${id}@strongroom>`,
+    headers: { 'Auto-Submitted': 'auto-generated' },
+  }
+}

@@ -1,0 +1,43 @@
+import { readConfig } from './config.ts'
+import { describeFailure, type RunningServer, startServer } from './start.ts'
+
+const stopTimeoutMilliseconds = 10_000
+
+/**
+ * Runs one node until it is told to stop. SIGTERM and SIGINT end it in good order within ten seconds; a second signal
+ * ends it at once. A parent with an IPC channel is told when the node is ready, and takes the node along when it dies.
+ */
+async function run(): Promise<void> {
+  let stopping = false
+  let server: RunningServer | null = null
+  const stop = () => {
+    if (stopping) process.exit(1)
+    stopping = true
+    setTimeout(() => process.exit(1), stopTimeoutMilliseconds).unref()
+    // A start that is under way ends by itself in `start` below.
+    if (server !== null) void end(server)
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+  try {
+    server = await startServer(readConfig())
+  } catch (error) {
+    process.stderr.write(`${describeFailure(error)}\n`)
+    process.exit(1)
+  }
+  if (stopping) return end(server)
+  process.send?.({ type: 'ready', url: server.url })
+  if (process.channel !== undefined) process.once('disconnect', stop)
+}
+
+async function end(server: RunningServer): Promise<void> {
+  try {
+    await server.stop()
+    process.exit(0)
+  } catch (error) {
+    server.deps.log.error({ err: error }, 'stopping')
+    process.exit(1)
+  }
+}
+
+await run()

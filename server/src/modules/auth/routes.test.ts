@@ -1,0 +1,643 @@
+import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { inTransaction } from '../../db/transaction.ts'
+import { newSecret } from '../../lib/secrets.ts'
+import { type Answer, createTestApp, type Person, type TestApp } from '../../testing/app.ts'
+import { createOutbox, type Outbox } from '../../testing/outbox.ts'
+import { insertVault, type VaultFixture } from '../../testing/vault-fixture.ts'
+import { createSignInLink, redeemMagicLink } from './actions.ts'
+
+const origin = 'http://localhost:8420'
+const minute = 60_000
+const day = 86_400_000
+
+let test: TestApp
+let outbox: Outbox
+let admin: Person
+let known: Person
+let vault: VaultFixture
+let treasuryId: string
+
+beforeAll(async () => {
+  outbox = await createOutbox()
+  test = await createTestApp({ DATA_DIR: outbox.dataDir, TRUST_PROXY: 'true' })
+  admin = await test.signIn('admin@example.org')
+  known = await test.signIn('known@example.org')
+  vault = await insertVault(test, 'main-vault', admin)
+  treasuryId = await vault.addGroup('treasury')
+})
+// The sign-in limits are a matter of their own tests only.
+afterEach(() => test.deps.db.deleteFrom('sign_in_attempts').execute())
+afterAll(async () => {
+  await test.close()
+  await outbox.remove()
+})
+
+const ask = (email: string, body: object = {}, headers: Record<string, string> = {}) =>
+  test.anonymous.post('/auth/magic-link', { email, ...body }, headers)
+const redeem = (token: string) => test.anonymous.post('/auth/magic-link/verify', { token })
+const bearing = (token: string) => test.client({ authorization: `Bearer ${token}` })
+const invite = (email: string, groupIds = [treasuryId]) => admin.post('/invitations', { email, groupIds })
+
+async function linkFor(email: string, body: object = {}): Promise<{ token: string; binding: string }> {
+  const answer = await ask(email, body)
+  expect(answer.status).toBe(200)
+  await test.runJobs()
+  const link = await outbox.lastLink(email)
+  return { token: link.searchParams.get('token')!, binding: cookieOf(answer, 'magic_link_binding')! }
+}
+
+const follow = (token: string, binding?: string, headers: Record<string, string> = {}) =>
+  test.anonymous.get(
+    `/auth/magic-link/verify?token=${token}`,
+    binding === undefined ? headers : { cookie: `magic_link_binding=${binding}`, ...headers },
+  )
+
+function cookieLine(answer: Answer, name: string): string | undefined {
+  return [answer.headers['set-cookie'] ?? []]
+    .flat()
+    .map(String)
+    .find((line) => line.startsWith(`${name}=`))
+}
+
+function cookieOf(answer: Answer, name: string): string | undefined {
+  return cookieLine(answer, name)
+    ?.slice(name.length + 1)
+    .split(';')[0]
+}
+
+const mailsTo = async (email: string) => (await outbox.read()).filter((mail) => mail.to === email)
+
+describe('signing in', () => {
+  it('by the token of the mail gives a Bearer token, a cookie and an audit record', async () => {
+    const { token } = await linkFor('Known@Example.org'.toLowerCase())
+    const answer = await redeem(token)
+    expect(answer.status).toBe(200)
+    expect(answer.body.user).toMatchObject({ id: known.userId, email: 'known@example.org' })
+    const inAWeek = test.clock.now().getTime() + 7 * day
+    expect(Math.abs(new Date(answer.body.expiresAt).getTime() - inAWeek)).toBeLessThan(minute)
+
+    expect(cookieOf(answer, 'session_token')).toBe(answer.body.token)
+    const line = cookieLine(answer, 'session_token')!
+    expect(line).toMatch(/; Path=\//)
+    expect(line).toMatch(/; HttpOnly/)
+    expect(line).toMatch(/; SameSite=Lax/)
+    expect(line).not.toMatch(/Secure/)
+
+    const session = await bearing(answer.body.token).get('/auth/session')
+    expect(session.body).toMatchObject({ user: { id: known.userId }, vaults: [] })
+    const { items } = (await bearing(answer.body.token).get('/auth/sessions')).body
+    const current = items.find((item: { current: boolean }) => item.current)
+    const record = await test.deps.db
+      .selectFrom('audit_records')
+      .select(['chain', 'action', 'actor_id'])
+      .where('target_id', '=', current.id)
+      .executeTakeFirstOrThrow()
+    expect(record).toEqual({ chain: 'platform', action: 'user.signed_in', actor_id: known.userId })
+  })
+
+  it('by the link in the browser that asked sets the cookie and goes where it was asked to', async () => {
+    const { token, binding } = await linkFor('known@example.org', { redirectTo: '/docs?x=1' })
+    const answer = await follow(token, binding)
+    expect(answer.status).toBe(302)
+    expect(answer.headers.location).toBe('/docs?x=1')
+    const session = cookieOf(answer, 'session_token')!
+    expect((await test.client({ cookie: `session_token=${session}` }).get('/auth/session')).status).toBe(200)
+    expect(cookieLine(answer, 'magic_link_binding')).toMatch(/magic_link_binding=;/)
+    expect((await follow(token, binding)).headers.location).toBe('/sign-in?error=link')
+  })
+
+  it('goes to / unless asked otherwise', async () => {
+    const { token, binding } = await linkFor('known@example.org')
+    expect((await follow(token, binding)).headers.location).toBe('/')
+  })
+
+  it('by an operator link leads to the confirm page and works once', async () => {
+    const link = await inTransaction(test.deps.db, (trx) =>
+      createSignInLink(trx, test.deps, 'Known@example.org', test.clock.now()),
+    )
+    expect(link.startsWith(`${origin}/sign-in/confirm?token=`)).toBe(true)
+    const token = new URL(link).searchParams.get('token')!
+    expect((await follow(token, newSecret())).headers.location).toBe(`/sign-in/confirm?token=${token}`)
+    expect((await redeem(token)).status).toBe(200)
+    expect((await redeem(token)).status).toBe(401)
+    await expect(
+      inTransaction(test.deps.db, (trx) => createSignInLink(trx, test.deps, 'nobody@example.org', test.clock.now())),
+    ).rejects.toMatchObject({ status: 404 })
+  })
+
+  it('sets Secure cookies when the origin is not plain localhost', async () => {
+    const secure = await createTestApp({ PUBLIC_URL: 'https://vault.example.org', DATA_DIR: outbox.dataDir })
+    try {
+      const answer = await secure.anonymous.post('/auth/magic-link', { email: 'known@example.org' })
+      const line = cookieLine(answer, 'magic_link_binding')!
+      expect(line).toMatch(/; Secure/)
+      expect(line).toMatch(/; HttpOnly/)
+      expect(line).toMatch(/; SameSite=Lax/)
+      expect(line).toMatch(/; Path=\/api\/v1\/auth;|; Path=\/api\/v1\/auth$/)
+    } finally {
+      await secure.close()
+    }
+  })
+})
+
+describe('accepting invitations', () => {
+  it('creates the person, the memberships of every pending invitation, and the records, at once', async () => {
+    const second = await insertVault(test, 'second-vault', admin)
+    const { body: one } = await invite('new@example.org')
+    const { body: two } = await invite('new@example.org', [second.administratorsId])
+    const { token } = await linkFor('new@example.org', { invitationToken: one.token })
+    const answer = await redeem(token)
+    expect(answer.status).toBe(200)
+    const session = await bearing(answer.body.token).get('/auth/session')
+    expect(session.body.vaults).toEqual([
+      { code: 'main-vault', name: 'Vault main-vault', isAdmin: false },
+      { code: 'second-vault', name: 'Vault second-vault', isAdmin: true },
+    ])
+    for (const { id } of [one, two]) {
+      const { body } = await admin.get(`/invitations/${id}`)
+      expect(body).toMatchObject({
+        status: 'accepted',
+        acceptedUserId: answer.body.user.id,
+        acceptedUser: { id: answer.body.user.id, name: 'new', email: 'new@example.org' },
+      })
+      expect(body.acceptedAt).not.toBeNull()
+      const record = await test.deps.db
+        .selectFrom('audit_records')
+        .select(['chain', 'actor_id'])
+        .where('target_id', '=', id)
+        .where('action', '=', 'invitation.accepted')
+        .executeTakeFirstOrThrow()
+      expect(record).toEqual({ chain: body.vaultId, actor_id: answer.body.user.id })
+    }
+    const refused = await admin.post(`/invitations/${one.id}/revoke`)
+    expect(refused.status).toBe(409)
+    expect(refused.body.details).toBe('The invitation is accepted already')
+  })
+
+  it('keeps a membership that exists', async () => {
+    const ben = await test.signIn('ben@example.org')
+    await vault.addMember(treasuryId, ben.userId)
+    await invite('ben@example.org')
+    const { token } = await linkFor('ben@example.org')
+    expect((await redeem(token)).status).toBe(200)
+    expect((await ben.get('/auth/session')).body.vaults).toHaveLength(1)
+  })
+
+  it('T46 sends nothing to a newcomer who names the invitation of somebody else', async () => {
+    const { body } = await invite('invited@example.org')
+    await ask('thief@example.org', { invitationToken: body.token })
+    await invite('second-guest@example.org')
+    await ask('second-guest@example.org', { invitationToken: body.token })
+    await test.runJobs()
+    expect(await mailsTo('thief@example.org')).toEqual([])
+    expect((await mailsTo('second-guest@example.org')).map((mail) => mail.subject)).not.toContain(
+      'Your sign-in link for Strongroom',
+    )
+    await ask('invited@example.org', { invitationToken: body.token })
+    await test.runJobs()
+    expect((await mailsTo('invited@example.org')).at(-1)?.subject).toBe('Your sign-in link for Strongroom')
+  })
+
+  it('T46 signs nobody in whose only invitation was revoked meanwhile', async () => {
+    const { body } = await invite('late@example.org')
+    const { token } = await linkFor('late@example.org')
+    await admin.post(`/invitations/${body.id}/revoke`)
+    expect((await redeem(token)).status).toBe(401)
+    const user = await test.deps.db.selectFrom('users').select('id').where('email', '=', 'late@example.org').execute()
+    expect(user).toEqual([])
+  })
+
+  it('T46 revoking races accepting: one of them wins, and memberships follow the winner', async () => {
+    for (let round = 0; round < 12; round += 1) {
+      const email = `race-${round}@example.org`
+      const { body } = await invite(email)
+      const { token } = await linkFor(email)
+      await test.deps.db.deleteFrom('sign_in_attempts').execute()
+      const [accept, revoke] = await Promise.all([redeem(token), admin.post(`/invitations/${body.id}/revoke`)])
+      const { status } = (await admin.get(`/invitations/${body.id}`)).body
+      expect([accept.status, revoke.status]).toEqual(status === 'accepted' ? [200, 409] : [401, 200])
+      const memberships = await test.deps.db
+        .selectFrom('policy_group_memberships as m')
+        .innerJoin('users as u', 'u.id', 'm.user_id')
+        .select('m.id')
+        .where('u.email', '=', email)
+        .execute()
+      expect(memberships).toHaveLength(status === 'accepted' ? 1 : 0)
+    }
+  })
+
+  it('T46 waits for a revocation under way, and then signs nobody in', async () => {
+    const { body } = await invite('held@example.org')
+    const { token } = await linkFor('held@example.org')
+    const redeemed = await inTransaction(test.deps.db, async (trx) => {
+      const now = test.clock.now()
+      await trx
+        .updateTable('invitations')
+        .set({ status: 'revoked', revoked_at: now })
+        .where('id', '=', body.id)
+        .execute()
+      const pending = redeem(token)
+      await sleep(100)
+      return { pending }
+    })
+    expect((await redeemed.pending).status).toBe(401)
+    expect((await admin.get(`/invitations/${body.id}`)).body.status).toBe('revoked')
+  })
+
+  it('T46 makes a revocation wait for an acceptance under way, and then refuses it', async () => {
+    const { body } = await invite('quick@example.org')
+    const { token } = await linkFor('quick@example.org')
+    const { pending } = await inTransaction(test.deps.db, async (trx) => {
+      const device = { userAgent: null, ip: '127.0.0.1' }
+      expect(await redeemMagicLink(trx, test.deps, { token, device }, test.clock.now())).not.toBeNull()
+      const pending = admin.post(`/invitations/${body.id}/revoke`)
+      await sleep(100)
+      return { pending }
+    })
+    expect((await pending).status).toBe(409)
+    expect((await admin.get(`/invitations/${body.id}`)).body.status).toBe('accepted')
+  })
+
+  it('makes one person of two links that are redeemed at the same time', async () => {
+    await invite('double@example.org')
+    const one = await linkFor('double@example.org')
+    const two = await linkFor('double@example.org')
+    const answers = await Promise.all([redeem(one.token), redeem(two.token)])
+    expect(answers.map((answer) => answer.status)).toEqual([200, 200])
+    expect(answers[0]!.body.user.id).toBe(answers[1]!.body.user.id)
+  })
+})
+
+describe('T42 a sign-in link', () => {
+  it('is 32 random bytes, kept as a digest, and never in the job table', async () => {
+    const { token, binding } = await linkFor('known@example.org')
+    expect(Buffer.from(token, 'base64url')).toHaveLength(32)
+    const { rows } = await test.deps.jobs.boss.getDb().executeSql(
+      `select row_to_json(m)::text as text from magic_links m
+       union all select data::text from pgboss.job
+       union all select content from audit_records`,
+      [],
+    )
+    const stored = JSON.stringify(rows)
+    expect(stored).toContain(createHash('sha256').update(token).digest('hex'))
+    expect(stored).not.toContain(token)
+    expect(stored).not.toContain(binding)
+    const signedIn = await redeem(token)
+    const sessions = await test.deps.jobs.boss
+      .getDb()
+      .executeSql('select row_to_json(s)::text as text from sessions s', [])
+    expect(JSON.stringify(sessions.rows)).not.toContain(signedIn.body.token)
+  })
+
+  it('works once, however many redeem it at the same time', async () => {
+    const { token } = await linkFor('known@example.org')
+    const answers = await Promise.all(Array.from({ length: 50 }, () => redeem(token)))
+    const statuses = answers.map((answer) => answer.status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1)
+    expect(statuses.filter((status) => status === 401)).toHaveLength(49)
+  })
+
+  it('works once, by mail and by button together', async () => {
+    const { token, binding } = await linkFor('known@example.org')
+    const answers = await Promise.all([
+      ...Array.from({ length: 10 }, () => follow(token, binding)),
+      ...Array.from({ length: 10 }, () => redeem(token)),
+    ])
+    expect(answers.filter((answer) => cookieOf(answer, 'session_token')).length).toBe(1)
+  })
+
+  it('works for ten minutes', async () => {
+    const { token } = await linkFor('known@example.org')
+    const { token: late, binding } = await linkFor('known@example.org')
+    test.clock.advance(10 * minute - 2000)
+    expect((await redeem(token)).status).toBe(200)
+    test.clock.advance(2001)
+    expect((await redeem(late)).status).toBe(401)
+    expect((await follow(late, binding)).headers.location).toBe('/sign-in?error=link')
+  })
+
+  it('is not mailed any more ten minutes after it was asked for', async () => {
+    const before = (await mailsTo('known@example.org')).length
+    await ask('known@example.org')
+    test.clock.advance(10 * minute + 1)
+    await test.runJobs()
+    expect(await mailsTo('known@example.org')).toHaveLength(before)
+  })
+
+  it('is bound to the browser that asked: elsewhere it leads to the confirm page and stays unused', async () => {
+    const { token } = await linkFor('known@example.org')
+    const { binding: other } = await linkFor('admin@example.org')
+    for (const binding of [undefined, '', other, newSecret()]) {
+      const answer = await follow(token, binding)
+      expect(answer.status).toBe(302)
+      expect(answer.headers.location).toBe(`/sign-in/confirm?token=${token}`)
+      expect(cookieOf(answer, 'session_token')).toBeUndefined()
+    }
+    expect((await redeem(token)).status).toBe(200)
+  })
+
+  it.each(['unknown', newSecret(), '%00'])(
+    'that is unknown (%s) is a 401, and in a browser leads back',
+    async (token) => {
+      expect((await redeem(token)).status).toBe(401)
+      const answer = await follow(encodeURIComponent(token), newSecret())
+      expect(answer.headers.location).toBe('/sign-in?error=link')
+    },
+  )
+})
+
+describe('T43 a mail scanner', () => {
+  it('uses nothing up by GET and HEAD, of the link or of the confirm page', async () => {
+    const { token, binding } = await linkFor('known@example.org')
+    for (let visit = 0; visit < 3; visit += 1) {
+      expect((await follow(token)).status).toBe(302)
+      expect((await test.anonymous.get(`//sign-in/confirm?token=${token}`)).status).toBe(200)
+    }
+    for (const url of [`/api/v1/auth/magic-link/verify?token=${token}`, `/sign-in/confirm?token=${token}`]) {
+      const head = await test.app.inject({ method: 'HEAD', url, headers: { cookie: `magic_link_binding=${binding}` } })
+      expect(head.statusCode).toBe(405)
+    }
+    expect((await follow(token, binding)).headers.location).toBe('/')
+  })
+})
+
+describe('T44 asking for a link', () => {
+  const unknown = (index: number) => `nobody-${index}@example.org`
+
+  it('answers byte for byte the same for known, unknown and disabled e-mail addresses, and mails only the known', async () => {
+    const gone = await test.signIn('gone@example.org')
+    await test.deps.db
+      .updateTable('users')
+      .set({ disabled_at: test.clock.now() })
+      .where('id', '=', gone.userId)
+      .execute()
+    const answers = await Promise.all(['known@example.org', unknown(0), 'gone@example.org'].map((email) => ask(email)))
+    const comparable = answers.map(({ status, body, headers }) => {
+      const { 'x-request-id': _, date: __, 'set-cookie': cookie, ...rest } = headers
+      return { status, body, rest, cookie: String(cookie).replace(/=[^;]{43};/, '=…;') }
+    })
+    expect(comparable[0]!.body).toEqual({ status: 'sent' })
+    expect(comparable[1]).toEqual(comparable[0])
+    expect(comparable[2]).toEqual(comparable[0])
+    await test.runJobs()
+    expect(await mailsTo(unknown(0))).toEqual([])
+    expect(await mailsTo('gone@example.org')).toEqual([])
+    expect(await mailsTo('known@example.org')).not.toEqual([])
+  })
+
+  it('takes as long for known as for unknown e-mail addresses', async () => {
+    const rounds = 60
+    for (let index = 0; index < rounds; index += 1) await test.signIn(`timed-${index}@example.org`)
+    const measure = async (email: string, index: number, third: number) => {
+      const started = performance.now()
+      const answer = await ask(email, {}, { 'x-forwarded-for': `10.${third}.0.${index}` })
+      expect(answer.status).toBe(200)
+      return performance.now() - started
+    }
+    const times = { known: [] as number[], unknown: [] as number[] }
+    for (let index = 0; index < 10; index += 1) await measure(unknown(1000 + index), index, 9)
+    for (let index = 0; index < rounds; index += 1) {
+      const runs = [
+        async () => times.known.push(await measure(`timed-${index}@example.org`, index, 1)),
+        async () => times.unknown.push(await measure(unknown(index + 1), index, 2)),
+      ]
+      // Alternating who goes first keeps a drift of the machine out of the comparison.
+      for (const run of index % 2 === 0 ? runs : runs.reverse()) await run()
+    }
+    const [a, b] = [median(times.known), median(times.unknown)]
+    expect(Math.max(a, b) / Math.min(a, b)).toBeLessThanOrEqual(1.2)
+  })
+
+  it.each(['known@example.org', 'stranger@example.org'])(
+    'lets 5 of 20 concurrent requests for %s pass',
+    async (email) => {
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, index) => ask(email, {}, { 'x-forwarded-for': `10.0.1.${index}` })),
+      )
+      const statuses = answers.map((answer) => answer.status).sort()
+      expect(statuses).toEqual([...Array(5).fill(200), ...Array(15).fill(429)])
+      const refused = answers.find((answer) => answer.status === 429)!
+      expect(refused.body).toEqual({
+        error: 'Too Many Requests',
+        message: 'Too many sign-in requests; try again later',
+        code: 429,
+      })
+      expect(Number(refused.headers['retry-after'])).toBeGreaterThan(14 * 60)
+      expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(15 * 60)
+
+      const other = { 'x-forwarded-for': '10.0.2.1' }
+      expect((await ask(email.toUpperCase(), {}, other)).status).toBe(429)
+      test.clock.advance(Number(refused.headers['retry-after']) * 1000)
+      expect((await ask(email, {}, other)).status).toBe(200)
+    },
+  )
+
+  it('lets 20 of 30 concurrent requests of one sender pass, an IPv6 network counting as one', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, index) =>
+        ask(unknown(2000 + index), {}, { 'x-forwarded-for': `2001:db8:1:2::${index.toString(16)}` }),
+      ),
+    )
+    expect(answers.filter((answer) => answer.status === 200)).toHaveLength(20)
+    expect(answers.filter((answer) => answer.status === 429)).toHaveLength(10)
+    expect((await ask(unknown(2100), {}, { 'x-forwarded-for': '2001:db8:1:3::1' })).status).toBe(200)
+  })
+
+  it('enqueues nothing for a refused request', async () => {
+    for (let index = 0; index < 5; index += 1) await ask('quiet@example.org')
+    await test.runJobs()
+    expect((await ask('quiet@example.org')).status).toBe(429)
+    const { rows } = await test.deps.jobs.boss
+      .getDb()
+      .executeSql(`select id from pgboss.job where name = 'send-mail' and state = 'created'`, [])
+    expect(rows).toEqual([])
+  })
+})
+
+describe('T45 where a link leads', () => {
+  it.each([
+    'https://evil.example.org/',
+    '//evil.example.org',
+    '/\\evil.example.org',
+    'javascript:alert(1)',
+    '/a\r\nset-cookie: x=1',
+    '',
+  ])('is never %j', async (redirectTo) => {
+    const answer = await ask('known@example.org', { redirectTo })
+    expect(answer.status).toBe(400)
+    expect(answer.body.details[0].field).toBe('redirectTo')
+  })
+
+  it('is the public origin, whatever the Host header says', async () => {
+    const headers = { host: 'evil.example.org', 'x-forwarded-host': 'evil.example.org' }
+    const answer = await ask('known@example.org', {}, headers)
+    await test.runJobs()
+    const link = await outbox.lastLink('known@example.org')
+    expect(link.origin).toBe(origin)
+    const mail = (await mailsTo('known@example.org')).at(-1)!
+    expect(mail.source).not.toContain('evil.example.org')
+    const followed = await follow(link.searchParams.get('token')!, cookieOf(answer, 'magic_link_binding'), headers)
+    expect(followed.status).toBe(302)
+    expect(JSON.stringify(followed.headers)).not.toContain('evil.example.org')
+  })
+})
+
+describe('T51 faulty input', () => {
+  it.each([
+    ['/auth/magic-link', {}],
+    ['/auth/magic-link', { email: 'no address' }],
+    ['/auth/magic-link', { email: 'a@b\r\nbcc: x@example.org' }],
+    ['/auth/magic-link', { email: ['known@example.org'] }],
+    ['/auth/magic-link', { email: `${'a'.repeat(65)}@example.org` }],
+    ['/auth/magic-link', { email: 'known@example.org', isAdmin: true }],
+    ['/auth/magic-link', { email: 'a\u0000@example.org' }],
+    ['/auth/magic-link/verify', {}],
+    ['/auth/magic-link/verify', { token: 7 }],
+    ['/auth/magic-link/verify', { token: '' }],
+    ['/auth/magic-link/verify', { token: 'x'.repeat(129) }],
+  ])('POST %s %j is a 400', async (url, body) => {
+    const answer = await test.anonymous.post(url, body)
+    expect(answer.status).toBe(400)
+    expect(answer.body.details).toHaveLength(1)
+  })
+
+  it('is a 400 in the query of a followed link', async () => {
+    expect((await test.anonymous.get('/auth/magic-link/verify')).status).toBe(400)
+    expect((await test.anonymous.get('/auth/magic-link/verify?token=a&next=b')).status).toBe(400)
+  })
+})
+
+describe('sessions', () => {
+  it('slide with use, and end 30 days after they began', async () => {
+    const { token } = await linkFor('known@example.org')
+    const signedIn = bearing((await redeem(token)).body.token)
+    for (let week = 0; week < 4; week += 1) {
+      test.clock.advance(6 * day + 20 * 3_600_000)
+      expect((await signedIn.get('/auth/session')).status).toBe(200)
+    }
+    const { expiresAt } = (await signedIn.get('/auth/session')).body
+    const left = new Date(expiresAt).getTime() - test.clock.now().getTime()
+    expect(left).toBeLessThan(3 * day)
+    test.clock.advance(left + 1)
+    expect((await signedIn.get('/auth/session')).status).toBe(401)
+  })
+
+  it('end after 7 days without use', async () => {
+    const fresh = await test.signIn('idle@example.org')
+    test.clock.advance(7 * day + 1)
+    expect((await fresh.get('/auth/session')).status).toBe(401)
+  })
+
+  it('are listed to their owner, paged, and revoked by them alone', async () => {
+    const first = await test.signIn('owner@example.org')
+    test.clock.advance(1000)
+    const second = await test.signIn('owner@example.org')
+    const other = await test.signIn('other@example.org')
+    const page = await second.get('/auth/sessions?limit=1')
+    expect(page.body.items).toHaveLength(1)
+    expect(page.body.items[0]).toMatchObject({ current: true, userAgent: null, ip: null })
+    const rest = await second.get(`/auth/sessions?cursor=${page.body.nextCursor}`)
+    expect(rest.body.items.map((item: { current: boolean }) => item.current)).toEqual([false])
+    expect(rest.body.nextCursor).toBeNull()
+    const firstId = rest.body.items[0].id
+
+    expect((await other.delete(`/auth/sessions/${firstId}`)).status).toBe(404)
+    expect((await first.get('/auth/session')).status).toBe(200)
+    expect((await second.delete(`/auth/sessions/${firstId}`)).status).toBe(204)
+    expect((await first.get('/auth/session')).status).toBe(401)
+    expect((await second.delete(`/auth/sessions/${firstId}`)).status).toBe(404)
+  })
+
+  it('carry the device that signed in', async () => {
+    const { token } = await linkFor('known@example.org')
+    const answer = await test.anonymous.post(
+      '/auth/magic-link/verify',
+      { token },
+      { 'user-agent': 'Test/1', 'x-forwarded-for': '203.0.113.7' },
+    )
+    const { items } = (await bearing(answer.body.token).get('/auth/sessions')).body
+    expect(items[0]).toMatchObject({ userAgent: 'Test/1', ip: '203.0.113.7', current: true })
+  })
+
+  it('end by signing out, with the cookie cleared', async () => {
+    const person = await test.signIn('leaver@example.org')
+    const browser = test.client({ cookie: `session_token=${person.token}`, origin })
+    const answer = await browser.post('/auth/sign-out', {})
+    expect(answer.status).toBe(204)
+    expect(cookieLine(answer, 'session_token')).toMatch(/session_token=;.*Expires=Thu, 01 Jan 1970/)
+    expect((await person.get('/auth/session')).status).toBe(401)
+    expect((await browser.post('/auth/sign-out', {})).status).toBe(401)
+  })
+
+  it('T47 end with the user, and lose a vault with the membership, on the next request', async () => {
+    const person = await test.signIn('dismissed@example.org')
+    await vault.addMember(vault.administratorsId, person.userId)
+    expect((await person.get('/vaults/main-vault/invitations')).status).toBe(200)
+    await test.deps.db.deleteFrom('policy_group_memberships').where('user_id', '=', person.userId).execute()
+    expect((await person.get('/vaults/main-vault/invitations')).status).toBe(403)
+    expect((await person.get('/auth/session')).body.vaults).toEqual([])
+
+    const { token } = await linkFor('dismissed@example.org')
+    await test.deps.db
+      .updateTable('users')
+      .set({ disabled_at: test.clock.now() })
+      .where('id', '=', person.userId)
+      .execute()
+    expect((await person.get('/auth/session')).status).toBe(401)
+    expect((await redeem(token)).status).toBe(401)
+  })
+
+  it('T48 are not changed by requests of other origins or other media types', async () => {
+    const person = await test.signIn('careful@example.org')
+    const cookie = `session_token=${person.token}`
+    const foreign: Record<string, string>[] = [
+      { origin: 'https://evil.example.org' },
+      { origin: 'null' },
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      {},
+    ]
+    for (const headers of foreign) {
+      const answer = await test.client({ cookie, ...headers }).post('/auth/sign-out', {})
+      expect(answer.status).toBe(403)
+    }
+    const plain = await test.client({ cookie, origin }).post('/auth/sign-out', '{}', { 'content-type': 'text/plain' })
+    expect([403, 415]).toContain(plain.status)
+    expect((await person.get('/auth/session')).status).toBe(200)
+    expect((await test.client({ cookie, 'sec-fetch-site': 'same-origin' }).post('/auth/sign-out', {})).status).toBe(204)
+  })
+
+  it('T48 are not started by a plain form of another site', async () => {
+    const { token } = await linkFor('known@example.org')
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
+      const answer = await test.app.inject({
+        method: 'POST',
+        url: '/api/v1/auth/magic-link/verify',
+        headers: { 'content-type': type, origin: 'https://evil.example.org' },
+        payload: `{"token":"${token}"}`,
+      })
+      expect(answer.statusCode).toBe(415)
+    }
+    expect((await redeem(token)).status).toBe(200)
+  })
+
+  it('T39 are for whoever is signed in', async () => {
+    for (const answer of [
+      await test.anonymous.get('/auth/session'),
+      await test.anonymous.get('/auth/sessions'),
+      await test.anonymous.post('/auth/sign-out'),
+      await test.anonymous.delete('/auth/sessions/cmi8h2k1p0a1b2c3d4e5f6g7h'),
+      await bearing(newSecret()).get('/auth/session'),
+      await bearing(newSecret('srk_')).get('/auth/session'),
+    ]) {
+      expect(answer.status).toBe(401)
+    }
+  })
+})
+
+function median(values: number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return (sorted[Math.floor((sorted.length - 1) / 2)]! + sorted[Math.ceil((sorted.length - 1) / 2)]!) / 2
+}

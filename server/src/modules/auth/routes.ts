@@ -1,0 +1,203 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { callerOf } from '../../access/caller.ts'
+import { inTransaction } from '../../db/transaction.ts'
+import type { Deps } from '../../deps.ts'
+import { sessionCookie } from '../../http/guard.ts'
+import { mutate, noContent } from '../../http/mutate.ts'
+import { type App, route } from '../../http/route.ts'
+import { Closed, IdParams, PageOf, pageQuery, Ref } from '../../http/schema.ts'
+import { pageOf, toPage } from '../../lib/cursor.ts'
+import { badRequest, unauthorized } from '../../lib/errors.ts'
+import { newSecret } from '../../lib/secrets.ts'
+import { toProfile } from '../users/present.ts'
+import { redeemMagicLink, requestMagicLink, revokeSession, type SignedIn, signOut } from './actions.ts'
+import { bindingCookie, bindingCookieOptions, sessionCookieOptions } from './cookies.ts'
+import { toCurrentSession, toSession } from './present.ts'
+import { findMagicLink, getPerson, listSessions } from './queries.ts'
+import { isOwnPath } from './redirect.ts'
+import {
+  CurrentSession,
+  MagicLinkQuery,
+  MagicLinkSent,
+  RedeemMagicLink,
+  RequestMagicLink,
+  Session,
+  SignIn,
+} from './schema.ts'
+
+export function authRoutes(app: App, deps: Deps): void {
+  app.post(
+    '/auth/magic-link',
+    route({
+      operationId: 'requestMagicLink',
+      summary: 'Ask for a sign-in link by e-mail',
+      description: 'The answer is the same for every e-mail address; only users and invited people are sent a link.',
+      tag: 'Sign-in',
+      access: 'public',
+      body: RequestMagicLink,
+      answers: { 200: MagicLinkSent },
+    }),
+    async (request, reply) => {
+      const { email, redirectTo = null, invitationToken = null } = request.body
+      if (redirectTo !== null && !isOwnPath(redirectTo)) {
+        throw badRequest('redirectTo', 'must be a path of this origin, such as /vaults')
+      }
+      const binding = newSecret()
+      await inTransaction(deps.db, (trx) =>
+        requestMagicLink(trx, deps, { email, redirectTo, invitationToken, binding, ip: request.ip }, deps.clock()),
+      )
+      reply.setCookie(bindingCookie, binding, bindingCookieOptions(deps.publicOrigin()))
+      return { status: 'sent' as const }
+    },
+  )
+
+  app.get(
+    '/auth/magic-link/verify',
+    route({
+      operationId: 'followMagicLink',
+      summary: 'Follow a mailed sign-in link',
+      description:
+        'In the browser that asked for the link it signs in. Anywhere else it uses nothing up and leads to the page whose button does.',
+      tag: 'Sign-in',
+      access: 'public',
+      querystring: MagicLinkQuery,
+      answers: { 302: null },
+    }),
+    async (request, reply) => {
+      const { token } = request.query
+      const now = deps.clock()
+      const binding = request.cookies[bindingCookie]
+      const signedIn =
+        binding === undefined
+          ? null
+          : await inTransaction(deps.db, (trx) =>
+              redeemMagicLink(trx, deps, { token, binding, device: deviceOf(request) }, now),
+            )
+      if (signedIn !== null) {
+        setSession(reply, signedIn)
+        return reply.redirect(signedIn.redirectTo ?? '/', 302)
+      }
+      const isAlive = (await findMagicLink(deps.db, token, now)) !== null
+      return reply.redirect(
+        isAlive ? `/sign-in/confirm?token=${encodeURIComponent(token)}` : '/sign-in?error=link',
+        302,
+      )
+    },
+  )
+
+  app.post(
+    '/auth/magic-link/verify',
+    route({
+      operationId: 'redeemMagicLink',
+      summary: 'Turn the token of a sign-in link into a session',
+      description: 'How apps and services get a Bearer token; browsers get the session cookie besides.',
+      tag: 'Sign-in',
+      access: 'public',
+      body: RedeemMagicLink,
+      answers: { 200: Ref(SignIn) },
+      errors: [401],
+    }),
+    async (request, reply) => {
+      const signedIn = await inTransaction(deps.db, (trx) =>
+        redeemMagicLink(trx, deps, { token: request.body.token, device: deviceOf(request) }, deps.clock()),
+      )
+      if (signedIn === null) throw unauthorized('The sign-in link is unknown, used or expired; ask for a new one')
+      setSession(reply, signedIn)
+      return {
+        token: signedIn.token,
+        expiresAt: signedIn.expiresAt.toISOString(),
+        user: toProfile(signedIn.user),
+      }
+    },
+  )
+
+  app.get(
+    '/auth/session',
+    route({
+      operationId: 'getCurrentSession',
+      summary: 'Who is signed in, until when, and in which vaults',
+      tag: 'Sign-in',
+      access: 'caller',
+      answers: { 200: Ref(CurrentSession) },
+    }),
+    async (request) => {
+      const { userId, expiresAt } = callerOf(request)
+      return toCurrentSession(await getPerson(deps.db, userId), expiresAt)
+    },
+  )
+
+  app.post(
+    '/auth/sign-out',
+    route({
+      operationId: 'signOut',
+      summary: 'End the session of this request',
+      tag: 'Sign-in',
+      access: 'caller',
+      answers: { 204: null },
+      errors: [403, 409],
+    }),
+    (request, reply) =>
+      mutate(deps, request, reply, async (trx) => {
+        await signOut(trx, callerOf(request), deps.clock())
+        clearSession(reply)
+        return noContent()
+      }),
+  )
+
+  app.get(
+    '/auth/sessions',
+    route({
+      operationId: 'listSessions',
+      summary: 'List your own sessions, newest first',
+      tag: 'Sign-in',
+      access: 'caller',
+      querystring: Closed(pageQuery),
+      answers: { 200: PageOf(Ref(Session)) },
+    }),
+    async (request) => {
+      const caller = callerOf(request)
+      const { after, limit } = pageOf(request.query)
+      const rows = await listSessions(deps.db, caller.userId, deps.clock(), after, limit)
+      return toPage(
+        rows,
+        limit,
+        (row) => ({ createdAt: row.created_at, id: row.id }),
+        (row) => toSession(row, caller),
+      )
+    },
+  )
+
+  app.delete(
+    '/auth/sessions/:id',
+    route({
+      operationId: 'revokeSession',
+      summary: 'End one of your own sessions',
+      tag: 'Sign-in',
+      access: 'caller',
+      params: IdParams,
+      answers: { 204: null },
+      errors: [403, 404, 409],
+    }),
+    (request, reply) =>
+      mutate(deps, request, reply, async (trx) => {
+        const caller = callerOf(request)
+        await revokeSession(trx, caller, request.params.id, deps.clock())
+        if (request.params.id === caller.sessionId) clearSession(reply)
+        return noContent()
+      }),
+  )
+
+  function setSession(reply: FastifyReply, { token, endsAt }: SignedIn): void {
+    const origin = deps.publicOrigin()
+    reply.setCookie(sessionCookie, token, sessionCookieOptions(origin, endsAt))
+    reply.clearCookie(bindingCookie, bindingCookieOptions(origin))
+  }
+
+  function clearSession(reply: FastifyReply): void {
+    reply.clearCookie(sessionCookie, sessionCookieOptions(deps.publicOrigin()))
+  }
+}
+
+function deviceOf(request: FastifyRequest): { userAgent: string | null; ip: string } {
+  return { userAgent: request.headers['user-agent'] ?? null, ip: request.ip }
+}

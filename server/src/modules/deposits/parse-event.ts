@@ -1,0 +1,74 @@
+import { badRequest } from '../../lib/errors.ts'
+import { addressLengthMax, txHashLengthMax } from '../../lib/limits.ts'
+import { decimalPattern } from '../../lib/money.ts'
+import { txHashKey } from '../../lib/onchain-address.ts'
+
+/** A deposit as the wallet service reports it; the amount is still in token units. */
+export type DepositEvent = {
+  network: string
+  /** null: the coin of the network. */
+  contract: string | null
+  amountDecimal: string
+  toAddress: string
+  txHash: string
+  index: number
+  fromAddress: string | null
+  blockTime: Date | null
+}
+
+/**
+ * Reads a wallet event. Fields we do not know are left alone; what we use must be right.
+ * Returns null for a kind of event that is not ours (anything but TOPUP).
+ * @throws 400 that names the wrong field
+ */
+export function parseWalletEvent(body: unknown): DepositEvent | null {
+  if (!isObject(body)) throw badRequest('body', 'must be a JSON object')
+  const kind = body['kind'] ?? body['type'] ?? body['event']
+  if (typeof kind !== 'string') throw badRequest('kind', 'must be a string')
+  if (kind !== 'TOPUP') return null
+  const tx = body['tx']
+  if (!isObject(tx)) throw badRequest('tx', 'must be an object')
+
+  const amount = tx['amount']
+  if (typeof amount !== 'string' || !new RegExp(decimalPattern).test(amount)) {
+    throw badRequest('tx.amount', 'must be a decimal string in token units')
+  }
+  if (/^[0.]+$/.test(amount)) throw badRequest('tx.amount', 'must be greater than 0')
+  const index = tx['index'] ?? 0
+  if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index > 2_147_483_647) {
+    throw badRequest('tx.index', 'must be a whole number from 0')
+  }
+  const blockTime = tx['blockTime'] ?? null
+  if (blockTime !== null && (typeof blockTime !== 'string' || !/^\d{4}-\d\d-\d\dT/.test(blockTime) || Number.isNaN(Date.parse(blockTime)))) {
+    throw badRequest('tx.blockTime', 'must be an ISO 8601 timestamp')
+  }
+  return {
+    network: text(tx, 'network', 64),
+    contract: contractOf(tx['asset']),
+    amountDecimal: amount,
+    toAddress: text(tx, 'toAddress', addressLengthMax),
+    txHash: txHashKey(text(tx, 'txHash', txHashLengthMax)),
+    index,
+    fromAddress: tx['fromAddress'] == null ? null : text(tx, 'fromAddress', addressLengthMax),
+    blockTime: blockTime === null ? null : new Date(blockTime),
+  }
+}
+
+function contractOf(asset: unknown): string | null {
+  if (asset === undefined || asset === null || asset === '' || asset === 'native') return null
+  if (typeof asset !== 'string' || asset.length > addressLengthMax) throw badRequest('tx.asset', 'must be a contract address')
+  return /^0x0{40}$/i.test(asset) ? null : asset
+}
+
+function text(tx: Record<string, unknown>, name: string, lengthMax: number): string {
+  const value = tx[name]
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused here.
+  if (typeof value !== 'string' || value === '' || value.length > lengthMax || /[\s\u0000-\u001f]/.test(value)) {
+    throw badRequest(`tx.${name}`, `must be a string of 1 to ${lengthMax} characters without spaces`)
+  }
+  return value
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,31 @@
+import { formatDecimal } from '../../lib/money.ts'
+import type { DepositRow } from './queries.ts'
+
+export function toDeposit(row: DepositRow) {
+  return {
+    id: row.id,
+    vaultId: row.vault_id,
+    addressId: row.address_id,
+    address: { id: row.address_id, address: row.address, label: row.label },
+    network: row.network,
+    tokenId: row.token_id,
+    asset: row.token_code,
+    assetSymbol: row.token_symbol,
+    contractAddress: row.contract_address,
+    amount: row.amount,
+    amountDecimal: formatDecimal(row.amount, row.decimals),
+    txHash: row.tx_hash,
+    index: row.tx_index,
+    fromAddress: row.from_address,
+    counterparty: null,
+    flowType: row.flow_type,
+    usdRate: row.usd_rate,
+    usdRateAsOf: row.usd_rate_as_of?.toISOString() ?? null,
+    usdRateSource: row.usd_rate_source,
+    usdValue: row.usd_value,
+    metadata: { category: null, tags: row.tags, paymentPurpose: row.payment_purpose, note: row.note },
+    blockchainAt: row.blockchain_at?.toISOString() ?? null,
+    outcome: row.outcome,
+    createdAt: row.created_at.toISOString(),
+  }
+}

@@ -1,0 +1,135 @@
+import { sql } from 'kysely'
+import type { AddressScope } from '../../access/address-scope.ts'
+import type { Db, Trx } from '../../db/client.ts'
+import type { Position } from '../../lib/cursor.ts'
+import type { DepositEvent } from './parse-event.ts'
+
+/** What the registry and the address book say of an event. */
+export type EventTarget = {
+  networkId: string
+  addressKey: string
+  token: { id: string; decimals: number; enabled: boolean } | null
+  address: { vaultId: string; id: string; ownerId: string } | null
+  isInternal: boolean
+}
+
+/** Resolves network, token and recipient of an event in one round trip; null for an unknown network. */
+export async function findEventTarget(db: Db | Trx, event: DepositEvent): Promise<EventTarget | null> {
+  const { rows } = await sql<{
+    network_id: string
+    address_key: string
+    token_id: string | null
+    decimals: number
+    enabled: boolean
+    vault_id: string | null
+    address_id: string
+    owner_id: string
+    is_internal: boolean
+  }>`
+    select n.id as network_id, k.address_key, t.id as token_id, t.decimals, t.enabled,
+      a.vault_id, a.id as address_id, a.owner_id,
+      exists (select from operations o where o.vault_id = a.vault_id and o.tx_hash = ${event.txHash} and o.type = 'transfer')
+        or exists (select from addresses f where f.vault_id = a.vault_id and f.network_id = n.id
+          and f.address_key = case when n.type = 'evm' then lower(${event.fromAddress}) else ${event.fromAddress} end) as is_internal
+    from networks n
+    cross join lateral (
+      select case when n.type = 'evm' then lower(${event.toAddress}) else ${event.toAddress} end as address_key,
+        case when n.type = 'evm' then lower(${event.contract ?? ''}) else ${event.contract ?? ''} end as contract_key
+    ) k
+    left join tokens t on t.network_id = n.id and t.contract_key = k.contract_key
+    left join addresses a on a.network_id = n.id and a.address_key = k.address_key
+    where n.slug = ${event.network}`.execute(db)
+  const row = rows[0]
+  if (row === undefined) return null
+  return {
+    networkId: row.network_id,
+    addressKey: row.address_key,
+    token: row.token_id === null ? null : { id: row.token_id, decimals: row.decimals, enabled: row.enabled },
+    address: row.vault_id === null ? null : { vaultId: row.vault_id, id: row.address_id, ownerId: row.owner_id },
+    isInternal: row.is_internal,
+  }
+}
+
+export type DepositRow = {
+  id: string
+  vault_id: string
+  address_id: string
+  address: string
+  label: string | null
+  network: string
+  token_id: string
+  token_code: string
+  token_symbol: string
+  contract_address: string | null
+  decimals: number
+  amount: string
+  tx_hash: string
+  tx_index: number
+  from_address: string | null
+  flow_type: 'internal' | 'external'
+  usd_rate: string | null
+  usd_rate_as_of: Date | null
+  usd_rate_source: string | null
+  usd_value: string | null
+  tags: string[]
+  payment_purpose: string | null
+  note: string | null
+  blockchain_at: Date | null
+  created_at: Date
+  outcome: 'credited' | 'quarantined'
+}
+
+const creditedDeposits = sql`
+  select o.id, o.vault_id, o.address_id, o.owner_id, a.address, a.label, n.slug as network, o.token_id, t.code as token_code,
+    t.symbol as token_symbol, t.contract_address, t.decimals, o.amount, d.tx_hash, d.tx_index, d.from_address, o.flow_type,
+    o.usd_rate, o.usd_rate_as_of, o.usd_rate_source, o.usd_value, o.tags, o.payment_purpose, o.note, o.blockchain_at,
+    o.created_at, 'credited' as outcome
+  from operations o
+  join deposits d on d.vault_id = o.vault_id and d.id = o.id
+  join addresses a on a.vault_id = o.vault_id and a.id = o.address_id
+  join tokens t on t.id = o.token_id
+  join networks n on n.id = o.network_id
+  where o.type = 'deposit'`
+
+export async function findDeposit(db: Db, scope: AddressScope, id: string): Promise<DepositRow | null> {
+  const { rows } = await sql<DepositRow>`
+    select * from (${creditedDeposits}) d
+    where d.vault_id = ${scope.vaultId} and d.id = ${id} and (${scope.ownerId}::text is null or d.owner_id = ${scope.ownerId})`.execute(db)
+  return rows[0] ?? null
+}
+
+type ListOptions = { addressId: string | null; after: Position | null; limit: number }
+
+/** Credited deposits, newest first; one row more than the limit. */
+export async function listDeposits(db: Db, scope: AddressScope, options: ListOptions): Promise<DepositRow[]> {
+  const { rows } = await sql<DepositRow>`
+    select * from (${creditedDeposits}) d
+    where d.vault_id = ${scope.vaultId}
+      ${scope.ownerId === null ? sql`` : sql`and d.owner_id = ${scope.ownerId}`}
+      ${options.addressId === null ? sql`` : sql`and d.address_id = ${options.addressId}`}
+      ${options.after === null ? sql`` : sql`and (d.created_at, d.id) < (${options.after.createdAt}, ${options.after.id})`}
+    order by d.created_at desc, d.id desc limit ${options.limit + 1}`.execute(db)
+  return rows
+}
+
+/** Events that contradict a deposit already credited, in the form of the deposits they are not. */
+export async function listQuarantined(db: Db, scope: AddressScope, options: ListOptions): Promise<DepositRow[]> {
+  const { rows } = await sql<DepositRow>`
+    select e.id, e.vault_id, a.id as address_id, a.address, a.label, n.slug as network, t.id as token_id, t.code as token_code,
+      t.symbol as token_symbol, t.contract_address, t.decimals, (e.quarantined->>'amount')::numeric as amount, d.tx_hash,
+      d.tx_index, d.from_address, o.flow_type, null as usd_rate, null::timestamptz as usd_rate_as_of, null as usd_rate_source,
+      null as usd_value, '{}'::text[] as tags, null as payment_purpose, null as note, o.blockchain_at,
+      e.received_at as created_at, 'quarantined' as outcome
+    from wallet_events e
+    join deposits d on d.vault_id = e.vault_id and d.id = e.deposit_id
+    join operations o on o.vault_id = d.vault_id and o.id = d.id
+    join addresses a on a.vault_id = d.vault_id and a.id = d.address_id
+    join tokens t on t.id = d.token_id
+    join networks n on n.id = o.network_id
+    where e.vault_id = ${scope.vaultId} and e.outcome = 'quarantined'
+      and (${scope.ownerId}::text is null or o.owner_id = ${scope.ownerId})
+      ${options.addressId === null ? sql`` : sql`and d.address_id = ${options.addressId}`}
+      ${options.after === null ? sql`` : sql`and (e.received_at, e.id) < (${options.after.createdAt}, ${options.after.id})`}
+    order by e.received_at desc, e.id desc limit ${options.limit + 1}`.execute(db)
+  return rows
+}

@@ -1,0 +1,86 @@
+import { Type } from 'typebox'
+import { Closed, DecimalAmount, Enum, Id, Nullable, pageQuery, RawAmount, Timestamp } from '../../http/schema.ts'
+
+const Text = (example: string) => Type.String({ examples: [example] })
+
+export const OperationMetadata = Closed(
+  {
+    category: Nullable(Text('payroll')),
+    tags: Type.Array(Text('march')),
+    paymentPurpose: Nullable(Text('Invoice 4711')),
+    note: Nullable(Text('Agreed with the supplier')),
+  },
+  { $id: 'OperationMetadata' },
+)
+
+export const Deposit = Closed(
+  {
+    id: Id,
+    vaultId: Id,
+    addressId: Id,
+    address: Closed({ id: Id, address: Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'), label: Nullable(Text('Operations')) }),
+    network: Text('ethereum'),
+    tokenId: Id,
+    asset: Text('USDT'),
+    assetSymbol: Text('₮'),
+    contractAddress: Nullable(Text('0x5FbDB2315678afecb367f032d93F642f64180aa3')),
+    amount: RawAmount,
+    amountDecimal: DecimalAmount,
+    txHash: Text('0x7f9c3f5b5d3a'),
+    index: Type.Integer({ minimum: 0, examples: [0] }),
+    fromAddress: Nullable(Text('0x70997970C51812dc3A010C7d01b50e0d17dc79C8')),
+    counterparty: Type.Null(),
+    flowType: Enum(['internal', 'external']),
+    usdRate: Nullable(Text('1.0002')),
+    usdRateAsOf: Nullable(Timestamp),
+    usdRateSource: Nullable(Text('manual')),
+    usdValue: Nullable(Text('1.50')),
+    metadata: Type.Ref('OperationMetadata'),
+    blockchainAt: Nullable(Timestamp),
+    outcome: Enum(['credited', 'quarantined']),
+    createdAt: Timestamp,
+  },
+  { $id: 'Deposit' },
+)
+
+export const DepositQuery = Closed({
+  outcome: Type.Optional(Enum(['credited', 'quarantined'])),
+  userId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+  addressId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+  ...pageQuery,
+})
+
+export const WebhookAnswer = Closed(
+  {
+    received: Type.Literal(true),
+    outcome: Enum(['credited', 'duplicate', 'ignored', 'unmatched', 'quarantined']),
+    depositId: Type.Optional(Id),
+  },
+  { $id: 'WebhookAnswer' },
+)
+
+/** Documents the event; the handler itself validates it, because unknown fields of a wallet must not lose a deposit. */
+export const WalletEvent = Type.Object(
+  {
+    kind: Type.Optional(Type.String({ examples: ['TOPUP'], description: 'Also read from `type` or `event`.' })),
+    id: Type.Optional(Type.String({ examples: ['evt_1'] })),
+    tx: Type.Optional(
+      Type.Object({
+        network: Text('ethereum'),
+        asset: Type.Optional(
+          Nullable(Type.String({ examples: ['0x5FbDB2315678afecb367f032d93F642f64180aa3'], description: 'Contract; empty, null, `native` or the zero address: the coin of the network.' })),
+        ),
+        amount: DecimalAmount,
+        toAddress: Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'),
+        txHash: Text('0x7f9c3f5b5d3a'),
+        index: Type.Optional(Type.Integer({ minimum: 0, examples: [0] })),
+        fromAddress: Type.Optional(Nullable(Text('0x70997970C51812dc3A010C7d01b50e0d17dc79C8'))),
+        blockTime: Type.Optional(Nullable(Timestamp)),
+        confirmations: Type.Optional(Type.Integer({ minimum: 0, examples: [12] })),
+      }),
+    ),
+  },
+  { $id: 'WalletEvent' },
+)
+
+export const depositComponents = [OperationMetadata, Deposit, WebhookAnswer, WalletEvent]

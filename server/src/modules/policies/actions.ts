@@ -1,0 +1,227 @@
+import type { Trx } from '../../db/client.ts'
+import { violates } from '../../db/transaction.ts'
+import { conflict, type FieldFault, faulty } from '../../lib/errors.ts'
+import { newId } from '../../lib/ids.ts'
+import { insertAuditRecord } from '../audit/record.ts'
+import { changedFields } from './changes.ts'
+import type { Rule } from './decision.ts'
+import {
+  type ApproverDraft,
+  findPolicyFaults,
+  groupReferences,
+  type PolicyChange,
+  type PolicyDraft,
+  type RuleDraft,
+  userReferences,
+} from './policy-draft.ts'
+import {
+  findGroup,
+  findPolicy,
+  listMembersAmong,
+  lockExistingGroups,
+  lockForAdministrator,
+  type PolicyRow,
+} from './queries.ts'
+import { assertWritable } from './standing.ts'
+
+/** @throws 400 naming every fault, 409 when the vault has a policy of that code */
+export async function createPolicy(
+  trx: Trx,
+  order: { groupId: string; actorId: string; draft: PolicyDraft; now: Date },
+): Promise<PolicyRow> {
+  const { groupId, actorId, draft, now } = order
+  await lockForAdministrator(trx, 'policy_groups', groupId, actorId)
+  const { vaultId } = assertWritable(await findGroup(trx, groupId, actorId), 'Policy group')
+  await assertSound(trx, vaultId, draft, draft)
+  const id = newId(now)
+  await onTakenCode(
+    trx
+      .insertInto('policies')
+      .values({
+        vault_id: vaultId,
+        id,
+        group_id: groupId,
+        ...columnsOf(draft),
+        rules: JSON.stringify(toRules(draft.rules, now)),
+        created_at: now,
+        updated_at: now,
+      })
+      .execute(),
+  )
+  await insertApprovers(trx, { vaultId, policyId: id, approvers: draft.approvers, now })
+  await record(trx, {
+    vaultId,
+    actorId,
+    action: 'policy.created',
+    policyId: id,
+    details: { groupId, after: draft },
+    now,
+  })
+  return (await findPolicy(trx, id, actorId))!
+}
+
+/** Changes what `change` names and leaves the rest; rules and approvers are replaced whole. @throws as `createPolicy` */
+export async function updatePolicy(
+  trx: Trx,
+  order: { id: string; actorId: string; change: PolicyChange; now: Date },
+): Promise<PolicyRow> {
+  const { id, actorId, change, now } = order
+  const policy = await getPolicyToWrite(trx, id, actorId)
+  const { vaultId } = policy
+  const before = draftOfRow(policy)
+  const after = { ...before, ...change }
+  await assertSound(trx, vaultId, after, change)
+  const changes = changedFields(before, after)
+  if (changes === null) return policy
+  await onTakenCode(
+    trx
+      .updateTable('policies')
+      .set({
+        ...columnsOf(after),
+        ...(change.rules === undefined ? {} : { rules: JSON.stringify(toRules(change.rules, now)) }),
+        updated_at: now,
+      })
+      .where('vault_id', '=', vaultId)
+      .where('id', '=', id)
+      .execute(),
+  )
+  if (change.approvers !== undefined) {
+    await trx.deleteFrom('policy_approvers').where('vault_id', '=', vaultId).where('policy_id', '=', id).execute()
+    await insertApprovers(trx, { vaultId, policyId: id, approvers: change.approvers, now })
+  }
+  await record(trx, { vaultId, actorId, action: 'policy.updated', policyId: id, details: changes, now })
+  return (await findPolicy(trx, id, actorId))!
+}
+
+/** Deletes a policy; what it decided keeps its own copy of it. */
+export async function deletePolicy(trx: Trx, order: { id: string; actorId: string; now: Date }): Promise<void> {
+  const { id, actorId, now } = order
+  const policy = await getPolicyToWrite(trx, id, actorId)
+  const { vaultId, groupId } = policy
+  await trx.deleteFrom('policies').where('vault_id', '=', vaultId).where('id', '=', id).execute()
+  const details = { groupId, before: draftOfRow(policy) }
+  await record(trx, { vaultId, actorId, action: 'policy.deleted', policyId: id, details, now })
+}
+
+async function getPolicyToWrite(trx: Trx, id: string, actorId: string): Promise<PolicyRow> {
+  await lockForAdministrator(trx, 'policies', id, actorId)
+  return assertWritable(await findPolicy(trx, id, actorId), 'Policy')
+}
+
+/** `given` is what the caller named: only that is held against who and what exists now. */
+async function assertSound(trx: Trx, vaultId: string, draft: PolicyDraft, given: PolicyChange): Promise<void> {
+  const faults = findPolicyFaults(draft)
+  if (faults.length > 0) throw faulty(faults)
+  const missing = await findMissingReferences(trx, vaultId, given)
+  if (missing.length > 0) throw faulty(missing)
+}
+
+async function findMissingReferences(trx: Trx, vaultId: string, given: PolicyChange): Promise<FieldFault[]> {
+  const groups = groupReferences(given)
+  const users = userReferences(given)
+  const existing = await lockExistingGroups(trx, vaultId, [...new Set(groups.map(({ id }) => id))])
+  const members = await listMembersAmong(trx, vaultId, [...new Set(users.map(({ id }) => id))])
+  return [
+    ...groups
+      .filter(({ id }) => !existing.has(id))
+      .map(({ field }) => ({ field, message: 'is no policy group of the vault' })),
+    ...users.filter(({ id }) => !members.has(id)).map(({ field }) => ({ field, message: 'is no member of the vault' })),
+  ]
+}
+
+function columnsOf(draft: PolicyDraft) {
+  return {
+    code: draft.code,
+    name: draft.name,
+    description: draft.description,
+    logo_uri: draft.logoUri,
+    color: draft.color,
+    emoji: draft.emoji,
+    action_type: draft.actionType,
+    effect: draft.effect,
+    block_reason: draft.blockReason,
+    approval_threshold: draft.approvalThreshold,
+    admin_bypass: draft.adminBypass,
+    allow_initiator_approval: draft.allowInitiatorApproval,
+    enabled: draft.enabled,
+  }
+}
+
+function draftOfRow(row: PolicyRow): PolicyDraft {
+  return {
+    code: row.code,
+    name: row.name,
+    description: row.description,
+    logoUri: row.logoUri,
+    color: row.color,
+    emoji: row.emoji,
+    actionType: row.actionType as PolicyDraft['actionType'],
+    effect: row.effect,
+    blockReason: row.blockReason,
+    approvalThreshold: row.approvalThreshold,
+    adminBypass: row.adminBypass,
+    allowInitiatorApproval: row.allowInitiatorApproval,
+    enabled: row.enabled,
+    rules: row.rules.map(({ conditionType, selectors }) => ({
+      conditionType: conditionType as RuleDraft['conditionType'],
+      selectors: selectors.map(({ selectorType, value }) => ({ selectorType, value })),
+    })),
+    approvers: row.approvers.map(
+      ({ kind, userId, groupId }): ApproverDraft => (userId === null ? { kind, groupId: groupId! } : { kind, userId }),
+    ),
+  }
+}
+
+function toRules(drafts: RuleDraft[], now: Date): Rule[] {
+  return drafts.map(({ conditionType, selectors }) => ({
+    id: newId(now),
+    conditionType,
+    createdAt: now.toISOString(),
+    selectors: selectors.map(({ selectorType, value }) => ({ id: newId(now), selectorType, value })),
+  }))
+}
+
+async function insertApprovers(
+  trx: Trx,
+  { vaultId, policyId, approvers, now }: { vaultId: string; policyId: string; approvers: ApproverDraft[]; now: Date },
+): Promise<void> {
+  if (approvers.length === 0) return
+  // Sorted ids keep the approvers in the order in which they were named.
+  const ids = approvers.map(() => newId(now)).sort()
+  await trx
+    .insertInto('policy_approvers')
+    .values(
+      approvers.map(({ kind, userId, groupId }, i) => ({
+        vault_id: vaultId,
+        id: ids[i]!,
+        policy_id: policyId,
+        kind,
+        user_id: userId ?? null,
+        group_id: groupId ?? null,
+        created_at: now,
+      })),
+    )
+    .execute()
+}
+
+async function onTakenCode<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work
+  } catch (error) {
+    if (violates(error, 'policies_vault_id_code_key')) throw conflict('The vault has a policy of this code already')
+    throw error
+  }
+}
+
+type PolicyEvent = {
+  vaultId: string
+  actorId: string
+  action: string
+  policyId: string
+  details: Record<string, unknown>
+  now: Date
+}
+
+async function record(trx: Trx, { policyId, ...event }: PolicyEvent): Promise<void> {
+  await insertAuditRecord(trx, { ...event, targetType: 'policy', targetId: policyId })
+}

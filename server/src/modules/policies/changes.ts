@@ -1,0 +1,11 @@
+import { canonicalJson } from '../../lib/canonical-json.ts'
+
+type Fields = Record<string, unknown>
+
+/** What the audit record of an update says: only the fields that differ, as they were and as they are. null: nothing. */
+export function changedFields(before: Fields, after: Fields): { before: Fields; after: Fields } | null {
+  const names = Object.keys(after).filter((name) => canonicalJson(before[name]) !== canonicalJson(after[name]))
+  if (names.length === 0) return null
+  const pick = (fields: Fields) => Object.fromEntries(names.map((name) => [name, fields[name]]))
+  return { before: pick(before), after: pick(after) }
+}

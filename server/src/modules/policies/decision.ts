@@ -1,0 +1,111 @@
+/** What the policies of a vault say about one action (decisions.md, section 6). Types, and the pure rule that combines. */
+
+export type Effect = 'allow' | 'block' | 'approval' | 'deny'
+
+export type Approver = { kind: 'user' | 'group'; id: string }
+
+/** One matching policy that asks for approval: its own threshold must be reached. */
+export type Requirement = {
+  policyId: string
+  policyCode: string
+  policyName: string
+  threshold: number
+  /** Waived because the initiator administers the vault and the policy has adminBypass. */
+  bypassed: boolean
+  allowInitiator: boolean
+  /** Explicit approvers, or null: all members of `groupId`. */
+  approvers: Approver[] | null
+  groupId: string
+}
+
+export type SelectorTrace = { selectorType: string; matched: boolean; expected: unknown; observed: unknown }
+export type RuleTrace = { conditionType: string; matched: boolean; selectors: SelectorTrace[] }
+export type PolicyTrace = { policyId: string; policyCode: string; matched: boolean; rules: RuleTrace[] }
+
+export type PolicyEffect = 'allow' | 'block' | 'requireApproval'
+export type Selector = { id: string; selectorType: string; value: unknown }
+/** `createdAt` is an ISO timestamp. */
+export type Rule = { id: string; conditionType: string; createdAt: string; selectors: Selector[] }
+
+/** A policy as it was when it decided; safe for JSON. */
+export type PolicySnapshot = {
+  id: string
+  groupId: string
+  code: string
+  name: string
+  actionType: string
+  effect: PolicyEffect
+  blockReason: string | null
+  approvalThreshold: number
+  adminBypass: boolean
+  allowInitiatorApproval: boolean
+  rules: Rule[]
+  approvers: Approver[]
+}
+
+export type Decision = {
+  effect: Effect
+  /** Why the action is blocked, for the initiator to read; null unless `effect` is block. */
+  blockReason: string | null
+  decisionPolicy: { id: string; code: string; name: string } | null
+  requirements: Requirement[]
+  /** Every candidate, matching or not, ordered by policy id. */
+  trace: PolicyTrace[]
+  /** The matching policies as they were, ordered by id: what the evidence keeps. */
+  policies: PolicySnapshot[]
+}
+
+/** Whether a policy that matches asks for votes: requireApproval, or allow with a threshold. */
+export function asksApproval(policy: Pick<PolicySnapshot, 'effect' | 'approvalThreshold'>): boolean {
+  return policy.effect === 'requireApproval' || (policy.effect === 'allow' && policy.approvalThreshold >= 1)
+}
+
+const defaultBlockReason = 'A policy of the vault blocks this action'
+
+/**
+ * Combines the policies that match into one decision, whatever their order: any block blocks; else any approval policy
+ * asks for approval; else any allow allows; else the action is denied. adminBypass waives a requirement for an
+ * administrator and never lifts a block.
+ */
+export function combine(matching: PolicySnapshot[], initiatorIsAdmin: boolean): Omit<Decision, 'trace'> {
+  const policies = matching.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  const requirements = policies.filter(asksApproval).map((policy) => toRequirement(policy, initiatorIsAdmin))
+  const block = policies.find(({ effect }) => effect === 'block')
+  if (block !== undefined) {
+    const blockReason = block.blockReason ?? defaultBlockReason
+    return { effect: 'block', blockReason, decisionPolicy: named(block), requirements: [], policies }
+  }
+  const strictest = policies.filter(asksApproval).toSorted(strictestFirst)[0]
+  if (strictest !== undefined) {
+    const effect = requirements.every(({ bypassed }) => bypassed) ? 'allow' : 'approval'
+    return { effect, blockReason: null, decisionPolicy: named(strictest), requirements, policies }
+  }
+  const allow = policies[0]
+  if (allow === undefined)
+    return { effect: 'deny', blockReason: null, decisionPolicy: null, requirements: [], policies: [] }
+  return { effect: 'allow', blockReason: null, decisionPolicy: named(allow), requirements: [], policies }
+}
+
+/** Highest threshold, then without adminBypass, then lowest id. */
+function strictestFirst(a: PolicySnapshot, b: PolicySnapshot): number {
+  if (a.approvalThreshold !== b.approvalThreshold) return b.approvalThreshold - a.approvalThreshold
+  if (a.adminBypass !== b.adminBypass) return a.adminBypass ? 1 : -1
+  return a.id < b.id ? -1 : 1
+}
+
+function toRequirement(policy: PolicySnapshot, initiatorIsAdmin: boolean): Requirement {
+  return {
+    policyId: policy.id,
+    policyCode: policy.code,
+    policyName: policy.name,
+    threshold: policy.approvalThreshold,
+    bypassed: policy.adminBypass && initiatorIsAdmin,
+    allowInitiator: policy.allowInitiatorApproval,
+    approvers: policy.approvers.length === 0 ? null : policy.approvers,
+    groupId: policy.groupId,
+  }
+}
+
+function named({ id, code, name }: PolicySnapshot): { id: string; code: string; name: string } {
+  return { id, code, name }
+}

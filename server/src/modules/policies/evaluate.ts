@@ -1,0 +1,54 @@
+import { asksApproval, type PolicySnapshot, type PolicyTrace, type Rule, type RuleTrace } from './decision.ts'
+import type { Facts } from './facts.ts'
+import { evaluateSelector } from './selectors.ts'
+
+/** true, false, or null: nobody can tell. Combined by Kleene's logic, so that doubt never outweighs a certain answer. */
+type Truth = boolean | null
+
+/**
+ * Whether a policy matches, and why. A policy without rules always matches. Doubt fails closed (decisions.md, section 6):
+ * a rule that nobody can tell holds for a policy that restricts (block, approval) and does not hold for one that allows.
+ */
+export function evaluatePolicy(policy: PolicySnapshot, facts: Facts): PolicyTrace {
+  const inDoubt = policy.effect !== 'allow' || asksApproval(policy)
+  const rules = policy.rules.map((rule) => evaluateRule(rule, facts, inDoubt))
+  return { policyId: policy.id, policyCode: policy.code, matched: rules.every(({ matched }) => matched), rules }
+}
+
+/** `inDoubt` is what the rule becomes when nobody can tell; the trace shows its selectors as they were then assumed. */
+function evaluateRule(rule: Rule, facts: Facts, inDoubt: boolean): RuleTrace {
+  const findings = rule.selectors.map((selector) => ({ selector, ...evaluateSelector(selector, facts) }))
+  const truth = combineTruths(
+    rule.conditionType,
+    findings.map(({ matched }) => matched),
+  )
+  const assumed = rule.conditionType === 'exclude' ? !inDoubt : inDoubt
+  return {
+    conditionType: rule.conditionType,
+    matched: truth ?? inDoubt,
+    selectors: findings.map(({ selector, matched, observed }) => ({
+      selectorType: selector.selectorType,
+      matched: matched ?? assumed,
+      expected: selector.value,
+      observed,
+    })),
+  }
+}
+
+/** A rule without selectors, or of a kind we do not know, says nothing: nobody can tell. */
+function combineTruths(conditionType: string, truths: Truth[]): Truth {
+  if (truths.length === 0) return null
+  if (conditionType === 'require') return not(anyOf(truths.map(not)))
+  if (conditionType === 'any') return anyOf(truths)
+  if (conditionType === 'exclude') return not(anyOf(truths))
+  return null
+}
+
+function anyOf(truths: Truth[]): Truth {
+  if (truths.includes(true)) return true
+  return truths.includes(null) ? null : false
+}
+
+function not(truth: Truth): Truth {
+  return truth === null ? null : !truth
+}

@@ -1,0 +1,23 @@
+import { sql } from 'kysely'
+import type { Trx } from '../../db/client.ts'
+import { newId } from '../../lib/ids.ts'
+
+/**
+ * Puts a user into groups of a vault; where they are in one already, it stays as it is. `everyone` is never stored, so
+ * it is passed over, and so are groups that the vault does not have. The caller writes the audit record.
+ */
+export async function insertMemberships(
+  trx: Trx,
+  { vaultId, groupIds, userId, now }: { vaultId: string; groupIds: string[]; userId: string; now: Date },
+): Promise<void> {
+  const ids = groupIds.map(() => newId(now))
+  // In the order of the groups, so that two of these never wait for each other.
+  await sql`
+    insert into policy_group_memberships (vault_id, id, group_id, user_id, created_at)
+    select g.vault_id, n.id, g.id, ${userId}, ${now}
+    from unnest(${ids}::text[], ${groupIds}::text[]) as n (id, group_id)
+    join policy_groups g on g.vault_id = ${vaultId} and g.id = n.group_id
+    where not (g.is_system and g.code = 'everyone')
+    order by g.id
+    on conflict (vault_id, group_id, user_id) do nothing`.execute(trx)
+}

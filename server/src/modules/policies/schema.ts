@@ -1,0 +1,218 @@
+import { Type } from 'typebox'
+import {
+  Closed,
+  Code,
+  Color,
+  Description,
+  Emoji,
+  Enum,
+  Id,
+  Name,
+  Nullable,
+  pageQuery,
+  Timestamp,
+  Uri,
+} from '../../http/schema.ts'
+import * as limits from '../../lib/limits.ts'
+
+export const actionTypes = [
+  'transfer',
+  'create_address',
+  'counterparty_create',
+  'counterparty_update',
+  'counterparty_archive',
+  'counterparty_group_create',
+  'counterparty_group_update',
+  'counterparty_group_archive',
+  'counterparty_group_add',
+  'counterparty_group_remove',
+] as const
+export const policyEffects = ['allow', 'block', 'requireApproval'] as const
+export const conditionTypes = ['require', 'any', 'exclude'] as const
+export const approverKinds = ['user', 'group'] as const
+
+const ActionType = Enum(actionTypes)
+const PolicyEffect = Enum(policyEffects)
+const ConditionType = Enum(conditionTypes)
+const ApproverKind = Enum(approverKinds)
+const MemberUserId = Type.String({
+  minLength: 1,
+  maxLength: limits.membershipUserIdLengthMax,
+  description: 'Any string: services without a user of ours can be members too.',
+  examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
+})
+const SelectorType = Type.String({ minLength: 1, maxLength: 64, examples: ['amount'] })
+const SelectorValue = Type.Unknown({
+  description:
+    'Numbers: {op: gt|gte|lt|lte, value} or {op: between, min, max} with decimal strings. Sets: one string or an array, meaning any of. time: {timezone, days, from, to}.',
+  examples: [{ op: 'gt', value: '1000' }],
+})
+const ApprovalThreshold = Type.Integer({
+  minimum: 0,
+  maximum: limits.approvalThresholdMax,
+  description: 'Number of approvals required.',
+  examples: [2],
+})
+const BlockReason = Type.String({
+  minLength: 1,
+  maxLength: limits.noteLengthMax,
+  description: 'What the initiator reads when this policy blocks.',
+  examples: ['Payments stop at the weekend'],
+})
+const GroupName = Closed({ id: Id, code: Code, name: Name })
+
+const looks = {
+  description: Nullable(Description),
+  logoUri: Nullable(Uri),
+  color: Nullable(Color),
+  emoji: Nullable(Emoji),
+}
+const optionalLooks = {
+  description: Type.Optional(Nullable(Description)),
+  logoUri: Type.Optional(Nullable(Uri)),
+  color: Type.Optional(Nullable(Color)),
+  emoji: Type.Optional(Nullable(Emoji)),
+}
+
+export const PolicyGroupMembership = Closed(
+  { id: Id, groupId: Id, userId: MemberUserId, createdAt: Timestamp },
+  { $id: 'PolicyGroupMembership' },
+)
+
+const groupFields = {
+  id: Id,
+  vaultId: Id,
+  code: Code,
+  name: Name,
+  ...looks,
+  isSystem: Type.Boolean({ description: 'Made with the vault; cannot be deleted and keeps its code.' }),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+}
+export const PolicyGroup = Closed(
+  {
+    ...groupFields,
+    policies: Type.Array(
+      Closed({
+        id: Id,
+        code: Code,
+        name: Name,
+        actionType: ActionType,
+        effect: PolicyEffect,
+        enabled: Type.Boolean(),
+        createdAt: Timestamp,
+      }),
+    ),
+    memberships: Type.Array(Closed({ id: Id, userId: MemberUserId, createdAt: Timestamp })),
+  },
+  {
+    $id: 'PolicyGroup',
+    description: 'The built-in group `everyone` holds whoever is in any group of the vault and lists no memberships.',
+  },
+)
+export const PolicyGroupListItem = Closed(
+  { ...groupFields, _count: Closed({ policies: Type.Integer(), memberships: Type.Integer() }) },
+  { $id: 'PolicyGroupListItem' },
+)
+
+const policyFields = {
+  id: Id,
+  groupId: Id,
+  code: Code,
+  name: Name,
+  ...looks,
+  actionType: ActionType,
+  effect: PolicyEffect,
+  blockReason: Nullable(BlockReason),
+  approvalThreshold: ApprovalThreshold,
+  adminBypass: Type.Boolean({ description: 'Waives the approval for an initiator who administers the vault.' }),
+  allowInitiatorApproval: Type.Boolean(),
+  enabled: Type.Boolean(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+  rules: Type.Array(
+    Closed({
+      id: Id,
+      policyId: Id,
+      conditionType: ConditionType,
+      createdAt: Timestamp,
+      selectors: Type.Array(Closed({ id: Id, ruleId: Id, selectorType: SelectorType, value: SelectorValue })),
+    }),
+  ),
+  approvers: Type.Array(
+    Closed({
+      id: Id,
+      kind: ApproverKind,
+      userId: Nullable(MemberUserId),
+      groupId: Nullable(Id),
+      createdAt: Timestamp,
+    }),
+  ),
+}
+export const Policy = Closed(
+  { ...policyFields, group: Closed({ id: Id, code: Code, name: Name, vaultId: Id }) },
+  { $id: 'Policy' },
+)
+export const PolicyListItem = Closed(
+  { ...policyFields, group: GroupName, _count: Closed({ rules: Type.Integer() }) },
+  { $id: 'PolicyListItem' },
+)
+
+export const policyComponents = [PolicyGroupMembership, PolicyGroup, PolicyGroupListItem, Policy, PolicyListItem]
+
+export const CreatePolicyGroup = Closed({ code: Code, name: Name, ...optionalLooks })
+export const UpdatePolicyGroup = Closed({ code: Type.Optional(Code), name: Type.Optional(Name), ...optionalLooks })
+export const AddMember = Closed({ userId: MemberUserId })
+export const MemberParams = Closed({
+  id: Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
+  userId: MemberUserId,
+})
+
+const settings = {
+  ...optionalLooks,
+  blockReason: Type.Optional(Nullable(BlockReason)),
+  approvalThreshold: Type.Optional(ApprovalThreshold),
+  adminBypass: Type.Optional(Type.Boolean({ examples: [false] })),
+  allowInitiatorApproval: Type.Optional(Type.Boolean({ examples: [false] })),
+  enabled: Type.Optional(Type.Boolean({ examples: [true] })),
+  rules: Type.Optional(
+    Type.Array(
+      Closed({
+        conditionType: ConditionType,
+        selectors: Type.Array(Closed({ selectorType: SelectorType, value: SelectorValue }), {
+          minItems: 1,
+          maxItems: limits.selectorsPerRuleMax,
+        }),
+      }),
+      { maxItems: limits.rulesPerPolicyMax, description: 'Replaced whole. A policy without rules always matches.' },
+    ),
+  ),
+  approvers: Type.Optional(
+    Type.Array(Closed({ kind: ApproverKind, userId: Type.Optional(MemberUserId), groupId: Type.Optional(Id) }), {
+      maxItems: limits.approversPerPolicyMax,
+      description: 'Replaced whole. Without any, all members of the group of the policy may approve.',
+    }),
+  ),
+}
+export const CreatePolicy = Closed({
+  code: Code,
+  name: Name,
+  actionType: ActionType,
+  effect: PolicyEffect,
+  ...settings,
+})
+export const UpdatePolicy = Closed({
+  code: Type.Optional(Code),
+  name: Type.Optional(Name),
+  actionType: Type.Optional(ActionType),
+  effect: Type.Optional(PolicyEffect),
+  ...settings,
+})
+
+export const PolicyQuery = Closed({
+  ...pageQuery,
+  actionType: Type.Optional(ActionType),
+  effect: Type.Optional(PolicyEffect),
+  enabled: Type.Optional(Type.Boolean({ examples: [true] })),
+})
+export const PolicyGroupQuery = Closed(pageQuery)

@@ -1,0 +1,20 @@
+import { parseOnchainAddress } from '../../../lib/onchain-address.ts'
+import { defineSelector, unknownFinding } from './selector.ts'
+import { readOnchainSet } from './values.ts'
+
+/** The address that pays, by its id or its on-chain address. */
+export const sourceAddress = defineSelector(readOnchainSet, (named, { sourceAddressId, sourceAddress }) => {
+  const observed = sourceAddress ?? sourceAddressId
+  if (observed === undefined) return unknownFinding
+  const keys = named.map(spellingKey)
+  const isNamed =
+    (sourceAddressId !== undefined && named.includes(sourceAddressId)) ||
+    (sourceAddress !== undefined && keys.includes(spellingKey(sourceAddress)))
+  const isCertain = isNamed || (sourceAddressId !== undefined && sourceAddress !== undefined)
+  return { matched: isCertain ? isNamed : null, observed }
+})
+
+/** EVM addresses are compared in lower case; ids and addresses of other networks are not of that form. */
+function spellingKey(text: string): string {
+  return parseOnchainAddress(text, 'evm')?.key ?? text
+}

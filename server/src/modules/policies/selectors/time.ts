@@ -1,0 +1,65 @@
+import { Temporal } from 'temporal-polyfill'
+import { defineSelector, faultOf, type Reading } from './selector.ts'
+import { isObject, strayKey } from './values.ts'
+
+/**
+ * A weekly window on the wall clock of a zone: from `from` (included) to `to` (excluded) on each of `days`. When `from` is
+ * later than `to`, the window runs past midnight and belongs to the day on which it began: `fri 22:00 to 06:00` ends on
+ * Saturday morning. `24:00` as `to` is the end of the day. Changes of the clock are those of the zone.
+ */
+type Window = { timezone: string; days: string[]; fromMinutes: number; toMinutes: number }
+
+const weekdays: readonly string[] = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']
+
+export const time = defineSelector(readWindow, ({ timezone, days, fromMinutes, toMinutes }, { now }) => {
+  const local = Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(timezone)
+  const minutes = local.hour * 60 + local.minute
+  const today = weekdays[local.dayOfWeek - 1]!
+  const yesterday = weekdays[(local.dayOfWeek + 5) % 7]!
+  const matched =
+    fromMinutes < toMinutes
+      ? days.includes(today) && fromMinutes <= minutes && minutes < toMinutes
+      : (days.includes(today) && fromMinutes <= minutes) || (days.includes(yesterday) && minutes < toMinutes)
+  return { matched, observed: local.toString({ smallestUnit: 'minute' }) }
+})
+
+function readWindow(value: unknown): Reading<Window> {
+  if (!isObject(value)) return faultOf('must be {timezone, days, from, to}')
+  const stray = strayKey(value, ['timezone', 'days', 'from', 'to'])
+  if (stray !== null) return faultOf('does not belong to {timezone, days, from, to}', stray)
+  const { timezone, days, from, to } = value
+  if (typeof timezone !== 'string' || !isZone(timezone)) {
+    return faultOf('must be a zone of the IANA database, such as "Europe/Berlin"', 'timezone')
+  }
+  if (!Array.isArray(days) || days.length === 0 || new Set(days).size !== days.length || !days.every(isWeekday)) {
+    return faultOf(`must name one or more of ${weekdays.join(', ')}, each once`, 'days')
+  }
+  const fromMinutes = readClock(from)
+  if (fromMinutes === null || fromMinutes === 1440) return faultOf('must be a time from "00:00" to "23:59"', 'from')
+  const toMinutes = readClock(to)
+  if (toMinutes === null) return faultOf('must be a time from "00:00" to "24:00"', 'to')
+  if (fromMinutes === toMinutes) return faultOf('must differ from `from`; a whole day is "00:00" to "24:00"', 'to')
+  return { value: { timezone, days, fromMinutes, toMinutes } }
+}
+
+function isWeekday(value: unknown): value is string {
+  return typeof value === 'string' && weekdays.includes(value)
+}
+
+/** An offset such as `+02:00` is no zone: it knows no daylight saving time. */
+function isZone(text: string): boolean {
+  if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(text)) return false
+  try {
+    Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Minutes since midnight; 1440 for "24:00"; null for anything that is no clock time. */
+function readClock(text: unknown): number | null {
+  if (text === '24:00') return 1440
+  if (typeof text !== 'string' || !/^([01][0-9]|2[0-3]):[0-5][0-9]$/.test(text)) return null
+  return Number(text.slice(0, 2)) * 60 + Number(text.slice(3))
+}

@@ -1,0 +1,172 @@
+import type { Static } from 'typebox'
+import type { Trx } from '../../db/client.ts'
+import { violates } from '../../db/transaction.ts'
+import { badRequest, conflict, notFound } from '../../lib/errors.ts'
+import { newId } from '../../lib/ids.ts'
+import { parseOnchainAddress } from '../../lib/onchain-address.ts'
+import { insertAuditRecord } from '../audit/record.ts'
+import { networkTypeOf } from './coin-types.ts'
+import { findNetworkById, findNetworkBySlug, findToken, type NetworkRow, type TokenRow } from './queries.ts'
+import type { TokenCreation, TokenUpdate } from './schema.ts'
+
+type By = { actorId: string; now: Date }
+
+/**
+ * Registers a token on its network.
+ * @throws 400 for an unknown network or a contract that is no address of it, 409 when code or contract is taken there
+ */
+export async function createToken(
+  trx: Trx,
+  body: Static<typeof TokenCreation>,
+  { actorId, now }: By,
+): Promise<TokenRow> {
+  const network = await networkNamed(trx, body)
+  const contract = body.contractAddress === null ? null : parseOnchainAddress(body.contractAddress, network.type)
+  if (contract === null && body.contractAddress !== null) {
+    throw badRequest('contractAddress', `is not an address of the network ${network.slug}`)
+  }
+  const id = newId(now)
+  await trx
+    .insertInto('tokens')
+    .values({
+      id,
+      network_id: network.id,
+      code: body.code,
+      symbol: body.symbol,
+      name: body.name,
+      contract_address: contract?.address ?? null,
+      contract_key: contract?.key ?? '',
+      decimals: body.decimals,
+      logo_uri: body.logoUri ?? null,
+      enabled: body.enabled ?? true,
+      created_at: now,
+      updated_at: now,
+    })
+    .execute()
+    .catch((error: unknown) => {
+      if (violates(error, 'tokens_network_id_code_key')) {
+        throw conflict(`The network ${network.slug} has a token with the code ${body.code} already`)
+      }
+      if (violates(error, 'tokens_network_id_contract_key_key')) {
+        throw conflict(`The network ${network.slug} has a token with this contract already`)
+      }
+      throw error
+    })
+  await insertAuditRecord(trx, {
+    vaultId: null,
+    actorId,
+    action: 'token.created',
+    targetType: 'token',
+    targetId: id,
+    details: {
+      network: network.slug,
+      code: body.code,
+      contractAddress: contract?.address ?? null,
+      decimals: body.decimals,
+      enabled: body.enabled ?? true,
+    },
+    now,
+  })
+  return (await findToken(trx, id))!
+}
+
+/** Renames a token or flips its kill switch; code, contract and decimals never change. */
+export async function updateToken(
+  trx: Trx,
+  id: string,
+  body: Static<typeof TokenUpdate>,
+  { actorId, now }: By,
+): Promise<TokenRow> {
+  const { numUpdatedRows } = await trx
+    .updateTable('tokens')
+    .set({
+      ...(body.symbol === undefined ? {} : { symbol: body.symbol }),
+      ...(body.name === undefined ? {} : { name: body.name }),
+      ...(body.logoUri === undefined ? {} : { logo_uri: body.logoUri }),
+      ...(body.enabled === undefined ? {} : { enabled: body.enabled }),
+      updated_at: now,
+    })
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  if (numUpdatedRows === 0n) throw notFound('Token')
+  await insertAuditRecord(trx, {
+    vaultId: null,
+    actorId,
+    action: 'token.updated',
+    targetType: 'token',
+    targetId: id,
+    details: { changes: { ...body } },
+    now,
+  })
+  return (await findToken(trx, id))!
+}
+
+type NetworkInput = { coinType: number; code: string; slug: string; name: string; description: string | null }
+
+/**
+ * Puts a network into the registry, which is keyed by coin type. A known one keeps its id, slug and code and takes the
+ * new name. Returns null when the slug belongs to another coin type.
+ */
+export async function upsertNetwork(
+  trx: Trx,
+  { coinType, code, slug, name, description }: NetworkInput,
+  { actorId, now }: By,
+): Promise<NetworkRow | null> {
+  const known = await trx
+    .updateTable('networks')
+    .set({ name, updated_at: now })
+    .where('coin_type', '=', coinType)
+    .where('name', '<>', name)
+    .returningAll()
+    .executeTakeFirst()
+  if (known !== undefined) {
+    await insertNetworkAudit(trx, 'network.updated', known.id, { name }, { actorId, now })
+    return known as NetworkRow
+  }
+  const inserted = await trx
+    .insertInto('networks')
+    .values({
+      id: newId(now),
+      coin_type: coinType,
+      code,
+      slug,
+      name,
+      description,
+      type: networkTypeOf(coinType),
+      created_at: now,
+      updated_at: now,
+    })
+    .onConflict((clash) => clash.doNothing())
+    .returningAll()
+    .executeTakeFirst()
+  if (inserted !== undefined) {
+    await insertNetworkAudit(trx, 'network.created', inserted.id, { coinType, code, slug, name }, { actorId, now })
+    return inserted as NetworkRow
+  }
+  const present = await trx.selectFrom('networks').selectAll().where('coin_type', '=', coinType).executeTakeFirst()
+  return (present as NetworkRow | undefined) ?? null
+}
+
+async function insertNetworkAudit(
+  trx: Trx,
+  action: string,
+  id: string,
+  details: Record<string, unknown>,
+  { actorId, now }: By,
+): Promise<void> {
+  await insertAuditRecord(trx, { vaultId: null, actorId, action, targetType: 'network', targetId: id, details, now })
+}
+
+async function networkNamed(trx: Trx, body: { networkId?: string; network?: string }): Promise<NetworkRow> {
+  if ((body.networkId === undefined) === (body.network === undefined)) {
+    throw badRequest('network', 'exactly one of network and networkId is required')
+  }
+  if (body.networkId !== undefined) {
+    const network = await findNetworkById(trx, body.networkId)
+    if (network === null) throw badRequest('networkId', 'is not a network of the registry')
+    return network
+  }
+  const network = await findNetworkBySlug(trx, body.network!)
+  if (network === null) throw badRequest('network', 'is not a network of the registry')
+  return network
+}

@@ -1,0 +1,340 @@
+import { ownScopeOf } from '../../access/address-scope.ts'
+import type { Member } from '../../access/caller.ts'
+import type { Db, Trx } from '../../db/client.ts'
+import { type AppError, conflict, forbidden, notFound } from '../../lib/errors.ts'
+import { newId } from '../../lib/ids.ts'
+import { formatDecimal } from '../../lib/money.ts'
+import { openApproval } from '../approvals/open.ts'
+import { listRequirements } from '../approvals/queries.ts'
+import { isApproved } from '../approvals/tally.ts'
+import { castVote } from '../approvals/vote.ts'
+import { insertAuditRecord } from '../audit/record.ts'
+import { postEntries } from '../ledger/post-entries.ts'
+import { type Posting, releasePosting, reservePosting, settlePosting } from '../ledger/postings.ts'
+import { insertOperation, moveOperation, type OperationStatus } from '../operations/write.ts'
+import { decide } from '../policies/decide.ts'
+import type { Decision } from '../policies/decision.ts'
+import type { Facts } from '../policies/facts.ts'
+import { nextStatus, releasesFunds, type TransferEvent } from './lifecycle.ts'
+import { hashPayload, type Order, type OrderBody, type Payload, planOrder } from './order.ts'
+import { findSource, findTransfer, type LockedTransfer, lockAvailable, lockTransfer } from './queries.ts'
+
+type TransferBody = OrderBody & {
+  fromAddressId: string
+  metadata?: { tags?: string[]; paymentPurpose?: string | null; note?: string | null }
+}
+
+/** The answer to a request: the transfer's id, or a refusal that leaves an audit record behind. */
+export type Outcome = { id: string } | { refusal: AppError }
+
+/**
+ * Decides on an order and, when it is not refused, reserves its funds: everything or nothing, in `trx`.
+ *
+ * @throws 400 for a wrong order, 404 for an address the member may not spend from, 409 for too little available, a
+ *   disabled token or a quorum that cannot be reached
+ */
+export async function requestTransfer(
+  trx: Trx,
+  { member, body, approvalTtlHours, now }: { member: Member; body: TransferBody; approvalTtlHours: number; now: Date },
+): Promise<Outcome> {
+  const order = await readOrder(trx, member, body)
+  const { source } = order
+  if (source.token_enabled !== true) throw conflict(`The token ${source.token_code} is disabled`)
+  const { decision, facts } = await decideOn(trx, member, order, now)
+  const id = newId(now)
+  const payload = toPayload(id, member, order)
+  if (decision.effect === 'block' || decision.effect === 'deny') return refuse(trx, { member, decision, payload, now })
+
+  const available = await lockAvailable(trx, member.vault.id, source.address_id, source.token_id)
+  if (available < order.amount) throw conflict('insufficient funds', `The address has less ${source.token_code} available than the transfer needs`)
+
+  const waits = decision.effect === 'approval'
+  const status: OperationStatus = waits ? 'awaiting_approval' : 'pending'
+  await insertOperation(trx, {
+    vaultId: member.vault.id,
+    id,
+    type: 'transfer',
+    status,
+    addressId: source.address_id,
+    ownerId: source.owner_id,
+    initiatorId: member.userId,
+    networkId: source.network_id,
+    tokenId: source.token_id,
+    amount: order.amount,
+    flowType: source.to_address_id === null ? 'external' : 'internal',
+    txHash: null,
+    tags: body.metadata?.tags ?? [],
+    paymentPurpose: body.metadata?.paymentPurpose ?? null,
+    note: body.metadata?.note ?? null,
+    now,
+    confirmedAt: null,
+    blockchainAt: null,
+  })
+  const strictest = decision.requirements.find((one) => one.policyId === decision.decisionPolicy?.id)
+  await trx
+    .insertInto('transfers')
+    .values({
+      vault_id: member.vault.id,
+      id,
+      to_address: order.to.address,
+      to_address_key: order.to.key,
+      to_address_id: source.to_address_id,
+      contract_address: source.contract_address,
+      payload: JSON.stringify(payload),
+      payload_hash: hashPayload(payload),
+      decision: JSON.stringify({ ...decision, facts: { ...facts, now: facts.now.toISOString() } }),
+      decision_policy_id: decision.decisionPolicy?.id ?? null,
+      decision_policy_code: decision.decisionPolicy?.code ?? null,
+      decision_policy_name: decision.decisionPolicy?.name ?? null,
+      approval_threshold: strictest?.threshold ?? 0,
+      expires_at: waits ? new Date(now.getTime() + approvalTtlHours * 3_600_000) : null,
+      phase: waits ? 'waiting' : 'queued',
+      next_attempt_at: waits ? null : now,
+      created_at: now,
+    })
+    .execute()
+  if (decision.requirements.length > 0) {
+    await openApproval(trx, {
+      vaultId: member.vault.id,
+      subjectId: id,
+      initiatorId: member.userId,
+      requirements: decision.requirements,
+      now,
+    })
+  }
+  await postEntries(trx, [reservePosting(subjectOf(id, order, member.vault.id))], now)
+  await insertAuditRecord(trx, {
+    vaultId: member.vault.id,
+    actorId: member.userId,
+    action: 'transfer.requested',
+    targetType: 'transfer',
+    targetId: id,
+    details: {
+      status,
+      payload,
+      payloadHash: hashPayload(payload).toString('hex'),
+      decision: decision.effect,
+      decisionPolicyCode: decision.decisionPolicy?.code ?? null,
+      bypassed: decision.requirements.filter((one) => one.bypassed).map((one) => one.policyCode),
+    },
+    now,
+  })
+  return { id }
+}
+
+/** What would happen to an order right now; changes nothing. */
+export async function previewTransfer(db: Db, { member, body, now }: { member: Member; body: TransferBody; now: Date }) {
+  const order = await readOrder(db, member, body)
+  const { decision } = await decideOn(db, member, order, now)
+  return { order, decision }
+}
+
+/**
+ * Records an approval. The last one needed sends the transfer on its way, after everything that could have changed
+ * since was checked again: a check here only tightens.
+ *
+ * @throws 403 for someone who may not vote, 404, 409 when it waits no longer or must not go on
+ */
+export async function approveTransfer(trx: Trx, vote: VoteOn): Promise<void> {
+  const transfer = await lockWaiting(trx, vote)
+  await castVote(trx, { ...voteOf(vote), decision: 'approve' })
+  await recordVote(trx, vote, transfer, 'transfer.approved')
+  if (!isApproved(await listRequirements(trx, vote.member.vault.id, vote.id))) return
+
+  await assertMayGoOn(trx, vote, transfer)
+  await move(trx, { vaultId: vote.member.vault.id, id: vote.id, transfer, event: 'approved', actorId: vote.member.userId, now: vote.now })
+}
+
+/** Records a veto: one is enough, and the funds are available again. */
+export async function rejectTransfer(trx: Trx, vote: VoteOn): Promise<void> {
+  const transfer = await lockWaiting(trx, vote)
+  await castVote(trx, { ...voteOf(vote), decision: 'reject' })
+  await recordVote(trx, vote, transfer, 'transfer.rejected')
+  await move(trx, { vaultId: vote.member.vault.id, id: vote.id, transfer, event: 'rejected', actorId: vote.member.userId, now: vote.now })
+}
+
+/** Takes a transfer back, by its initiator or an administrator, as long as the wallet service has not been told. */
+export async function cancelTransfer(trx: Trx, { member, id, now }: { member: Member; id: string; now: Date }): Promise<void> {
+  await assertVisible(trx, member, id)
+  const transfer = await lockTransfer(trx, member.vault.id, id)
+  if (transfer === null) throw notFound('Transfer')
+  if (transfer.initiator_id !== member.userId && !member.isAdmin) {
+    throw forbidden('Only the initiator or an administrator may cancel a transfer')
+  }
+  if (transfer.status === 'pending' && transfer.phase !== 'queued') {
+    throw conflict('The transfer was handed to the wallet service already')
+  }
+  await move(trx, { vaultId: member.vault.id, id, transfer, event: 'cancelled', actorId: member.userId, now })
+}
+
+type Movement = {
+  vaultId: string
+  id: string
+  transfer: LockedTransfer
+  event: TransferEvent
+  actorId: string | null
+  now: Date
+  failureReason?: string
+  txHash?: string | null
+  blockchainAt?: Date | null
+  /** Postings that belong to the same moment, such as the network fee. */
+  extraPostings?: Posting[]
+}
+
+/**
+ * Moves a locked transfer on, with what follows from it: the release of its funds, its delivery, its audit record.
+ * @throws 409 when the event is not possible in the status it has
+ */
+export async function move(trx: Trx, movement: Movement): Promise<void> {
+  const { vaultId, id, transfer, event, actorId, now } = movement
+  const to = nextStatus(transfer.status, event)
+  if (to === null) throw conflict(`The transfer is ${transfer.status} and cannot be ${event}`)
+  const moved = await moveOperation(trx, { vaultId, id, from: transfer.status, to, now, txHash: movement.txHash ?? null, blockchainAt: movement.blockchainAt ?? null })
+  if (!moved) throw conflict('The transfer was resolved by someone else')
+  const subject = { vaultId, tokenId: transfer.token_id, addressId: transfer.address_id, operationId: id, amount: transfer.amount }
+  const resolution = to === 'confirmed' ? [settlePosting(subject)] : releasesFunds(to) ? [releasePosting(subject)] : []
+  await postEntries(trx, [...resolution, ...(movement.extraPostings ?? [])], now)
+  await trx
+    .updateTable('transfers')
+    .set(to === 'pending' ? { phase: 'queued', next_attempt_at: now } : { phase: 'done', next_attempt_at: null, failure_reason: movement.failureReason ?? null })
+    .where('vault_id', '=', vaultId)
+    .where('id', '=', id)
+    .execute()
+  await insertAuditRecord(trx, {
+    vaultId,
+    actorId,
+    action: `transfer.${event === 'approved' ? 'released' : event === 'rejected' ? 'vetoed' : event}`,
+    targetType: 'transfer',
+    targetId: id,
+    details: { from: transfer.status, to, reason: movement.failureReason ?? null, txHash: movement.txHash ?? null },
+    now,
+  })
+}
+
+export type VoteOn = { member: Member; id: string; comment: string | null; now: Date }
+
+function voteOf({ member, id, comment, now }: VoteOn) {
+  return { vaultId: member.vault.id, subjectId: id, userId: member.userId, comment, now }
+}
+
+async function lockWaiting(trx: Trx, { member, id, now }: VoteOn): Promise<LockedTransfer> {
+  await assertVisible(trx, member, id)
+  const transfer = await lockTransfer(trx, member.vault.id, id)
+  if (transfer === null) throw notFound('Transfer')
+  if (transfer.status !== 'awaiting_approval') throw conflict(`The transfer is ${transfer.status}, not awaiting approval`)
+  if (transfer.expires_at !== null && transfer.expires_at <= now) throw conflict('The time to approve this transfer is over')
+  if (!hashPayload(transfer.current).equals(transfer.payload_hash)) {
+    throw conflict('The transfer is no longer what its votes were asked for')
+  }
+  return transfer
+}
+
+async function assertVisible(trx: Trx, member: Member, id: string): Promise<void> {
+  if ((await findTransfer(trx, member, id)) === null) throw notFound('Transfer')
+}
+
+/** The last vote looks again at what may have changed since the request; a policy may only have become stricter. */
+async function assertMayGoOn(trx: Trx, { id, now }: VoteOn, transfer: LockedTransfer): Promise<void> {
+  const { vaultId } = transfer.current
+  if (!transfer.vault_locked) throw conflict('The vault is not locked')
+  if (!transfer.token_enabled) throw conflict('The token is disabled')
+  const stored = await trx
+    .selectFrom('transfers')
+    .select('decision')
+    .where('vault_id', '=', vaultId)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  const { facts } = stored.decision as unknown as { facts: Facts }
+  const groups = await trx
+    .selectFrom('policy_groups as g')
+    .leftJoin('policy_group_memberships as m', (join) =>
+      join.onRef('m.vault_id', '=', 'g.vault_id').onRef('m.group_id', '=', 'g.id').on('m.user_id', '=', transfer.initiator_id),
+    )
+    .select(['g.id', 'g.code', 'g.is_system', 'm.id as membership_id'])
+    .where('g.vault_id', '=', vaultId)
+    .execute()
+  const joined = groups.filter((group) => group.membership_id !== null)
+  if (joined.length === 0) throw conflict('The initiator is no longer a member of the vault')
+  const groupIds = groups.filter((group) => group.membership_id !== null || (group.is_system && group.code === 'everyone')).map((group) => group.id)
+  const isAdmin = joined.some((group) => group.is_system && group.code === 'administrators')
+  const decision = await decide(trx, {
+    vaultId,
+    actionType: 'transfer',
+    initiator: { userId: transfer.initiator_id, groupIds, isAdmin },
+    facts: { ...facts, now, initiatorGroupIds: groupIds },
+  })
+  if (decision.effect === 'block') throw conflict('A policy blocks this transfer now', decision.blockReason ?? undefined)
+}
+
+async function recordVote(trx: Trx, { member, id, comment, now }: VoteOn, transfer: LockedTransfer, action: string): Promise<void> {
+  await insertAuditRecord(trx, {
+    vaultId: member.vault.id,
+    actorId: member.userId,
+    action,
+    targetType: 'transfer',
+    targetId: id,
+    details: { comment, payloadHash: transfer.payload_hash.toString('hex') },
+    now,
+  })
+}
+
+async function readOrder(db: Db | Trx, member: Member, body: TransferBody): Promise<Order> {
+  const source = await findSource(db, ownScopeOf(member), body.fromAddressId, body)
+  if (source === null) throw notFound('Address')
+  return planOrder(source, body)
+}
+
+async function decideOn(db: Db | Trx, member: Member, order: Order, now: Date): Promise<{ decision: Decision; facts: Facts }> {
+  const { source, to, amount } = order
+  const facts: Facts = {
+    now,
+    initiatorId: member.userId,
+    initiatorGroupIds: member.groupIds,
+    token: { id: source.token_id, code: source.token_code },
+    amount: formatDecimal(amount, source.decimals),
+    networkSlug: source.network_slug,
+    sourceAddressId: source.address_id,
+    sourceAddress: source.address,
+    destination: { address: to.address, key: to.key, networkType: source.network_type },
+    destinationType: source.to_address_id === null ? 'unknown' : 'internal',
+  }
+  const initiator = { userId: member.userId, groupIds: member.groupIds, isAdmin: member.isAdmin }
+  return { facts, decision: await decide(db, { vaultId: member.vault.id, actionType: 'transfer', initiator, facts }) }
+}
+
+type Refusal = { member: Member; decision: Decision; payload: Payload; now: Date }
+
+async function refuse(trx: Trx, { member, decision, payload, now }: Refusal): Promise<Outcome> {
+  const message = decision.effect === 'block' ? (decision.blockReason ?? 'A policy blocks this transfer') : 'No policy allows this transfer'
+  await insertAuditRecord(trx, {
+    vaultId: member.vault.id,
+    actorId: member.userId,
+    action: decision.effect === 'block' ? 'transfer.blocked' : 'transfer.denied',
+    targetType: 'address',
+    targetId: payload.fromAddressId,
+    details: { payload, decisionPolicyCode: decision.decisionPolicy?.code ?? null, message },
+    now,
+  })
+  return { refusal: forbidden(message) }
+}
+
+function toPayload(id: string, member: Member, { source, to, amount }: Order): Payload {
+  return {
+    transferId: id,
+    vaultId: member.vault.id,
+    initiatorId: member.userId,
+    fromAddressId: source.address_id,
+    fromAddress: source.address,
+    network: source.network_slug,
+    coinType: source.coin_type,
+    derivationPath: source.derivation_path,
+    toAddress: to.address,
+    tokenId: source.token_id,
+    contractAddress: source.contract_address,
+    amount: amount.toString(),
+  }
+}
+
+function subjectOf(id: string, { source, amount }: Order, vaultId: string) {
+  return { vaultId, tokenId: source.token_id, addressId: source.address_id, operationId: id, amount }
+}

@@ -1,0 +1,311 @@
+import { sql } from 'kysely'
+import type { Trx } from '../../db/client.ts'
+import { inTransaction } from '../../db/transaction.ts'
+import type { Deps } from '../../deps.ts'
+import { insertAuditRecord } from '../audit/record.ts'
+import { postEntries } from '../ledger/post-entries.ts'
+import { feePosting } from '../ledger/postings.ts'
+import { setOperationTxHash } from '../operations/write.ts'
+import { type WalletClient, WalletServiceError, walletOfVault } from '../wallet-service/client.ts'
+import { move } from './actions.ts'
+import { judgeStatus, type WalletStatus } from './judge-status.ts'
+import { hashPayload, type Payload } from './order.ts'
+import { type LockedTransfer, lockTransfer } from './queries.ts'
+
+const claimedMax = 20
+/** How long a claim is ours; should this process die, another one goes on after it. */
+const leaseMilliseconds = 60_000
+const pollMilliseconds = 1_000
+const retryMillisecondsMax = 60_000
+
+type Claim = { vault_id: string; id: string; previous_phase: string }
+
+/**
+ * Takes the transfers that are due, tells the wallet service of new ones and asks about the others. Safe on any number
+ * of nodes: each transfer is claimed by one, and what a dead node left behind is asked about before it is sent again.
+ *
+ * @returns how many were taken
+ */
+export async function deliverDueTransfers(deps: Deps): Promise<number> {
+  const now = deps.clock()
+  const { rows } = await sql<Claim>`
+    with due as (
+      select vault_id, id, phase from transfers
+      where phase in ('queued', 'submitting', 'submitted', 'broadcast') and next_attempt_at <= ${now}
+      order by next_attempt_at limit ${claimedMax} for update skip locked
+    )
+    update transfers t set next_attempt_at = ${new Date(now.getTime() + leaseMilliseconds)},
+      phase = case when t.phase = 'queued' then 'submitting' else t.phase end
+    from due where t.vault_id = due.vault_id and t.id = due.id
+    returning t.vault_id, t.id, due.phase as previous_phase`.execute(deps.db)
+  await Promise.all(rows.map((claim) => advance(deps, claim)))
+  return rows.length
+}
+
+async function advance(deps: Deps, claim: Claim): Promise<void> {
+  try {
+    const wallet = await walletOfVault(deps, claim.vault_id)
+    if (claim.previous_phase === 'submitted' || claim.previous_phase === 'broadcast') await settle(deps, wallet, claim)
+    else await handOver(deps, wallet, claim)
+  } catch (error) {
+    // The outcome is unknown, never a failure: the funds stay reserved and the wallet service is asked again.
+    deps.log.warn({ err: error, transferId: claim.id }, 'transfer not delivered yet')
+    await retryLater(deps, claim)
+  }
+}
+
+/** Tells the wallet service; after an interruption it is asked first, so that it never hears of two transfers. */
+async function handOver(deps: Deps, wallet: WalletClient, claim: Claim): Promise<void> {
+  const order = await inTransaction(deps.db, (trx) => readUnchanged(trx, deps, claim))
+  if (order === null) return
+  const known = claim.previous_phase === 'submitting' ? await wallet.getTransfer(claim.id) : null
+  const said = known ?? (await submit(deps, wallet, claim, order))
+  if (said !== null) await apply(deps, claim, said)
+}
+
+/** The order as it was decided on, or null when it is not to be sent (any more). */
+async function readUnchanged(trx: Trx, deps: Deps, claim: Claim): Promise<Payload | null> {
+  const transfer = await lockTransfer(trx, claim.vault_id, claim.id)
+  if (transfer === null || transfer.status !== 'pending' || transfer.phase !== 'submitting') return null
+  if (hashPayload(transfer.current).equals(transfer.payload_hash)) return transfer.current
+  await halt(trx, deps, claim, 'The transfer is no longer what was decided on')
+  return null
+}
+
+async function submit(deps: Deps, wallet: WalletClient, claim: Claim, order: Payload): Promise<WalletStatus | null> {
+  try {
+    return await wallet.submitTransfer({
+      id: claim.id,
+      network: order.network,
+      coinType: order.coinType,
+      derivationPath: order.derivationPath,
+      fromAddress: order.fromAddress,
+      toAddress: order.toAddress,
+      contractAddress: order.contractAddress,
+      amount: order.amount,
+    })
+  } catch (error) {
+    if (!(error instanceof WalletServiceError)) throw error
+    if (error.kind === 'conflict') {
+      await inTransaction(deps.db, (trx) => halt(trx, deps, claim, 'The wallet service knows this transfer with another order'))
+      return null
+    }
+    // A refusal is final only when the wallet service also says that it never took the transfer.
+    if (error.kind !== 'refused' || (await wallet.getTransfer(claim.id)) !== null) throw error
+    await inTransaction(deps.db, async (trx) => {
+      const transfer = await lockTransfer(trx, claim.vault_id, claim.id)
+      if (transfer === null || transfer.status !== 'pending') return
+      await move(trx, {
+        vaultId: claim.vault_id,
+        id: claim.id,
+        transfer,
+        event: 'failed',
+        actorId: null,
+        now: deps.clock(),
+        failureReason: `WALLET_REFUSED: ${error.message}`,
+      })
+    })
+    return null
+  }
+}
+
+/** Asks what became of a transfer that the wallet service has taken. */
+async function settle(deps: Deps, wallet: WalletClient, claim: Claim): Promise<void> {
+  const said = await wallet.getTransfer(claim.id)
+  if (said !== null) return apply(deps, claim, said)
+  // It confirmed to have it: sending it again could pay twice, so people are told and it is asked again, slowly.
+  await inTransaction(deps.db, async (trx) => {
+    await noteHaltReason(trx, deps, claim, 'The wallet service no longer knows this transfer')
+    await schedule(trx, claim, new Date(deps.clock().getTime() + retryMillisecondsMax))
+  })
+}
+
+async function apply(deps: Deps, claim: Claim, said: WalletStatus): Promise<void> {
+  await inTransaction(deps.db, async (trx) => {
+    const transfer = await lockTransfer(trx, claim.vault_id, claim.id)
+    if (transfer === null || transfer.status !== 'pending' || transfer.phase === 'halted') return
+    const now = deps.clock()
+    const judgement = judgeStatus(transfer.current, transfer.wallet_tx_hash, said)
+    if (judgement.kind === 'halt') return halt(trx, deps, claim, judgement.reason)
+    if (judgement.txHash !== null && (await isHashOfAnother(trx, transfer, claim, judgement.txHash))) {
+      return halt(trx, deps, claim, 'The wallet service reports the transaction hash of another transfer')
+    }
+    if (judgement.kind === 'wait') {
+      await trx
+        .updateTable('transfers')
+        .set({
+          phase: judgement.txHash === null ? 'submitted' : 'broadcast',
+          wallet_tx_hash: judgement.txHash ?? transfer.wallet_tx_hash,
+          halt_reason: null,
+          attempts: 0,
+          next_attempt_at: new Date(now.getTime() + pollMilliseconds),
+        })
+        .where('vault_id', '=', claim.vault_id)
+        .where('id', '=', claim.id)
+        .execute()
+      if (judgement.txHash !== null && transfer.wallet_tx_hash === null) {
+        await setOperationTxHash(trx, claim.vault_id, claim.id, judgement.txHash)
+      }
+      return
+    }
+    await resolve(trx, claim, transfer, judgement, now)
+  })
+}
+
+type Resolution = Extract<ReturnType<typeof judgeStatus>, { kind: 'confirm' | 'fail' }>
+
+/** Confirms or fails the transfer and posts the fee that its address paid, in one moment of the books. */
+async function resolve(trx: Trx, claim: Claim, transfer: LockedTransfer, judgement: Resolution, now: Date): Promise<void> {
+  const { vault_id: vaultId, id } = claim
+  const coin = await lockAccounts(trx, transfer, vaultId)
+  const fee = judgement.fee !== null && judgement.fee > 0n ? judgement.fee : null
+  // The books never go below zero: a fee that they cannot cover yet is posted as soon as they can.
+  const returned = judgement.kind === 'fail' && coin?.tokenId === transfer.token_id ? transfer.amount : 0n
+  const isAffordable = fee !== null && coin !== null && coin.available + returned >= fee
+  const isPosted = fee === null || coin === null || isAffordable
+  await trx
+    .updateTable('transfers')
+    .set({
+      fee: judgement.fee?.toString() ?? null,
+      fee_token_id: coin?.tokenId ?? null,
+      fee_posted: isPosted,
+      wallet_tx_hash: judgement.txHash,
+      halt_reason: null,
+    })
+    .where('vault_id', '=', vaultId)
+    .where('id', '=', id)
+    .execute()
+  await move(trx, {
+    vaultId,
+    id,
+    transfer,
+    event: judgement.kind === 'confirm' ? 'confirmed' : 'failed',
+    actorId: null,
+    now,
+    txHash: judgement.txHash,
+    ...(judgement.kind === 'confirm' ? { blockchainAt: judgement.blockTime } : { failureReason: judgement.reason }),
+    extraPostings: isAffordable
+      ? [feePosting({ vaultId, tokenId: coin.tokenId, addressId: transfer.address_id, operationId: id, amount: fee })]
+      : [],
+  })
+}
+
+/** Posts the fees that the books could not cover when their transfer ended. */
+export async function postOutstandingFees(deps: Deps): Promise<void> {
+  const outstanding = await deps.db
+    .selectFrom('transfers')
+    .select(['vault_id', 'id'])
+    .where('fee', 'is not', null)
+    .where('fee_posted', '=', false)
+    .limit(100)
+    .execute()
+  for (const { vault_id: vaultId, id } of outstanding) {
+    await inTransaction(deps.db, async (trx) => {
+      const transfer = await lockTransfer(trx, vaultId, id)
+      const row = await trx
+        .selectFrom('transfers')
+        .select(['fee', 'fee_posted'])
+        .where('vault_id', '=', vaultId)
+        .where('id', '=', id)
+        .executeTakeFirstOrThrow()
+      if (transfer === null || row.fee === null || row.fee_posted) return
+      const coin = await lockAccounts(trx, transfer, vaultId)
+      const fee = BigInt(row.fee)
+      if (coin === null || coin.available < fee) return
+      await postEntries(trx, [feePosting({ vaultId, tokenId: coin.tokenId, addressId: transfer.address_id, operationId: id, amount: fee })], deps.clock())
+      await trx.updateTable('transfers').set({ fee_posted: true }).where('vault_id', '=', vaultId).where('id', '=', id).execute()
+    })
+  }
+}
+
+/**
+ * Locks the accounts that a resolution touches, in the order in which every posting locks them, so that a reservation
+ * at the same moment waits instead of deadlocking. Returns the native coin's account; null when it is not registered.
+ */
+async function lockAccounts(trx: Trx, transfer: LockedTransfer, vaultId: string): Promise<{ tokenId: string; available: bigint } | null> {
+  const coin = await trx
+    .selectFrom('tokens')
+    .select('id')
+    .where('network_id', '=', transfer.network_id)
+    .where('contract_key', '=', '')
+    .executeTakeFirst()
+  const accounts = await trx
+    .selectFrom('ledger_accounts')
+    .select(['token_id', 'purpose', 'balance'])
+    .where('vault_id', '=', vaultId)
+    .where('address_id', '=', transfer.address_id)
+    .where('token_id', 'in', coin === undefined ? [transfer.token_id] : [transfer.token_id, coin.id])
+    .orderBy('token_id')
+    .orderBy('purpose')
+    .forUpdate()
+    .execute()
+  if (coin === undefined) return null
+  const available = accounts.find((account) => account.token_id === coin.id && account.purpose === 'available')
+  return { tokenId: coin.id, available: BigInt(available?.balance ?? '0') }
+}
+
+/** On EVM networks one transfer is one transaction; elsewhere a wallet may pay several in one. */
+async function isHashOfAnother(trx: Trx, transfer: LockedTransfer, claim: Claim, txHash: string): Promise<boolean> {
+  if (transfer.network_type !== 'evm') return false
+  const other = await trx
+    .selectFrom('operations')
+    .select('id')
+    .where('vault_id', '=', claim.vault_id)
+    .where('tx_hash', '=', txHash)
+    .where('type', '=', 'transfer')
+    .where('id', '<>', claim.id)
+    .executeTakeFirst()
+  return other !== undefined
+}
+
+/** Stops delivery for good: the funds stay reserved, an alarm is raised, people decide. */
+async function halt(trx: Trx, deps: Deps, claim: Claim, reason: string): Promise<void> {
+  await trx
+    .updateTable('transfers')
+    .set({ phase: 'halted', next_attempt_at: null })
+    .where('vault_id', '=', claim.vault_id)
+    .where('id', '=', claim.id)
+    .execute()
+  await noteHaltReason(trx, deps, claim, reason)
+}
+
+async function noteHaltReason(trx: Trx, deps: Deps, claim: Claim, reason: string): Promise<void> {
+  const { numAffectedRows } = await sql`
+    update transfers set halt_reason = ${reason}
+    where vault_id = ${claim.vault_id} and id = ${claim.id} and halt_reason is distinct from ${reason}`.execute(trx)
+  if (numAffectedRows === 0n) return
+  deps.log.error({ transferId: claim.id, vaultId: claim.vault_id, reason }, 'transfer halted')
+  await insertAuditRecord(trx, {
+    vaultId: claim.vault_id,
+    actorId: null,
+    action: 'transfer.halted',
+    targetType: 'transfer',
+    targetId: claim.id,
+    details: { reason },
+    now: deps.clock(),
+  })
+}
+
+async function retryLater(deps: Deps, claim: Claim): Promise<void> {
+  await inTransaction(deps.db, async (trx) => {
+    const transfer = await lockTransfer(trx, claim.vault_id, claim.id)
+    if (transfer === null || transfer.status !== 'pending' || transfer.phase === 'halted') return
+    const delay = Math.min(pollMilliseconds * 2 ** Math.min(transfer.attempts, 10), retryMillisecondsMax)
+    await trx
+      .updateTable('transfers')
+      .set({ attempts: Math.min(transfer.attempts + 1, 1_000) })
+      .where('vault_id', '=', claim.vault_id)
+      .where('id', '=', claim.id)
+      .execute()
+    await schedule(trx, claim, new Date(deps.clock().getTime() + delay))
+  })
+}
+
+async function schedule(trx: Trx, claim: Claim, at: Date): Promise<void> {
+  await trx
+    .updateTable('transfers')
+    .set({ next_attempt_at: at })
+    .where('vault_id', '=', claim.vault_id)
+    .where('id', '=', claim.id)
+    .execute()
+}

@@ -1,0 +1,62 @@
+import { canonicalJson } from '../../lib/canonical-json.ts'
+import { type FieldFault, faulty } from '../../lib/errors.ts'
+import { parseDecimal } from '../../lib/money.ts'
+import { parseOnchainAddress } from '../../lib/onchain-address.ts'
+import { sha256 } from '../../lib/secrets.ts'
+import type { SourceRow } from './queries.ts'
+
+/** A transfer order as it can be decided on: every part resolved and exact. */
+export type Order = {
+  source: SourceRow & { token_id: string; token_code: string; decimals: number }
+  to: { address: string; key: string }
+  amount: bigint
+}
+
+export type OrderBody = { toAddress: string; token?: string; tokenId?: string; amount: string }
+
+/**
+ * Checks an order against its source address.
+ * @throws 400 naming every wrong field
+ */
+export function planOrder(source: SourceRow, body: OrderBody): Order {
+  const faults: FieldFault[] = []
+  const { token_id, token_code, decimals } = source
+  if (token_id === null || token_code === null || decimals === null) {
+    const field = body.tokenId !== undefined ? 'tokenId' : 'token'
+    const message = body.token === undefined && body.tokenId === undefined
+      ? 'is required, because the address has no primary token'
+      : 'is not a token of the network of this address'
+    throw faulty([{ field, message }])
+  }
+  const amount = parseDecimal(body.amount, decimals)
+  if (amount === null) faults.push({ field: 'amount', message: `must fit ${token_code} with its ${decimals} decimals` })
+  else if (amount === 0n) faults.push({ field: 'amount', message: 'must be greater than 0' })
+
+  const to = parseOnchainAddress(body.toAddress, source.network_type)
+  if (to === null) faults.push({ field: 'toAddress', message: `is not a valid address of the network ${source.network_slug}` })
+  else if (to.key === source.address_key) faults.push({ field: 'toAddress', message: 'is the address the funds come from' })
+  else if (/^0x0{40}$/.test(to.key)) faults.push({ field: 'toAddress', message: 'is the zero address, where funds are lost' })
+
+  if (faults.length > 0 || amount === null || to === null) throw faulty(faults)
+  return { source: { ...source, token_id, token_code, decimals }, to, amount }
+}
+
+export type Payload = {
+  transferId: string
+  vaultId: string
+  initiatorId: string
+  fromAddressId: string
+  fromAddress: string
+  network: string
+  coinType: number
+  derivationPath: string
+  toAddress: string
+  tokenId: string
+  contractAddress: string | null
+  amount: string
+}
+
+/** The SHA-256 that votes and hand-over are bound to (threat 27). */
+export function hashPayload(payload: Payload): Buffer {
+  return sha256(canonicalJson(payload))
+}

@@ -1,0 +1,49 @@
+import type { Member } from '../../access/caller.ts'
+import { formatDecimal } from '../../lib/money.ts'
+import type { TransferRow } from './queries.ts'
+
+/** `member` decides whether the recipient's address of this vault is named: only to its owner or an administrator. */
+export function toTransfer(row: TransferRow, member: Member) {
+  return {
+    id: row.id,
+    vaultId: row.vault_id,
+    fromAddressId: row.address_id,
+    initiatorId: row.initiator_id,
+    toAddress: row.to_address,
+    toAddressId: member.isAdmin ? row.to_address_id : null,
+    amount: row.amount,
+    amountDecimal: formatDecimal(row.amount, row.decimals),
+    asset: row.token_code,
+    assetSymbol: row.token_symbol,
+    tokenId: row.token_id,
+    contractAddress: row.contract_address,
+    network: row.network,
+    status: row.status,
+    txHash: row.tx_hash,
+    fee: row.fee,
+    decisionPolicyId: row.decision_policy_id,
+    decisionPolicyCode: row.decision_policy_code,
+    decisionPolicyName: row.decision_policy_name,
+    failureReason: row.failure_reason,
+    haltReason: row.halt_reason,
+    flowType: row.flow_type,
+    approvalThreshold: row.approval_threshold,
+    approvalRequirements: row.requirements,
+    approvers: row.approvers,
+    payloadHash: row.payload_hash.toString('hex'),
+    vault: { id: row.vault_id, code: row.vault_code, name: row.vault_name },
+    initiator: row.initiator,
+    counterparty: null,
+    counterpartyAddressId: null,
+    fromAddress: { id: row.address_id, address: row.from_address, derivationPath: row.derivation_path, network: row.network },
+    metadata: { category: null, tags: row.tags, paymentPurpose: row.payment_purpose, note: row.note },
+    usdRate: row.usd_rate,
+    usdRateAsOf: row.usd_rate_as_of?.toISOString() ?? null,
+    usdRateSource: row.usd_rate_source,
+    usdValue: row.usd_value,
+    expiresAt: row.expires_at?.toISOString() ?? null,
+    createdAt: row.created_at.toISOString(),
+    confirmedAt: row.confirmed_at?.toISOString() ?? null,
+    updatedAt: row.updated_at.toISOString(),
+  }
+}

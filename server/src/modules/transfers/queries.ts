@@ -1,0 +1,273 @@
+import { sql } from 'kysely'
+import type { AddressScope } from '../../access/address-scope.ts'
+import type { Member } from '../../access/caller.ts'
+import type { Db, Trx } from '../../db/client.ts'
+import type { Position } from '../../lib/cursor.ts'
+import type { NetworkType } from '../../lib/onchain-address.ts'
+import type { OperationStatus } from '../operations/write.ts'
+import type { OrderBody, Payload } from './order.ts'
+
+export type SourceRow = {
+  address_id: string
+  address: string
+  address_key: string
+  derivation_path: string
+  owner_id: string
+  network_id: string
+  network_slug: string
+  network_type: NetworkType
+  coin_type: number
+  token_id: string | null
+  token_code: string | null
+  contract_address: string | null
+  decimals: number | null
+  token_enabled: boolean | null
+  /** null: the address has no account of the token. */
+  available: string | null
+  to_address_id: string | null
+}
+
+/** Everything an order refers to, in one round trip; null when the caller does not see the source address. */
+export async function findSource(db: Db | Trx, scope: AddressScope, addressId: string, body: OrderBody): Promise<SourceRow | null> {
+  const { rows } = await sql<SourceRow>`
+    select a.id as address_id, a.address, a.address_key, a.derivation_path, a.owner_id, n.id as network_id,
+      n.slug as network_slug, n.type as network_type, n.coin_type, t.id as token_id, t.code as token_code,
+      t.contract_address, t.decimals, t.enabled as token_enabled, l.balance as available, d.id as to_address_id
+    from addresses a
+    join networks n on n.id = a.network_id
+    left join tokens t on t.network_id = a.network_id and ${
+      body.tokenId !== undefined ? sql`t.id = ${body.tokenId}` : body.token !== undefined ? sql`t.code = ${body.token}` : sql`t.id = a.token_id`
+    }
+    left join ledger_accounts l on l.vault_id = a.vault_id and l.address_id = a.id and l.token_id = t.id and l.purpose = 'available'
+    left join addresses d on d.vault_id = a.vault_id and d.network_id = a.network_id
+      and d.address_key = case when n.type = 'evm' then lower(${body.toAddress}) else ${body.toAddress} end
+    where a.vault_id = ${scope.vaultId} and a.id = ${addressId}
+      and (${scope.ownerId}::text is null or a.owner_id = ${scope.ownerId})`.execute(db)
+  return rows[0] ?? null
+}
+
+/** Locks the account that a transfer spends from and returns what is available now, in raw units. */
+export async function lockAvailable(trx: Trx, vaultId: string, addressId: string, tokenId: string): Promise<bigint> {
+  const row = await trx
+    .selectFrom('ledger_accounts')
+    .select('balance')
+    .where('vault_id', '=', vaultId)
+    .where('address_id', '=', addressId)
+    .where('token_id', '=', tokenId)
+    .where('purpose', '=', 'available')
+    .forUpdate()
+    .executeTakeFirst()
+  return BigInt(row?.balance ?? '0')
+}
+
+export type TransferRow = {
+  id: string
+  vault_id: string
+  vault_code: string
+  vault_name: string
+  address_id: string
+  from_address: string
+  derivation_path: string
+  owner_id: string
+  initiator_id: string
+  initiator: ProfileRow
+  network: string
+  token_id: string
+  token_code: string
+  token_symbol: string
+  decimals: number
+  contract_address: string | null
+  amount: string
+  status: OperationStatus
+  flow_type: 'internal' | 'external'
+  tx_hash: string | null
+  usd_rate: string | null
+  usd_rate_as_of: Date | null
+  usd_rate_source: string | null
+  usd_value: string | null
+  tags: string[]
+  payment_purpose: string | null
+  note: string | null
+  created_at: Date
+  confirmed_at: Date | null
+  updated_at: Date
+  to_address: string
+  to_address_id: string | null
+  payload: Payload
+  payload_hash: Buffer
+  decision: unknown
+  decision_policy_id: string | null
+  decision_policy_code: string | null
+  decision_policy_name: string | null
+  approval_threshold: number
+  expires_at: Date | null
+  phase: string
+  fee: string | null
+  failure_reason: string | null
+  halt_reason: string | null
+  requirements: { policyId: string; policyCode: string; threshold: number; approvalsCount: number; bypassed: boolean }[]
+  approvers: { id: string; userId: string; decision: 'approve' | 'reject' | null; comment: string | null; votedAt: string | null; createdAt: string; user: ProfileRow }[]
+}
+
+type ProfileRow = { id: string; name: string | null; email: string | null; username: string | null; image: string | null; color: string | null; emoji: string | null }
+
+const profileOf = (alias: string) =>
+  sql`json_build_object('id', ${sql.ref(`${alias}.id`)}, 'name', ${sql.ref(`${alias}.name`)}, 'email', ${sql.ref(`${alias}.email`)},
+    'username', ${sql.ref(`${alias}.username`)}, 'image', ${sql.ref(`${alias}.image`)}, 'color', ${sql.ref(`${alias}.color`)},
+    'emoji', ${sql.ref(`${alias}.emoji`)})`
+
+/** Milliseconds as on every other timestamp of the wire; inside JSON PostgreSQL would use its own form. */
+const wireTime = (column: string) => sql`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+const transferColumns = sql`
+  o.id, o.vault_id, v.code as vault_code, v.name as vault_name, o.address_id, a.address as from_address, a.derivation_path,
+  o.owner_id, o.initiator_id, ${profileOf('i')} as initiator, n.slug as network, o.token_id, k.code as token_code,
+  k.symbol as token_symbol, k.decimals, t.contract_address, o.amount, o.status, o.flow_type, o.tx_hash, o.usd_rate,
+  o.usd_rate_as_of, o.usd_rate_source, o.usd_value, o.tags, o.payment_purpose, o.note, o.created_at, o.confirmed_at,
+  o.updated_at, t.to_address, t.to_address_id, t.payload, t.payload_hash, t.decision, t.decision_policy_id,
+  t.decision_policy_code, t.decision_policy_name, t.approval_threshold, t.expires_at, t.phase, t.fee, t.failure_reason,
+  t.halt_reason, coalesce(r.items, '[]') as requirements, coalesce(p.items, '[]') as approvers`
+
+const transferSources = sql`
+  operations o
+  join transfers t on t.vault_id = o.vault_id and t.id = o.id
+  join vaults v on v.id = o.vault_id
+  join addresses a on a.vault_id = o.vault_id and a.id = o.address_id
+  join networks n on n.id = o.network_id
+  join tokens k on k.id = o.token_id
+  join users i on i.id = o.initiator_id
+  left join lateral (
+    select json_agg(json_build_object('policyId', q.policy_id, 'policyCode', q.policy_code, 'threshold', q.threshold,
+      'bypassed', q.bypassed, 'approvalsCount', (
+        select count(distinct w.user_id) from entitled_voters e
+        join approval_voters w on w.vault_id = e.vault_id and w.subject_id = e.subject_id and w.user_id = e.user_id
+        where e.vault_id = q.vault_id and e.subject_id = q.subject_id and e.step_index = q.step_index
+          and e.policy_id = q.policy_id and w.decision = 'approve')) order by q.policy_id) as items
+    from approval_requirements q where q.vault_id = o.vault_id and q.subject_id = o.id
+  ) r on true
+  left join lateral (
+    select json_agg(json_build_object('id', w.id, 'userId', w.user_id, 'decision', w.decision, 'comment', w.comment,
+      'votedAt', ${wireTime('w.voted_at')}, 'createdAt', ${wireTime('w.created_at')}, 'user', ${profileOf('u')})
+      order by w.created_at, w.id) as items
+    from approval_voters w join users u on u.id = w.user_id
+    where w.vault_id = o.vault_id and w.subject_id = o.id
+  ) p on true`
+
+/** A transfer that the member may see: as initiator, owner of the source address, approver, or administrator. */
+export async function findTransfer(db: Db | Trx, member: Member, id: string): Promise<TransferRow | null> {
+  const { rows } = await sql<TransferRow>`
+    select ${transferColumns} from ${transferSources}
+    where o.vault_id = ${member.vault.id} and o.id = ${id} and o.type = 'transfer' and (
+      ${member.isAdmin} or o.initiator_id = ${member.userId} or o.owner_id = ${member.userId} or exists (
+        select from approval_voters s
+        where s.vault_id = o.vault_id and s.subject_id = o.id and s.user_id = ${member.userId}))`.execute(db)
+  return rows[0] ?? null
+}
+
+type ListOptions = { status: OperationStatus | null; after: Position | null; limit: number }
+
+/** Transfers from addresses in scope, newest first; one row more than the limit. */
+export async function listTransfers(db: Db, scope: AddressScope, options: ListOptions): Promise<TransferRow[]> {
+  const { rows } = await sql<TransferRow>`
+    select ${transferColumns} from ${transferSources}
+    where o.vault_id = ${scope.vaultId} and o.type = 'transfer'
+      ${scope.ownerId === null ? sql`` : sql`and o.owner_id = ${scope.ownerId}`}
+      ${options.status === null ? sql`` : sql`and o.status = ${options.status}`}
+      ${options.after === null ? sql`` : sql`and (o.created_at, o.id) < (${options.after.createdAt}, ${options.after.id})`}
+    order by o.created_at desc, o.id desc limit ${options.limit + 1}`.execute(db)
+  return rows
+}
+
+/** What of a transfer can still change, under lock, with the order rebuilt from the rows as they are now. */
+export type LockedTransfer = {
+  status: OperationStatus
+  phase: string
+  owner_id: string
+  initiator_id: string
+  address_id: string
+  token_id: string
+  amount: bigint
+  expires_at: Date | null
+  token_enabled: boolean
+  vault_locked: boolean
+  payload_hash: Buffer
+  wallet_tx_hash: string | null
+  halt_reason: string | null
+  attempts: number
+  network_id: string
+  network_type: NetworkType
+  /** The order as the tables say it now; its hash must still be `payload_hash`. */
+  current: Payload
+}
+
+export async function lockTransfer(trx: Trx, vaultId: string, id: string): Promise<LockedTransfer | null> {
+  const { rows } = await sql<{
+    status: OperationStatus
+    phase: string
+    owner_id: string
+    initiator_id: string
+    address_id: string
+    token_id: string
+    amount: string
+    expires_at: Date | null
+    token_enabled: boolean
+    vault_locked: boolean
+    payload_hash: Buffer
+    wallet_tx_hash: string | null
+    halt_reason: string | null
+    attempts: number
+    network_id: string
+    network_type: NetworkType
+    address: string
+    network: string
+    coin_type: number
+    derivation_path: string
+    to_address: string
+    contract_address: string | null
+  }>`
+    select o.status, t.phase, o.owner_id, o.initiator_id, o.address_id, o.token_id, o.amount, t.expires_at,
+      k.enabled as token_enabled, v.locked_at is not null as vault_locked, t.payload_hash, t.wallet_tx_hash, t.halt_reason, t.attempts, a.address,
+      n.id as network_id, n.type as network_type, n.slug as network, n.coin_type, a.derivation_path, t.to_address, t.contract_address
+    from operations o
+    join transfers t on t.vault_id = o.vault_id and t.id = o.id
+    join vaults v on v.id = o.vault_id
+    join addresses a on a.vault_id = o.vault_id and a.id = o.address_id
+    join networks n on n.id = o.network_id
+    join tokens k on k.id = o.token_id
+    where o.vault_id = ${vaultId} and o.id = ${id}
+    for update of o, t`.execute(trx)
+  const row = rows[0]
+  if (row === undefined) return null
+  return {
+    status: row.status,
+    phase: row.phase,
+    owner_id: row.owner_id,
+    initiator_id: row.initiator_id,
+    address_id: row.address_id,
+    token_id: row.token_id,
+    amount: BigInt(row.amount),
+    expires_at: row.expires_at,
+    token_enabled: row.token_enabled,
+    vault_locked: row.vault_locked,
+    payload_hash: row.payload_hash,
+    wallet_tx_hash: row.wallet_tx_hash,
+    halt_reason: row.halt_reason,
+    attempts: row.attempts,
+    network_id: row.network_id,
+    network_type: row.network_type,
+    current: {
+      transferId: id,
+      vaultId,
+      initiatorId: row.initiator_id,
+      fromAddressId: row.address_id,
+      fromAddress: row.address,
+      network: row.network,
+      coinType: row.coin_type,
+      derivationPath: row.derivation_path,
+      toAddress: row.to_address,
+      tokenId: row.token_id,
+      contractAddress: row.contract_address,
+      amount: row.amount,
+    },
+  }
+}

@@ -1,0 +1,216 @@
+import { addressScopeOf } from '../../access/address-scope.ts'
+import { type Member, memberOf } from '../../access/caller.ts'
+import type { Db, Trx } from '../../db/client.ts'
+import type { Deps } from '../../deps.ts'
+import { created, mutate, ok } from '../../http/mutate.ts'
+import { type App, route } from '../../http/route.ts'
+import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../http/schema.ts'
+import { pageOf, toPage } from '../../lib/cursor.ts'
+import { notFound } from '../../lib/errors.ts'
+import { formatDecimal } from '../../lib/money.ts'
+import { walletOfVault } from '../wallet-service/client.ts'
+import { approveTransfer, cancelTransfer, previewTransfer, rejectTransfer, requestTransfer } from './actions.ts'
+import { listEvidence } from './evidence.ts'
+import type { Order } from './order.ts'
+import { toTransfer } from './present.ts'
+import { findTransfer, listTransfers } from './queries.ts'
+import { Transfer, TransferEvidence, TransferOrder, TransferPreview, TransferQuery, VoteBody } from './schema.ts'
+
+const tag = 'Transfers'
+
+export function transferRoutes(app: App, deps: Deps): void {
+  app.post(
+    '/vaults/:code/transfers',
+    route({
+      operationId: 'createTransfer',
+      summary: 'Order a transfer',
+      description:
+        'The policies of the vault decide: 201 with status `pending` or `awaiting_approval`, or 403 with the reason. The amount is reserved at once.',
+      tag,
+      access: 'member',
+      params: VaultParams,
+      body: TransferOrder,
+      answers: { 201: Ref(Transfer) },
+      errors: [409],
+    }),
+    async (request, reply) => {
+      const member = memberOf(request)
+      const { approvalTtlHours } = deps.config
+      return mutate(deps, request, reply, async (trx) => {
+        const outcome = await requestTransfer(trx, { member, body: request.body, approvalTtlHours, now: deps.clock() })
+        return 'refusal' in outcome ? outcome : created(await readTransfer(trx, member, outcome.id))
+      })
+    },
+  )
+
+  app.post(
+    '/vaults/:code/transfers/preview',
+    route({
+      operationId: 'previewTransfer',
+      summary: 'What would happen to an order',
+      description: 'Takes the body of a transfer and changes nothing: the decision with its trace, the fee estimate, what is available.',
+      tag,
+      access: 'member',
+      params: VaultParams,
+      body: TransferOrder,
+      answers: { 200: Ref(TransferPreview) },
+    }),
+    async (request) => {
+      const member = memberOf(request)
+      const { order, decision } = await previewTransfer(deps.db, { member, body: request.body, now: deps.clock() })
+      const available = order.source.available ?? '0'
+      return {
+        decision: {
+          effect: decision.effect,
+          blockReason: decision.blockReason,
+          decisionPolicy: decision.decisionPolicy,
+          requirements: decision.requirements.map(({ policyId, policyCode, threshold, bypassed }) => ({ policyId, policyCode, threshold, bypassed })),
+        },
+        trace: decision.trace,
+        fee: await estimateFee(deps, member.vault.id, order),
+        available,
+        availableDecimal: formatDecimal(available, order.source.decimals),
+      }
+    },
+  )
+
+  app.get(
+    '/vaults/:code/transfers',
+    route({
+      operationId: 'listTransfers',
+      summary: 'Transfers, newest first',
+      description: 'A member reads transfers from their own addresses, an administrator those of the whole vault.',
+      tag,
+      access: 'member',
+      params: VaultParams,
+      querystring: TransferQuery,
+      answers: { 200: PageOf(Ref(Transfer)) },
+    }),
+    async (request) => {
+      const member = memberOf(request)
+      const { status, userId } = request.query
+      const options = { ...pageOf(request.query), status: status ?? null }
+      const rows = await listTransfers(deps.db, addressScopeOf(member, userId), options)
+      return toPage(rows, options.limit, (row) => ({ createdAt: row.created_at, id: row.id }), (row) => toTransfer(row, member))
+    },
+  )
+
+  app.get(
+    '/vaults/:code/transfers/:id',
+    route({
+      operationId: 'getTransfer',
+      summary: 'One transfer',
+      description: 'For its initiator, the owner of its source address, its approvers and administrators.',
+      tag,
+      access: 'member',
+      params: VaultAndIdParams,
+      answers: { 200: Ref(Transfer) },
+    }),
+    async (request) => {
+      const member = memberOf(request)
+      return readTransfer(deps.db, member, request.params.id)
+    },
+  )
+
+  app.get(
+    '/vaults/:code/transfers/:id/evidence',
+    route({
+      operationId: 'getTransferEvidence',
+      summary: 'Everything that proves a transfer',
+      description: 'Order, policies as they were, votes, ledger entries, audit records and their seals; verifiable offline (docs/audit.md).',
+      tag,
+      access: 'administrator',
+      params: VaultAndIdParams,
+      answers: { 200: Ref(TransferEvidence) },
+    }),
+    async (request) => {
+      const member = memberOf(request)
+      const row = await findTransfer(deps.db, member, request.params.id)
+      if (row === null) throw notFound('Transfer')
+      return {
+        schemaVersion: '1' as const,
+        transfer: toTransfer(row, member),
+        payload: row.payload,
+        payloadHash: row.payload_hash.toString('hex'),
+        decision: row.decision,
+        ...(await listEvidence(deps.db, row.vault_id, row.id)),
+      }
+    },
+  )
+
+  const votes = { approve: approveTransfer, reject: rejectTransfer }
+  for (const [verb, vote] of Object.entries(votes)) {
+    app.post(
+      `/vaults/:code/transfers/:id/${verb}`,
+      route({
+        operationId: `${verb}Transfer`,
+        summary: verb === 'approve' ? 'Vote for a transfer' : 'Veto a transfer',
+        tag,
+        access: 'member',
+        params: VaultAndIdParams,
+        body: VoteBody,
+        answers: { 200: Ref(Transfer) },
+        errors: [409],
+      }),
+      async (request, reply) => {
+        const member = memberOf(request)
+        return mutate(deps, request, reply, async (trx) => {
+          await vote(trx, { member, id: request.params.id, comment: request.body?.comment ?? null, now: deps.clock() })
+          return ok(await readTransfer(trx, member, request.params.id))
+        })
+      },
+    )
+  }
+
+  app.post(
+    '/vaults/:code/transfers/:id/cancel',
+    route({
+      operationId: 'cancelTransfer',
+      summary: 'Take a transfer back',
+      description: 'By its initiator or an administrator, until it is handed to the wallet service.',
+      tag,
+      access: 'member',
+      params: VaultAndIdParams,
+      answers: { 200: Ref(Transfer) },
+      errors: [409],
+    }),
+    async (request, reply) => {
+      const member = memberOf(request)
+      return mutate(deps, request, reply, async (trx) => {
+        await cancelTransfer(trx, { member, id: request.params.id, now: deps.clock() })
+        return ok(await readTransfer(trx, member, request.params.id))
+      })
+    },
+  )
+}
+
+async function readTransfer(db: Db | Trx, member: Member, id: string) {
+  const row = await findTransfer(db, member, id)
+  if (row === null) throw notFound('Transfer')
+  return toTransfer(row, member)
+}
+
+/** The wallet service's estimate in the native coin; null when it cannot be had: a preview must not fail for that. */
+async function estimateFee(deps: Deps, vaultId: string, order: Order) {
+  const coin = await deps.db
+    .selectFrom('tokens')
+    .select(['code', 'decimals'])
+    .where('network_id', '=', order.source.network_id)
+    .where('contract_key', '=', '')
+    .executeTakeFirst()
+  if (coin === undefined) return null
+  try {
+    const wallet = await walletOfVault(deps, vaultId)
+    const { fee } = await wallet.estimateFee({
+      network: order.source.network_slug,
+      fromAddress: order.source.address,
+      toAddress: order.to.address,
+      contractAddress: order.source.contract_address,
+      amount: order.amount.toString(),
+    })
+    return { amount: fee, amountDecimal: formatDecimal(fee, coin.decimals), asset: coin.code }
+  } catch (error) {
+    deps.log.warn({ err: error }, 'no fee estimate')
+    return null
+  }
+}

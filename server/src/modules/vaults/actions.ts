@@ -1,0 +1,369 @@
+import type { Static } from 'typebox'
+import type { Caller } from '../../access/caller.ts'
+import type { Trx } from '../../db/client.ts'
+import { violates } from '../../db/transaction.ts'
+import { badRequest, conflict, type FieldFault, faulty, notFound } from '../../lib/errors.ts'
+import { newId } from '../../lib/ids.ts'
+import { variantsPerRouteMax } from '../../lib/limits.ts'
+import type { Sealer } from '../../lib/secrets.ts'
+import { insertAuditRecord } from '../audit/record.ts'
+import { insertSystemGroups } from '../policies/system-groups.ts'
+import { upsertNetwork } from '../registry/actions.ts'
+import {
+  findNetworkByCoinType,
+  findNetworksOfVaults,
+  findTokensOfNetworks,
+  type NetworkRow,
+  type TokenRow,
+} from '../registry/queries.ts'
+import { faultOfWalletUrl } from '../wallet-service/base-url.ts'
+import { findRoute, findVariant, findVault, lockVaultRow, type VariantRow, type VaultWithStructure } from './queries.ts'
+import type { VariantCreation, VariantUpdate, VaultCreation, VaultUpdate } from './schema.ts'
+import { type Plan, type PlannedVariant, planStructure, planVariant, type RouteInput } from './structure.ts'
+
+type By = { caller: Caller; now: Date }
+
+/**
+ * Creates a draft vault with its derivation structure and its two built-in groups, all or nothing.
+ * @throws 400 with every fault of the structure, 409 when the code is taken
+ */
+export async function createVault(
+  trx: Trx,
+  body: Static<typeof VaultCreation>,
+  { caller, now, sealer }: By & { sealer: Sealer },
+): Promise<VaultWithStructure> {
+  const { vault, routes } = body
+  const urlFault = faultOfWalletUrl(vault.walletServiceUrl)
+  const plan = planOrThrow(routes, urlFault === null ? [] : [{ field: 'vault.walletServiceUrl', message: urlFault }])
+  const id = newId(now)
+  await trx
+    .insertInto('vaults')
+    .values({
+      id,
+      code: vault.code,
+      name: vault.name,
+      description: vault.description ?? null,
+      wallet_service_url: vault.walletServiceUrl,
+      wallet_service_secret: vault.walletServiceSecret == null ? null : sealer.seal(vault.walletServiceSecret),
+      created_at: now,
+      updated_at: now,
+    })
+    .execute()
+    .catch((error: unknown) => {
+      if (violates(error, 'vaults_code_key')) throw conflict(`The vault code ${vault.code} is taken`)
+      throw error
+    })
+  await insertStructure(trx, id, plan, { caller, now })
+  await insertSystemGroups(trx, { vaultId: id, creatorId: caller.userId, now })
+  await insertAuditRecord(trx, {
+    vaultId: id,
+    actorId: caller.userId,
+    action: 'vault.created',
+    targetType: 'vault',
+    targetId: id,
+    details: {
+      code: vault.code,
+      name: vault.name,
+      walletServiceUrl: vault.walletServiceUrl,
+      structure: summaryOf(plan),
+    },
+    now,
+  })
+  return (await findVault(trx, id))!
+}
+
+/** Changes what is not structure. A stored bearer secret is never sent to another origin than it was given for. */
+export async function updateVault(
+  trx: Trx,
+  vaultId: string,
+  body: Static<typeof VaultUpdate>,
+  { caller, now, sealer }: By & { sealer: Sealer },
+): Promise<VaultWithStructure> {
+  const urlFault = body.walletServiceUrl === undefined ? null : faultOfWalletUrl(body.walletServiceUrl)
+  if (urlFault !== null) throw badRequest('walletServiceUrl', urlFault)
+  const vault = await lockVaultRow(trx, vaultId)
+  if (
+    body.walletServiceUrl !== undefined &&
+    body.walletServiceSecret === undefined &&
+    vault.wallet_service_secret !== null &&
+    new URL(body.walletServiceUrl).origin !== new URL(vault.wallet_service_url).origin
+  ) {
+    throw badRequest('walletServiceSecret', 'is required (or null) when walletServiceUrl moves to another origin')
+  }
+  const { walletServiceSecret, ...shown } = body
+  await trx
+    .updateTable('vaults')
+    .set({
+      ...(body.name === undefined ? {} : { name: body.name }),
+      ...(body.description === undefined ? {} : { description: body.description }),
+      ...(body.walletServiceUrl === undefined ? {} : { wallet_service_url: body.walletServiceUrl }),
+      ...(walletServiceSecret === undefined
+        ? {}
+        : { wallet_service_secret: walletServiceSecret === null ? null : sealer.seal(walletServiceSecret) }),
+      updated_at: now,
+    })
+    .where('id', '=', vaultId)
+    .execute()
+  await insertAuditRecord(trx, {
+    vaultId,
+    actorId: caller.userId,
+    action: 'vault.updated',
+    targetType: 'vault',
+    targetId: vaultId,
+    details: { changes: shown, isWalletServiceSecretChanged: walletServiceSecret !== undefined },
+    now,
+  })
+  return (await findVault(trx, vaultId))!
+}
+
+/**
+ * Makes the structure final; addresses may be created from now on.
+ * @throws 409 when it is final already
+ */
+export async function lockVault(trx: Trx, vaultId: string, { caller, now }: By): Promise<VaultWithStructure> {
+  const { numUpdatedRows } = await trx
+    .updateTable('vaults')
+    .set({ locked_at: now, updated_at: now })
+    .where('id', '=', vaultId)
+    .where('locked_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  if (numUpdatedRows === 0n) throw conflict('The vault is locked already')
+  await insertAuditRecord(trx, {
+    vaultId,
+    actorId: caller.userId,
+    action: 'vault.locked',
+    targetType: 'vault',
+    targetId: vaultId,
+    details: {},
+    now,
+  })
+  return (await findVault(trx, vaultId))!
+}
+
+/**
+ * Replaces networks and routes of a draft whole.
+ * @throws 400 with every fault of the structure, 409 when the vault is locked
+ */
+export async function replaceStructure(
+  trx: Trx,
+  vaultId: string,
+  routes: Record<string, RouteInput>,
+  { caller, now }: By,
+): Promise<VaultWithStructure> {
+  const plan = planOrThrow(routes, [])
+  const vault = await lockVaultRow(trx, vaultId)
+  if (vault.locked_at !== null) throw conflict('The vault is locked; its structure is final')
+  await trx.deleteFrom('routes').where('vault_id', '=', vaultId).execute()
+  await trx.deleteFrom('vault_networks').where('vault_id', '=', vaultId).execute()
+  await insertStructure(trx, vaultId, plan, { caller, now })
+  await trx.updateTable('vaults').set({ updated_at: now }).where('id', '=', vaultId).execute()
+  await insertAuditRecord(trx, {
+    vaultId,
+    actorId: caller.userId,
+    action: 'vault.structure_replaced',
+    targetType: 'vault',
+    targetId: vaultId,
+    details: { structure: summaryOf(plan) },
+    now,
+  })
+  return (await findVault(trx, vaultId))!
+}
+
+/**
+ * Adds a variant to a static route; before and after locking.
+ * @throws 404 for an unknown route, 409 for a dynamic route or a taken id or code
+ */
+export async function addVariant(
+  trx: Trx,
+  vaultId: string,
+  routeId: string,
+  body: Static<typeof VariantCreation>,
+  { caller, now }: By,
+): Promise<VariantRow> {
+  await lockVaultRow(trx, vaultId)
+  const route = await findRoute(trx, vaultId, routeId)
+  if (route === null) throw notFound('Route')
+  if (route.dynamic) throw conflict('A dynamic route has no variants')
+  if (route.variants.length >= variantsPerRouteMax) {
+    throw conflict(`A route has at most ${variantsPerRouteMax} variants`)
+  }
+  const planned = planVariant(body, '')
+  const tokens = await tokensOfVault(trx, vaultId)
+  const tokenId = planned.token === null ? null : resolveToken(planned.token, tokens)
+  if (tokenId !== null && typeof tokenId !== 'string') throw badRequest('token', tokenId.fault)
+  const row = toVariantRow(vaultId, routeId, planned, tokenId, now)
+  await trx
+    .insertInto('variants')
+    .values(row)
+    .execute()
+    .catch((error: unknown) => {
+      if (violates(error, 'variants_vault_id_route_id_path_id_key')) {
+        throw conflict(`The route has a variant with the id ${planned.pathId} already`)
+      }
+      if (violates(error, 'variants_vault_id_route_id_code_key')) {
+        throw conflict(`The route has a variant with the code ${planned.code} already`)
+      }
+      throw error
+    })
+  await insertAuditRecord(trx, {
+    vaultId,
+    actorId: caller.userId,
+    action: 'variant.created',
+    targetType: 'variant',
+    targetId: row.id,
+    details: { route: route.code, pathId: planned.pathId, code: planned.code, token: planned.token },
+    now,
+  })
+  return (await findVariant(trx, vaultId, row.id))!
+}
+
+/** Renames, enables or disables a variant, or changes its token; its number and code never change. */
+export async function updateVariant(
+  trx: Trx,
+  vaultId: string,
+  variantId: string,
+  body: Static<typeof VariantUpdate>,
+  { caller, now }: By,
+): Promise<VariantRow> {
+  if ((await findVariant(trx, vaultId, variantId)) === null) throw notFound('Variant')
+  const tokenId = body.token == null ? null : resolveToken(body.token, await tokensOfVault(trx, vaultId))
+  if (tokenId !== null && typeof tokenId !== 'string') throw badRequest('token', tokenId.fault)
+  await trx
+    .updateTable('variants')
+    .set({
+      ...(body.name === undefined ? {} : { name: body.name }),
+      ...(body.description === undefined ? {} : { description: body.description }),
+      ...(body.enabled === undefined ? {} : { enabled: body.enabled }),
+      ...(body.token === undefined ? {} : { token_id: tokenId }),
+      updated_at: now,
+    })
+    .where('vault_id', '=', vaultId)
+    .where('id', '=', variantId)
+    .execute()
+  await insertAuditRecord(trx, {
+    vaultId,
+    actorId: caller.userId,
+    action: 'variant.updated',
+    targetType: 'variant',
+    targetId: variantId,
+    details: { changes: { ...body } },
+    now,
+  })
+  return (await findVariant(trx, vaultId, variantId))!
+}
+
+function planOrThrow(routes: Record<string, RouteInput>, known: FieldFault[]): Plan {
+  const outcome = planStructure(routes)
+  const faults = [...known, ...('faults' in outcome ? outcome.faults : [])]
+  if (faults.length > 0 || 'faults' in outcome) throw faulty(faults)
+  return outcome.plan
+}
+
+async function insertStructure(trx: Trx, vaultId: string, plan: Plan, by: By): Promise<void> {
+  const networks = await connectNetworks(trx, vaultId, plan, by)
+  const tokens = await findTokensOfNetworks(
+    trx,
+    networks.map(({ id }) => id),
+  )
+  const routes = plan.routes.map((route) => ({ ...route, id: newId(by.now) }))
+  const faults: FieldFault[] = []
+  const variants = routes.flatMap((route) =>
+    route.variants.map((variant) => {
+      const tokenId = variant.token === null ? null : resolveToken(variant.token, tokens)
+      if (tokenId !== null && typeof tokenId !== 'string') {
+        faults.push({ field: `${variant.field}.token`, message: tokenId.fault })
+        return toVariantRow(vaultId, route.id, variant, null, by.now)
+      }
+      return toVariantRow(vaultId, route.id, variant, tokenId, by.now)
+    }),
+  )
+  if (faults.length > 0) throw faulty(faults)
+  if (routes.length > 0) {
+    await trx
+      .insertInto('routes')
+      .values(
+        routes.map(({ variants: _, ...route }) => ({
+          ...route,
+          vault_id: vaultId,
+          created_at: by.now,
+          updated_at: by.now,
+        })),
+      )
+      .execute()
+  }
+  if (variants.length > 0) await trx.insertInto('variants').values(variants).execute()
+}
+
+/** The registry belongs to platform administrators: anyone else connects networks that are in it, as they are. */
+async function connectNetworks(trx: Trx, vaultId: string, plan: Plan, { caller, now }: By): Promise<NetworkRow[]> {
+  const faults: FieldFault[] = []
+  const found = new Map<number, NetworkRow>()
+  // One order for everybody: two vaults created at once must not wait for each other's networks crosswise.
+  for (const network of plan.networks.toSorted((a, b) => a.coinType - b.coinType)) {
+    const row = caller.isPlatformAdmin
+      ? await upsertNetwork(trx, network, { actorId: caller.userId, now })
+      : await findNetworkByCoinType(trx, network.coinType)
+    if (row !== null) found.set(network.coinType, row)
+    else if (caller.isPlatformAdmin) {
+      faults.push({ field: `${network.field}.code`, message: 'is the code of a network with another coin type' })
+    } else {
+      faults.push({
+        field: `${network.field}.id`,
+        message: 'is no network of the registry; a platform administrator adds it',
+      })
+    }
+  }
+  if (faults.length > 0) throw faulty(faults)
+  const rows = plan.networks.map((network) => found.get(network.coinType)!)
+  await trx
+    .insertInto('vault_networks')
+    .values(rows.map((row, position) => ({ vault_id: vaultId, network_id: row.id, position })))
+    .execute()
+  return rows
+}
+
+async function tokensOfVault(trx: Trx, vaultId: string): Promise<TokenRow[]> {
+  const networks = await findNetworksOfVaults(trx, [vaultId])
+  return findTokensOfNetworks(
+    trx,
+    networks.map(({ id }) => id),
+  )
+}
+
+/** The id of the token that the code means among the tokens of the vault's networks, or why there is none. */
+function resolveToken(code: string, tokens: TokenRow[]): string | { fault: string } {
+  const [token, ...others] = tokens.filter((candidate) => candidate.code === code)
+  if (token === undefined) return { fault: 'is not a token of a network of this vault' }
+  if (others.length > 0) {
+    const networks = [token, ...others].map((candidate) => candidate.network_slug).join(', ')
+    return { fault: `is a token of several networks of this vault: ${networks}` }
+  }
+  return token.id
+}
+
+function toVariantRow(vaultId: string, routeId: string, variant: PlannedVariant, tokenId: string | null, now: Date) {
+  return {
+    vault_id: vaultId,
+    id: newId(now),
+    route_id: routeId,
+    path_id: variant.pathId,
+    code: variant.code,
+    name: variant.name,
+    description: variant.description,
+    enabled: variant.enabled,
+    token_id: tokenId,
+    created_at: now,
+    updated_at: now,
+  }
+}
+
+function summaryOf(plan: Plan): Record<string, unknown> {
+  return {
+    networks: plan.networks.map(({ coinType, code }) => ({ coinType, code })),
+    routes: plan.routes.map(({ code, dynamic, variants }) => ({
+      code,
+      dynamic,
+      variants: variants.map((variant) => ({ id: variant.pathId, code: variant.code, token: variant.token })),
+    })),
+  }
+}

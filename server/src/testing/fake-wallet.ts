@@ -1,0 +1,192 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { parseOnchainAddress } from '../lib/onchain-address.ts'
+import { newSecret, sha256 } from '../lib/secrets.ts'
+
+type Order = {
+  id: string
+  network: string
+  coinType: number
+  derivationPath: string
+  fromAddress: string
+  toAddress: string
+  contractAddress: string | null
+  amount: string
+}
+export type FakeStatus = {
+  id: string
+  status: 'queued' | 'broadcast' | 'confirmed' | 'failed'
+  txHash: string | null
+  fee: string | null
+  feePaidBy: string | null
+  confirmations: number
+  blockTime: string | null
+  failureReason: string | null
+  network: string
+  fromAddress: string
+  toAddress: string
+  contractAddress: string | null
+  amount: string
+}
+// biome-ignore lint/suspicious/noExplicitAny: what a test sent is for the test to know.
+export type FakeRequest = { method: string; path: string; headers: IncomingHttpHeaders; body: any }
+
+export type FakeWallet = {
+  url: string
+  secret: string
+  /** Every request in the order of arrival. */
+  requests: FakeRequest[]
+  /** 'error' answers 500; 'refused' answers nothing and closes the connection. */
+  down: false | 'error' | 'refused'
+  delayMilliseconds: number
+  /** Orders are recorded, and never answered. */
+  swallow: boolean
+  /** Replaces what POST /addresses answers, or a promise of it; null: the honest address. */
+  lieAboutAddress: ((derivationPath: string) => unknown) | null
+  /** Changes what GET /transfers/{id} answers. */
+  mutateStatus: ((id: string, status: FakeStatus) => unknown) | null
+  /** What GET /balances answers, by lower-case address and contract ('' for the coin); "0" when nothing is set. */
+  balances: Map<string, string>
+  fee: string
+  transfer(id: string): FakeStatus | null
+  transfers(): FakeStatus[]
+  /** How many times an order with this id was accepted as new: what would be broadcasts. */
+  broadcastCount(id: string): number
+  broadcast(id: string, options?: { txHash?: string }): void
+  confirm(id: string, options?: { fee?: string; txHash?: string }): void
+  fail(id: string, reason: string, fee?: string): void
+  close(): Promise<void>
+}
+
+/**
+ * A wallet service in memory, on loopback: the protocol of decisions.md, section 10. Its keys are the hash of its secret
+ * and the path, so the same path always has the same address. It broadcasts nothing by itself: tests say what happens.
+ */
+export async function startFakeWallet({ secret = newSecret() }: { secret?: string } = {}): Promise<FakeWallet> {
+  const orders = new Map<string, { body: string; status: FakeStatus }>()
+  const accepted = new Map<string, number>()
+  const server = createServer((request, response) => {
+    void (async () => {
+      const text = await bodyOf(request)
+      const url = new URL(request.url ?? '/', 'http://wallet')
+      const body: unknown = text === '' ? null : JSON.parse(text)
+      wallet.requests.push({ method: request.method ?? '', path: request.url ?? '', headers: request.headers, body })
+      if (wallet.down === 'refused') return request.socket.destroy()
+      if (wallet.delayMilliseconds > 0) await new Promise((resolve) => setTimeout(resolve, wallet.delayMilliseconds))
+      const answer = wallet.down === 'error' ? [500, { message: 'down' }] : await handle(request, url, body)
+      if (wallet.swallow && request.method === 'POST' && url.pathname === '/transfers') return
+      response.writeHead(answer[0] as number, { 'content-type': 'application/json' }).end(JSON.stringify(answer[1]))
+    })()
+  })
+
+  const handle = async (request: IncomingMessage, url: URL, body: unknown): Promise<[number, unknown]> => {
+    if (request.headers.authorization !== `Bearer ${secret}`) return [401, { message: 'wrong secret' }]
+    const route = `${request.method} ${url.pathname}`
+    if (route === 'POST /addresses') {
+      const { derivationPath } = body as { derivationPath: string }
+      const { lieAboutAddress } = wallet
+      return [200, { address: await (lieAboutAddress ?? honestAddress)(derivationPath) }]
+    }
+    if (route === 'POST /transfers') return submit(body as Order)
+    if (route.startsWith('GET /transfers/')) {
+      const id = decodeURIComponent(url.pathname.slice('/transfers/'.length))
+      const order = orders.get(id)
+      if (order === undefined) return [404, { message: 'unknown transfer' }]
+      return [200, wallet.mutateStatus === null ? order.status : wallet.mutateStatus(id, { ...order.status })]
+    }
+    if (route === 'GET /balances') {
+      const key = `${url.searchParams.get('address')} ${url.searchParams.get('contract') ?? ''}`.toLowerCase()
+      return [200, { balance: wallet.balances.get(key.trim()) ?? '0', blockNumber: 1 }]
+    }
+    if (route === 'POST /fees') return [200, { fee: wallet.fee, asset: 'native' }]
+    return [404, { message: 'no such route' }]
+  }
+
+  const honestAddress = (derivationPath: string) => fakeAddress(secret + derivationPath)
+
+  const submit = (order: Order): [number, unknown] => {
+    const known = orders.get(order.id)
+    if (known !== undefined && known.body !== JSON.stringify(order)) return [409, { message: 'another order' }]
+    if (known !== undefined) return [202, known.status]
+    const { derivationPath: _, coinType: __, ...echo } = order
+    const status: FakeStatus = {
+      ...echo,
+      status: 'queued',
+      txHash: null,
+      fee: null,
+      feePaidBy: null,
+      confirmations: 0,
+      blockTime: null,
+      failureReason: null,
+    }
+    orders.set(order.id, { body: JSON.stringify(order), status })
+    accepted.set(order.id, (accepted.get(order.id) ?? 0) + 1)
+    return [202, status]
+  }
+
+  const statusOf = (id: string): FakeStatus => {
+    const order = orders.get(id)
+    if (order === undefined) throw new Error(`The fake wallet has no transfer ${id}`)
+    return order.status
+  }
+
+  server.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  // A test that forgets to close the wallet must not hang its process.
+  server.unref()
+
+  const wallet: FakeWallet = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    secret,
+    requests: [],
+    down: false,
+    delayMilliseconds: 0,
+    swallow: false,
+    lieAboutAddress: null,
+    mutateStatus: null,
+    balances: new Map(),
+    fee: '21000',
+    transfer: (id) => orders.get(id)?.status ?? null,
+    transfers: () => [...orders.values()].map(({ status }) => status),
+    broadcastCount: (id) => accepted.get(id) ?? 0,
+    broadcast(id, { txHash = fakeTxHash(id) } = {}) {
+      Object.assign(statusOf(id), { status: 'broadcast', txHash })
+    },
+    confirm(id, { fee = '21000', txHash = statusOf(id).txHash ?? fakeTxHash(id) } = {}) {
+      Object.assign(statusOf(id), {
+        status: 'confirmed',
+        txHash,
+        fee,
+        feePaidBy: statusOf(id).fromAddress,
+        confirmations: 12,
+        blockTime: new Date().toISOString(),
+      })
+    },
+    fail(id, reason, fee) {
+      const paid = fee === undefined ? {} : { fee, feePaidBy: statusOf(id).fromAddress }
+      Object.assign(statusOf(id), { status: 'failed', failureReason: reason, ...paid })
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+  return wallet
+}
+
+/** The transaction hash that the fake wallet gives a transfer unless the test names one. */
+export function fakeTxHash(seed: string): string {
+  return `0x${sha256(seed).toString('hex')}`
+}
+
+/** An EVM address in EIP-55 form that depends on the seed only. */
+export function fakeAddress(seed: string): string {
+  return parseOnchainAddress(`0x${sha256(seed).toString('hex').slice(0, 40)}`, 'evm')!.address
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString()
+}

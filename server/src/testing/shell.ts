@@ -1,0 +1,12 @@
+import type { Deps } from '../deps.ts'
+import type { App } from '../http/route.ts'
+import { ErrorSchema } from '../http/schema.ts'
+import { createServer } from '../http/server.ts'
+
+/** The HTTP shell with routes that only a test has. */
+export async function createTestShell(deps: Deps, addRoutes: (app: App) => void): Promise<App> {
+  const app = await createServer(deps, [ErrorSchema])
+  addRoutes(app)
+  await app.ready()
+  return app
+}

@@ -1,0 +1,177 @@
+import { existsSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { inTransaction } from '../server/src/db/transaction.ts'
+import { createSignInLink } from '../server/src/modules/auth/actions.ts'
+import { createTestApp, type TestApp } from '../server/src/testing/app.ts'
+import { createOutbox, type Outbox } from '../server/src/testing/outbox.ts'
+import { insertVault } from '../server/src/testing/vault-fixture.ts'
+
+let outbox: Outbox
+let test: TestApp
+let browser: Browser
+let page: Page
+let origin: string
+const faults: string[] = []
+
+beforeAll(async () => {
+  const port = await freePort()
+  origin = `http://localhost:${port}`
+  outbox = await createOutbox()
+  test = await createTestApp({ PUBLIC_URL: origin, DATA_DIR: outbox.dataDir })
+  await test.app.listen({ port, host: '127.0.0.1' })
+  browser = await chromium.launch({
+    executablePath: findChromium(),
+    args: [
+      '--headless',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  })
+})
+afterAll(async () => {
+  await browser?.close()
+  await test?.close()
+  await outbox?.remove()
+})
+
+afterEach(async () => {
+  await page?.context().close()
+  expect(faults.splice(0)).toEqual([])
+})
+
+/** A browser without cookies; what its console complains about, and every request elsewhere, is a fault. */
+async function openBrowser(): Promise<Page> {
+  const context = await browser.newContext()
+  page = await context.newPage()
+  page.setDefaultTimeout(10_000)
+  page.on('console', (message) => {
+    // The API reference is not ours: it tries an inline style, which the content policy blocks without harm.
+    if (message.type() === 'error' && !page.url().includes('/docs')) faults.push(message.text())
+  })
+  page.on('pageerror', (error) => faults.push(error.message))
+  page.on('request', (request) => {
+    const { protocol } = new URL(request.url())
+    if (protocol.startsWith('http') && new URL(request.url()).origin !== origin) faults.push(request.url())
+    if (request.headers().referer?.includes('token=')) faults.push(`a token leaks by Referer to ${request.url()}`)
+  })
+  return page
+}
+
+describe('signing in with a browser', () => {
+  it('by a printed link: confirm, be signed in, read the API reference, sign out', async () => {
+    const admin = await test.signIn('admin@example.org')
+    await insertVault(test, 'main-vault', admin)
+    const link = await inTransaction(test.deps.db, (trx) =>
+      createSignInLink(trx, test.deps, 'admin@example.org', test.clock.now()),
+    )
+    await openBrowser()
+    await page.goto(link)
+    expect(await page.textContent('main')).toContain('as admin@example.org')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { name: 'You are signed in' }).waitFor()
+    const text = await page.textContent('main')
+    expect(text).toContain('admin@example.org')
+    expect(text).toContain('Vault main-vault')
+    expect(text).toContain('administrator')
+    expect(await page.evaluate('document.cookie')).toBe('')
+
+    await page.getByRole('link', { name: 'API reference' }).click()
+    await page.getByRole('heading', { name: /^Strongroom/ }).waitFor()
+    await page.getByRole('link', { name: 'Sign-in', exact: true }).click()
+    await page.getByText('Turn the token of a sign-in link into a session').waitFor()
+
+    await page.goto(origin)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('E-mail address').waitFor()
+    await page.goto(origin)
+    await page.getByLabel('E-mail address').waitFor()
+  })
+
+  it('by form and mail: the link signs in directly in the same browser', async () => {
+    await test.signIn('known@example.org')
+    await openBrowser()
+    await page.goto(`${origin}/`)
+    await askForLink('known@example.org')
+    await page.goto((await outbox.lastLink('known@example.org')).href)
+    await page.getByRole('heading', { name: 'You are signed in' }).waitFor()
+    expect(page.url()).toBe(`${origin}/`)
+  })
+
+  it('T42 by a mail that is opened in another browser: only its button signs in', async () => {
+    await test.signIn('mobile@example.org')
+    await openBrowser()
+    await page.goto(`${origin}/sign-in?redirectTo=%2Fdocs`)
+    await askForLink('mobile@example.org')
+    await page.context().close()
+
+    const link = (await outbox.lastLink('mobile@example.org')).href
+    await openBrowser()
+    await page.goto(link)
+    await page.getByRole('button', { name: 'Sign in' }).waitFor()
+    expect(await page.context().cookies()).toEqual([])
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.waitForURL(`${origin}/docs**`)
+  })
+
+  it('by an invitation: the page names the vault, the link makes a member', async () => {
+    const owner = await test.signIn('owner@example.org')
+    const vault = await insertVault(test, 'guest-vault', owner)
+    await owner.post('/invitations', { email: 'guest@example.org', groupIds: [vault.administratorsId] })
+    await test.runJobs()
+    await openBrowser()
+    await page.goto((await outbox.lastLink('guest@example.org')).href)
+    expect(await page.textContent('main')).toContain('You are invited to the vault Vault guest-vault')
+    expect(await page.getByLabel('E-mail address').inputValue()).toBe('guest@example.org')
+    await askForLink('guest@example.org')
+    await page.goto((await outbox.lastLink('guest@example.org')).href)
+    await page.getByRole('heading', { name: 'You are signed in' }).waitFor()
+    expect(await page.textContent('main')).toContain('Vault guest-vault')
+  })
+
+  it('says so when a link does not work any more', async () => {
+    await openBrowser()
+    await page.goto(`${origin}/sign-in/confirm?token=unknown`)
+    expect(await page.getByRole('alert').textContent()).toContain('used, expired or unknown')
+    await page.goto(`${origin}/sign-in?invitation=unknown`)
+    expect(await page.getByRole('alert').textContent()).toContain('accepted or revoked already')
+  })
+})
+
+async function askForLink(email: string): Promise<void> {
+  await page.getByLabel('E-mail address').fill(email)
+  await page.getByRole('button', { name: 'E-mail me a sign-in link' }).click()
+  await page.getByText('a link is on its way').waitFor()
+  await test.runJobs()
+}
+
+function findChromium(): string {
+  const candidates = [
+    process.env.CHROMIUM_PATH,
+    '/usr/bin/chromium',
+    '/usr/bin/chromium-browser',
+    '/usr/bin/google-chrome',
+  ]
+  const found = candidates.find((path) => path !== undefined && existsSync(path))
+  if (found === undefined) {
+    throw new Error('The browser tests need Chromium: apt-get install chromium, or set CHROMIUM_PATH to a browser.')
+  }
+  return found
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo
+      server.close(() => resolve(port))
+    })
+  })
+}

@@ -1,0 +1,163 @@
+import { type ChildProcess, execFile, execFileSync, fork } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { parseEther } from 'viem'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Anvil, startAnvil } from './anvil.ts'
+import { createTestDatabase, type TestDatabase } from './testing/database.ts'
+import { startNodeProxy } from './testing/node-proxy.ts'
+import { openFaucet } from './testing/test-token.ts'
+import {
+  call,
+  deriveTestAddress,
+  orderTestTransfer,
+  vaultToken,
+  waitFor,
+  waitForTransfer,
+} from './testing/wallet-client.ts'
+import { webhookSecret } from './testing/webhook-receiver.ts'
+
+const folder = fileURLToPath(new URL('../', import.meta.url))
+const program = `${folder}bin/strongroom-wallet.js`
+const passphrase = 'a passphrase for the tests'
+
+let anvil: Anvil
+let database: TestDatabase
+let proxy: Awaited<ReturnType<typeof startNodeProxy>>
+let environment: Record<string, string>
+const running = new Set<ChildProcess>()
+
+beforeAll(async () => {
+  // The commands are tested as they are installed: compiled. The build does only what is not done yet.
+  execFileSync(process.execPath, [createRequire(import.meta.url).resolve('typescript/bin/tsc6'), '-b'], { cwd: folder })
+  execFileSync(process.execPath, [`${folder}scripts/copy-migrations.js`])
+  ;[anvil, database] = await Promise.all([startAnvil(), createTestDatabase()])
+  proxy = await startNodeProxy(anvil.rpcUrl)
+  environment = {
+    DATABASE_URL: database.url,
+    WALLET_PASSPHRASE: passphrase,
+    WALLET_CHAINS: JSON.stringify({
+      ethereum: { rpcUrl: proxy.rpcUrl, chainId: 31337, confirmations: 1, pollMilliseconds: 50 },
+    }),
+    WEBHOOK_URL: 'http://127.0.0.1:9/unused',
+    WEBHOOK_SECRET: webhookSecret,
+    WALLET_CLIENTS: JSON.stringify([{ name: 'first', token: vaultToken }]),
+  }
+}, 60_000)
+
+afterAll(async () => {
+  for (const child of running) child.kill('SIGKILL')
+  await proxy?.stop()
+  await anvil?.stop()
+  await database?.drop()
+})
+
+async function serve() {
+  const child = fork(program, ['serve'], { env: environment, silent: true })
+  running.add(child)
+  let output = ''
+  child.stdout?.on('data', (chunk) => {
+    output += chunk
+  })
+  const port = await new Promise<number>((resolve, reject) => {
+    child.once('message', (message: { type: string; port: number }) => resolve(message.port))
+    child.once('exit', (code) => reject(new Error(`ended with ${code}`)))
+  })
+  const end = (signal: 'SIGTERM' | 'SIGKILL') =>
+    new Promise<number | null>((resolve) => {
+      child.once('exit', (code) => resolve(code))
+      child.kill(signal)
+      running.delete(child)
+    })
+  return { url: `http://127.0.0.1:${port}`, end, output: () => output }
+}
+
+const run = (args: string[], env: Record<string, string>) =>
+  promisify(execFile)(process.execPath, [program, ...args], { env }).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({ code, stdout, stderr }),
+  )
+
+test('serve tells its port, answers, and ends with code 0 on SIGTERM; its log has no secret', async () => {
+  const wallet = await serve()
+  await deriveTestAddress(wallet.url, 'm/44/60/0/0')
+  expect((await call(wallet.url, '/healthz')).status).toBe(200)
+  expect(wallet.output()).toContain(`wallet service listening on ${wallet.url}`)
+  expect(await wallet.end('SIGTERM')).toBe(0)
+  for (const secret of [vaultToken, passphrase, webhookSecret]) expect(wallet.output()).not.toContain(secret)
+})
+
+test('wrong settings end with one clear line and code 1', async () => {
+  const { code, stderr } = await run(['serve'], { DATABASE_URL: database.url, WEBHOOK_SECRET: 'tiny' })
+  expect(code).toBe(1)
+  expect(stderr.trim().split('\n')).toHaveLength(1)
+  expect(stderr).toMatch(
+    /WALLET_PASSPHRASE is required; WALLET_CHAINS is required; WEBHOOK_URL is required; WEBHOOK_SECRET must/,
+  )
+})
+
+test('a database that does not answer ends with one clear line and code 1', async () => {
+  const { code, stderr } = await run(['serve'], { ...environment, DATABASE_URL: 'postgres://x@127.0.0.1:9/x' })
+  expect(code).toBe(1)
+  expect(stderr.trim().split('\n')).toHaveLength(1)
+  expect(stderr).toContain('ECONNREFUSED')
+})
+
+test('client add prints a token and nothing else, and the token works', async () => {
+  const added = await run(['client', 'add', 'by-hand'], environment)
+  expect(added).toMatchObject({ code: 0, stdout: expect.stringMatching(/^srw_[\w-]{43}\n$/), stderr: '' })
+  expect(await run(['client', 'add', 'by-hand'], environment)).toMatchObject({ code: 1, stdout: '' })
+  const wallet = await serve()
+  expect(await deriveTestAddress(wallet.url, 'm/44/60/0/0', added.stdout.trim())).toMatch(/^0x/)
+  await wallet.end('SIGTERM')
+  const listed = await run(['client', 'list'], environment)
+  expect(listed.stdout).toMatch(/^by-hand\t1 addresses\t/m)
+  expect(listed.stdout).not.toContain('srw_')
+  expect(await run(['migrate'], environment)).toMatchObject({ code: 0, stdout: 'nothing to do\n' })
+})
+
+test.each(['dropSend', 'dropSendAnswer'] as const)(
+  'T23 kill -9 after signing (%s): exactly one transaction',
+  async (fault) => {
+    let wallet = await serve()
+    const derivationPath = `m/44/60/9/${fault === 'dropSend' ? 0 : 1}`
+    const fromAddress = await deriveTestAddress(wallet.url, derivationPath)
+    const faucet = openFaucet(anvil.rpcUrl)
+    const hash = await faucet.sendTransaction({ to: fromAddress, value: parseEther('1'), chain: null })
+    await faucet.waitForTransactionReceipt({ hash })
+    proxy.control.fault = fault
+    proxy.control.sent.length = 0
+    const toAddress = '0x000000000000000000000000000000000000dEaD'
+    await orderTestTransfer(wallet.url, { id: `kill-${fault}`, derivationPath, fromAddress, toAddress, amount: '1' })
+    await waitFor('a send attempt', async () => proxy.control.sent.length > 0)
+    await wallet.end('SIGKILL')
+    proxy.control.fault = 'none'
+    wallet = await serve()
+    expect(await waitForTransfer(wallet.url, `kill-${fault}`)).toMatchObject({ status: 'confirmed' })
+    expect(new Set(proxy.control.sent).size).toBe(1)
+    expect(await faucet.getTransactionCount({ address: fromAddress })).toBe(1)
+    await wallet.end('SIGTERM')
+  },
+)
+
+test('several processes may start on a new database at the same time', async () => {
+  const fresh = await createTestDatabase()
+  const before = environment.DATABASE_URL!
+  environment.DATABASE_URL = fresh.url
+  try {
+    const wallets = await Promise.all([serve(), serve()])
+    const addresses = await Promise.all(wallets.map(({ url }) => deriveTestAddress(url, 'm/44/60/0/0')))
+    expect(addresses[0]).toBe(addresses[1])
+    await Promise.all(wallets.map(({ end }) => end('SIGTERM')))
+    const client = new pg.Client({ connectionString: fresh.url })
+    await client.connect()
+    const { rows } = await client.query('select count(*)::int from wallet.clients')
+    await client.end()
+    expect(rows[0].count).toBe(1)
+  } finally {
+    environment.DATABASE_URL = before
+    await fresh.drop()
+  }
+})

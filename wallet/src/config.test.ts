@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest'
+import { readWalletConfig } from './config.ts'
+
+const right = {
+  DATABASE_URL: 'postgres://wallet:a-database-password@127.0.0.1/wallet',
+  WALLET_PASSPHRASE: 'a long passphrase',
+  WALLET_CHAINS:
+    '{"ethereum": {"rpcUrl": "http://127.0.0.1:8545", "chainId": 31337, "confirmations": 2, "pollMilliseconds": 500}}',
+  WEBHOOK_URL: 'http://127.0.0.1:3000/webhooks/wallet',
+  WEBHOOK_SECRET: 'x'.repeat(24),
+}
+
+const faultsOf = (changes: Record<string, string | undefined>) => {
+  try {
+    readWalletConfig({ ...right, ...changes })
+    return ''
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+test('right settings are read, and what is left out has a safe default', () => {
+  expect(readWalletConfig(right)).toEqual({
+    databaseUrl: right.DATABASE_URL,
+    passphrase: right.WALLET_PASSPHRASE,
+    logLevel: 'info',
+    port: 0,
+    host: '127.0.0.1',
+    chains: { ethereum: { rpcUrl: 'http://127.0.0.1:8545', chainId: 31337, confirmations: 2, pollMilliseconds: 500 } },
+    webhookUrl: right.WEBHOOK_URL,
+    webhookSecret: right.WEBHOOK_SECRET,
+    clients: [],
+  })
+})
+
+test('every fault is named in one message, which is one line', () => {
+  const message = faultsOf({
+    DATABASE_URL: undefined,
+    WALLET_PASSPHRASE: 'short',
+    WALLET_CHAINS: '{"Ethereum": {"rpcUrl": "ftp://x", "chainId": "1", "confirmations": 0, "poll": 5}}',
+    WEBHOOK_URL: 'javascript:alert(1)',
+    WEBHOOK_SECRET: 'tiny',
+    PORT: '70000',
+    LOG_LEVEL: 'loud',
+    WALLET_CLIENTS: '[{"name": "", "token": "tiny-token"}]',
+  })
+  for (const fault of [
+    'DATABASE_URL is required',
+    'WALLET_PASSPHRASE must have at least 12 characters',
+    'WALLET_CHAINS.Ethereum: a network name',
+    'WALLET_CHAINS.Ethereum.rpcUrl',
+    'WALLET_CHAINS.Ethereum.chainId',
+    'WALLET_CHAINS.Ethereum.confirmations',
+    'WALLET_CHAINS.Ethereum.poll is not a setting',
+    'WEBHOOK_URL must be',
+    'WEBHOOK_SECRET must have at least 24 bytes',
+    'PORT must be',
+    'LOG_LEVEL must be',
+    'WALLET_CLIENTS.0.name',
+    'WALLET_CLIENTS.0.token',
+  ]) {
+    expect(message).toContain(fault)
+  }
+  expect(message).not.toContain('\n')
+})
+
+test('no fault repeats a secret', () => {
+  const message = faultsOf({
+    WALLET_PASSPHRASE: 'hush-hush',
+    WEBHOOK_SECRET: 'hush-hush',
+    WALLET_CLIENTS: '[{"name": "a", "token": "hush-hush"}]',
+  })
+  expect(message).not.toContain('hush-hush')
+})
+
+test('T14 an empty or short webhook secret refuses to start, also behind whsec_', () => {
+  expect(faultsOf({ WEBHOOK_SECRET: '' })).toContain('WEBHOOK_SECRET is required')
+  expect(faultsOf({ WEBHOOK_SECRET: `whsec_${Buffer.from('short').toString('base64')}` })).toContain(
+    'at least 24 bytes',
+  )
+  expect(faultsOf({ WEBHOOK_SECRET: `whsec_${Buffer.alloc(24, 1).toString('base64')}` })).toBe('')
+})
+
+test('clients must differ in name and token', () => {
+  const token = 'y'.repeat(24)
+  const clients = JSON.stringify([
+    { name: 'a', token },
+    { name: 'a', token },
+  ])
+  expect(faultsOf({ WALLET_CLIENTS: clients })).toContain(
+    'names a client twice; WALLET_CLIENTS gives two clients one token',
+  )
+})

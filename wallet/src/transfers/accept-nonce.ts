@@ -1,0 +1,20 @@
+import type pg from 'pg'
+import type { Address } from 'viem'
+
+/**
+ * Tells the wallet that transactions it has no record of have used the nonces below `nextNonce`: after a restore from an
+ * older backup, once an operator has compared the address's history with the ledger. Only ever upwards; false otherwise.
+ */
+export async function acceptNonce(
+  pool: pg.Pool,
+  { network, address, nextNonce }: { network: string; address: Address; nextNonce: number },
+): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `insert into wallet.nonces (network, address, next_nonce)
+     select network, address, $3 from wallet.addresses where network = $1 and address = $2
+     on conflict (network, address) do update set next_nonce = excluded.next_nonce
+     where nonces.next_nonce < excluded.next_nonce`,
+    [network, address, nextNonce],
+  )
+  return rowCount === 1
+}
