@@ -87,7 +87,6 @@ export async function registerOpenApi(app: App): Promise<void> {
   })
   await app.register(swaggerUi, {
     routePrefix: '/docs',
-    staticCSP: true,
     uiConfig: { docExpansion: 'none', deepLinking: true },
   })
   let text: string | undefined

@@ -35,9 +35,9 @@ describe('the shell', () => {
       'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
-      'x-frame-options': 'SAMEORIGIN',
+      'x-frame-options': 'DENY',
       'referrer-policy': 'no-referrer',
-      'content-security-policy': expect.stringContaining("default-src 'self'"),
+      'content-security-policy': expect.stringMatching(/^default-src 'self';.*frame-ancestors 'none'/),
     })
     expect(answer.headers['x-powered-by']).toBeUndefined()
     expect(answer.headers['strict-transport-security']).toBeUndefined()

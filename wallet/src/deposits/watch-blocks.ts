@@ -18,7 +18,7 @@ import { inTransaction } from '../database/in-transaction.ts'
 import { rescanBlocks, scanBlocksMax } from '../limits.ts'
 import type { TopUpEvent } from '../protocol.ts'
 import { resendLostTransfers } from '../transfers/resend-lost-transfers.ts'
-import { eventKey, findMovements, type Movement, transferLogs } from './find-deposits.ts'
+import { eventKey, findMovements, type Movement, transferLogs } from './find-movements.ts'
 
 type Parts = { pool: pg.Pool; chain: Chain; log: Logger }
 type Cursor = { nextBlock: bigint; previousHash: Hex | null }

@@ -1,0 +1,239 @@
+import { erc20Abi } from 'viem'
+import { mnemonicToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { readConfig } from '../server/src/config.ts'
+import { inTransaction } from '../server/src/db/transaction.ts'
+import { verifyAudit } from '../server/src/modules/audit/verify.ts'
+import { createSignInLink } from '../server/src/modules/auth/actions.ts'
+import { verifyLedger } from '../server/src/modules/ledger/verify.ts'
+import { type RunningServer, startServer } from '../server/src/start.ts'
+import { createTestDatabase } from '../server/src/testing/database.ts'
+import { type Anvil, startAnvil } from '../wallet/src/anvil.ts'
+import { type RunningWallet, startWallet } from '../wallet/src/start-wallet.ts'
+import { anvilMnemonic, deployTestToken, type Faucet, openFaucet } from '../wallet/src/testing/test-token.ts'
+
+const webhookSecret = 'an end-to-end webhook secret'
+const walletToken = 'an-end-to-end-wallet-service-token'
+const supplier = mnemonicToAccount(anvilMnemonic, { addressIndex: 7 }).address
+
+let anvil: Anvil
+let server: RunningServer
+let wallet: RunningWallet
+let faucet: Faucet
+let token: `0x${string}`
+const cleanUps: (() => Promise<unknown>)[] = []
+
+beforeAll(async () => {
+  anvil = await startAnvil()
+  cleanUps.push(() => anvil.stop())
+  const database = await createTestDatabase()
+  cleanUps.push(() => database.drop())
+  faucet = openFaucet(anvil.rpcUrl)
+  token = await deployTestToken(faucet)
+  server = await startServer(
+    readConfig({
+      DEMO: 'true',
+      PORT: '0',
+      DATABASE_URL: database.url,
+      STRONGROOM_ADMIN_EMAIL: 'operator@example.org',
+      STRONGROOM_SECRET_KEY: 'an end-to-end key that is long enough',
+      WALLET_WEBHOOK_SECRET: webhookSecret,
+      LOG_LEVEL: 'silent',
+    }),
+  )
+  cleanUps.push(() => server.stop())
+  wallet = await startWallet({
+    databaseUrl: database.url,
+    passphrase: 'an end-to-end passphrase',
+    logLevel: 'silent',
+    port: 0,
+    host: '127.0.0.1',
+    chains: { ethereum: { rpcUrl: anvil.rpcUrl, chainId: anvil.chainId, confirmations: 1, pollMilliseconds: 100 } },
+    webhookUrl: `${server.url}/webhooks/wallet`,
+    webhookSecret,
+    clients: [{ name: 'end-to-end', token: walletToken }],
+  })
+  cleanUps.push(() => wallet.stop())
+})
+afterAll(async () => {
+  for (const cleanUp of cleanUps.reverse()) await cleanUp()
+})
+
+it('carries money from a sign-in link over a deposit, two votes and the chain into the books', async () => {
+  const operator = await signIn('operator@example.org')
+  const vault = await operator('POST', '/vaults', 201, {
+    vault: { code: 'treasury', name: 'Treasury', walletServiceUrl: wallet.url, walletServiceSecret: walletToken },
+    routes: {
+      network: { order: 0, name: 'Network', variants: [{ id: 60, code: 'ethereum', name: 'Ethereum' }] },
+      desk: { order: 1, name: 'Desk', variants: [{ id: 1, code: 'ops', name: 'Operations' }] },
+      index: { order: 2, name: 'Index', dynamic: true },
+    },
+  })
+  await operator('POST', '/tokens', 201, {
+    network: 'ethereum',
+    code: 'ETH',
+    symbol: 'Ξ',
+    name: 'Ether',
+    decimals: 18,
+    contractAddress: null,
+  })
+  const usd = await operator('POST', '/tokens', 201, {
+    network: 'ethereum',
+    code: 'TUSD',
+    symbol: '$',
+    name: 'Test dollar',
+    decimals: 6,
+    contractAddress: token,
+  })
+  await operator('POST', '/vaults/treasury/lock', 200)
+
+  // People come by invitation and become members when they sign in.
+  const treasury = await operator('POST', '/vaults/treasury/policy-groups', 201, { code: 'treasury', name: 'Treasury' })
+  const approvers = await operator('POST', '/vaults/treasury/policy-groups', 201, {
+    code: 'approvers',
+    name: 'Approvers',
+  })
+  const invite = (email: string, groupId: string) =>
+    operator('POST', '/invitations', 201, { email, groupIds: [groupId] })
+  await invite('treasurer@example.org', treasury.id)
+  await invite('first.approver@example.org', approvers.id)
+  await invite('second.approver@example.org', approvers.id)
+  const treasurer = await signIn('treasurer@example.org')
+  const firstApprover = await signIn('first.approver@example.org')
+  const secondApprover = await signIn('second.approver@example.org')
+
+  const policy = (body: object) => operator('POST', `/policy-groups/${treasury.id}/policies`, 201, body)
+  await policy({ code: 'addresses', name: 'Addresses', actionType: 'create_address', effect: 'allow' })
+  await policy({
+    code: 'two-votes',
+    name: 'Every transfer needs two votes',
+    actionType: 'transfer',
+    effect: 'requireApproval',
+    approvalThreshold: 2,
+    approvers: [{ kind: 'group', groupId: approvers.id }],
+  })
+
+  const address = await treasurer('POST', '/vaults/treasury/addresses', 201, {
+    network: 'ethereum',
+    segments: { desk: 'ops' },
+    token: 'TUSD',
+    label: 'Operations',
+  })
+  await fund(address.address)
+  await until(async () => {
+    const { totals } = await treasurer('GET', '/vaults/treasury/balances?summary=true', 200)
+    const available = Object.fromEntries(
+      totals.map((total: { token: { code: string }; availableDecimal: string }) => [
+        total.token.code,
+        total.availableDecimal,
+      ]),
+    )
+    return available['TUSD'] === '1000' && available['ETH'] === '1'
+  })
+
+  const transfer = await treasurer('POST', '/vaults/treasury/transfers', 201, {
+    fromAddressId: address.id,
+    toAddress: supplier,
+    amount: '250.75',
+    metadata: { paymentPurpose: 'Invoice 4711' },
+  })
+  expect(transfer.status).toBe('awaiting_approval')
+  await firstApprover('POST', `/vaults/treasury/transfers/${transfer.id}/approve`, 200, { comment: 'Checked' })
+  const released = await secondApprover('POST', `/vaults/treasury/transfers/${transfer.id}/approve`, 200, {})
+  expect(released.status).toBe('pending')
+  await until(
+    async () => (await treasurer('GET', `/vaults/treasury/transfers/${transfer.id}`, 200)).status === 'confirmed',
+  )
+
+  // The chain says the same as the books.
+  expect(await tokenBalance(supplier)).toBe(250_750_000n)
+  const confirmed = await treasurer('GET', `/vaults/treasury/transfers/${transfer.id}`, 200)
+  const receipt = await faucet.getTransactionReceipt({ hash: confirmed.txHash })
+  expect(receipt.status).toBe('success')
+  expect(BigInt(confirmed.fee)).toBe(receipt.gasUsed * receipt.effectiveGasPrice)
+  const reconciliation = await operator('GET', '/vaults/treasury/ledger/reconciliation', 200)
+  expect(reconciliation.differences).toEqual([])
+  expect(
+    reconciliation.tokens.map((one: { token: { code: string }; difference: string; sumOfPostings: string }) => [
+      one.token.code,
+      one.difference,
+      one.sumOfPostings,
+    ]),
+  ).toEqual([
+    ['ETH', '0', '0'],
+    ['TUSD', '0', '0'],
+  ])
+  const books = await treasurer('GET', `/vaults/treasury/ledger/entries?addressId=${address.id}&tokenId=${usd.id}`, 200)
+  expect(books.items[0].balance).toBe((await tokenBalance(address.address)).toString())
+
+  const history = await treasurer('GET', '/vaults/treasury/history', 200)
+  expect(
+    history.items.map((item: { direction: string; asset: string; status: string }) => [
+      item.direction,
+      item.asset,
+      item.status,
+    ]),
+  ).toEqual([
+    ['out', 'TUSD', 'confirmed'],
+    ['in', 'TUSD', 'confirmed'],
+    ['in', 'ETH', 'confirmed'],
+  ])
+  expect((await verifyLedger(server.deps.db)).differences).toEqual([])
+  const chains = await verifyAudit(server.deps.db)
+  expect(chains.map((chain) => chain.fault)).toEqual([null, null])
+  expect(vault.code).toBe('treasury')
+})
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads answers of many shapes.
+type Call = (method: string, path: string, status: number, body?: object) => Promise<any>
+
+/** Follows an operator's sign-in link as a service would: the token of the link for a Bearer token. */
+async function signIn(email: string): Promise<Call> {
+  const link = new URL(
+    await inTransaction(server.deps.db, (trx) => createSignInLink(trx, server.deps, email, new Date())),
+  )
+  const { token: bearer } = await call('', 'POST', '/auth/magic-link/verify', 200, {
+    token: link.searchParams.get('token'),
+  })
+  return (method, path, status, body) => call(bearer, method, path, status, body)
+}
+
+async function call(bearer: string, method: string, path: string, status: number, body?: object) {
+  const response = await fetch(`${server.url}/api/v1${path}`, {
+    method,
+    headers: {
+      ...(bearer === '' ? {} : { authorization: `Bearer ${bearer}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  expect(response.status, `${method} ${path}: ${text}`).toBe(status)
+  return text === '' ? null : JSON.parse(text)
+}
+
+/** Sends 1 ETH and 1,000 test dollars on chain, in that order. */
+async function fund(address: `0x${string}`): Promise<void> {
+  const coin = await faucet.sendTransaction({ to: address, value: 10n ** 18n, chain: null })
+  await faucet.waitForTransactionReceipt({ hash: coin })
+  await until(async () => (await server.deps.db.selectFrom('deposits').select('id').execute()).length === 1)
+  const dollars = await faucet.writeContract({
+    address: token,
+    abi: erc20Abi,
+    functionName: 'transfer',
+    args: [address, 1_000_000_000n],
+    chain: null,
+  })
+  await faucet.waitForTransactionReceipt({ hash: dollars })
+}
+
+const tokenBalance = (address: `0x${string}`) =>
+  faucet.readContract({ address: token, abi: erc20Abi, functionName: 'balanceOf', args: [address] })
+
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 20_000
+  while (!(await isTrue())) {
+    if (Date.now() > deadline) expect.fail('What was waited for did not happen within 20 s')
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
