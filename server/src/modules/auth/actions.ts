@@ -124,7 +124,7 @@ export async function redeemMagicLink(
   // The lock comes first: what is read after it no longer changes by a revocation or by another sign-in.
   const invitations = await lockPendingInvitations(trx, link.email)
   const known = await findUserByEmail(trx, link.email)
-  if (known === null ? invitations === 0 : false) return null
+  if (known === null ? invitations === 0 : known.disabled_at !== null) return null
   const user = known ?? (await ensureUser(trx, link.email, now))
   const session = await insertSession(trx, user.id, device, deps.config.sessionTtlDays, now)
   if (invitations > 0) await acceptInvitations(trx, link.email, user.id, now)

@@ -23,7 +23,7 @@ export type RuleTrace = { conditionType: string; matched: boolean; selectors: Se
 export type PolicyTrace = { policyId: string; policyCode: string; matched: boolean; rules: RuleTrace[] }
 
 export type PolicyEffect = 'allow' | 'block' | 'requireApproval'
-export type Selector = { id: string; selectorType: string; value: unknown }
+type Selector = { id: string; selectorType: string; value: unknown }
 /** `createdAt` is an ISO timestamp. */
 export type Rule = { id: string; conditionType: string; createdAt: string; selectors: Selector[] }
 

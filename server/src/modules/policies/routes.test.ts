@@ -187,6 +187,28 @@ describe('policy groups', () => {
     expect((await admin.delete(`/policy-groups/${named.id}`)).status).toBe(204)
   })
 
+  it('cannot be deleted while a policy that names them is being created', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { id } = await createdGroup()
+      const owner = await createdGroup()
+      const approvers = [{ kind: 'group', groupId: id }]
+      const body = allowAll({ effect: 'requireApproval', approvalThreshold: 1, approvers })
+      const [deleted, created, inside] = await Promise.all([
+        admin.delete(`/policy-groups/${id}`),
+        createPolicy(body),
+        Promise.all([admin.delete(`/policy-groups/${owner.id}`), createPolicy(allowAll(), { groupId: owner.id })]),
+      ])
+      expect([
+        [204, 400],
+        [409, 201],
+      ]).toContainEqual([deleted.status, created.status])
+      expect([
+        [204, 404],
+        [409, 201],
+      ]).toContainEqual(inside.map(({ status }) => status))
+    }
+  })
+
   it('T41 take no field that is not theirs to set', async () => {
     for (const stray of [{ isSystem: true }, { vaultId: otherVault.id }, { memberships: [] }, { id: 'x' }]) {
       const field = Object.keys(stray)[0]
@@ -248,8 +270,7 @@ describe('memberships', () => {
         now: test.clock.now(),
       }),
     )
-    const { rows } = { rows: await membershipsOf('invited') }
-    expect(rows).toEqual([treasury])
+    expect(await membershipsOf('invited')).toEqual([treasury])
   })
 
   it('of the last administrator who can sign in cannot be removed', async () => {

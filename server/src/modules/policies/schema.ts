@@ -15,7 +15,7 @@ import {
 } from '../../http/schema.ts'
 import * as limits from '../../lib/limits.ts'
 
-export const actionTypes = [
+const actionTypes = [
   'transfer',
   'create_address',
   'counterparty_create',
@@ -27,9 +27,9 @@ export const actionTypes = [
   'counterparty_group_add',
   'counterparty_group_remove',
 ] as const
-export const policyEffects = ['allow', 'block', 'requireApproval'] as const
-export const conditionTypes = ['require', 'any', 'exclude'] as const
-export const approverKinds = ['user', 'group'] as const
+const policyEffects = ['allow', 'block', 'requireApproval'] as const
+const conditionTypes = ['require', 'any', 'exclude'] as const
+const approverKinds = ['user', 'group'] as const
 
 const ActionType = Enum(actionTypes)
 const PolicyEffect = Enum(policyEffects)
