@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest'
+import { ConfigError, describeSettings, readCommandConfig, readConfig, settings } from './config.ts'
+
+const production = {
+  PUBLIC_URL: 'https://vault.example.org',
+  STRONGROOM_SECRET_KEY: 'k'.repeat(32),
+  SMTP_URL: 'smtps://user:hunter2hunter2@mail.example.org',
+  WALLET_WEBHOOK_SECRET: 'w'.repeat(24),
+  DATABASE_URL: 'postgresql://app:hunter2hunter2@db.example.org/strongroom',
+}
+
+describe('settings', () => {
+  it('need nothing in demo mode', () => {
+    expect(readConfig({ DEMO: 'true' })).toMatchObject({
+      port: 8420,
+      host: '127.0.0.1',
+      publicUrl: null,
+      dataDir: './.strongroom',
+      databaseUrl: null,
+      demo: true,
+      webhookSecrets: [],
+      approvalTtlHours: 72,
+      sessionTtlDays: 7,
+      rateLimitPerMinute: 0,
+      trustProxy: false,
+      logLevel: 'info',
+    })
+  })
+
+  it('are read outside demo mode when all that is required is there', () => {
+    const config = readConfig({
+      ...production,
+      WALLET_WEBHOOK_SECRET: ` ${'a'.repeat(24)} , ${'b'.repeat(30)} `,
+      WALLET_ALLOWED_HOSTS: '10.0.0.7:9000, wallet.internal',
+      STRONGROOM_ADMIN_EMAIL: 'Treasurer@Example.org',
+      PORT: '0',
+    })
+    expect(config.webhookSecrets).toEqual(['a'.repeat(24), 'b'.repeat(30)])
+    expect(config.walletAllowedHosts).toEqual(['10.0.0.7:9000', 'wallet.internal'])
+    expect(config).toMatchObject({ demo: false, adminEmail: 'treasurer@example.org', port: 0 })
+  })
+
+  it('are all required outside demo mode, and named at once', () => {
+    expect(faultsOf({})).toEqual([
+      'PUBLIC_URL is required outside demo mode',
+      'WALLET_WEBHOOK_SECRET is required outside demo mode',
+      'STRONGROOM_SECRET_KEY is required outside demo mode',
+      'SMTP_URL is required outside demo mode',
+    ])
+  })
+
+  it('that are wrong are all named at once', () => {
+    const faults = faultsOf({
+      DEMO: 'maybe',
+      PORT: '70000',
+      HOST: 'example.org',
+      PUBLIC_URL: 'https://example.org/path',
+      DATABASE_URL: 'mysql://x',
+      STRONGROOM_ADMIN_EMAIL: 'nobody',
+      STRONGROOM_SECRET_KEY: 'short',
+      SMTP_URL: 'http://mail',
+      WALLET_WEBHOOK_SECRET: 'short',
+      APPROVAL_TTL_HOURS: '0',
+      SESSION_TTL_DAYS: '31',
+      RATE_LIMIT_PER_MINUTE: '1.5',
+      TRUST_PROXY: 'yes',
+      LOG_LEVEL: 'loud',
+    })
+    for (const name of [
+      'DEMO',
+      'PORT',
+      'HOST',
+      'PUBLIC_URL',
+      'DATABASE_URL',
+      'STRONGROOM_ADMIN_EMAIL',
+      'STRONGROOM_SECRET_KEY',
+      'SMTP_URL',
+      'WALLET_WEBHOOK_SECRET',
+      'APPROVAL_TTL_HOURS',
+      'SESSION_TTL_DAYS',
+      'RATE_LIMIT_PER_MINUTE',
+      'TRUST_PROXY',
+      'LOG_LEVEL',
+    ]) {
+      expect(
+        faults.filter((fault) => fault.startsWith(`${name} `)),
+        name,
+      ).toHaveLength(1)
+    }
+  })
+
+  it.each(['', '   ', ',', ' , '])('T14 the webhook secret %j refuses to start outside demo mode', (secret) => {
+    expect(faultsOf({ ...production, WALLET_WEBHOOK_SECRET: secret })).toEqual([
+      expect.stringMatching(/^WALLET_WEBHOOK_SECRET /),
+    ])
+  })
+
+  it.each(['w'.repeat(23), `${'w'.repeat(24)},short`, `short,${'w'.repeat(24)}`])(
+    'T14 the short webhook secret %j refuses to start, in demo mode too',
+    (secret) => {
+      expect(faultsOf({ ...production, WALLET_WEBHOOK_SECRET: secret })).toHaveLength(1)
+      expect(faultsOf({ DEMO: 'true', WALLET_WEBHOOK_SECRET: secret })).toHaveLength(1)
+    },
+  )
+
+  it('that hold secrets are never repeated', () => {
+    const secret = 'hunter2-hunter2'
+    for (const { name } of settings.filter((setting) => setting.isSecret)) {
+      expect(faultsOf({ ...production, [name]: secret, PORT: 'x' }).join('\n')).not.toContain(secret)
+      expect(JSON.stringify(describeSettings({ [name]: secret }))).not.toContain(secret)
+    }
+    expect(settings.filter((setting) => setting.isSecret).map(({ name }) => name)).toEqual([
+      'DATABASE_URL',
+      'STRONGROOM_SECRET_KEY',
+      'SMTP_URL',
+      'WALLET_WEBHOOK_SECRET',
+    ])
+  })
+
+  it('are described with what they are now', () => {
+    const described = describeSettings({ PORT: '9000', SMTP_URL: production.SMTP_URL })
+    expect(described.find(({ name }) => name === 'PORT')).toMatchObject({ fallback: '8420', value: '9000' })
+    expect(described.find(({ name }) => name === 'SMTP_URL')?.value).toBe('(set, hidden)')
+    expect(described.find(({ name }) => name === 'HOST')?.value).toBeNull()
+  })
+
+  it('of a command are those of the database and the address alone', () => {
+    expect(readCommandConfig({ DATABASE_URL: production.DATABASE_URL }).databaseUrl).toBe(production.DATABASE_URL)
+    expect(() => readCommandConfig({ DATABASE_URL: 'x' })).toThrow(ConfigError)
+  })
+})
+
+function faultsOf(env: Record<string, string>): string[] {
+  try {
+    readConfig(env)
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults
+    throw error
+  }
+}
