@@ -509,6 +509,26 @@ export interface paths {
         patch: operations["updateToken"];
         trace?: never;
     };
+    "/api/v1/tokens/{id}/rates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record a USD rate by hand
+         * @description Operations snapshot the newest rate that is not older than 15 minutes.
+         */
+        post: operations["recordTokenRate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/vaults": {
         parameters: {
             query?: never;
@@ -1551,6 +1571,27 @@ export interface components {
              * @example 2026-01-31T09:30:00.000Z
              */
             updatedAt: string;
+        };
+        TokenRate: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            tokenId: string;
+            /**
+             * @description USD per one unit of the token; at most 18 fraction digits.
+             * @example 1.0002
+             */
+            usdRate: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            asOf: string;
+            /** @example manual */
+            source: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            createdAt: string;
         };
         Variant: {
             /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
@@ -6882,6 +6923,158 @@ export interface operations {
             };
         };
     };
+    recordTokenRate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "usdRate": "1.0002",
+                 *       "asOf": "2026-01-31T09:30:00.000Z",
+                 *       "source": "manual"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description USD per one unit of the token; at most 18 fraction digits.
+                     * @example 1.0002
+                     */
+                    usdRate: string;
+                    /**
+                     * Format: date-time
+                     * @example 2026-01-31T09:30:00.000Z
+                     */
+                    asOf: string;
+                    /** @example manual */
+                    source: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "usdRate": "1.0002",
+                     *       "asOf": "2026-01-31T09:30:00.000Z",
+                     *       "source": "manual",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TokenRate"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The content type is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listVaults: {
         parameters: {
             query?: {
@@ -9622,28 +9815,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": {
-                    /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
-                    fromAddressId: string;
-                    /** @example 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 */
-                    toAddress: string;
-                    /**
-                     * @description Token code; the primary token of the address when neither is given.
-                     * @example USDT
-                     */
-                    token?: string;
-                    tokenId?: string;
-                    /**
-                     * @description In token units; never more fraction digits than the token has decimals.
-                     * @example 1.5
-                     */
-                    amount: string;
-                    metadata?: {
-                        tags?: string[];
-                        paymentPurpose?: string | null;
-                        note?: string | null;
-                    };
-                };
+                "application/json": components["schemas"]["TransferOrder"];
             };
         };
         responses: {
@@ -9876,28 +10048,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": {
-                    /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
-                    fromAddressId: string;
-                    /** @example 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 */
-                    toAddress: string;
-                    /**
-                     * @description Token code; the primary token of the address when neither is given.
-                     * @example USDT
-                     */
-                    token?: string;
-                    tokenId?: string;
-                    /**
-                     * @description In token units; never more fraction digits than the token has decimals.
-                     * @example 1.5
-                     */
-                    amount: string;
-                    metadata?: {
-                        tags?: string[];
-                        paymentPurpose?: string | null;
-                        note?: string | null;
-                    };
-                };
+                "application/json": components["schemas"]["TransferOrder"];
             };
         };
         responses: {
@@ -12045,35 +12196,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": {
-                    /**
-                     * @description Also read from `type` or `event`.
-                     * @example TOPUP
-                     */
-                    kind?: string;
-                    /** @example evt_1 */
-                    id?: string;
-                    tx?: {
-                        /** @example ethereum */
-                        network: string;
-                        asset?: string | null;
-                        /**
-                         * @description In token units; never more fraction digits than the token has decimals.
-                         * @example 1.5
-                         */
-                        amount: string;
-                        /** @example 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 */
-                        toAddress: string;
-                        /** @example 0x7f9c3f5b5d3a */
-                        txHash: string;
-                        /** @example 0 */
-                        index?: number;
-                        fromAddress?: string | null;
-                        blockTime?: string | null;
-                        /** @example 12 */
-                        confirmations?: number;
-                    };
-                };
+                "application/json": components["schemas"]["WalletEvent"];
             };
         };
         responses: {

@@ -5,6 +5,6 @@ const source = new URL('../src/db/', import.meta.url)
 const target = new URL('../dist/db/', import.meta.url)
 cpSync(new URL('migrations', source), new URL('migrations', target), { recursive: true })
 cpSync(new URL('roles.sql', source), new URL('roles.sql', target))
-cpSync(new URL('../src/http/pages/assets', import.meta.url), new URL('../dist/http/pages/assets', import.meta.url), {
+cpSync(new URL('../src/pages/assets', import.meta.url), new URL('../dist/pages/assets', import.meta.url), {
   recursive: true,
 })

@@ -12,7 +12,25 @@ try {
   await migrate(server.url)
   execFileSync(
     'npx',
-    ['kysely-codegen', '--dialect', 'postgres', '--url', server.url, '--out-file', 'src/db/types.ts', '--default-schema', 'public', '--include-pattern', 'public.*', '--exclude-pattern', 'public.schema_*', '--date-parser', 'timestamp', '--numeric-parser', 'string'],
+    [
+      'kysely-codegen',
+      '--dialect',
+      'postgres',
+      '--url',
+      server.url,
+      '--out-file',
+      'src/db/types.ts',
+      '--default-schema',
+      'public',
+      '--include-pattern',
+      'public.*',
+      '--exclude-pattern',
+      'public.schema_*',
+      '--date-parser',
+      'timestamp',
+      '--numeric-parser',
+      'string',
+    ],
     { cwd: new URL('..', import.meta.url).pathname, stdio: 'inherit' },
   )
 } finally {

@@ -2,7 +2,6 @@ import type { Deps } from './deps.ts'
 import { healthRoutes } from './http/health.ts'
 import { metricsRoutes } from './http/metrics.ts'
 import { registerOpenApi } from './http/openapi.ts'
-import { registerPages } from './http/pages/sign-in.ts'
 import type { App } from './http/route.ts'
 import { ErrorSchema } from './http/schema.ts'
 import { createServer } from './http/server.ts'
@@ -23,6 +22,8 @@ import { ledgerRoutes } from './modules/ledger/routes.ts'
 import { ledgerComponents } from './modules/ledger/schema.ts'
 import { policyRoutes } from './modules/policies/routes.ts'
 import { policyComponents } from './modules/policies/schema.ts'
+import { rateRoutes } from './modules/rates/routes.ts'
+import { rateComponents } from './modules/rates/schema.ts'
 import { registryRoutes } from './modules/registry/routes.ts'
 import { registryComponents } from './modules/registry/schema.ts'
 import { serviceTokenRoutes } from './modules/service-tokens/routes.ts'
@@ -33,6 +34,7 @@ import { userRoutes } from './modules/users/routes.ts'
 import { userComponents } from './modules/users/schema.ts'
 import { vaultsRoutes } from './modules/vaults/routes.ts'
 import { vaultsComponents } from './modules/vaults/schema.ts'
+import { registerPages } from './pages/sign-in.ts'
 
 /** The composition root: every component and every module of the service, in one visible list. */
 export async function createApp(deps: Deps): Promise<App> {
@@ -60,6 +62,7 @@ const components = [
   ...serviceTokenComponents,
   ...policyComponents,
   ...registryComponents,
+  ...rateComponents,
   ...vaultsComponents,
   ...ledgerComponents,
   ...depositComponents,
@@ -76,6 +79,7 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   serviceTokenRoutes,
   policyRoutes,
   registryRoutes,
+  rateRoutes,
   vaultsRoutes,
   ledgerRoutes,
   depositRoutes,

@@ -1,3 +1,4 @@
+import { readdir, readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { ConfigError, describeSettings, readCommandConfig, readConfig, settings } from './config.ts'
 
@@ -127,6 +128,19 @@ describe('settings', () => {
   it('of a command are those of the database and the address alone', () => {
     expect(readCommandConfig({ DATABASE_URL: production.DATABASE_URL }).databaseUrl).toBe(production.DATABASE_URL)
     expect(() => readCommandConfig({ DATABASE_URL: 'x' })).toThrow(ConfigError)
+  })
+})
+
+describe('the environment', () => {
+  it('is read by config.ts alone', async () => {
+    const folder = new URL('.', import.meta.url)
+    const names = (await readdir(folder, { recursive: true })).filter((name) => /(?<!\.test)\.ts$/.test(name))
+    const readers: string[] = []
+    for (const name of names.filter((one) => !one.startsWith('testing/'))) {
+      if ((await readFile(new URL(name, folder), 'utf8')).includes('process.env')) readers.push(name)
+    }
+    // The programs of the embedded PostgreSQL inherit the environment as it is.
+    expect(readers.sort()).toEqual(['config.ts', 'db/embedded/programs.ts'])
   })
 })
 

@@ -14,6 +14,8 @@ export type Config = {
   webhookSecrets: string[]
   walletAllowedHosts: string[]
   secretKey: string | null
+  /** Where USD rates are polled: http(s), or file for development. */
+  ratesUrl: string | null
   approvalTtlHours: number
   sessionTtlDays: number
   rateLimitPerMinute: number
@@ -62,6 +64,11 @@ export const settings: Setting[] = [
   {
     name: 'WALLET_ALLOWED_HOSTS',
     about: 'private hosts (host or host:port, separated by commas) that a walletServiceUrl may name',
+    fallback: '',
+  },
+  {
+    name: 'RATES_URL',
+    about: 'JSON {CODE: "usd"} polled every minute; http(s), or file: for development',
     fallback: '',
   },
   { name: 'APPROVAL_TTL_HOURS', about: 'hours until a pending approval expires', fallback: '72' },
@@ -143,8 +150,9 @@ export function readConfig(env: Environment = process.env): Config {
     faults.push('PUBLIC_URL must be an origin without a path')
 
   const webhookSecrets = list('WALLET_WEBHOOK_SECRET')
-  requiredOutsideDemo('WALLET_WEBHOOK_SECRET')
-  if (webhookSecrets.some((secret) => Buffer.byteLength(secret) < 24)) {
+  // A list of nothing but commas is as empty as no list (GHSA-xff3-5c9p-2mr4: an empty secret makes credits forgeable).
+  if (!demo && webhookSecrets.length === 0) faults.push('WALLET_WEBHOOK_SECRET is required outside demo mode')
+  if (webhookSecrets.some((secret) => secretBytes(secret) < 24)) {
     faults.push('WALLET_WEBHOOK_SECRET must have at least 24 bytes (each, when it lists several)')
   }
 
@@ -178,6 +186,7 @@ export function readConfig(env: Environment = process.env): Config {
     webhookSecrets,
     walletAllowedHosts: list('WALLET_ALLOWED_HOSTS'),
     secretKey,
+    ratesUrl: url('RATES_URL', ['http:', 'https:', 'file:']),
     approvalTtlHours: integer('APPROVAL_TTL_HOURS', 72, 1, 8_760),
     sessionTtlDays: integer('SESSION_TTL_DAYS', 7, 1, 30),
     rateLimitPerMinute: integer('RATE_LIMIT_PER_MINUTE', 0, 0, 1_000_000),
@@ -186,6 +195,11 @@ export function readConfig(env: Environment = process.env): Config {
   }
   if (faults.length > 0) throw new ConfigError(faults)
   return config
+}
+
+/** What the signature is keyed with: a `whsec_` secret is base64, and text that is none leaves an empty key. */
+function secretBytes(secret: string): number {
+  return secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64').length : Buffer.byteLength(secret)
 }
 
 /** All that a command needs which works beside a server: where the data is, and where people find the service. */

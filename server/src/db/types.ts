@@ -77,6 +77,31 @@ export interface ApprovalEligibilities {
   vault_id: string;
 }
 
+export interface ApprovalRequests {
+  action: string;
+  approval_threshold: number;
+  base_version: string | null;
+  created_at: Timestamp;
+  decision: Json;
+  decision_policy_code: string | null;
+  decision_policy_id: string | null;
+  expires_at: Timestamp;
+  failure_reason: string | null;
+  id: string;
+  initiator_id: string;
+  payload: Json;
+  payload_hash: Buffer;
+  resolved_at: Timestamp | null;
+  resolved_result_id: string | null;
+  results: Json | null;
+  status: string;
+  steps: Json;
+  target_id: string | null;
+  target_type: string;
+  updated_at: Timestamp;
+  vault_id: string;
+}
+
 export interface ApprovalRequirements {
   allow_initiator: boolean;
   bypassed: Generated<boolean>;
@@ -122,6 +147,55 @@ export interface AuditSeals {
   record_ids: string[];
   sealed_at: Timestamp;
   sequence: Int8;
+}
+
+export interface Counterparties {
+  archived_at: Timestamp | null;
+  avatar_uri: string | null;
+  color: string | null;
+  created_at: Timestamp;
+  created_by_id: string;
+  description: string | null;
+  emoji: string | null;
+  id: string;
+  kind: string;
+  name: string;
+  updated_at: Timestamp;
+  vault_id: string;
+  version: Generated<number>;
+}
+
+export interface CounterpartyAddresses {
+  address: string;
+  address_key: string;
+  counterparty_id: string;
+  created_at: Timestamp;
+  id: string;
+  label: string | null;
+  network_id: string;
+  vault_id: string;
+}
+
+export interface CounterpartyGroupMemberships {
+  counterparty_id: string;
+  created_at: Timestamp;
+  group_id: string;
+  vault_id: string;
+}
+
+export interface CounterpartyGroups {
+  archived_at: Timestamp | null;
+  avatar_uri: string | null;
+  code: string;
+  color: string | null;
+  created_at: Timestamp;
+  description: string | null;
+  emoji: string | null;
+  id: string;
+  name: string;
+  updated_at: Timestamp;
+  vault_id: string;
+  version: Generated<number>;
 }
 
 export interface Deposits {
@@ -227,6 +301,10 @@ export interface Operations {
   amount: Numeric;
   blockchain_at: Timestamp | null;
   confirmed_at: Timestamp | null;
+  counterparty_address_id: string | null;
+  counterparty_id: string | null;
+  counterparty_kind: string | null;
+  counterparty_name: string | null;
   created_at: Timestamp;
   flow_type: string;
   id: string;
@@ -344,6 +422,14 @@ export interface SignInAttempts {
   ip: string;
 }
 
+export interface TokenRates {
+  as_of: Timestamp;
+  created_at: Timestamp;
+  source: string;
+  token_id: string;
+  usd_rate: Numeric;
+}
+
 export interface Tokens {
   code: string;
   contract_address: string | null;
@@ -449,10 +535,15 @@ export interface DB {
   addresses: Addresses;
   adjustments: Adjustments;
   approval_eligibilities: ApprovalEligibilities;
+  approval_requests: ApprovalRequests;
   approval_requirements: ApprovalRequirements;
   approval_voters: ApprovalVoters;
   audit_records: AuditRecords;
   audit_seals: AuditSeals;
+  counterparties: Counterparties;
+  counterparty_addresses: CounterpartyAddresses;
+  counterparty_group_memberships: CounterpartyGroupMemberships;
+  counterparty_groups: CounterpartyGroups;
   deposits: Deposits;
   entitled_voters: EntitledVoters;
   idempotency_keys: IdempotencyKeys;
@@ -471,6 +562,7 @@ export interface DB {
   service_tokens: ServiceTokens;
   sessions: Sessions;
   sign_in_attempts: SignInAttempts;
+  token_rates: TokenRates;
   tokens: Tokens;
   transfers: Transfers;
   users: Users;

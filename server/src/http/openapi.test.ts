@@ -107,7 +107,7 @@ describe('/docs', () => {
     const page = await test.app.inject('/docs')
     const html =
       page.statusCode === 302
-        ? await test.app.inject(new URL(String(page.headers['location']), 'http://x/docs').pathname)
+        ? await test.app.inject(new URL(String(page.headers.location), 'http://x/docs').pathname)
         : page
     expect(html.statusCode).toBe(200)
     expect(html.body).not.toMatch(/https?:\/\//)

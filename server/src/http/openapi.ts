@@ -79,7 +79,7 @@ export async function registerOpenApi(app: App): Promise<void> {
         },
       },
     },
-    refResolver: { buildLocalReference: (json) => String(json['$id']) },
+    refResolver: { buildLocalReference: (json) => String(json.$id) },
     transformObject: (document) => {
       const { openapiObject } = document as unknown as { openapiObject: OpenApiDocument }
       return complete(openapiObject) as never
@@ -121,15 +121,17 @@ function complete(document: OpenApiDocument): OpenApiDocument {
     if (operation.security !== undefined && method !== 'get') {
       operation.parameters = [...(operation.parameters ?? []), structuredClone(idempotencyKey)]
     }
+    operation.responses ??= {}
     for (const status of shellErrors(method, operation)) {
-      const responses = (operation.responses ??= {})
-      responses[status] ??= { content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } }
+      operation.responses[status] ??= {
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+      }
     }
     for (const parameter of operation.parameters ?? []) {
       if (parameter.schema !== undefined) parameter.example = exampleOf(parameter.schema, components)
     }
     addMediaExamples(operation.requestBody?.content, components)
-    for (const [status, response] of Object.entries(operation.responses ?? {})) {
+    for (const [status, response] of Object.entries(operation.responses)) {
       if (response.description === undefined || response.description === 'Default Response')
         response.description = meanings[status] ?? 'Error'
       if (status.startsWith('2')) addMediaExamples(response.content, components)

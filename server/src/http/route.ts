@@ -44,12 +44,13 @@ const noQuery = Type.Object({}, { additionalProperties: false })
 /** The options of a route: what validates, serialises and documents it, and who may call it. */
 export function route<const S extends RouteSpec>(spec: S): { schema: Schema<S>; config: { access: AccessLevel } } {
   const errors = new Set([400, 429, 500, 503, ...(spec.errors ?? [])])
+  if (spec.body !== undefined) for (const status of [413, 415]) errors.add(status)
   if (spec.access !== 'public') errors.add(401)
   if (spec.access !== 'public' && spec.access !== 'caller') errors.add(403)
   if (spec.access === 'member' || spec.access === 'administrator') errors.add(404)
   const response: Record<number, unknown> = {}
   for (const [status, schema] of Object.entries(spec.answers)) {
-    response[Number(status)] = schema ?? { type: 'null', description: 'No content' }
+    response[Number(status)] = schema === null ? { type: 'null', description: 'No content' } : byName(schema)
   }
   for (const status of [...errors].sort()) response[status] = Ref(ErrorSchema)
   const schema = {
@@ -60,8 +61,13 @@ export function route<const S extends RouteSpec>(spec: S): { schema: Schema<S>; 
     ...(spec.access === 'public' ? {} : { security: [{ bearer: [] }, { cookie: [] }] }),
     ...(spec.params === undefined ? {} : { params: spec.params }),
     querystring: spec.querystring ?? noQuery,
-    ...(spec.body === undefined ? {} : { body: spec.body }),
+    ...(spec.body === undefined ? {} : { body: byName(spec.body) }),
     response,
   }
   return { schema: schema as unknown as Schema<S>, config: { access: spec.access } }
+}
+
+/** A component is referred to, never repeated, so that clients get one type for it. */
+function byName(schema: TSchema & { $id?: string }): TSchema {
+  return schema.$id === undefined ? schema : Ref(schema)
 }

@@ -71,7 +71,7 @@ describe('T51 errors in the specified body', () => {
   ] as const)('answers %s %s with 405 and Allow', async (method, url, allow) => {
     const answer = await shell.inject({ method, url })
     expect(answer.statusCode).toBe(405)
-    expect(answer.headers['allow']).toBe(allow)
+    expect(answer.headers.allow).toBe(allow)
     expect(answer.json()).toEqual({ error: 'Method Not Allowed', message: `${method} is not possible here`, code: 405 })
   })
 

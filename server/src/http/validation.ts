@@ -49,7 +49,7 @@ function toFault(error: ErrorObject, httpPart: string): FieldFault {
   const path = error.instancePath.split('/').slice(1).map(unescapePointer)
   const { params } = error as { params: Record<string, unknown> }
   if (error.keyword === 'additionalProperties' || error.keyword === 'unevaluatedProperties') {
-    const name = String(params['additionalProperty'] ?? params['unevaluatedProperty'])
+    const name = String(params.additionalProperty ?? params.unevaluatedProperty)
     return {
       field: [...path, name].join('.'),
       message:
@@ -57,12 +57,12 @@ function toFault(error: ErrorObject, httpPart: string): FieldFault {
     }
   }
   if (error.keyword === 'required') {
-    return { field: [...path, String(params['missingProperty'])].join('.'), message: 'is required' }
+    return { field: [...path, String(params.missingProperty)].join('.'), message: 'is required' }
   }
   if (error.keyword === 'enum') {
     return {
       field: path.join('.') || httpPart,
-      message: `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`,
+      message: `must be one of ${(params.allowedValues as unknown[]).join(', ')}`,
     }
   }
   return { field: path.join('.') || httpPart, message: error.message ?? 'is not valid' }

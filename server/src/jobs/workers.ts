@@ -3,6 +3,7 @@ import type { Deps } from '../deps.ts'
 import { startTransferDelivery } from './deliver-transfers.ts'
 import { jobHandlers } from './handlers.ts'
 import { startHousekeeping } from './housekeeping.ts'
+import { startRatePolling } from './poll-rates.ts'
 import { startSealing } from './seal-audit.ts'
 
 /** Within what a process manager grants a node to stop. */
@@ -20,7 +21,7 @@ export async function startWorkers(deps: Deps): Promise<() => Promise<void>> {
       for (const job of jobs) await handle(deps, job.data)
     })
   }
-  const stopTasks = [startSealing(deps), startHousekeeping(deps), startTransferDelivery(deps)]
+  const stopTasks = [startSealing(deps), startHousekeeping(deps), startTransferDelivery(deps), startRatePolling(deps)]
   return async () => {
     await Promise.all([
       boss.stop({ graceful: true, timeout: stopTimeoutMilliseconds, wait: true }),

@@ -47,6 +47,9 @@ export const purgedRowsPerTransactionMax = 10_000
 export const webhookToleranceSeconds = 300
 
 export const transactionAttemptsMax = 5
+export const rateAgeMinutesMax = 15
+export const rateAnswerBytesMax = 1_048_576
+export const rateCallTimeoutMilliseconds = 10_000
 export const walletCallTimeoutMilliseconds = 10_000
 export const readinessTimeoutMilliseconds = 1_000
 

@@ -30,6 +30,22 @@ export function formatDecimal(raw: bigint | string, decimals: number): string {
   return fraction === '' ? sign + whole : `${sign}${whole}.${fraction}`
 }
 
+/**
+ * What a raw amount is worth: USD with two decimals, rounded half to even (decisions.md, section 0).
+ *
+ * @param usdRate USD per token unit, a plain decimal string
+ */
+export function usdValueOf(raw: bigint, decimals: number, usdRate: string): string {
+  const scale = fractionDigits(usdRate)
+  const divisor = 10n ** BigInt(decimals + scale)
+  const cents = raw * scaled(usdRate, scale) * 100n
+  const quotient = cents / divisor
+  const twiceRest = (cents % divisor) * 2n
+  const isRoundedUp = twiceRest > divisor || (twiceRest === divisor && quotient % 2n === 1n)
+  const digits = (quotient + (isRoundedUp ? 1n : 0n)).toString().padStart(3, '0')
+  return `${digits.slice(0, -2)}.${digits.slice(-2)}`
+}
+
 /** Compares two plain decimal strings of any scale: negative, zero or positive like `a - b`. */
 export function compareDecimals(a: string, b: string): number {
   const scale = Math.max(fractionDigits(a), fractionDigits(b))

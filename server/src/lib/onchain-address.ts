@@ -33,7 +33,10 @@ function toChecksum(lower: string): string {
   return checksummed
 }
 
-/** The key of a transaction hash: hex ones are compared in lower case, as nodes and explorers disagree on case. */
+/**
+ * The key of a transaction hash: hex ones are compared in lower case, as nodes and explorers disagree on case. Without
+ * `0x` only 64 digits are hex for sure (Bitcoin, Tron): the base58 hashes of Solana are longer.
+ */
 export function txHashKey(text: string): string {
-  return /^0x[0-9a-fA-F]+$/.test(text) ? text.toLowerCase() : text
+  return /^(0x[0-9a-f]+|[0-9a-f]{64})$/i.test(text) ? text.toLowerCase() : text
 }

@@ -1,3 +1,7 @@
+import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { pino } from 'pino'
 import { expect } from 'vitest'
 import { createApp } from '../app.ts'
@@ -43,9 +47,11 @@ export type TestApp = {
 /** The whole service on a database of its own, driven through `inject`: everything real but clock and, if asked, wallet. */
 export async function createTestApp(env: Record<string, string> = {}): Promise<TestApp> {
   const database = await createTestDatabase()
+  const dataDir = join(tmpdir(), `strongroom-app-${randomUUID()}`)
   const config: Config = readConfig({
     DEMO: 'true',
     DATABASE_URL: database.url,
+    DATA_DIR: dataDir,
     PUBLIC_URL: 'http://localhost:8420',
     STRONGROOM_SECRET_KEY: 'a test key that is long enough to pass',
     WALLET_ALLOWED_HOSTS: '127.0.0.1',
@@ -139,6 +145,7 @@ export async function createTestApp(env: Record<string, string> = {}): Promise<T
       await deps.jobs.boss.stop({ graceful: false, wait: true })
       await close()
       await database.drop()
+      await rm(dataDir, { recursive: true, force: true })
     },
   }
 }

@@ -91,6 +91,11 @@ create table operations (
   usd_rate_as_of timestamptz(3),
   usd_rate_source text,
   usd_value numeric(78, 2),
+  -- Who the other side was when the operation was created; later changes of the address book leave it alone.
+  counterparty_id text,
+  counterparty_address_id text,
+  counterparty_name text,
+  counterparty_kind text,
   tags text[] not null default '{}',
   payment_purpose text,
   note text,

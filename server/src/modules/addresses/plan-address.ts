@@ -55,17 +55,17 @@ export function planAddress(
   }
   if (named?.enabled === false) return { conflict: `The token ${named.code} is disabled` }
 
-  const valueOf = new Map(chosen.map(({ route, variant }) => [route.code, variant.pathId]))
+  const valueOfRoute = new Map(chosen.map(({ route, variant }) => [route.code, variant.pathId]))
   const hasIndex = routes.some(({ dynamic }) => dynamic)
   return {
     plan: {
-      segments: Object.fromEntries(valueOf),
+      segments: Object.fromEntries(valueOfRoute),
       hasIndex,
-      staticPrefix: formatDerivationPath(coinType, [...valueOf.values()]),
+      staticPrefix: formatDerivationPath(coinType, [...valueOfRoute.values()]),
       pathAt: (index) =>
         formatDerivationPath(
           coinType,
-          routes.map((route) => valueOf.get(route.code) ?? index),
+          routes.map((route) => valueOfRoute.get(route.code) ?? index),
         ),
       token:
         named ??

@@ -267,6 +267,18 @@ describe('refused creations', () => {
     expect(await countAddresses()).toBe(before)
   })
 
+  it('T49 answers 502 when walletServiceUrl leads into a private network', async () => {
+    const code = 'metadata-vault'
+    const lured = await createVaultFixture(test, { code })
+    await allowAll(lured, 'create_address')
+    for (const url of ['http://169.254.169.254/latest', 'http://10.0.0.1:8080', 'http://[fd00::1]']) {
+      await lured.admin.patch(`/vaults/${code}`, { walletServiceUrl: url, walletServiceSecret: null })
+      const answer = await lured.admin.post(`/vaults/${code}/addresses`, ops)
+      expect(answer.status).toBe(502)
+      expect(answer.body.message).toBe('The wallet service cannot be reached')
+    }
+  })
+
   it('answers 403 without an allow policy, whoever asks, and records the refusal', async () => {
     const strict = await createVaultFixture(test, { code: 'strict-vault' })
     const answer = await strict.admin.post('/vaults/strict-vault/addresses', ops)

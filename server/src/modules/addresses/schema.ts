@@ -113,13 +113,19 @@ export const AddressUpdate = Closed(appearance)
 export const AddressQuery = Closed({
   token: Type.Optional(TokenCode),
   search: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: 'Part of the on-chain address or the label.' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'Part of the on-chain address or the label.',
+      examples: ['payroll'],
+    }),
   ),
   userId: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: membershipUserIdLengthMax,
       description: 'Administrators: only addresses of this owner.',
+      examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
     }),
   ),
   ...pageQuery,

@@ -30,7 +30,10 @@ type Approval = {
  *
  * @throws 409 when fewer can vote than a threshold demands
  */
-export async function openApproval(trx: Trx, { vaultId, subjectId, initiatorId, requirements, now }: Approval): Promise<void> {
+export async function openApproval(
+  trx: Trx,
+  { vaultId, subjectId, initiatorId, requirements, now }: Approval,
+): Promise<void> {
   await trx
     .insertInto('approval_requirements')
     .values(

@@ -11,7 +11,13 @@ import { type DepositEvent, parseWalletEvent } from './parse-event.ts'
 import { type EventTarget, findEventTarget } from './queries.ts'
 
 export type EventOutcome = 'credited' | 'duplicate' | 'ignored' | 'unmatched' | 'quarantined'
-type Credit = { outcome: EventOutcome; vaultId: string | null; depositId: string | null; addressKey: string | null; quarantined?: object }
+type Credit = {
+  outcome: EventOutcome
+  vaultId: string | null
+  depositId: string | null
+  addressKey: string | null
+  quarantined?: object
+}
 
 const ignored: Credit = { outcome: 'ignored', vaultId: null, depositId: null, addressKey: null }
 
@@ -36,14 +42,18 @@ export async function receiveWalletEvent(
       outcome: credit.outcome,
       vault_id: credit.vaultId,
       deposit_id: credit.depositId,
-      quarantined: credit.quarantined === undefined ? null : JSON.stringify(credit.quarantined),
+      quarantined: quarantinedOf(credit),
     })
     .execute()
   return { outcome: credit.outcome, depositId: credit.depositId }
 }
 
 /** Credits the events that arrived before their address existed; runs in the transaction that creates the address. */
-export async function creditUnmatchedEvents(trx: Trx, address: { networkId: string; addressKey: string }, now: Date): Promise<void> {
+export async function creditUnmatchedEvents(
+  trx: Trx,
+  address: { networkId: string; addressKey: string },
+  now: Date,
+): Promise<void> {
   const events = await trx
     .selectFrom('wallet_events')
     .innerJoin('networks', 'networks.slug', 'wallet_events.network')
@@ -59,14 +69,23 @@ export async function creditUnmatchedEvents(trx: Trx, address: { networkId: stri
     const credit = await creditDeposit(trx, event, now)
     await trx
       .updateTable('wallet_events')
-      .set({ outcome: credit.outcome, vault_id: credit.vaultId, deposit_id: credit.depositId })
+      .set({
+        outcome: credit.outcome,
+        vault_id: credit.vaultId,
+        deposit_id: credit.depositId,
+        quarantined: quarantinedOf(credit),
+      })
       .where('id', '=', stored.id)
       .execute()
   }
 }
 
+function quarantinedOf(credit: Credit): string | null {
+  return credit.quarantined === undefined ? null : JSON.stringify(credit.quarantined)
+}
+
 async function creditDeposit(trx: Trx, event: DepositEvent, now: Date): Promise<Credit> {
-  const target = await findRecipient(trx, event)
+  const target = await findRecipient(trx, event, now)
   if (target === null || target.token === null || !target.token.enabled) return ignored
   const amount = parseDecimal(event.amountDecimal, target.token.decimals)
   if (amount === null) throw badRequest('tx.amount', `must fit a token of ${target.token.decimals} decimals`)
@@ -87,10 +106,13 @@ async function creditDeposit(trx: Trx, event: DepositEvent, now: Date): Promise<
       from_address: event.fromAddress,
       created_at: now,
     })
-    .onConflict((conflict) => conflict.columns(['vault_id', 'address_id', 'token_id', 'tx_hash', 'tx_index']).doNothing())
+    .onConflict((conflict) =>
+      conflict.columns(['vault_id', 'address_id', 'token_id', 'tx_hash', 'tx_index']).doNothing(),
+    )
     .returning('id')
     .executeTakeFirst()
-  if (inserted === undefined) return compareWithFirst(trx, { vaultId, addressId: address.id, tokenId: token.id, addressKey, event, amount })
+  if (inserted === undefined)
+    return compareWithFirst(trx, { vaultId, addressId: address.id, tokenId: token.id, addressKey, event, amount })
 
   await insertOperation(trx, {
     vaultId,
@@ -103,6 +125,8 @@ async function creditDeposit(trx: Trx, event: DepositEvent, now: Date): Promise<
     networkId: target.networkId,
     tokenId: token.id,
     amount,
+    decimals: token.decimals,
+    rate: target.rate,
     flowType: target.isInternal ? 'internal' : 'external',
     txHash: event.txHash,
     tags: [],
@@ -112,7 +136,11 @@ async function creditDeposit(trx: Trx, event: DepositEvent, now: Date): Promise<
     confirmedAt: now,
     blockchainAt: event.blockTime,
   })
-  await postEntries(trx, [depositPosting({ vaultId, tokenId: token.id, addressId: address.id, operationId: id, amount })], now)
+  await postEntries(
+    trx,
+    [depositPosting({ vaultId, tokenId: token.id, addressId: address.id, operationId: id, amount })],
+    now,
+  )
   return { outcome: 'credited', vaultId, depositId: id, addressKey }
 }
 
@@ -120,14 +148,21 @@ async function creditDeposit(trx: Trx, event: DepositEvent, now: Date): Promise<
  * An address may be created at this very moment: before an event is left unmatched, the lock that address creation
  * holds is taken and the address is looked for once more.
  */
-async function findRecipient(trx: Trx, event: DepositEvent): Promise<EventTarget | null> {
-  const target = await findEventTarget(trx, event)
+async function findRecipient(trx: Trx, event: DepositEvent, now: Date): Promise<EventTarget | null> {
+  const target = await findEventTarget(trx, event, now)
   if (target === null || target.address !== null || target.token === null) return target
   await lockOnchainAddress(trx, target.networkId, target.addressKey)
-  return findEventTarget(trx, event)
+  return findEventTarget(trx, event, now)
 }
 
-type Repeated = { vaultId: string; addressId: string; tokenId: string; addressKey: string; event: DepositEvent; amount: bigint }
+type Repeated = {
+  vaultId: string
+  addressId: string
+  tokenId: string
+  addressKey: string
+  event: DepositEvent
+  amount: bigint
+}
 
 /** The same event again is a duplicate; the same event with another amount is set aside for people to look at. */
 async function compareWithFirst(trx: Trx, repeated: Repeated): Promise<Credit> {
@@ -139,5 +174,11 @@ async function compareWithFirst(trx: Trx, repeated: Repeated): Promise<Credit> {
   const first = rows[0]
   if (first === undefined) throw new Error('A deposit that blocks another one must exist')
   if (BigInt(first.amount) === amount) return { outcome: 'duplicate', vaultId, depositId: first.id, addressKey }
-  return { outcome: 'quarantined', vaultId, depositId: first.id, addressKey, quarantined: { amount: amount.toString() } }
+  return {
+    outcome: 'quarantined',
+    vaultId,
+    depositId: first.id,
+    addressKey,
+    quarantined: { amount: amount.toString() },
+  }
 }

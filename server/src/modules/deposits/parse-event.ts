@@ -39,7 +39,10 @@ export function parseWalletEvent(body: unknown): DepositEvent | null {
     throw badRequest('tx.index', 'must be a whole number from 0')
   }
   const blockTime = tx['blockTime'] ?? null
-  if (blockTime !== null && (typeof blockTime !== 'string' || !/^\d{4}-\d\d-\d\dT/.test(blockTime) || Number.isNaN(Date.parse(blockTime)))) {
+  if (
+    blockTime !== null &&
+    (typeof blockTime !== 'string' || !/^\d{4}-\d\d-\d\dT/.test(blockTime) || Number.isNaN(Date.parse(blockTime)))
+  ) {
     throw badRequest('tx.blockTime', 'must be an ISO 8601 timestamp')
   }
   return {
@@ -56,17 +59,21 @@ export function parseWalletEvent(body: unknown): DepositEvent | null {
 
 function contractOf(asset: unknown): string | null {
   if (asset === undefined || asset === null || asset === '' || asset === 'native') return null
-  if (typeof asset !== 'string' || asset.length > addressLengthMax) throw badRequest('tx.asset', 'must be a contract address')
+  if (!isText(asset, addressLengthMax)) throw badRequest('tx.asset', 'must be a contract address')
   return /^0x0{40}$/i.test(asset) ? null : asset
 }
 
 function text(tx: Record<string, unknown>, name: string, lengthMax: number): string {
   const value = tx[name]
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused here.
-  if (typeof value !== 'string' || value === '' || value.length > lengthMax || /[\s\u0000-\u001f]/.test(value)) {
+  if (!isText(value, lengthMax)) {
     throw badRequest(`tx.${name}`, `must be a string of 1 to ${lengthMax} characters without spaces`)
   }
   return value
+}
+
+function isText(value: unknown, lengthMax: number): value is string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused here.
+  return typeof value === 'string' && value !== '' && value.length <= lengthMax && !/[\s\u0000-\u001f]/.test(value)
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { AddressScope } from '../../access/address-scope.ts'
 import type { Db, Trx } from '../../db/client.ts'
 import type { Position } from '../../lib/cursor.ts'
+import { newestRate, type RateColumns, type RateSnapshot, toRateSnapshot } from '../rates/queries.ts'
 import type { DepositEvent } from './parse-event.ts'
 
 /** What the registry and the address book say of an event. */
@@ -11,23 +12,26 @@ export type EventTarget = {
   token: { id: string; decimals: number; enabled: boolean } | null
   address: { vaultId: string; id: string; ownerId: string } | null
   isInternal: boolean
+  rate: RateSnapshot | null
 }
 
 /** Resolves network, token and recipient of an event in one round trip; null for an unknown network. */
-export async function findEventTarget(db: Db | Trx, event: DepositEvent): Promise<EventTarget | null> {
-  const { rows } = await sql<{
-    network_id: string
-    address_key: string
-    token_id: string | null
-    decimals: number
-    enabled: boolean
-    vault_id: string | null
-    address_id: string
-    owner_id: string
-    is_internal: boolean
-  }>`
+export async function findEventTarget(db: Db | Trx, event: DepositEvent, now: Date): Promise<EventTarget | null> {
+  const { rows } = await sql<
+    {
+      network_id: string
+      address_key: string
+      token_id: string | null
+      decimals: number
+      enabled: boolean
+      vault_id: string | null
+      address_id: string
+      owner_id: string
+      is_internal: boolean
+    } & RateColumns
+  >`
     select n.id as network_id, k.address_key, t.id as token_id, t.decimals, t.enabled,
-      a.vault_id, a.id as address_id, a.owner_id,
+      a.vault_id, a.id as address_id, a.owner_id, r.usd_rate, r.usd_rate_as_of, r.usd_rate_source,
       exists (select from operations o where o.vault_id = a.vault_id and o.tx_hash = ${event.txHash} and o.type = 'transfer')
         or exists (select from addresses f where f.vault_id = a.vault_id and f.network_id = n.id
           and f.address_key = case when n.type = 'evm' then lower(${event.fromAddress}) else ${event.fromAddress} end) as is_internal
@@ -38,6 +42,7 @@ export async function findEventTarget(db: Db | Trx, event: DepositEvent): Promis
     ) k
     left join tokens t on t.network_id = n.id and t.contract_key = k.contract_key
     left join addresses a on a.network_id = n.id and a.address_key = k.address_key
+    ${newestRate('t.id', now)}
     where n.slug = ${event.network}`.execute(db)
   const row = rows[0]
   if (row === undefined) return null
@@ -47,6 +52,7 @@ export async function findEventTarget(db: Db | Trx, event: DepositEvent): Promis
     token: row.token_id === null ? null : { id: row.token_id, decimals: row.decimals, enabled: row.enabled },
     address: row.vault_id === null ? null : { vaultId: row.vault_id, id: row.address_id, ownerId: row.owner_id },
     isInternal: row.is_internal,
+    rate: toRateSnapshot(row),
   }
 }
 
@@ -94,7 +100,9 @@ const creditedDeposits = sql`
 export async function findDeposit(db: Db, scope: AddressScope, id: string): Promise<DepositRow | null> {
   const { rows } = await sql<DepositRow>`
     select * from (${creditedDeposits}) d
-    where d.vault_id = ${scope.vaultId} and d.id = ${id} and (${scope.ownerId}::text is null or d.owner_id = ${scope.ownerId})`.execute(db)
+    where d.vault_id = ${scope.vaultId} and d.id = ${id} and (${scope.ownerId}::text is null or d.owner_id = ${scope.ownerId})`.execute(
+    db,
+  )
   return rows[0] ?? null
 }
 

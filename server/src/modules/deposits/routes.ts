@@ -63,7 +63,11 @@ export function depositRoutes(app: App, deps: Deps): void {
 /** The inbound webhook; it lives outside /api/v1 and reads raw bytes, because that is what the signature covers. */
 export function webhookRoutes(app: App, deps: Deps): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: FastifyRequest, body: Buffer) => body)
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (_request: FastifyRequest, body: Buffer) => body,
+  )
   app.post(
     '/webhooks/wallet',
     {
@@ -91,7 +95,9 @@ export function webhookRoutes(app: App, deps: Deps): void {
       }
       const text = decode(rawBody)
       const body = parse(text)
-      const { outcome, depositId } = await inTransaction(deps.db, (trx) => receiveWalletEvent(trx, { body, rawBody: text, now }))
+      const { outcome, depositId } = await inTransaction(deps.db, (trx) =>
+        receiveWalletEvent(trx, { body, rawBody: text, now }),
+      )
       return { received: true as const, outcome, ...(depositId === null ? {} : { depositId }) }
     },
   )

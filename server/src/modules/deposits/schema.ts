@@ -18,7 +18,11 @@ export const Deposit = Closed(
     id: Id,
     vaultId: Id,
     addressId: Id,
-    address: Closed({ id: Id, address: Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'), label: Nullable(Text('Operations')) }),
+    address: Closed({
+      id: Id,
+      address: Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'),
+      label: Nullable(Text('Operations')),
+    }),
     network: Text('ethereum'),
     tokenId: Id,
     asset: Text('USDT'),
@@ -68,7 +72,12 @@ export const WalletEvent = Type.Object(
       Type.Object({
         network: Text('ethereum'),
         asset: Type.Optional(
-          Nullable(Type.String({ examples: ['0x5FbDB2315678afecb367f032d93F642f64180aa3'], description: 'Contract; empty, null, `native` or the zero address: the coin of the network.' })),
+          Nullable(
+            Type.String({
+              examples: ['0x5FbDB2315678afecb367f032d93F642f64180aa3'],
+              description: 'Contract; empty, null, `native` or the zero address: the coin of the network.',
+            }),
+          ),
         ),
         amount: DecimalAmount,
         toAddress: Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'),

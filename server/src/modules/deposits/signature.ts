@@ -22,7 +22,10 @@ export function verifySignature({ headers, body, secrets, now }: Signed): void {
   if (!(Math.abs(now.getTime() / 1000 - sentAt) <= webhookToleranceSeconds)) {
     throw unauthorized('The webhook timestamp is too far from now')
   }
-  const offered = signatures.split(' ').filter((part) => part.startsWith('v1,')).slice(0, 10)
+  const offered = signatures
+    .split(' ')
+    .filter((part) => part.startsWith('v1,'))
+    .slice(0, 10)
   const isValid = secrets.some((secret) => {
     const expected = signatureOf(secret, id, timestamp, body)
     return offered.map((part) => equalsSecret(part.slice(3), expected)).includes(true)

@@ -1,12 +1,14 @@
 import { sql } from 'kysely'
 import type { Trx } from '../../db/client.ts'
-import { violates } from '../../db/transaction.ts'
+import { sqlStateOf, violates } from '../../db/transaction.ts'
 import { badRequest, conflict, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { parseDecimal } from '../../lib/money.ts'
 import { insertAuditRecord } from '../audit/record.ts'
 import { postEntries } from './post-entries.ts'
 import { adjustmentPosting } from './postings.ts'
+
+const numericOverflow = '22003'
 
 type AdjustmentOrder = {
   vaultId: string
@@ -46,6 +48,7 @@ export async function adjustBalance(trx: Trx, order: AdjustmentOrder) {
     await postEntries(trx, [adjustmentPosting({ vaultId, tokenId, addressId, operationId: id, amount })], now)
   } catch (error) {
     if (isBelowZero(error)) throw conflict('insufficient funds', 'The address has less available than the adjustment takes')
+    if (sqlStateOf(error) === numericOverflow) throw conflict('The balance would be larger than any amount there is')
     throw error
   }
   await insertAuditRecord(trx, {

@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
 import type { Trx } from '../../db/client.ts'
+import { usdValueOf } from '../../lib/money.ts'
+import type { RateSnapshot } from '../rates/queries.ts'
 
 export type OperationStatus = 'awaiting_approval' | 'pending' | 'confirmed' | 'failed' | 'rejected' | 'cancelled'
 export type FlowType = 'internal' | 'external'
@@ -15,6 +17,9 @@ export type NewOperation = {
   networkId: string
   tokenId: string
   amount: bigint
+  decimals: number
+  /** null: no rate was fresh enough. */
+  rate: RateSnapshot | null
   flowType: FlowType
   txHash: string | null
   tags: string[]
@@ -40,6 +45,11 @@ export async function insertOperation(trx: Trx, operation: NewOperation): Promis
       network_id: operation.networkId,
       token_id: operation.tokenId,
       amount: operation.amount.toString(),
+      usd_rate: operation.rate?.usdRate ?? null,
+      usd_rate_as_of: operation.rate?.asOf ?? null,
+      usd_rate_source: operation.rate?.source ?? null,
+      usd_value:
+        operation.rate === null ? null : usdValueOf(operation.amount, operation.decimals, operation.rate.usdRate),
       flow_type: operation.flowType,
       tx_hash: operation.txHash,
       tags: operation.tags,

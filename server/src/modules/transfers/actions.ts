@@ -15,6 +15,7 @@ import { insertOperation, moveOperation, type OperationStatus } from '../operati
 import { decide } from '../policies/decide.ts'
 import type { Decision } from '../policies/decision.ts'
 import type { Facts } from '../policies/facts.ts'
+import { toRateSnapshot } from '../rates/queries.ts'
 import { nextStatus, releasesFunds, type TransferEvent } from './lifecycle.ts'
 import { hashPayload, type Order, type OrderBody, type Payload, planOrder } from './order.ts'
 import { findSource, findTransfer, type LockedTransfer, lockAvailable, lockTransfer } from './queries.ts'
@@ -37,7 +38,7 @@ export async function requestTransfer(
   trx: Trx,
   { member, body, approvalTtlHours, now }: { member: Member; body: TransferBody; approvalTtlHours: number; now: Date },
 ): Promise<Outcome> {
-  const order = await readOrder(trx, member, body)
+  const order = await readOrder(trx, member, body, now)
   const { source } = order
   if (source.token_enabled !== true) throw conflict(`The token ${source.token_code} is disabled`)
   const { decision, facts } = await decideOn(trx, member, order, now)
@@ -46,7 +47,8 @@ export async function requestTransfer(
   if (decision.effect === 'block' || decision.effect === 'deny') return refuse(trx, { member, decision, payload, now })
 
   const available = await lockAvailable(trx, member.vault.id, source.address_id, source.token_id)
-  if (available < order.amount) throw conflict('insufficient funds', `The address has less ${source.token_code} available than the transfer needs`)
+  if (available < order.amount)
+    throw conflict('insufficient funds', `The address has less ${source.token_code} available than the transfer needs`)
 
   const waits = decision.effect === 'approval'
   const status: OperationStatus = waits ? 'awaiting_approval' : 'pending'
@@ -61,6 +63,8 @@ export async function requestTransfer(
     networkId: source.network_id,
     tokenId: source.token_id,
     amount: order.amount,
+    decimals: source.decimals,
+    rate: toRateSnapshot(source),
     flowType: source.to_address_id === null ? 'external' : 'internal',
     txHash: null,
     tags: body.metadata?.tags ?? [],
@@ -123,8 +127,11 @@ export async function requestTransfer(
 }
 
 /** What would happen to an order right now; changes nothing. */
-export async function previewTransfer(db: Db, { member, body, now }: { member: Member; body: TransferBody; now: Date }) {
-  const order = await readOrder(db, member, body)
+export async function previewTransfer(
+  db: Db,
+  { member, body, now }: { member: Member; body: TransferBody; now: Date },
+) {
+  const order = await readOrder(db, member, body, now)
   const { decision } = await decideOn(db, member, order, now)
   return { order, decision }
 }
@@ -142,7 +149,14 @@ export async function approveTransfer(trx: Trx, vote: VoteOn): Promise<void> {
   if (!isApproved(await listRequirements(trx, vote.member.vault.id, vote.id))) return
 
   await assertMayGoOn(trx, vote, transfer)
-  await move(trx, { vaultId: vote.member.vault.id, id: vote.id, transfer, event: 'approved', actorId: vote.member.userId, now: vote.now })
+  await move(trx, {
+    vaultId: vote.member.vault.id,
+    id: vote.id,
+    transfer,
+    event: 'approved',
+    actorId: vote.member.userId,
+    now: vote.now,
+  })
 }
 
 /** Records a veto: one is enough, and the funds are available again. */
@@ -150,11 +164,21 @@ export async function rejectTransfer(trx: Trx, vote: VoteOn): Promise<void> {
   const transfer = await lockWaiting(trx, vote)
   await castVote(trx, { ...voteOf(vote), decision: 'reject' })
   await recordVote(trx, vote, transfer, 'transfer.rejected')
-  await move(trx, { vaultId: vote.member.vault.id, id: vote.id, transfer, event: 'rejected', actorId: vote.member.userId, now: vote.now })
+  await move(trx, {
+    vaultId: vote.member.vault.id,
+    id: vote.id,
+    transfer,
+    event: 'rejected',
+    actorId: vote.member.userId,
+    now: vote.now,
+  })
 }
 
 /** Takes a transfer back, by its initiator or an administrator, as long as the wallet service has not been told. */
-export async function cancelTransfer(trx: Trx, { member, id, now }: { member: Member; id: string; now: Date }): Promise<void> {
+export async function cancelTransfer(
+  trx: Trx,
+  { member, id, now }: { member: Member; id: string; now: Date },
+): Promise<void> {
   await assertVisible(trx, member, id)
   const transfer = await lockTransfer(trx, member.vault.id, id)
   if (transfer === null) throw notFound('Transfer')
@@ -189,14 +213,32 @@ export async function move(trx: Trx, movement: Movement): Promise<void> {
   const { vaultId, id, transfer, event, actorId, now } = movement
   const to = nextStatus(transfer.status, event)
   if (to === null) throw conflict(`The transfer is ${transfer.status} and cannot be ${event}`)
-  const moved = await moveOperation(trx, { vaultId, id, from: transfer.status, to, now, txHash: movement.txHash ?? null, blockchainAt: movement.blockchainAt ?? null })
+  const moved = await moveOperation(trx, {
+    vaultId,
+    id,
+    from: transfer.status,
+    to,
+    now,
+    txHash: movement.txHash ?? null,
+    blockchainAt: movement.blockchainAt ?? null,
+  })
   if (!moved) throw conflict('The transfer was resolved by someone else')
-  const subject = { vaultId, tokenId: transfer.token_id, addressId: transfer.address_id, operationId: id, amount: transfer.amount }
+  const subject = {
+    vaultId,
+    tokenId: transfer.token_id,
+    addressId: transfer.address_id,
+    operationId: id,
+    amount: transfer.amount,
+  }
   const resolution = to === 'confirmed' ? [settlePosting(subject)] : releasesFunds(to) ? [releasePosting(subject)] : []
   await postEntries(trx, [...resolution, ...(movement.extraPostings ?? [])], now)
   await trx
     .updateTable('transfers')
-    .set(to === 'pending' ? { phase: 'queued', next_attempt_at: now } : { phase: 'done', next_attempt_at: null, failure_reason: movement.failureReason ?? null })
+    .set(
+      to === 'pending'
+        ? { phase: 'queued', next_attempt_at: now }
+        : { phase: 'done', next_attempt_at: null, failure_reason: movement.failureReason ?? null },
+    )
     .where('vault_id', '=', vaultId)
     .where('id', '=', id)
     .execute()
@@ -221,8 +263,10 @@ async function lockWaiting(trx: Trx, { member, id, now }: VoteOn): Promise<Locke
   await assertVisible(trx, member, id)
   const transfer = await lockTransfer(trx, member.vault.id, id)
   if (transfer === null) throw notFound('Transfer')
-  if (transfer.status !== 'awaiting_approval') throw conflict(`The transfer is ${transfer.status}, not awaiting approval`)
-  if (transfer.expires_at !== null && transfer.expires_at <= now) throw conflict('The time to approve this transfer is over')
+  if (transfer.status !== 'awaiting_approval')
+    throw conflict(`The transfer is ${transfer.status}, not awaiting approval`)
+  if (transfer.expires_at !== null && transfer.expires_at <= now)
+    throw conflict('The time to approve this transfer is over')
   if (!hashPayload(transfer.current).equals(transfer.payload_hash)) {
     throw conflict('The transfer is no longer what its votes were asked for')
   }
@@ -248,14 +292,19 @@ async function assertMayGoOn(trx: Trx, { id, now }: VoteOn, transfer: LockedTran
   const groups = await trx
     .selectFrom('policy_groups as g')
     .leftJoin('policy_group_memberships as m', (join) =>
-      join.onRef('m.vault_id', '=', 'g.vault_id').onRef('m.group_id', '=', 'g.id').on('m.user_id', '=', transfer.initiator_id),
+      join
+        .onRef('m.vault_id', '=', 'g.vault_id')
+        .onRef('m.group_id', '=', 'g.id')
+        .on('m.user_id', '=', transfer.initiator_id),
     )
     .select(['g.id', 'g.code', 'g.is_system', 'm.id as membership_id'])
     .where('g.vault_id', '=', vaultId)
     .execute()
   const joined = groups.filter((group) => group.membership_id !== null)
   if (joined.length === 0) throw conflict('The initiator is no longer a member of the vault')
-  const groupIds = groups.filter((group) => group.membership_id !== null || (group.is_system && group.code === 'everyone')).map((group) => group.id)
+  const groupIds = groups
+    .filter((group) => group.membership_id !== null || (group.is_system && group.code === 'everyone'))
+    .map((group) => group.id)
   const isAdmin = joined.some((group) => group.is_system && group.code === 'administrators')
   const decision = await decide(trx, {
     vaultId,
@@ -263,10 +312,16 @@ async function assertMayGoOn(trx: Trx, { id, now }: VoteOn, transfer: LockedTran
     initiator: { userId: transfer.initiator_id, groupIds, isAdmin },
     facts: { ...facts, now, initiatorGroupIds: groupIds },
   })
-  if (decision.effect === 'block') throw conflict('A policy blocks this transfer now', decision.blockReason ?? undefined)
+  if (decision.effect === 'block')
+    throw conflict('A policy blocks this transfer now', decision.blockReason ?? undefined)
 }
 
-async function recordVote(trx: Trx, { member, id, comment, now }: VoteOn, transfer: LockedTransfer, action: string): Promise<void> {
+async function recordVote(
+  trx: Trx,
+  { member, id, comment, now }: VoteOn,
+  transfer: LockedTransfer,
+  action: string,
+): Promise<void> {
   await insertAuditRecord(trx, {
     vaultId: member.vault.id,
     actorId: member.userId,
@@ -278,13 +333,18 @@ async function recordVote(trx: Trx, { member, id, comment, now }: VoteOn, transf
   })
 }
 
-async function readOrder(db: Db | Trx, member: Member, body: TransferBody): Promise<Order> {
-  const source = await findSource(db, ownScopeOf(member), body.fromAddressId, body)
+async function readOrder(db: Db | Trx, member: Member, body: TransferBody, now: Date): Promise<Order> {
+  const source = await findSource(db, ownScopeOf(member), body.fromAddressId, body, now)
   if (source === null) throw notFound('Address')
   return planOrder(source, body)
 }
 
-async function decideOn(db: Db | Trx, member: Member, order: Order, now: Date): Promise<{ decision: Decision; facts: Facts }> {
+async function decideOn(
+  db: Db | Trx,
+  member: Member,
+  order: Order,
+  now: Date,
+): Promise<{ decision: Decision; facts: Facts }> {
   const { source, to, amount } = order
   const facts: Facts = {
     now,
@@ -305,7 +365,10 @@ async function decideOn(db: Db | Trx, member: Member, order: Order, now: Date): 
 type Refusal = { member: Member; decision: Decision; payload: Payload; now: Date }
 
 async function refuse(trx: Trx, { member, decision, payload, now }: Refusal): Promise<Outcome> {
-  const message = decision.effect === 'block' ? (decision.blockReason ?? 'A policy blocks this transfer') : 'No policy allows this transfer'
+  const message =
+    decision.effect === 'block'
+      ? (decision.blockReason ?? 'A policy blocks this transfer')
+      : 'No policy allows this transfer'
   await insertAuditRecord(trx, {
     vaultId: member.vault.id,
     actorId: member.userId,

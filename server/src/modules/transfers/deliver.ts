@@ -19,14 +19,16 @@ const pollMilliseconds = 1_000
 const retryMillisecondsMax = 60_000
 
 type Claim = { vault_id: string; id: string; previous_phase: string }
+type Connect = (deps: Deps, vaultId: string) => Promise<WalletClient>
 
 /**
  * Takes the transfers that are due, tells the wallet service of new ones and asks about the others. Safe on any number
  * of nodes: each transfer is claimed by one, and what a dead node left behind is asked about before it is sent again.
  *
+ * @param connect opens the wallet service of a vault
  * @returns how many were taken
  */
-export async function deliverDueTransfers(deps: Deps): Promise<number> {
+export async function deliverDueTransfers(deps: Deps, connect: Connect = walletOfVault): Promise<number> {
   const now = deps.clock()
   const { rows } = await sql<Claim>`
     with due as (
@@ -38,13 +40,13 @@ export async function deliverDueTransfers(deps: Deps): Promise<number> {
       phase = case when t.phase = 'queued' then 'submitting' else t.phase end
     from due where t.vault_id = due.vault_id and t.id = due.id
     returning t.vault_id, t.id, due.phase as previous_phase`.execute(deps.db)
-  await Promise.all(rows.map((claim) => advance(deps, claim)))
+  await Promise.all(rows.map((claim) => advance(deps, connect, claim)))
   return rows.length
 }
 
-async function advance(deps: Deps, claim: Claim): Promise<void> {
+async function advance(deps: Deps, connect: Connect, claim: Claim): Promise<void> {
   try {
-    const wallet = await walletOfVault(deps, claim.vault_id)
+    const wallet = await connect(deps, claim.vault_id)
     if (claim.previous_phase === 'submitted' || claim.previous_phase === 'broadcast') await settle(deps, wallet, claim)
     else await handOver(deps, wallet, claim)
   } catch (error) {
@@ -87,7 +89,9 @@ async function submit(deps: Deps, wallet: WalletClient, claim: Claim, order: Pay
   } catch (error) {
     if (!(error instanceof WalletServiceError)) throw error
     if (error.kind === 'conflict') {
-      await inTransaction(deps.db, (trx) => halt(trx, deps, claim, 'The wallet service knows this transfer with another order'))
+      await inTransaction(deps.db, (trx) =>
+        halt(trx, deps, claim, 'The wallet service knows this transfer with another order'),
+      )
       return null
     }
     // A refusal is final only when the wallet service also says that it never took the transfer.
@@ -155,7 +159,13 @@ async function apply(deps: Deps, claim: Claim, said: WalletStatus): Promise<void
 type Resolution = Extract<ReturnType<typeof judgeStatus>, { kind: 'confirm' | 'fail' }>
 
 /** Confirms or fails the transfer and posts the fee that its address paid, in one moment of the books. */
-async function resolve(trx: Trx, claim: Claim, transfer: LockedTransfer, judgement: Resolution, now: Date): Promise<void> {
+async function resolve(
+  trx: Trx,
+  claim: Claim,
+  transfer: LockedTransfer,
+  judgement: Resolution,
+  now: Date,
+): Promise<void> {
   const { vault_id: vaultId, id } = claim
   const coin = await lockAccounts(trx, transfer, vaultId)
   const fee = judgement.fee !== null && judgement.fee > 0n ? judgement.fee : null
@@ -212,8 +222,17 @@ export async function postOutstandingFees(deps: Deps): Promise<void> {
       const coin = await lockAccounts(trx, transfer, vaultId)
       const fee = BigInt(row.fee)
       if (coin === null || coin.available < fee) return
-      await postEntries(trx, [feePosting({ vaultId, tokenId: coin.tokenId, addressId: transfer.address_id, operationId: id, amount: fee })], deps.clock())
-      await trx.updateTable('transfers').set({ fee_posted: true }).where('vault_id', '=', vaultId).where('id', '=', id).execute()
+      await postEntries(
+        trx,
+        [feePosting({ vaultId, tokenId: coin.tokenId, addressId: transfer.address_id, operationId: id, amount: fee })],
+        deps.clock(),
+      )
+      await trx
+        .updateTable('transfers')
+        .set({ fee_posted: true })
+        .where('vault_id', '=', vaultId)
+        .where('id', '=', id)
+        .execute()
     })
   }
 }
@@ -222,7 +241,11 @@ export async function postOutstandingFees(deps: Deps): Promise<void> {
  * Locks the accounts that a resolution touches, in the order in which every posting locks them, so that a reservation
  * at the same moment waits instead of deadlocking. Returns the native coin's account; null when it is not registered.
  */
-async function lockAccounts(trx: Trx, transfer: LockedTransfer, vaultId: string): Promise<{ tokenId: string; available: bigint } | null> {
+async function lockAccounts(
+  trx: Trx,
+  transfer: LockedTransfer,
+  vaultId: string,
+): Promise<{ tokenId: string; available: bigint } | null> {
   const coin = await trx
     .selectFrom('tokens')
     .select('id')

@@ -27,7 +27,9 @@ export async function listEvidence(db: Db, vaultId: string, transferId: string) 
     .where('target_id', '=', transferId)
     .orderBy('id')
     .execute()
-  const sequences = [...new Set(auditRecords.flatMap(({ seal_sequence }) => (seal_sequence === null ? [] : [seal_sequence])))]
+  const sequences = [
+    ...new Set(auditRecords.flatMap(({ seal_sequence }) => (seal_sequence === null ? [] : [seal_sequence]))),
+  ]
   const { rows: seals } = await sql<{
     sequence: string
     previous_hash: Buffer
@@ -39,7 +41,9 @@ export async function listEvidence(db: Db, vaultId: string, transferId: string) 
       select json_agg(json_build_object('id', i.id, 'hash', encode(r.hash, 'hex')) order by i.n)
       from unnest(s.record_ids) with ordinality as i(id, n)
       left join audit_records r on r.chain = s.chain and r.id = i.id) as records
-    from audit_seals s where s.chain = ${vaultId} and s.sequence = any(${sequences}::bigint[]) order by s.sequence`.execute(db)
+    from audit_seals s where s.chain = ${vaultId} and s.sequence = any(${sequences}::bigint[]) order by s.sequence`.execute(
+    db,
+  )
   return {
     ledgerEntries: ledgerEntries.map((entry) => ({ ...entry, createdAt: entry.createdAt.toISOString() })),
     auditRecords: auditRecords.map((record) => ({

@@ -19,7 +19,15 @@ export async function expireTransfers(deps: Deps): Promise<void> {
     await inTransaction(deps.db, async (trx) => {
       const transfer = await lockTransfer(trx, vaultId, id)
       if (transfer === null || transfer.status !== 'awaiting_approval') return
-      await move(trx, { vaultId, id, transfer, event: 'expired', actorId: null, now, failureReason: 'APPROVAL_EXPIRED' })
+      await move(trx, {
+        vaultId,
+        id,
+        transfer,
+        event: 'expired',
+        actorId: null,
+        now,
+        failureReason: 'APPROVAL_EXPIRED',
+      })
     })
   }
 }

@@ -35,14 +35,21 @@ export function judgeStatus(order: Payload, knownTxHash: string | null, said: Wa
   if (knownTxHash !== null && txHashSaid !== null && knownTxHash !== txHashSaid) {
     return { kind: 'halt', reason: 'The wallet service reports another transaction hash than before' }
   }
-  const fee = said.fee === null || !isSame(said.feePaidBy ?? order.fromAddress, order.fromAddress) ? null : BigInt(said.fee)
+  const fee =
+    said.fee === null || !isSame(said.feePaidBy ?? order.fromAddress, order.fromAddress) ? null : BigInt(said.fee)
   if (said.status === 'confirmed') {
     const txHash = txHashSaid ?? knownTxHash
-    if (txHash === null) return { kind: 'halt', reason: 'The wallet service reports a confirmation without a transaction hash' }
+    if (txHash === null)
+      return { kind: 'halt', reason: 'The wallet service reports a confirmation without a transaction hash' }
     return { kind: 'confirm', txHash, fee, blockTime: readTime(said.blockTime) }
   }
   if (said.status === 'failed') {
-    return { kind: 'fail', txHash: txHashSaid ?? knownTxHash, fee, reason: said.failureReason ?? 'The wallet service reports a failure' }
+    return {
+      kind: 'fail',
+      txHash: txHashSaid ?? knownTxHash,
+      fee,
+      reason: said.failureReason ?? 'The wallet service reports a failure',
+    }
   }
   return { kind: 'wait', txHash: txHashSaid ?? knownTxHash }
 }
@@ -52,7 +59,9 @@ function findLie(order: Payload, said: WalletStatus): string | null {
   if (said.toAddress != null && !isSame(said.toAddress, order.toAddress)) return 'recipient'
   if (said.fromAddress != null && !isSame(said.fromAddress, order.fromAddress)) return 'source'
   if (said.network != null && said.network !== order.network) return 'network'
-  if (said.contractAddress != null && !isSame(said.contractAddress, order.contractAddress ?? '')) return 'token'
+  // Null is a statement here: the coin of the network.
+  if (said.contractAddress !== undefined && !isSame(said.contractAddress ?? '', order.contractAddress ?? ''))
+    return 'token'
   return null
 }
 

@@ -23,9 +23,10 @@ export function planOrder(source: SourceRow, body: OrderBody): Order {
   const { token_id, token_code, decimals } = source
   if (token_id === null || token_code === null || decimals === null) {
     const field = body.tokenId !== undefined ? 'tokenId' : 'token'
-    const message = body.token === undefined && body.tokenId === undefined
-      ? 'is required, because the address has no primary token'
-      : 'is not a token of the network of this address'
+    const message =
+      body.token === undefined && body.tokenId === undefined
+        ? 'is required, because the address has no primary token'
+        : 'is not a token of the network of this address'
     throw faulty([{ field, message }])
   }
   const amount = parseDecimal(body.amount, decimals)
@@ -33,9 +34,12 @@ export function planOrder(source: SourceRow, body: OrderBody): Order {
   else if (amount === 0n) faults.push({ field: 'amount', message: 'must be greater than 0' })
 
   const to = parseOnchainAddress(body.toAddress, source.network_type)
-  if (to === null) faults.push({ field: 'toAddress', message: `is not a valid address of the network ${source.network_slug}` })
-  else if (to.key === source.address_key) faults.push({ field: 'toAddress', message: 'is the address the funds come from' })
-  else if (/^0x0{40}$/.test(to.key)) faults.push({ field: 'toAddress', message: 'is the zero address, where funds are lost' })
+  if (to === null)
+    faults.push({ field: 'toAddress', message: `is not a valid address of the network ${source.network_slug}` })
+  else if (to.key === source.address_key)
+    faults.push({ field: 'toAddress', message: 'is the address the funds come from' })
+  else if (/^0x0{40}$/.test(to.key))
+    faults.push({ field: 'toAddress', message: 'is the zero address, where funds are lost' })
 
   if (faults.length > 0 || amount === null || to === null) throw faulty(faults)
   return { source: { ...source, token_id, token_code, decimals }, to, amount }

@@ -35,7 +35,12 @@ export function toTransfer(row: TransferRow, member: Member) {
     initiator: row.initiator,
     counterparty: null,
     counterpartyAddressId: null,
-    fromAddress: { id: row.address_id, address: row.from_address, derivationPath: row.derivation_path, network: row.network },
+    fromAddress: {
+      id: row.address_id,
+      address: row.from_address,
+      derivationPath: row.derivation_path,
+      network: row.network,
+    },
     metadata: { category: null, tags: row.tags, paymentPurpose: row.payment_purpose, note: row.note },
     usdRate: row.usd_rate,
     usdRateAsOf: row.usd_rate_as_of?.toISOString() ?? null,

@@ -5,9 +5,10 @@ import type { Db, Trx } from '../../db/client.ts'
 import type { Position } from '../../lib/cursor.ts'
 import type { NetworkType } from '../../lib/onchain-address.ts'
 import type { OperationStatus } from '../operations/write.ts'
+import { newestRate, type RateColumns } from '../rates/queries.ts'
 import type { OrderBody, Payload } from './order.ts'
 
-export type SourceRow = {
+export type SourceRow = RateColumns & {
   address_id: string
   address: string
   address_key: string
@@ -28,19 +29,31 @@ export type SourceRow = {
 }
 
 /** Everything an order refers to, in one round trip; null when the caller does not see the source address. */
-export async function findSource(db: Db | Trx, scope: AddressScope, addressId: string, body: OrderBody): Promise<SourceRow | null> {
+export async function findSource(
+  db: Db | Trx,
+  scope: AddressScope,
+  addressId: string,
+  body: OrderBody,
+  now: Date,
+): Promise<SourceRow | null> {
   const { rows } = await sql<SourceRow>`
     select a.id as address_id, a.address, a.address_key, a.derivation_path, a.owner_id, n.id as network_id,
       n.slug as network_slug, n.type as network_type, n.coin_type, t.id as token_id, t.code as token_code,
-      t.contract_address, t.decimals, t.enabled as token_enabled, l.balance as available, d.id as to_address_id
+      t.contract_address, t.decimals, t.enabled as token_enabled, l.balance as available, d.id as to_address_id,
+      r.usd_rate, r.usd_rate_as_of, r.usd_rate_source
     from addresses a
     join networks n on n.id = a.network_id
     left join tokens t on t.network_id = a.network_id and ${
-      body.tokenId !== undefined ? sql`t.id = ${body.tokenId}` : body.token !== undefined ? sql`t.code = ${body.token}` : sql`t.id = a.token_id`
+      body.tokenId !== undefined
+        ? sql`t.id = ${body.tokenId}`
+        : body.token !== undefined
+          ? sql`t.code = ${body.token}`
+          : sql`t.id = a.token_id`
     }
     left join ledger_accounts l on l.vault_id = a.vault_id and l.address_id = a.id and l.token_id = t.id and l.purpose = 'available'
     left join addresses d on d.vault_id = a.vault_id and d.network_id = a.network_id
       and d.address_key = case when n.type = 'evm' then lower(${body.toAddress}) else ${body.toAddress} end
+    ${newestRate('t.id', now)}
     where a.vault_id = ${scope.vaultId} and a.id = ${addressId}
       and (${scope.ownerId}::text is null or a.owner_id = ${scope.ownerId})`.execute(db)
   return rows[0] ?? null
@@ -106,10 +119,26 @@ export type TransferRow = {
   failure_reason: string | null
   halt_reason: string | null
   requirements: { policyId: string; policyCode: string; threshold: number; approvalsCount: number; bypassed: boolean }[]
-  approvers: { id: string; userId: string; decision: 'approve' | 'reject' | null; comment: string | null; votedAt: string | null; createdAt: string; user: ProfileRow }[]
+  approvers: {
+    id: string
+    userId: string
+    decision: 'approve' | 'reject' | null
+    comment: string | null
+    votedAt: string | null
+    createdAt: string
+    user: ProfileRow
+  }[]
 }
 
-type ProfileRow = { id: string; name: string | null; email: string | null; username: string | null; image: string | null; color: string | null; emoji: string | null }
+type ProfileRow = {
+  id: string
+  name: string | null
+  email: string | null
+  username: string | null
+  image: string | null
+  color: string | null
+  emoji: string | null
+}
 
 const profileOf = (alias: string) =>
   sql`json_build_object('id', ${sql.ref(`${alias}.id`)}, 'name', ${sql.ref(`${alias}.name`)}, 'email', ${sql.ref(`${alias}.email`)},
@@ -117,7 +146,8 @@ const profileOf = (alias: string) =>
     'emoji', ${sql.ref(`${alias}.emoji`)})`
 
 /** Milliseconds as on every other timestamp of the wire; inside JSON PostgreSQL would use its own form. */
-const wireTime = (column: string) => sql`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+const wireTime = (column: string) =>
+  sql`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 const transferColumns = sql`
   o.id, o.vault_id, v.code as vault_code, v.name as vault_name, o.address_id, a.address as from_address, a.derivation_path,

@@ -48,7 +48,8 @@ export function transferRoutes(app: App, deps: Deps): void {
     route({
       operationId: 'previewTransfer',
       summary: 'What would happen to an order',
-      description: 'Takes the body of a transfer and changes nothing: the decision with its trace, the fee estimate, what is available.',
+      description:
+        'Takes the body of a transfer and changes nothing: the decision with its trace, the fee estimate, what is available.',
       tag,
       access: 'member',
       params: VaultParams,
@@ -64,7 +65,12 @@ export function transferRoutes(app: App, deps: Deps): void {
           effect: decision.effect,
           blockReason: decision.blockReason,
           decisionPolicy: decision.decisionPolicy,
-          requirements: decision.requirements.map(({ policyId, policyCode, threshold, bypassed }) => ({ policyId, policyCode, threshold, bypassed })),
+          requirements: decision.requirements.map(({ policyId, policyCode, threshold, bypassed }) => ({
+            policyId,
+            policyCode,
+            threshold,
+            bypassed,
+          })),
         },
         trace: decision.trace,
         fee: await estimateFee(deps, member.vault.id, order),
@@ -91,7 +97,12 @@ export function transferRoutes(app: App, deps: Deps): void {
       const { status, userId } = request.query
       const options = { ...pageOf(request.query), status: status ?? null }
       const rows = await listTransfers(deps.db, addressScopeOf(member, userId), options)
-      return toPage(rows, options.limit, (row) => ({ createdAt: row.created_at, id: row.id }), (row) => toTransfer(row, member))
+      return toPage(
+        rows,
+        options.limit,
+        (row) => ({ createdAt: row.created_at, id: row.id }),
+        (row) => toTransfer(row, member),
+      )
     },
   )
 
@@ -117,7 +128,8 @@ export function transferRoutes(app: App, deps: Deps): void {
     route({
       operationId: 'getTransferEvidence',
       summary: 'Everything that proves a transfer',
-      description: 'Order, policies as they were, votes, ledger entries, audit records and their seals; verifiable offline (docs/audit.md).',
+      description:
+        'Order, policies as they were, votes, ledger entries, audit records and their seals; verifiable offline (docs/audit.md).',
       tag,
       access: 'administrator',
       params: VaultAndIdParams,

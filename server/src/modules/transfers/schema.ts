@@ -5,7 +5,14 @@ import { addressLengthMax, noteLengthMax } from '../../lib/limits.ts'
 const Text = (example: string) => Type.String({ examples: [example] })
 const evmAddress = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 
-export const transferStatuses = ['awaiting_approval', 'pending', 'confirmed', 'failed', 'rejected', 'cancelled'] as const
+export const transferStatuses = [
+  'awaiting_approval',
+  'pending',
+  'confirmed',
+  'failed',
+  'rejected',
+  'cancelled',
+] as const
 
 export const Transfer = Closed(
   {
@@ -24,12 +31,22 @@ export const Transfer = Closed(
     network: Text('ethereum'),
     status: Enum(transferStatuses),
     txHash: Nullable(Text('0x7f9c3f5b5d3a')),
-    fee: Nullable(Type.String({ description: 'Network fee paid, in the smallest unit of the native coin.', examples: ['21000000000000'] })),
+    fee: Nullable(
+      Type.String({
+        description: 'Network fee paid, in the smallest unit of the native coin.',
+        examples: ['21000000000000'],
+      }),
+    ),
     decisionPolicyId: Nullable(Id),
     decisionPolicyCode: Nullable(Text('large-transfers')),
     decisionPolicyName: Nullable(Text('Large transfers need two votes')),
     failureReason: Nullable(Text('APPROVAL_EXPIRED')),
-    haltReason: Nullable(Type.String({ description: 'Why delivery stopped until people have looked at it; the funds stay reserved.', examples: ['The wallet service reports another amount'] })),
+    haltReason: Nullable(
+      Type.String({
+        description: 'Why delivery stopped until people have looked at it; the funds stay reserved.',
+        examples: ['The wallet service reports another amount'],
+      }),
+    ),
     flowType: Enum(['internal', 'external']),
     approvalThreshold: Type.Integer({ minimum: 0, examples: [2] }),
     approvalRequirements: Type.Array(
@@ -52,12 +69,21 @@ export const Transfer = Closed(
         user: Type.Unsafe<unknown>(Type.Ref('Profile')),
       }),
     ),
-    payloadHash: Type.String({ description: 'SHA-256 (hex) of the order that votes and hand-over are bound to.', pattern: '^[0-9a-f]{64}$', examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'] }),
+    payloadHash: Type.String({
+      description: 'SHA-256 (hex) of the order that votes and hand-over are bound to.',
+      pattern: '^[0-9a-f]{64}$',
+      examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+    }),
     vault: Closed({ id: Id, code: Text('main-vault'), name: Text('Main vault') }),
     initiator: Type.Unsafe<unknown>(Type.Ref('Profile')),
     counterparty: Type.Null(),
     counterpartyAddressId: Type.Null(),
-    fromAddress: Closed({ id: Id, address: Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'), derivationPath: Text('m/44/60/1/0'), network: Text('ethereum') }),
+    fromAddress: Closed({
+      id: Id,
+      address: Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'),
+      derivationPath: Text('m/44/60/1/0'),
+      network: Text('ethereum'),
+    }),
     metadata: Type.Unsafe<unknown>(Type.Ref('OperationMetadata')),
     usdRate: Nullable(Text('1.0002')),
     usdRateAsOf: Nullable(Timestamp),
@@ -74,7 +100,14 @@ export const Transfer = Closed(
 const orderFields = {
   fromAddressId: Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
   toAddress: Type.String({ minLength: 1, maxLength: addressLengthMax, examples: [evmAddress] }),
-  token: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Token code; the primary token of the address when neither is given.', examples: ['USDT'] })),
+  token: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: 'Token code; the primary token of the address when neither is given.',
+      examples: ['USDT'],
+    }),
+  ),
   tokenId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
   amount: DecimalAmount,
   metadata: Type.Optional(
@@ -94,7 +127,12 @@ export const TransferPreview = Closed(
       blockReason: Nullable(Text('Transfers are closed at weekends')),
       decisionPolicy: Nullable(Closed({ id: Id, code: Text('large-transfers'), name: Text('Large transfers') })),
       requirements: Type.Array(
-        Closed({ policyId: Id, policyCode: Text('large-transfers'), threshold: Type.Integer({ examples: [2] }), bypassed: Type.Boolean() }),
+        Closed({
+          policyId: Id,
+          policyCode: Text('large-transfers'),
+          threshold: Type.Integer({ examples: [2] }),
+          bypassed: Type.Boolean(),
+        }),
       ),
     }),
     trace: Type.Array(
@@ -107,14 +145,22 @@ export const TransferPreview = Closed(
             conditionType: Text('require'),
             matched: Type.Boolean(),
             selectors: Type.Array(
-              Closed({ selectorType: Text('amount'), matched: Type.Boolean(), expected: Type.Unknown(), observed: Type.Unknown() }),
+              Closed({
+                selectorType: Text('amount'),
+                matched: Type.Boolean(),
+                expected: Type.Unknown(),
+                observed: Type.Unknown(),
+              }),
             ),
           }),
         ),
       }),
     ),
     fee: Nullable(
-      Closed({ amount: RawAmount, amountDecimal: DecimalAmount, asset: Text('ETH') }, { description: 'Estimate; null when the wallet service has none right now.' }),
+      Closed(
+        { amount: RawAmount, amountDecimal: DecimalAmount, asset: Text('ETH') },
+        { description: 'Estimate; null when the wallet service has none right now.' },
+      ),
     ),
     available: RawAmount,
     availableDecimal: DecimalAmount,
@@ -122,7 +168,9 @@ export const TransferPreview = Closed(
   { $id: 'TransferPreview' },
 )
 
-export const VoteBody = Closed({ comment: Type.Optional(Type.String({ maxLength: noteLengthMax, examples: ['Checked against the invoice'] })) })
+export const VoteBody = Closed({
+  comment: Type.Optional(Type.String({ maxLength: noteLengthMax, examples: ['Checked against the invoice'] })),
+})
 
 export const TransferQuery = Closed({
   status: Type.Optional(Enum(transferStatuses)),
@@ -134,9 +182,19 @@ export const TransferEvidence = Closed(
   {
     schemaVersion: Type.Literal('1'),
     transfer: Type.Unsafe<unknown>(Type.Ref('Transfer')),
-    payload: Type.Unsafe<unknown>(Type.Object({}, { additionalProperties: true, description: 'The order; the SHA-256 of its canonical JSON is `payloadHash`.' })),
+    payload: Type.Unsafe<unknown>(
+      Type.Object(
+        {},
+        { additionalProperties: true, description: 'The order; the SHA-256 of its canonical JSON is `payloadHash`.' },
+      ),
+    ),
     payloadHash: Text('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'),
-    decision: Type.Unsafe<unknown>(Type.Object({}, { additionalProperties: true, description: 'The decision with the matching policies as they were.' })),
+    decision: Type.Unsafe<unknown>(
+      Type.Object(
+        {},
+        { additionalProperties: true, description: 'The decision with the matching policies as they were.' },
+      ),
+    ),
     ledgerEntries: Type.Array(
       Closed({
         sequence: Text('42'),
@@ -161,7 +219,9 @@ export const TransferEvidence = Closed(
       Closed({
         sequence: Type.Integer({ examples: [7] }),
         previousHash: Text('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'),
-        records: Type.Array(Closed({ id: Id, hash: Text('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08') })),
+        records: Type.Array(
+          Closed({ id: Id, hash: Text('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08') }),
+        ),
         sealedAt: Timestamp,
         hash: Text('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'),
       }),

@@ -225,10 +225,9 @@ export async function updateVariant(
   body: Static<typeof VariantUpdate>,
   { caller, now }: By,
 ): Promise<VariantRow> {
-  if ((await findVariant(trx, vaultId, variantId)) === null) throw notFound('Variant')
   const tokenId = body.token == null ? null : resolveToken(body.token, await tokensOfVault(trx, vaultId))
   if (tokenId !== null && typeof tokenId !== 'string') throw badRequest('token', tokenId.fault)
-  await trx
+  const { numUpdatedRows } = await trx
     .updateTable('variants')
     .set({
       ...(body.name === undefined ? {} : { name: body.name }),
@@ -239,7 +238,8 @@ export async function updateVariant(
     })
     .where('vault_id', '=', vaultId)
     .where('id', '=', variantId)
-    .execute()
+    .executeTakeFirstOrThrow()
+  if (numUpdatedRows === 0n) throw notFound('Variant')
   await insertAuditRecord(trx, {
     vaultId,
     actorId: caller.userId,

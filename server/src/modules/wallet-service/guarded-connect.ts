@@ -50,8 +50,8 @@ export function createGuardedDispatcher({
 
 /** Whether the address is one of the public internet: not loopback, private, link-local, multicast, translated or reserved. */
 export function isPublicAddress(address: string): boolean {
-  // `process` unwraps IPv4-mapped IPv6; 6to4, Teredo and NAT64 keep ranges of their own, which are no unicast.
-  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast'
+  // IPv4 inside IPv6 (mapped, 6to4, Teredo, NAT64) has ranges of its own, which are no unicast.
+  return ipaddr.isValid(address) && ipaddr.parse(address).range() === 'unicast'
 }
 
 function isAllowed(allowed: Set<string>, hostname: string, port: string): boolean {

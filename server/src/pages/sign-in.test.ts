@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { inTransaction } from '../../db/transaction.ts'
-import { createSignInLink } from '../../modules/auth/actions.ts'
-import { createTestApp, type Person, type TestApp } from '../../testing/app.ts'
-import { insertVault } from '../../testing/vault-fixture.ts'
+import { inTransaction } from '../db/transaction.ts'
+import { createSignInLink } from '../modules/auth/actions.ts'
+import { createTestApp, type Person, type TestApp } from '../testing/app.ts'
+import { insertVault } from '../testing/vault-fixture.ts'
 
 let test: TestApp
 let person: Person
@@ -77,7 +77,7 @@ describe('the sign-in pages', () => {
     const policy = String(page.headers['content-security-policy'])
     expect(policy).toMatch(/default-src 'self'/)
     expect(policy).toMatch(/script-src 'self'(;|$)/)
-    expect(policy).toMatch(/frame-ancestors 'self'/)
+    expect(policy).toMatch(/frame-ancestors 'none'/)
     expect(page.body).not.toMatch(/<script>|<style| on[a-z]+=| style=/)
     const sources = [...page.body.matchAll(/(?:src|href)="([^"]*)"/g)].map((match) => match[1])
     expect(sources.length).toBeGreaterThan(2)

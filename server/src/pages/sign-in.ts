@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { authenticate } from '../../access/authenticate.ts'
-import type { Deps } from '../../deps.ts'
-import { type Html, html } from '../../lib/html.ts'
-import { sha256 } from '../../lib/secrets.ts'
-import { findMagicLink, getPerson } from '../../modules/auth/queries.ts'
-import { isOwnPath } from '../../modules/auth/redirect.ts'
-import { findInvitedByToken } from '../../modules/invitations/queries.ts'
-import { sessionCookie } from '../guard.ts'
-import type { App } from '../route.ts'
+import { authenticate } from '../access/authenticate.ts'
+import type { Deps } from '../deps.ts'
+import { sessionCookie } from '../http/guard.ts'
+import type { App } from '../http/route.ts'
+import { type Html, html } from '../lib/html.ts'
+import { sha256 } from '../lib/secrets.ts'
+import { findMagicLink, getPerson } from '../modules/auth/queries.ts'
+import { isOwnPath } from '../modules/auth/redirect.ts'
+import { findInvitedByToken } from '../modules/invitations/queries.ts'
 
 /**
  * The few pages that signing in needs, rendered here: the form, the button that uses up a link, and who is signed in.

@@ -1,0 +1,110 @@
+/**
+ * The arrows of the architecture: lib ← db ← access ← http ← modules ← jobs, app ← start ← main, cli.
+ * Tests may look anywhere; what they import is not what ships.
+ */
+const levels = [
+  ['users', 'registry', 'rates', 'wallet-service', 'audit'],
+  ['ledger', 'policies', 'approvals'],
+  ['vaults'],
+  ['addresses', 'address-groups', 'counterparties', 'invitations', 'service-tokens'],
+  ['transfers', 'deposits', 'auth'],
+  ['operations'],
+  ['history', 'reports'],
+]
+
+/** Modules of one level know neither each other's upper neighbours nor those. */
+const upward = levels.slice(0, -1).map((modules, index) => ({
+  name: `modules-level-${index}-imports-downward`,
+  severity: 'error',
+  from: { path: `^server/src/modules/(${modules.join('|')})/`, pathNot: '\\.test\\.ts$' },
+  to: {
+    path: `^server/src/modules/(${levels
+      .slice(index + 1)
+      .flat()
+      .join('|')})/`,
+    // The one writer of the table that transfers and deposits share stands below both.
+    pathNot: '^server/src/modules/operations/write\\.ts$',
+  },
+}))
+
+const below = (name, from, to) => ({
+  name,
+  severity: 'error',
+  from: { path: `^server/src/${from}`, pathNot: '\\.test\\.ts$' },
+  to: { path: `^server/src/${to}` },
+})
+
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-circles',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'operations-writer-stays-low',
+      severity: 'error',
+      from: { path: '^server/src/modules/operations/write\\.ts$' },
+      to: { path: '^server/src/modules/(?!users|registry|rates|audit|ledger|operations/write)' },
+    },
+    {
+      name: 'no-unresolvable',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+    below('lib-is-pure', 'lib/', '(?!lib/)'),
+    below('db-above-lib-only', 'db/', '(?!(lib|db)/)'),
+    below('access-above-db', 'access/', '(?!(lib|db|access)/)'),
+    below('http-above-access', 'http/', '(?!(lib|db|access|http)/|deps\\.ts$|config\\.ts$)'),
+    below('mail-above-http', 'mail/', '(modules|jobs)/|(app|start|main|cli)\\.ts$'),
+    below('modules-above-http', 'modules/', 'jobs/|(app|start|main|cli)\\.ts$'),
+    below('jobs-above-modules', 'jobs/', '(app|start|main|cli)\\.ts$'),
+    below('app-above-modules', 'app\\.ts$', '(start|main|cli)\\.ts$'),
+    below('start-above-app', 'start\\.ts$', '(main|cli)\\.ts$'),
+    {
+      name: 'routes-belong-to-app',
+      comment: 'A module is used by its actions, queries and rules, never by its routes.',
+      severity: 'error',
+      from: { path: '^server/src/', pathNot: '^server/src/app\\.ts$|\\.test\\.ts$' },
+      to: { path: '^server/src/modules/[^/]+/routes\\.ts$' },
+    },
+    ...upward,
+    {
+      name: 'wallet-and-server-are-strangers',
+      severity: 'error',
+      from: { path: '^(wallet|server)/src/', pathNot: '\\.test\\.ts$|/testing/' },
+      to: { path: '^(wallet|server|sdk|demo)/', pathNot: '^$1/' },
+    },
+    {
+      name: 'sdk-stands-alone',
+      severity: 'error',
+      from: { path: '^sdk/src/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^(wallet|server|demo)/' },
+    },
+    {
+      name: 'demo-uses-what-the-packages-export',
+      severity: 'error',
+      from: { path: '^demo/src/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^(wallet|server|sdk)/', dependencyTypes: ['local'] },
+    },
+    {
+      name: 'testing-is-for-tests',
+      severity: 'error',
+      from: { path: '/src/', pathNot: '\\.test\\.ts$|/testing/' },
+      to: { path: '/testing/|\\.test\\.ts$' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '/dist/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.base.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['types', 'import', 'default'],
+      extensions: ['.ts', '.js', '.d.ts'],
+    },
+  },
+}

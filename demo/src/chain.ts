@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { type Anvil, startAnvil } from '@strongroom/wallet/anvil'
+import type { Abi, Hex } from 'viem'
+import { readJson, writeJson } from './data-files.ts'
+import { call, gwei, hex } from './json-rpc.ts'
+
+/** The first of anvil's development accounts, which anvil signs for by itself. */
+const faucet = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+/** The faucet's first transaction of all deploys the token, so it always gets this address (Yellow Paper, section 7). */
+export const tokenAddress = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
+export const token = { code: 'TUSD', symbol: 'TUSD', name: 'Test dollar', decimals: 6 } as const
+const tokenSupply = 10n ** 15n
+const fundedEther = 5n * 10n ** 18n
+const fundedDollars = 50_000n * 10n ** 6n
+
+/** Fees far above what the chain asks for, and fixed: the same order then always gives the same transaction hash. */
+const fees = { maxFeePerGas: hex(100n * gwei), maxPriorityFeePerGas: hex(gwei) }
+
+/** Signed transactions that pay for the demo, kept as they were first sent. */
+type Funding = { address: string; transactions: { nonce: number; raw: Hex }[] }
+
+const fundingPath = (dataDir: string) => join(dataDir, 'chain', 'funding.json')
+
+/** Starts the local chain with its state of the last run, the token on it, and the funding that it may have lost. */
+export async function startChain(dataDir: string, port: number): Promise<Anvil> {
+  const anvil = await startAnvil({ port, statePath: join(dataDir, 'chain', 'state.json') })
+  try {
+    await ensureToken(anvil.rpcUrl)
+    await resendFunding(anvil.rpcUrl, dataDir)
+    return anvil
+  } catch (error) {
+    await anvil.stop()
+    throw error
+  }
+}
+
+async function ensureToken(rpcUrl: string): Promise<void> {
+  if ((await call(rpcUrl, 'eth_getCode', [tokenAddress, 'latest'])) !== '0x') return
+  if ((await nonceOf(rpcUrl)) !== 0) {
+    throw new Error('the local chain has lost the test token; delete DATA_DIR to begin anew')
+  }
+  const { encodeDeployData } = await import('viem')
+  const path = createRequire(import.meta.url).resolve('@strongroom/wallet/contracts/TestToken.json')
+  const { abi, bytecode } = JSON.parse(readFileSync(path, 'utf8')) as { abi: Abi; bytecode: Hex }
+  const data = encodeDeployData({ abi, bytecode, args: [token.name, token.symbol, token.decimals, tokenSupply] })
+  await call(rpcUrl, 'eth_sendTransaction', [{ from: faucet, nonce: '0x0', gas: hex(3_000_000n), data, ...fees }])
+}
+
+/**
+ * Killed together with everything else the chain forgets its last second, while the books keep theirs. The very same
+ * transactions are then sent again: they have the hashes they had, so that no deposit counts twice.
+ */
+async function resendFunding(rpcUrl: string, dataDir: string): Promise<void> {
+  const funding = readJson<Funding>(fundingPath(dataDir))
+  if (funding !== null) await sendMissing(rpcUrl, funding)
+}
+
+async function sendMissing(rpcUrl: string, { transactions }: Funding): Promise<void> {
+  const mined = await nonceOf(rpcUrl)
+  for (const { nonce, raw } of transactions) {
+    if (nonce >= mined) await call(rpcUrl, 'eth_sendRawTransaction', [raw])
+  }
+}
+
+/**
+ * Pays 5 ETH and 50,000 TUSD to an address that was never paid: neither by a funding that is noted here, nor as the
+ * chain or the books (`isCredited`) tell.
+ */
+export async function fundOnce(
+  rpcUrl: string,
+  dataDir: string,
+  { address, isCredited }: { address: string; isCredited: boolean },
+): Promise<void> {
+  if (isCredited || readJson<Funding>(fundingPath(dataDir))?.address === address) return
+  if (BigInt(await call<Hex>(rpcUrl, 'eth_getBalance', [address, 'latest'])) > 0n) return
+  const { encodeFunctionData, erc20Abi } = await import('viem')
+  const nonce = await nonceOf(rpcUrl)
+  const data = encodeFunctionData({
+    abi: erc20Abi,
+    functionName: 'transfer',
+    args: [address as Hex, fundedDollars],
+  })
+  const orders = [
+    { to: address, value: hex(fundedEther), gas: hex(21_000n) },
+    { to: tokenAddress, value: '0x0', gas: hex(100_000n), data },
+  ]
+  const transactions: Funding['transactions'] = []
+  for (const [i, order] of orders.entries()) {
+    const request = { from: faucet, chainId: hex(31337n), nonce: hex(BigInt(nonce + i)), ...order, ...fees }
+    transactions.push({ nonce: nonce + i, raw: await call<Hex>(rpcUrl, 'eth_signTransaction', [request]) })
+  }
+  // Noted before it is sent: whatever happens now, the same transactions are sent again and no others.
+  const funding = { address, transactions }
+  writeJson(fundingPath(dataDir), funding)
+  await sendMissing(rpcUrl, funding)
+}
+
+async function nonceOf(rpcUrl: string): Promise<number> {
+  return Number(await call<Hex>(rpcUrl, 'eth_getTransactionCount', [faucet, 'latest']))
+}

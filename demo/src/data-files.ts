@@ -1,0 +1,18 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+
+/** The JSON of a file, or null when there is none. */
+export function readJson<Value>(path: string): Value | null {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Value
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw new Error(`${path} cannot be read: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/** Replaces the file whole, for its owner only, and flushed to disk: a crash leaves the old content or the new. */
+export function writeJson(path: string, value: unknown): void {
+  const draft = `${path}.${process.pid}`
+  writeFileSync(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flush: true })
+  renameSync(draft, path)
+}

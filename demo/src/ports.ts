@@ -1,0 +1,32 @@
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { readJson, writeJson } from './data-files.ts'
+
+/** Ports of the parts that people do not choose a port for, on the loopback address. */
+export type Ports = { chain: number; wallet: number }
+
+/** The ports of the last run, as far as they are free; others else. A wallet app so keeps its way to the chain. */
+export async function choosePorts(dataDir: string): Promise<Ports> {
+  const path = join(dataDir, 'ports.json')
+  const known = readJson<Ports>(path)
+  const [chain, wallet] = await Promise.all([known?.chain, known?.wallet].map(chooseLoopbackPort))
+  const ports = { chain: chain!, wallet: wallet! }
+  if (ports.chain !== known?.chain || ports.wallet !== known.wallet) writeJson(path, ports)
+  return ports
+}
+
+/** The port itself when it can be listened on, a free one for 0. Throws EADDRINUSE and its like. */
+export function claimPort(port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen({ port, host }, () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : port))
+    })
+  })
+}
+
+async function chooseLoopbackPort(remembered = 0): Promise<number> {
+  return await claimPort(remembered, '127.0.0.1').catch(() => claimPort(0, '127.0.0.1'))
+}

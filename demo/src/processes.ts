@@ -1,0 +1,118 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readJson, writeJson } from './data-files.ts'
+
+/** What runs for a data directory and is recorded there; PostgreSQL keeps a record of its own. */
+export type ProcessName = 'supervisor' | 'server' | 'wallet' | 'chain'
+
+/** `identity` tells a process from a stranger that was given the same id later. */
+type ProcessRecord = { pid: number; identity: string }
+
+const pollMilliseconds = 20
+
+const recordPath = (dataDir: string, name: ProcessName) => join(dataDir, 'run', `${name}.json`)
+
+/**
+ * Makes this process the one that runs the data directory.
+ * @throws Error when another one does
+ */
+export function claimDataDir(dataDir: string): void {
+  const path = recordPath(dataDir, 'supervisor')
+  mkdirSync(join(dataDir, 'run'), { recursive: true, mode: 0o700 })
+  const record = `${JSON.stringify({ pid: process.pid, identity: identityOf(process.pid) })}\n`
+  for (;;) {
+    try {
+      return writeFileSync(path, record, { mode: 0o600, flag: 'wx' })
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    }
+    const holder = findRecorded(dataDir, 'supervisor')
+    if (holder !== null) {
+      throw new Error(`process ${holder} runs Strongroom in ${dataDir} already; stop it or choose another DATA_DIR`)
+    }
+    rmSync(path, { force: true })
+  }
+}
+
+export function recordProcess(dataDir: string, name: ProcessName, pid: number): void {
+  writeJson(recordPath(dataDir, name), { pid, identity: identityOf(pid) })
+}
+
+export function forgetProcess(dataDir: string, name: ProcessName): void {
+  rmSync(recordPath(dataDir, name), { force: true })
+}
+
+/** Ends what an earlier run left behind because it was killed itself. The chain comes last and writes its state. */
+export async function endOrphans(dataDir: string): Promise<void> {
+  await Promise.all([endRecorded(dataDir, 'server', 'SIGTERM'), endRecorded(dataDir, 'wallet', 'SIGTERM')])
+  await endRecorded(dataDir, 'chain', 'SIGINT')
+}
+
+async function endRecorded(dataDir: string, name: ProcessName, signal: NodeJS.Signals): Promise<void> {
+  const pid = findRecorded(dataDir, name)
+  if (pid !== null) {
+    await endProcess(pid, signal, 4_000)
+  }
+  forgetProcess(dataDir, name)
+}
+
+/** Asks a process to end and insists after a time. `identityOf` keeps a stranger under a recycled id from being hit. */
+export async function endProcess(pid: number, signal: NodeJS.Signals, patienceMilliseconds: number): Promise<void> {
+  const identity = identityOf(pid)
+  if (identity === null) return
+  const isThere = () => identityOf(pid) === identity
+  const deadline = Date.now() + patienceMilliseconds
+  sendSignal(pid, signal)
+  while (isThere()) {
+    if (Date.now() > deadline) {
+      sendSignal(pid, 'SIGKILL')
+      // Killing is a matter of milliseconds, unless the process hangs in the kernel, where waiting would not help.
+      for (let i = 0; i < 50 && isThere(); i += 1) await sleep(pollMilliseconds)
+      return
+    }
+    await sleep(pollMilliseconds)
+  }
+}
+
+/** The id of the recorded process, if it lives and is still the same one. */
+function findRecorded(dataDir: string, name: ProcessName): number | null {
+  // A record that was cut off by a crash of the machine belongs to a process that the crash ended too.
+  const record = readRecord(recordPath(dataDir, name))
+  return record !== null && identityOf(record.pid) === record.identity ? record.pid : null
+}
+
+function readRecord(path: string): ProcessRecord | null {
+  try {
+    return readJson<ProcessRecord>(path)
+  } catch {
+    return null
+  }
+}
+
+/** Start time and command line of a living process, or null. */
+export function identityOf(pid: number): string | null {
+  try {
+    if (process.platform !== 'linux') {
+      return execFileSync('ps', ['-ww', '-o', 'lstart=,command=', '-p', String(pid)], { encoding: 'utf8' }).trim()
+    }
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
+    // A process that has ended and waits for its parent to notice has no command line any more.
+    if (command === '') return null
+    // The second field is the program's name in brackets and may hold anything, so fields are counted after it.
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const startTicks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+    return `${startTicks} ${command}`
+  } catch {
+    return null
+  }
+}
+
+function sendSignal(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}

@@ -1,0 +1,31 @@
+import { readConfig } from '@strongroom/server/config'
+import { createSignInLink } from '@strongroom/server/sign-in-links'
+import { describeFailure, type RunningServer, startServer } from '@strongroom/server/start'
+import { inTransaction } from '@strongroom/server/transaction'
+import { serve } from './serve.ts'
+
+export type ServerStart = { type: 'start'; environment: Record<string, string | undefined> }
+export type LinkQuestion = { type: 'link'; email: string }
+
+let server: RunningServer | null = null
+
+serve(
+  {
+    async start({ environment }: ServerStart) {
+      try {
+        server = await startServer(readConfig(environment))
+        return { url: server.url }
+      } catch (error) {
+        throw new Error(describeFailure(error), { cause: error })
+      }
+    },
+    /** What `strongroom admin link` prints: a way in for the operator, who is asked for no password here. */
+    async link({ email }: LinkQuestion) {
+      const { deps } = server!
+      return await inTransaction(deps.db, (trx) => createSignInLink(trx, deps, email, deps.clock()))
+    },
+  },
+  async () => {
+    await server?.stop()
+  },
+)

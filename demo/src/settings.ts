@@ -1,0 +1,21 @@
+import { mkdirSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type Config, readConfig } from '@strongroom/server/config'
+
+export const defaultAdminEmail = 'admin@strongroom.localhost'
+
+/** The server's own settings; what the demo decides is filled in. */
+export type Settings = { config: Config; dataDir: string; adminEmail: string; environment: NodeJS.ProcessEnv }
+
+/**
+ * Reads the settings as the server will.
+ * @throws ConfigError that names every fault
+ */
+export function readSettings(env: NodeJS.ProcessEnv = process.env): Settings {
+  const adminEmail = env.STRONGROOM_ADMIN_EMAIL?.trim().toLowerCase() || defaultAdminEmail
+  const dataDir = resolve(env.DATA_DIR?.trim() || './.strongroom')
+  const environment = { ...env, DEMO: 'true', STRONGROOM_ADMIN_EMAIL: adminEmail, DATA_DIR: dataDir }
+  const config = readConfig(environment)
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  return { config, dataDir, adminEmail, environment }
+}

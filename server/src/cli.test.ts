@@ -1,0 +1,167 @@
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTestDatabase } from './testing/database.ts'
+
+const program = fileURLToPath(new URL('../bin/strongroom.js', import.meta.url))
+const unreachable = 'postgresql://app:hunter2hunter2@127.0.0.1:1/none'
+
+let database: { url: string; drop(): Promise<void> }
+let dataDir: string
+let running: ChildProcess | null = null
+let url: string
+
+/** The program is what people run, so it is built and run as such. */
+beforeAll(async () => {
+  const root = fileURLToPath(new URL('../../', import.meta.url))
+  spawnSync('npm', ['run', '--silent', 'build:server'], { cwd: root })
+  database = await createTestDatabase()
+  dataDir = await mkdtemp(join(tmpdir(), 'strongroom-cli-'))
+}, 120_000)
+afterAll(async () => {
+  running?.kill('SIGKILL')
+  await database.drop()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+describe('strongroom start', () => {
+  it('serves on a free port, tells its parent where, and makes the first administrator', async () => {
+    const env = { DEMO: 'true', PORT: '0', STRONGROOM_ADMIN_EMAIL: 'first@example.org', LOG_LEVEL: 'silent' }
+    running = spawn(process.execPath, [program, 'start'], {
+      env: environment(env),
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    })
+    const ready = await new Promise<{ type: string; url: string }>((resolve, reject) => {
+      running?.once('message', (message) => resolve(message as never))
+      running?.once('exit', (code) => reject(new Error(`ended with ${code}`)))
+    })
+    expect(ready).toEqual({ type: 'ready', url: expect.stringMatching(/^http:\/\/localhost:[1-9]\d+$/) })
+    url = ready.url
+    expect((await fetch(`${url}/readyz`)).status).toBe(200)
+    expect(await query('select email from users where is_platform_admin')).toEqual([{ email: 'first@example.org' }])
+  })
+
+  it('names every fault of the settings and ends with 1', async () => {
+    const result = await run(['start'], { DATABASE_URL: database.url, PORT: 'x' })
+    expect(result.code).toBe(1)
+    expect(result.err).toContain('PORT must be a whole number')
+    expect(result.err).toContain('STRONGROOM_SECRET_KEY is required outside demo mode')
+    expect(result.err).not.toMatch(/\n\s+at /)
+  })
+
+  it('says in one line that the database cannot be reached, without its password', async () => {
+    const result = await run(['start'], { DEMO: 'true', DATABASE_URL: unreachable })
+    expect(result).toEqual({ code: 1, out: '', err: expect.stringMatching(/^The database cannot be reached[^\n]*\n$/) })
+    expect(result.err).not.toContain('hunter2')
+  })
+
+  it('says that its port is taken', async () => {
+    const result = await run(['start'], { DEMO: 'true', PORT: new URL(url).port, LOG_LEVEL: 'silent' })
+    expect(result.code).toBe(1)
+    expect(result.err).toContain('its port is in use')
+  })
+})
+
+describe('commands beside a running server', () => {
+  it('add a platform administrator and print a link to sign in with', async () => {
+    const result = await run(['admin', 'add', 'Second@Example.org'], { PUBLIC_URL: url })
+    expect(result.code).toBe(0)
+    expect(result.out).toContain('second@example.org is a platform administrator.')
+    expect(result.out).toMatch(new RegExp(`^${url}/\\S+token=\\S+$`, 'm'))
+    const again = await run(['admin', 'add', 'second@example.org'])
+    expect(again.code).toBe(0)
+    expect(await query("select count(*)::integer from users where email = 'second@example.org'")).toEqual([
+      { count: 1 },
+    ])
+  })
+
+  it('print a new link, for those who may sign in only', async () => {
+    expect((await run(['admin', 'link', 'second@example.org'])).code).toBe(0)
+    const result = await run(['admin', 'link', 'nobody@example.org'])
+    expect(result).toEqual({ code: 2, out: '', err: 'strongroom: User not found\n' })
+  })
+
+  it('verify the ledger', async () => {
+    expect(await run(['ledger', 'verify'])).toMatchObject({ code: 0, out: expect.stringContaining('no difference') })
+    const { out } = await run(['ledger', 'verify', '--json'])
+    expect(JSON.parse(out)).toMatchObject({ differences: [], checked: { entries: 0 } })
+  })
+
+  it('verify the record, print its heads, and end with 1 when it was changed', async () => {
+    // The running server seals within two seconds.
+    await expect.poll(() => query('select 1 from audit_seals'), { timeout: 10_000 }).not.toEqual([])
+    const sound = await run(['audit', 'verify'])
+    expect(sound.code).toBe(0)
+    expect(sound.out).toMatch(/^platform: \d+ records sealed, \d+ not yet sealed, seal \d+ [0-9a-f]{64}$/m)
+    await query("update audit_records set action = 'x' where seal_sequence = 1")
+    const changed = await run(['audit', 'verify', '--json'])
+    expect(changed.code).toBe(1)
+    expect(JSON.parse(changed.out).chains[0].fault).toMatchObject({ kind: 'changed', sealSequence: 1 })
+  })
+
+  it('end with 2 when they cannot do their work', async () => {
+    for (const args of [
+      ['ledger', 'verify'],
+      ['audit', 'verify'],
+      ['admin', 'add', 'a@example.org'],
+    ]) {
+      const result = await run(args, { DATABASE_URL: unreachable })
+      expect(result).toEqual({ code: 2, out: '', err: expect.stringMatching(/^strongroom: [^\n]+\n$/) })
+    }
+    expect((await run(['legder', 'verify'])).code).toBe(2)
+    expect((await run(['admin', 'add'])).code).toBe(2)
+    expect((await run(['admin', 'add', 'nobody'])).code).toBe(2)
+    const nowhere = await run(['ledger', 'verify'], { DATABASE_URL: '', DATA_DIR: join(dataDir, 'none') })
+    expect(nowhere).toMatchObject({ code: 2, err: expect.stringContaining('There is no database in') })
+  })
+
+  it('list the settings and hide secrets', async () => {
+    const result = await run(['config'], { SMTP_URL: 'smtp://u:hunter2hunter2@localhost' })
+    expect(result.code).toBe(0)
+    expect(result.out).toContain('APPROVAL_TTL_HOURS\n')
+    expect(result.out).toContain('default: 72; now: not set')
+    expect(result.out).not.toContain('hunter2')
+  })
+
+  it('bring a database up to date that is so already', async () => {
+    expect(await run(['migrate'])).toEqual({ code: 0, out: 'The database is up to date.\n', err: '' })
+  })
+})
+
+describe('strongroom start, told to stop', () => {
+  it('ends in good order', async () => {
+    const ended = new Promise((resolve) => running?.once('exit', resolve))
+    const startedAt = performance.now()
+    running?.kill('SIGTERM')
+    expect(await ended).toBe(0)
+    expect(performance.now() - startedAt).toBeLessThan(10_000)
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow()
+    running = null
+  })
+})
+
+function environment(env: Record<string, string>): Record<string, string> {
+  return { PATH: process.env.PATH ?? '', DATABASE_URL: database.url, DATA_DIR: dataDir, ...env }
+}
+
+function run(args: string[], env: Record<string, string> = {}): Promise<{ code: number; out: string; err: string }> {
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [program, ...args], { env: environment(env) }, (_error, out, err) =>
+      resolve({ code: child.exitCode ?? -1, out, err }),
+    )
+  })
+}
+
+async function query(text: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+  try {
+    return (await client.query(text)).rows
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,62 @@
+import type { Db, Trx } from '../../db/client.ts'
+
+/** The actions that go through an approval request; transfers wait as what they are. */
+export const gatedActions = [
+  'create_address',
+  'counterparty_create',
+  'counterparty_update',
+  'counterparty_archive',
+  'counterparty_group_create',
+  'counterparty_group_update',
+  'counterparty_group_archive',
+  'counterparty_group_add',
+  'counterparty_group_remove',
+] as const
+
+export type GatedAction = (typeof gatedActions)[number]
+
+export type Step = {
+  action: GatedAction
+  /** What is changed; null for a creation. `$step:N` in a chain whose earlier step makes it. */
+  targetId: string | null
+  payload: Record<string, unknown>
+}
+
+export type StepContext = { vaultId: string; initiatorId: string; now: Date }
+
+/** A step that was found possible, in the form that is stored, hashed, voted on and applied unchanged. */
+export type PreparedStep = {
+  step: Step
+  targetType: 'address' | 'counterparty' | 'counterparty_group'
+  targetId: string | null
+  /** The version of the target that the step was asked for; null for a creation or a target that does not exist yet. */
+  baseVersion: string | null
+  /** What policies may look at: see policies/facts.ts. */
+  facts: Record<string, unknown>
+}
+
+/** What the approval engine knows of an action: how to check it before, and how to do it in one transaction. */
+export type Applier = {
+  /**
+   * Checks shape, target and what the database would refuse, and changes nothing. Values of the form `$step:N` stand
+   * for results that do not exist yet: they are taken as they are.
+   * @throws 400 with the path within the payload, 404, 409
+   */
+  prepare(db: Db | Trx, context: StepContext, step: Step): Promise<PreparedStep>
+  /**
+   * Does it, with every reference resolved. The target is locked and its version compared with `baseVersion`.
+   * @throws StaleError when the target is no longer that version; 409 and the like when it cannot be done
+   */
+  apply(trx: Trx, context: StepContext, step: Step, baseVersion: string | null): Promise<{ resultId: string }>
+}
+
+/** The target changed since the step was asked for. */
+export class StaleError extends Error {}
+
+const referenceForm = /^\$step:(0|[1-9]\d?)$/
+
+/** The index of an earlier step that a value stands for, or null. */
+export function referenceOf(value: unknown): number | null {
+  const match = typeof value === 'string' ? referenceForm.exec(value) : null
+  return match === null ? null : Number(match[1])
+}

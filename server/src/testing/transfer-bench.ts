@@ -1,0 +1,140 @@
+import pg from 'pg'
+import { expect } from 'vitest'
+import { verifyLedger } from '../modules/ledger/verify.ts'
+import { deliverDueTransfers } from '../modules/transfers/deliver.ts'
+import { type Answer, createTestApp, type Person, type TestApp } from './app.ts'
+import { fakeAddress } from './fake-wallet.ts'
+import {
+  addMember,
+  allowAll,
+  createAddress,
+  createPolicy,
+  createVaultFixture,
+  deposit,
+  ensureGroup,
+  usdtContract,
+  type VaultFixture,
+} from './fixtures.ts'
+
+type Balance = { available: string; reserved: string }
+
+/** A vault with people, policies and a wallet, and the verbs by which tests move money through it. */
+export type TransferBench = {
+  test: TestApp
+  vault: VaultFixture
+  /** Owns addresses and orders transfers; in the group `treasury`. */
+  owner: Person
+  /** The group `approvers`. */
+  alice: Person
+  bob: Person
+  carol: Person
+  approversId: string
+  /** A recipient outside the service. */
+  recipient: string
+  /** Adds a policy for transfers to the group `everyone`. */
+  policy(body: Record<string, unknown>): Promise<Answer['body']>
+  /** An address with USDT as its primary token and with these amounts on it. */
+  fundedAddress(funds?: { usdt?: string; eth?: string }, by?: Person): Promise<Answer['body']>
+  order(addressId: string, amount: string, more?: Record<string, unknown>, by?: Person): Promise<Answer>
+  read(id: string, by?: Person): Promise<Answer['body']>
+  act(by: Person, id: string, verb: 'approve' | 'reject' | 'cancel', body?: object): Promise<Answer>
+  /** Available and reserved of an address in token units, as its owner reads them. */
+  balances(addressId: string, token?: string): Promise<Balance>
+  /** Lets enough time pass for everything to be due, and runs one round of delivery. */
+  deliver(connect?: Parameters<typeof deliverDueTransfers>[1]): Promise<void>
+  /** Runs SQL behind the service's back, as the owner of the database. */
+  sql(text: string, values?: unknown[]): Promise<Record<string, string>[]>
+  count(table: string): Promise<number>
+  audited(action: string, targetId: string): Promise<number>
+  expectSoundLedger(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Orders up to 100 are allowed, above that two of three approvers must agree, from a million on they are blocked. */
+export async function createTransferBench(env: Record<string, string> = {}): Promise<TransferBench> {
+  const test = await createTestApp(env)
+  const vault = await createVaultFixture(test)
+  const owner = await addMember(test, vault, 'owner@example.org', ['treasury'])
+  const alice = await addMember(test, vault, 'first.approver@example.org', ['approvers'])
+  const bob = await addMember(test, vault, 'second.approver@example.org', ['approvers'])
+  const carol = await addMember(test, vault, 'third.approver@example.org', ['approvers'])
+  const approversId = await ensureGroup(vault, 'approvers')
+  const recipient = fakeAddress('a supplier')
+  const databaseOwner = new pg.Pool({ connectionString: test.databaseUrl, max: 2 })
+  databaseOwner.on('error', () => {})
+  const base = `/vaults/${vault.code}`
+  const sql: TransferBench['sql'] = async (text, values = []) => (await databaseOwner.query(text, values)).rows
+
+  const bench: TransferBench = {
+    test,
+    vault,
+    owner,
+    alice,
+    bob,
+    carol,
+    approversId,
+    recipient,
+    policy: (body) => createPolicy(vault, { name: body['code'], actionType: 'transfer', ...body }),
+    async fundedAddress({ usdt = '1000', eth } = {}, by = owner) {
+      const address = await createAddress(by, { vault: vault.code, token: 'USDT' })
+      if (usdt !== '0') await deposit(test, { address: address.address, asset: usdtContract, amount: usdt })
+      if (eth !== undefined) await deposit(test, { address: address.address, amount: eth })
+      return address
+    },
+    order: (addressId, amount, more = {}, by = owner) =>
+      by.post(`${base}/transfers`, { fromAddressId: addressId, toAddress: recipient, amount, ...more }),
+    async read(id, by = owner) {
+      const answer = await by.get(`${base}/transfers/${id}`)
+      expect(answer.status).toBe(200)
+      return answer.body
+    },
+    act: (by, id, verb, body) => by.post(`${base}/transfers/${id}/${verb}`, body),
+    async balances(addressId, token = 'USDT') {
+      const { body } = await vault.admin.get(`${base}/balances?summary=true&addressId=${addressId}&token=${token}`)
+      const [total] = body.totals
+      return { available: total.availableDecimal, reserved: total.reservedDecimal }
+    },
+    async deliver(connect) {
+      test.clock.advance(61_000)
+      await deliverDueTransfers(test.deps, connect)
+    },
+    sql,
+    count: async (table) => Number((await sql(`select count(*) from ${table}`))[0]!['count']),
+    audited: async (action, targetId) =>
+      Number(
+        (await sql('select count(*) from audit_records where action = $1 and target_id = $2', [action, targetId]))[0]![
+          'count'
+        ],
+      ),
+    async expectSoundLedger() {
+      const { differences } = await verifyLedger(test.deps.db)
+      expect(differences).toEqual([])
+    },
+    async close() {
+      await databaseOwner.end()
+      await test.close()
+      await vault.wallet.close()
+    },
+  }
+  await allowAll(vault, 'create_address')
+  await bench.policy({ code: 'small', effect: 'allow', rules: amountRule({ op: 'lte', value: '100' }) })
+  await bench.policy({
+    code: 'large',
+    effect: 'requireApproval',
+    approvalThreshold: 2,
+    rules: amountRule({ op: 'gt', value: '100' }),
+    approvers: [{ kind: 'group', groupId: approversId }],
+  })
+  await bench.policy({
+    code: 'absurd',
+    effect: 'block',
+    blockReason: 'Nobody moves a million',
+    rules: amountRule({ op: 'gte', value: '1000000' }),
+  })
+  return bench
+}
+
+/** The rules of a policy that looks at the amount only. */
+export const amountRule = (value: object) => [
+  { conditionType: 'require', selectors: [{ selectorType: 'amount', value }] },
+]

@@ -1,0 +1,332 @@
+import { expect } from 'vitest'
+import { newId } from '../../server/src/lib/ids.ts'
+import { newSecret, sha256 } from '../../server/src/lib/secrets.ts'
+import type { Answer, Person, TestApp } from '../../server/src/testing/app.ts'
+import { fakeAddress, fakeTxHash } from '../../server/src/testing/fake-wallet.ts'
+import {
+  addMember,
+  allowAll,
+  createAddress,
+  createPolicy,
+  createVaultFixture,
+  deposit,
+  ensureGroup,
+  type VaultFixture,
+} from '../../server/src/testing/fixtures.ts'
+
+/** The columns of the table; `nobody` stands for every credential that must not count. */
+export const callerNames = [
+  'nobody',
+  'outsider',
+  'owner',
+  'other',
+  'approver',
+  'admin',
+  'foreignAdmin',
+  'platform',
+  'service',
+  'foreignService',
+] as const
+export type CallerName = (typeof callerNames)[number]
+export type Caller = { name: string; headers: Record<string, string>; email: string | null }
+
+/**
+ * The identifiers that requests refer to, and the code of the vault they go to. What a write would use up is made anew
+ * by each call; addresses and deposits stand.
+ */
+export type Resources = {
+  code: string
+  address(): Promise<string>
+  payingAddress(): Promise<string>
+  token(): Promise<string>
+  deposit(): Promise<string>
+  transfer(): Promise<string>
+  session(): Promise<string>
+  invitation(): Promise<string>
+  serviceToken(): Promise<string>
+  group(): Promise<string>
+  membership(): Promise<{ id: string; userId: string }>
+  policy(): Promise<string>
+  route(): Promise<string>
+  variant(): Promise<string>
+}
+
+/** Strings by who may not read them; the sets grow with what requests of the tests create. */
+type Secrets = {
+  /** Of the vault: for its members. */
+  vault: Set<string>
+  /** Of the owner alone: a label, an address, deposits. */
+  owner: Set<string>
+  /** Of the owner's transfers: their approvers see them too. */
+  transfers: Set<string>
+  /** Of the other member alone. */
+  other: Set<string>
+  /** Of the approver; their e-mail is in the owner's transfers. */
+  approver: Set<string>
+  /** For administrators: whom they invite, what acts by token. */
+  administrators: Set<string>
+}
+
+type Party = {
+  vault: VaultFixture
+  people: Record<'owner' | 'other' | 'approver' | 'admin', Person>
+  serviceToken: string
+  resources: Resources
+  secrets: Secrets
+  /** Another address, deposit and transfer of the owner. */
+  actAsOwner(): Promise<void>
+}
+
+export type World = {
+  main: Party
+  rival: Party
+  /** Everyone but `nobody`, who comes in several kinds: none, malformed, unknown, expired and revoked credentials. */
+  callers: Record<Exclude<CallerName, 'nobody'>, Caller>
+  refused: Caller[]
+  /** Identifiers that never existed, in the vault of that code. */
+  absentIn(code: string): Resources
+  /** Strings that no answer to this caller may hold, unless the request held them. */
+  secretsFrom(caller: string): string[]
+}
+
+let counter = 0
+/** A number that no request has used yet. */
+export const fresh = () => ++counter
+
+export async function createWorld(test: TestApp): Promise<World> {
+  const main = await createParty(test, 'main-vault')
+  const rival = await createParty(test, 'rival-vault')
+  const outsider = await test.signIn('outsider@example.org')
+  const platform = await test.signIn('platform@example.org', { isPlatformAdmin: true })
+
+  const all = ({ secrets }: Party) => Object.values(secrets)
+  const withheld: Record<string, Set<string>[]> = {
+    outsider: [...all(main), ...all(rival)],
+    platform: [...all(main), ...all(rival)],
+    foreignAdmin: all(main),
+    foreignService: all(main),
+    admin: all(rival),
+    owner: [...all(rival), main.secrets.other, main.secrets.administrators],
+    other: [...all(rival), ...without(main.secrets, 'vault', 'other')],
+    approver: [...all(rival), ...without(main.secrets, 'vault', 'approver', 'transfers')],
+    service: [...all(rival), ...without(main.secrets, 'vault')],
+  }
+  return {
+    main,
+    rival,
+    callers: {
+      outsider: toCaller('outsider', outsider),
+      owner: toCaller('owner', main.people.owner),
+      other: toCaller('other', main.people.other),
+      approver: toCaller('approver', main.people.approver),
+      admin: toCaller('admin', main.people.admin),
+      foreignAdmin: toCaller('foreignAdmin', rival.people.admin),
+      platform: toCaller('platform', platform),
+      service: { name: 'service', headers: bearer(main.serviceToken), email: null },
+      foreignService: { name: 'foreignService', headers: bearer(rival.serviceToken), email: null },
+    },
+    refused: await createRefused(test, main),
+    absentIn: (code) => absentResources(code),
+    secretsFrom: (caller) => (withheld[caller] ?? [...all(main), ...all(rival)]).flatMap((secrets) => [...secrets]),
+  }
+}
+
+export const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+export function toCaller(name: string, person: Person): Caller {
+  return { name, headers: bearer(person.token), email: person.email }
+}
+
+function without(secrets: Secrets, ...known: (keyof Secrets)[]): Set<string>[] {
+  return Object.entries(secrets)
+    .filter(([name]) => !known.includes(name as keyof Secrets))
+    .map(([, strings]) => strings)
+}
+
+/** A vault with people, a service, and something of each kind in it. */
+async function createParty(test: TestApp, code: string): Promise<Party> {
+  const vault = await createVaultFixture(test, { code, adminEmail: `operator.${code}@example.org` })
+  const join = (name: string, groups: string[]) => addMember(test, vault, `${name}.${code}@example.org`, groups)
+  const people = {
+    owner: await join('owner', ['members']),
+    other: await join('other', ['members']),
+    approver: await join('approver', ['approvers']),
+    admin: await join('admin', ['administrators']),
+  }
+  const { admin, owner, other } = people
+  const post = async (person: Person, url: string, body?: unknown): Promise<Answer['body']> => {
+    const answer = await person.post(url, body)
+    expect([200, 201], `${url}: ${JSON.stringify(answer.body)}`).toContain(answer.status)
+    return answer.body
+  }
+  await allowAll(vault, 'create_address')
+  const approvers = await ensureGroup(vault, 'approvers')
+  const members = await ensureGroup(vault, 'members')
+  await createPolicy(vault, {
+    code: 'votes',
+    name: 'Votes',
+    actionType: 'transfer',
+    effect: 'requireApproval',
+    approvalThreshold: 1,
+    approvers: [{ kind: 'group', groupId: approvers }],
+  })
+  const service = await post(admin, `/vaults/${code}/service-tokens`, { name: 'Bookkeeping', groupIds: [members] })
+
+  const secrets: Secrets = {
+    vault: new Set([vault.id, code, vault.groups.administrators, vault.groups.everyone, approvers, members]),
+    owner: new Set(),
+    transfers: new Set([owner.email]),
+    other: new Set([other.email]),
+    approver: new Set([people.approver.email]),
+    administrators: new Set([admin.email, vault.admin.email, service.id, service.token]),
+  }
+  for (const route of vault.vault.routes) {
+    secrets.vault.add(route.id)
+    for (const variant of route.variants) secrets.vault.add(variant.id)
+  }
+
+  const addressOf = async (person: Person, label: string, secretTo: Set<string>) => {
+    const address = await createAddress(person, { vault: code, token: 'ETH', label })
+    for (const each of [address.id, address.address, label]) secretTo.add(each)
+    return address
+  }
+  const depositTo = async (address: { address: string }, secretTo: Set<string>) => {
+    const txHash = fakeTxHash(`${code} ${fresh()}`)
+    const answer = await deposit(test, { address: address.address, amount: '1000', txHash })
+    for (const each of [txHash, answer.body.depositId]) secretTo.add(each)
+    return answer.body.depositId as string
+  }
+  const paying = await addressOf(owner, `paying of ${code}`, secrets.transfers)
+  const kept = await addressOf(owner, `kept by ${code}`, secrets.owner)
+  const others = await addressOf(other, `of another in ${code}`, secrets.other)
+  await depositTo(paying, secrets.owner)
+  const depositId = await depositTo(kept, secrets.owner)
+  await depositTo(others, secrets.other)
+
+  const transfer = async () => {
+    const toAddress = fakeAddress(`recipient ${fresh()}`)
+    const { id } = await post(owner, `/vaults/${code}/transfers`, { fromAddressId: paying.id, toAddress, amount: '0.5' })
+    for (const each of [id, toAddress]) secrets.transfers.add(each)
+    return id as string
+  }
+  const group = async () => {
+    const name = `group-${fresh()}`
+    const { id } = await post(admin, `/vaults/${code}/policy-groups`, { code: name, name })
+    secrets.vault.add(id)
+    return id as string
+  }
+  // One transfer of each kind of end, so that lists have something to show.
+  await transfer()
+  await post(people.approver, `/vaults/${code}/transfers/${await transfer()}/approve`)
+  await post(people.approver, `/vaults/${code}/transfers/${await transfer()}/reject`)
+  await post(owner, `/vaults/${code}/transfers/${await transfer()}/cancel`)
+
+  const resources: Resources = {
+    code,
+    address: async () => kept.id,
+    payingAddress: async () => paying.id,
+    token: async () => vault.tokens.eth.id,
+    deposit: async () => depositId,
+    transfer,
+    session: async () => {
+      const { token } = await test.signIn(owner.email)
+      const { id } = await test.deps.db
+        .selectFrom('sessions')
+        .select('id')
+        .where('token_hash', '=', sha256(token))
+        .executeTakeFirstOrThrow()
+      return id
+    },
+    invitation: async () => {
+      const email = `invited-${fresh()}.${code}@example.org`
+      const { id, token } = await post(admin, '/invitations', { email, groupIds: [members] })
+      for (const each of [email, id, token]) secrets.administrators.add(each)
+      return id
+    },
+    serviceToken: async () => {
+      const body = { name: `Service ${fresh()}`, groupIds: [members] }
+      const { id, token } = await post(admin, `/vaults/${code}/service-tokens`, body)
+      for (const each of [id, token]) secrets.administrators.add(each)
+      return id
+    },
+    group,
+    membership: async () => {
+      const id = await group()
+      const userId = `machine-${fresh()}`
+      await post(admin, `/policy-groups/${id}/members`, { userId })
+      return { id, userId }
+    },
+    policy: async () => {
+      const { id } = await createPolicy(vault, {
+        code: `policy-${fresh()}`,
+        name: 'To be changed',
+        actionType: 'counterparty_create',
+        effect: 'allow',
+      })
+      secrets.vault.add(id)
+      return id
+    },
+    route: async () => vault.vault.routes.find((route: { code: string }) => route.code === 'purpose').id,
+    variant: async () => vault.vault.routes.find((route: { code: string }) => route.code === 'purpose').variants[1].id,
+  }
+  const actAsOwner = async () => {
+    const address = await addressOf(owner, `new of ${code} ${fresh()}`, secrets.owner)
+    await depositTo(address, secrets.owner)
+    await transfer()
+  }
+  return { vault, people, serviceToken: service.token, resources, secrets, actAsOwner }
+}
+
+function absentResources(code: string): Resources {
+  const nothing = async () => newId(new Date())
+  return {
+    code,
+    address: nothing,
+    payingAddress: nothing,
+    token: nothing,
+    deposit: nothing,
+    transfer: nothing,
+    session: nothing,
+    invitation: nothing,
+    serviceToken: nothing,
+    group: nothing,
+    membership: async () => ({ id: await nothing(), userId: `machine-${fresh()}` }),
+    policy: nothing,
+    route: nothing,
+    variant: nothing,
+  }
+}
+
+async function createRefused(test: TestApp, { people, resources, vault }: Party): Promise<Caller[]> {
+  const expired = await test.signIn(people.admin.email)
+  await test.deps.db
+    .updateTable('sessions')
+    .set({ expires_at: new Date(test.clock.now().getTime() - 1) })
+    .where('token_hash', '=', sha256(expired.token))
+    .execute()
+  const revoked = await test.signIn(people.admin.email)
+  expect((await revoked.post('/auth/sign-out')).status).toBe(204)
+  const disabled = await addMember(test, vault, 'disabled@example.org', ['administrators'])
+  await test.deps.db
+    .updateTable('users')
+    .set({ disabled_at: test.clock.now() })
+    .where('id', '=', disabled.userId)
+    .execute()
+  const service = await people.admin.post(`/vaults/${resources.code}/service-tokens`, {
+    name: 'Revoked',
+    groupIds: [vault.groups.administrators],
+  })
+  expect((await people.admin.delete(`/vaults/${resources.code}/service-tokens/${service.body.id}`)).status).toBe(204)
+  const refused = (name: string, headers: Record<string, string>): Caller => ({ name, headers, email: null })
+  return [
+    refused('anonymous', {}),
+    refused('malformed', { authorization: 'Bearer x' }),
+    refused('wrong scheme', { authorization: `Basic ${people.admin.token}` }),
+    refused('unknown token', bearer(newSecret())),
+    refused('unknown service token', bearer(`srk_${newSecret()}`)),
+    refused('expired session', bearer(expired.token)),
+    refused('revoked session', bearer(revoked.token)),
+    refused('disabled user', bearer(disabled.token)),
+    refused('revoked service token', bearer(service.body.token)),
+  ]
+}
