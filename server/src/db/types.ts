@@ -296,6 +296,18 @@ export interface Networks {
   updated_at: Timestamp;
 }
 
+export interface Notifications {
+  attempts: Generated<number>;
+  created_at: Timestamp;
+  kind: string;
+  next_attempt_at: Timestamp | null;
+  sent_at: Timestamp | null;
+  subject_id: string;
+  subject_type: string;
+  user_id: string;
+  vault_id: string;
+}
+
 export interface Operations {
   address_id: string;
   amount: Numeric;
@@ -483,6 +495,8 @@ export interface Users {
   is_platform_admin: Generated<boolean>;
   kind: Generated<string>;
   name: string | null;
+  notify_approvals: Generated<boolean>;
+  notify_decisions: Generated<boolean>;
   updated_at: Timestamp;
   username: string | null;
 }
@@ -553,6 +567,7 @@ export interface DB {
   ledger_entries: LedgerEntries;
   magic_links: MagicLinks;
   networks: Networks;
+  notifications: Notifications;
   operations: Operations;
   policies: Policies;
   policy_approvers: PolicyApprovers;

@@ -1,9 +1,9 @@
-import type { Config } from '../config.ts'
 import { inTransaction } from '../db/transaction.ts'
 import type { Deps } from '../deps.ts'
 import { magicLinkTtlMinutes } from '../lib/limits.ts'
+import { mailerOf } from '../mail/mailer-of.ts'
 import { invitationMessage, magicLinkMessage } from '../mail/messages.ts'
-import { createMailer, type Mail, type Mailer } from '../mail/transport.ts'
+import type { Mail } from '../mail/transport.ts'
 import { issueMagicLink, type MagicLinkRequest } from '../modules/auth/actions.ts'
 import { findInvitationToMail } from '../modules/invitations/queries.ts'
 
@@ -59,16 +59,6 @@ async function composeInvitation(deps: Deps, { vaultId, invitationId }: Invitati
       inviter: found.inviterName ?? found.inviterEmail ?? 'An administrator',
     }),
   }
-}
-
-const mailers = new WeakMap<Config, Mailer>()
-
-function mailerOf(config: Config): Mailer {
-  const known = mailers.get(config)
-  if (known !== undefined) return known
-  const mailer = createMailer(config)
-  mailers.set(config, mailer)
-  return mailer
 }
 
 /** A 5xx reply of SMTP is permanent (RFC 5321, 4.2.1): repeating the mail would only be refused again. */

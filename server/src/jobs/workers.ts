@@ -5,6 +5,7 @@ import { jobHandlers } from './handlers.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { startRatePolling } from './poll-rates.ts'
 import { startSealing } from './seal-audit.ts'
+import { startNotifications } from './send-notifications.ts'
 
 /** Within what a process manager grants a node to stop. */
 const stopTimeoutMilliseconds = 6_000
@@ -21,7 +22,13 @@ export async function startWorkers(deps: Deps): Promise<() => Promise<void>> {
       for (const job of jobs) await handle(deps, job.data)
     })
   }
-  const stopTasks = [startSealing(deps), startHousekeeping(deps), startTransferDelivery(deps), startRatePolling(deps)]
+  const stopTasks = [
+    startSealing(deps),
+    startHousekeeping(deps),
+    startTransferDelivery(deps),
+    startRatePolling(deps),
+    startNotifications(deps),
+  ]
   return async () => {
     await Promise.all([
       boss.stop({ graceful: true, timeout: stopTimeoutMilliseconds, wait: true }),

@@ -33,6 +33,30 @@ export function invitationMessage({
   })
 }
 
+type Waiting = { subject: string; vaultName: string; initiator: string; link: string }
+
+export function approvalNeededMessage({ subject, vaultName, initiator, link }: Waiting): Message {
+  return toMessage({
+    subject: `Your vote is needed in ${vaultName}: ${subject}`,
+    lines: [`${initiator} asks for the ${subject} in the vault ${vaultName}.`, 'It waits for votes, yours among them.'],
+    button: 'Open Strongroom',
+    link,
+    closing:
+      'Compare what you see there with what you expect before you vote. You can switch these mails off in your profile.',
+  })
+}
+
+export function decidedMessage({ subject, vaultName, status, link }: Waiting & { status: string }): Message {
+  const outcome = status.replaceAll('_', ' ')
+  return toMessage({
+    subject: `Decided in ${vaultName}: ${subject} is ${outcome}`,
+    lines: [`The ${subject} that you asked for in the vault ${vaultName} was decided: it is ${outcome}.`],
+    button: 'Open Strongroom',
+    link,
+    closing: 'You can switch these mails off in your profile.',
+  })
+}
+
 function toMessage({
   subject,
   lines,

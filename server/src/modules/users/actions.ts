@@ -4,7 +4,7 @@ import { conflict, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { nameLengthMax } from '../../lib/limits.ts'
 import { insertAuditRecord } from '../audit/record.ts'
-import { type ProfileRow, profileColumns } from './present.ts'
+import { type OwnProfileRow, ownProfileColumns, type ProfileRow, profileColumns } from './present.ts'
 import type { UpdateProfile } from './schema.ts'
 
 /** The person of an e-mail address, created when there is none; two creators at once get the same one. */
@@ -76,16 +76,25 @@ export async function disableUser(trx: Trx, userId: string, now: Date): Promise<
 export async function updateProfile(
   trx: Trx,
   userId: string,
-  { name, username, image, color, emoji }: UpdateProfile,
+  { name, username, image, color, emoji, notifications }: UpdateProfile,
   now: Date,
-): Promise<ProfileRow> {
+): Promise<OwnProfileRow> {
   try {
     const row = await trx
       .updateTable('users')
       // Fields that are undefined are left out of the statement.
-      .set({ name, username, image, color, emoji, updated_at: now })
+      .set({
+        name,
+        username,
+        image,
+        color,
+        emoji,
+        notify_approvals: notifications?.approvals,
+        notify_decisions: notifications?.decisions,
+        updated_at: now,
+      })
       .where('id', '=', userId)
-      .returning(profileColumns)
+      .returning(ownProfileColumns)
       .executeTakeFirst()
     if (row === undefined) throw notFound('User')
     return row

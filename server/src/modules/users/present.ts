@@ -1,5 +1,5 @@
 import type { Users } from '../../db/types.ts'
-import type { Profile } from './schema.ts'
+import type { OwnProfile, Profile } from './schema.ts'
 
 /** The columns of `users` that `toProfile` needs, for the select lists of every module that shows people. */
 export const profileColumns = [
@@ -25,4 +25,12 @@ export function toProfile(row: ProfileRow): Profile {
     color: row.color,
     emoji: row.emoji,
   }
+}
+
+export const ownProfileColumns = [...profileColumns, 'users.notify_approvals', 'users.notify_decisions'] as const
+
+export type OwnProfileRow = ProfileRow & { notify_approvals: boolean; notify_decisions: boolean }
+
+export function toOwnProfile(row: OwnProfileRow): OwnProfile {
+  return { ...toProfile(row), notifications: { approvals: row.notify_approvals, decisions: row.notify_decisions } }
 }

@@ -4,8 +4,8 @@ import { mutate, ok } from '../../http/mutate.ts'
 import { type App, route } from '../../http/route.ts'
 import { Ref } from '../../http/schema.ts'
 import { updateProfile } from './actions.ts'
-import { toProfile } from './present.ts'
-import { Profile, UpdateProfile } from './schema.ts'
+import { toOwnProfile } from './present.ts'
+import { OwnProfile, UpdateProfile } from './schema.ts'
 
 export function userRoutes(app: App, deps: Deps): void {
   app.patch(
@@ -16,12 +16,12 @@ export function userRoutes(app: App, deps: Deps): void {
       tag: 'People',
       access: 'caller',
       body: UpdateProfile,
-      answers: { 200: Ref(Profile) },
+      answers: { 200: Ref(OwnProfile) },
       errors: [409],
     }),
     (request, reply) =>
       mutate(deps, request, reply, async (trx) =>
-        ok(toProfile(await updateProfile(trx, callerOf(request).userId, request.body, deps.clock()))),
+        ok(toOwnProfile(await updateProfile(trx, callerOf(request).userId, request.body, deps.clock()))),
       ),
   )
 }

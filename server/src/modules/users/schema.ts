@@ -7,20 +7,32 @@ const Username = Type.String({
   examples: ['treasurer'],
 })
 
+const profileFields = {
+  id: Id,
+  name: Nullable(Name),
+  email: Nullable(Type.String({ description: 'null: a service.', examples: ['treasurer@example.org'] })),
+  username: Nullable(Username),
+  image: Nullable(Uri),
+  color: Nullable(Color),
+  emoji: Nullable(Emoji),
+}
+
 /** What others see of a person or service: the shape of initiators, approvers and owners. */
-export const Profile = Closed(
-  {
-    id: Id,
-    name: Nullable(Name),
-    email: Nullable(Type.String({ description: 'null: a service.', examples: ['treasurer@example.org'] })),
-    username: Nullable(Username),
-    image: Nullable(Uri),
-    color: Nullable(Color),
-    emoji: Nullable(Emoji),
-  },
-  { $id: 'Profile' },
-)
+export const Profile = Closed(profileFields, { $id: 'Profile' })
 export type Profile = Static<typeof Profile>
+
+/** What a person sees of themselves: which mails they want is nobody else's business. */
+export const OwnProfile = Closed(
+  {
+    ...profileFields,
+    notifications: Closed({
+      approvals: Type.Boolean({ description: 'A mail when something waits for your vote.' }),
+      decisions: Type.Boolean({ description: 'A mail when something you asked for was decided.' }),
+    }),
+  },
+  { $id: 'OwnProfile' },
+)
+export type OwnProfile = Static<typeof OwnProfile>
 
 export const UpdateProfile = Closed({
   name: Type.Optional(Nullable(Name)),
@@ -28,7 +40,10 @@ export const UpdateProfile = Closed({
   image: Type.Optional(Nullable(Uri)),
   color: Type.Optional(Nullable(Color)),
   emoji: Type.Optional(Nullable(Emoji)),
+  notifications: Type.Optional(
+    Closed({ approvals: Type.Optional(Type.Boolean()), decisions: Type.Optional(Type.Boolean()) }),
+  ),
 })
 export type UpdateProfile = Static<typeof UpdateProfile>
 
-export const userComponents = [Profile]
+export const userComponents = [Profile, OwnProfile]

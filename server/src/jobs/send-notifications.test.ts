@@ -1,0 +1,128 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTestApp, type Person, type TestApp } from '../testing/app.ts'
+import { fakeAddress } from '../testing/fake-wallet.ts'
+import {
+  addMember,
+  allowAll,
+  createAddress,
+  createPolicy,
+  createVaultFixture,
+  deposit,
+  ensureGroup,
+  usdtContract,
+  type VaultFixture,
+} from '../testing/fixtures.ts'
+import { sendNotifications } from './send-notifications.ts'
+
+let test: TestApp
+let vault: VaultFixture
+let owner: Person
+let approver: Person
+let silent: Person
+let addressId: string
+
+beforeAll(async () => {
+  test = await createTestApp()
+  vault = await createVaultFixture(test)
+  owner = await addMember(test, vault, 'owner@example.org', ['treasury'])
+  approver = await addMember(test, vault, 'approver@example.org', ['approvers'])
+  silent = await addMember(test, vault, 'silent.approver@example.org', ['approvers'])
+  await allowAll(vault, 'create_address')
+  await createPolicy(vault, {
+    code: 'one-vote',
+    name: 'One vote',
+    actionType: 'transfer',
+    effect: 'requireApproval',
+    approvalThreshold: 1,
+    approvers: [{ kind: 'group', groupId: await ensureGroup(vault, 'approvers') }],
+  })
+  const address = await createAddress(owner, { token: 'USDT' })
+  addressId = address.id
+  await deposit(test, { address: address.address, asset: usdtContract, amount: '1000' })
+  expect((await silent.patch('/users/me', { notifications: { approvals: false } })).body.notifications).toEqual({
+    approvals: false,
+    decisions: true,
+  })
+})
+afterAll(() => test.close())
+
+const order = async () => {
+  const answer = await owner.post('/vaults/main-vault/transfers', {
+    fromAddressId: addressId,
+    toAddress: fakeAddress('supplier'),
+    amount: '5',
+  })
+  expect(answer.status).toBe(201)
+  return answer.body.id as string
+}
+
+/** Subjects of the mails in the outbox, by recipient. */
+async function mails(): Promise<string[]> {
+  const folder = join(test.deps.config.dataDir, 'outbox')
+  const files = await readdir(folder).catch(() => [])
+  const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')))
+  return texts
+    .map(
+      (text) =>
+        `${/^To: (.*)$/m.exec(text)?.[1]}: ${
+          text
+            .split('\n\n')[0]
+            ?.replace(/\n\s+/g, ' ')
+            .match(/^Subject: (.*)$/m)?.[1]
+        }`,
+    )
+    .sort()
+}
+
+describe('mails about approvals', () => {
+  it('ask each approver once and tell the initiator the outcome once, on any number of nodes', async () => {
+    const id = await order()
+    await Promise.all([sendNotifications(test.deps), sendNotifications(test.deps), sendNotifications(test.deps)])
+    await sendNotifications(test.deps)
+    expect(await mails()).toEqual([
+      expect.stringMatching(/^approver@example\.org: Your vote is needed in Main vault: transfer of 5 USDT to 0x/),
+    ])
+
+    expect((await approver.post(`/vaults/main-vault/transfers/${id}/approve`, {})).status).toBe(200)
+    await sendNotifications(test.deps)
+    await sendNotifications(test.deps)
+    expect((await mails()).filter((mail) => mail.startsWith('owner@'))).toEqual([
+      expect.stringMatching(/Decided in Main vault: transfer of 5 USDT to 0x\w+ is approved/),
+    ])
+  })
+
+  it('are not sent for what was decided meanwhile, nor to an initiator who decided', async () => {
+    const before = (await mails()).length
+    const id = await order()
+    expect((await owner.post(`/vaults/main-vault/transfers/${id}/cancel`)).status).toBe(200)
+    await sendNotifications(test.deps)
+    expect((await mails()).length).toBe(before)
+  })
+
+  it('are tried again when the mail server refused them, and never when their fate is unknown', async () => {
+    const other = await createTestApp({ SMTP_URL: 'smtp://127.0.0.1:1' })
+    const id = await order()
+    await sendNotifications({ ...other.deps, db: test.deps.db })
+    const row = () =>
+      test.deps.db
+        .selectFrom('notifications')
+        .selectAll()
+        .where('subject_id', '=', id)
+        .where('kind', '=', 'approval_needed')
+        .executeTakeFirstOrThrow()
+    expect((await row()).next_attempt_at).not.toBeNull()
+    // A node that died after it claimed the mail leaves it claimed.
+    await test.deps.db
+      .updateTable('notifications')
+      .set({ next_attempt_at: null })
+      .where('subject_id', '=', id)
+      .execute()
+    test.clock.advance(3_600_000)
+    const before = (await mails()).length
+    await sendNotifications(test.deps)
+    expect((await mails()).length).toBe(before)
+    await other.close()
+  })
+})

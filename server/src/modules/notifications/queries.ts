@@ -1,0 +1,66 @@
+import { sql } from 'kysely'
+import type { Db } from '../../db/client.ts'
+
+export type NotificationKey = {
+  vault_id: string
+  subject_id: string
+  user_id: string
+  kind: 'approval_needed' | 'decided'
+}
+
+export type DueNotification = NotificationKey & {
+  subject_type: 'transfer' | 'approval_request'
+  created_at: Date
+  attempts: number
+  email: string
+  vault_code: string
+  vault_name: string
+  initiator: string
+  /** What is asked for or was decided, such as `transfer` or `counterparty_create`. */
+  action: string
+  status: string
+  amount: string | null
+  decimals: number | null
+  asset: string | null
+  to_address: string | null
+}
+
+/**
+ * Takes notifications that are due. Each is taken by one node only, and its next attempt is cleared by that: should
+ * the node die before it knows what became of the mail, the mail is not sent again.
+ */
+export async function claimNotifications(db: Db, limit: number, now: Date): Promise<DueNotification[]> {
+  const { rows } = await sql<DueNotification>`
+    with due as (
+      select vault_id, subject_id, user_id, kind from notifications where next_attempt_at <= ${now}
+      order by next_attempt_at limit ${limit} for update skip locked
+    ), claimed as (
+      update notifications n set next_attempt_at = null, attempts = n.attempts + 1 
+      from due where (n.vault_id, n.subject_id, n.user_id, n.kind) = (due.vault_id, due.subject_id, due.user_id, due.kind)
+      returning n.*
+    )
+    select c.vault_id, c.subject_id, c.user_id, c.kind, c.subject_type, c.created_at, c.attempts, u.email, v.code as vault_code,
+      v.name as vault_name, coalesce(i.name, i.email, i.id) as initiator, coalesce(r.action, 'transfer') as action,
+      coalesce(o.status, r.status) as status, o.amount, k.decimals, k.code as asset, t.to_address
+    from claimed c
+    join users u on u.id = c.user_id
+    join vaults v on v.id = c.vault_id
+    left join operations o on c.subject_type = 'transfer' and o.vault_id = c.vault_id and o.id = c.subject_id
+    left join transfers t on t.vault_id = o.vault_id and t.id = o.id
+    left join tokens k on k.id = o.token_id
+    left join approval_requests r on c.subject_type = 'approval_request' and r.vault_id = c.vault_id and r.id = c.subject_id
+    left join users i on i.id = coalesce(o.initiator_id, r.initiator_id)`.execute(db)
+  return rows
+}
+
+export async function markSent(db: Db, key: NotificationKey, now: Date): Promise<void> {
+  await sql`update notifications set sent_at = ${now} where ${isKey(key)}`.execute(db)
+}
+
+/** After a refusal by the mail server: it certainly was not sent, so it may be tried again. */
+export async function retryNotification(db: Db, key: NotificationKey, at: Date): Promise<void> {
+  await sql`update notifications set next_attempt_at = ${at} where ${isKey(key)} and sent_at is null`.execute(db)
+}
+
+const isKey = ({ vault_id, subject_id, user_id, kind }: NotificationKey) =>
+  sql`vault_id = ${vault_id} and subject_id = ${subject_id} and user_id = ${user_id} and kind = ${kind}`

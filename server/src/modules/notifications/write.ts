@@ -1,0 +1,42 @@
+import { sql } from 'kysely'
+import type { Trx } from '../../db/client.ts'
+
+export type Subject = {
+  vaultId: string
+  subjectType: 'transfer' | 'approval_request'
+  subjectId: string
+  initiatorId: string
+}
+
+/**
+ * Asks the voters of a subject for their vote, by mail, in the transaction that makes it wait. Only people with an
+ * e-mail address who did not switch this off; the initiator knows already.
+ */
+export async function notifyApprovers(
+  trx: Trx,
+  { vaultId, subjectType, subjectId, initiatorId }: Subject,
+  now: Date,
+): Promise<void> {
+  await sql`
+    insert into notifications (vault_id, subject_id, subject_type, user_id, kind, created_at, next_attempt_at)
+    select v.vault_id, v.subject_id, ${subjectType}, v.user_id, 'approval_needed', ${now}, ${now}
+    from approval_voters v
+    join users u on u.id = v.user_id and u.email is not null and u.disabled_at is null and u.notify_approvals
+    where v.vault_id = ${vaultId} and v.subject_id = ${subjectId} and v.user_id <> ${initiatorId}
+    on conflict do nothing`.execute(trx)
+}
+
+/** Tells the initiator that their request was decided, unless it was the initiator who did. */
+export async function notifyInitiator(
+  trx: Trx,
+  { vaultId, subjectType, subjectId, initiatorId }: Subject,
+  actorId: string | null,
+  now: Date,
+): Promise<void> {
+  if (initiatorId === actorId) return
+  await sql`
+    insert into notifications (vault_id, subject_id, subject_type, user_id, kind, created_at, next_attempt_at)
+    select ${vaultId}, ${subjectId}, ${subjectType}, u.id, 'decided', ${now}, ${now}
+    from users u where u.id = ${initiatorId} and u.email is not null and u.disabled_at is null and u.notify_decisions
+    on conflict do nothing`.execute(trx)
+}
