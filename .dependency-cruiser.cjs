@@ -4,11 +4,10 @@
  */
 const levels = [
   ['users', 'registry', 'rates', 'wallet-service', 'audit'],
-  ['ledger', 'policies', 'approvals'],
+  ['ledger', 'operations', 'policies', 'approvals', 'notifications'],
   ['vaults'],
   ['addresses', 'address-groups', 'counterparties', 'invitations', 'service-tokens'],
   ['transfers', 'deposits', 'auth'],
-  ['operations'],
   ['history', 'reports'],
 ]
 
@@ -22,8 +21,6 @@ const upward = levels.slice(0, -1).map((modules, index) => ({
       .slice(index + 1)
       .flat()
       .join('|')})/`,
-    // The one writer of the table that transfers and deposits share stands below both.
-    pathNot: '^server/src/modules/operations/write\\.ts$',
   },
 }))
 
@@ -41,12 +38,6 @@ module.exports = {
       severity: 'error',
       from: {},
       to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
-    },
-    {
-      name: 'operations-writer-stays-low',
-      severity: 'error',
-      from: { path: '^server/src/modules/operations/write\\.ts$' },
-      to: { path: '^server/src/modules/(?!users|registry|rates|audit|ledger|operations/write)' },
     },
     {
       name: 'no-unresolvable',

@@ -5,8 +5,8 @@ export type Answer<Body> = { status: number; body: Body }
 export type Client = {
   /** Resolves with the body of a 2xx answer; any other answer is thrown. */
   request<Body>(method: string, path: string, body?: object): Promise<Body>
-  /** Resolves with the body, or null on 403 and 404. */
-  find<Body>(path: string): Promise<Body | null>
+  /** Resolves with a 2xx answer, or with a 403 or 404 without its body. */
+  find<Body>(path: string): Promise<Answer<Body | null>>
   signOut(): Promise<void>
 }
 
@@ -22,7 +22,7 @@ export async function signIn(baseUrl: string, link: string): Promise<Client> {
       (await send<Body>(baseUrl, { method, path, body, bearer })).body,
     find: async <Body>(path: string) => {
       const { status, body } = await send<Body>(baseUrl, { method: 'GET', path, bearer, accepted: [403, 404] })
-      return status < 300 ? body : null
+      return { status, body: status < 300 ? body : null }
     },
     signOut: async () => {
       await send(baseUrl, { method: 'POST', path: '/auth/sign-out', bearer })

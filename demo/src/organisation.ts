@@ -18,6 +18,7 @@ type Way = {
   adminEmail: string
   linkFor(email: string): Promise<string>
   wallet: { url: string; token: string }
+  walletReady: Promise<unknown>
   /** Pays an address on chain, once. */
   fund(address: string, isCredited: boolean): Promise<void>
 }
@@ -39,7 +40,9 @@ export async function ensureOrganisation(way: Way): Promise<{ address: string }>
   const mark = readJson<Mark>(markPath)
   const admin = await signIn(way.baseUrl, await way.linkFor(way.adminEmail))
   try {
-    const vault = await admin.find<Vault>(`/vaults/${vaultCode}`)
+    const { status, body: vault } = await admin.find<Vault>(`/vaults/${vaultCode}`)
+    // Somebody took our administrator out of the vault, which is theirs to do.
+    if (mark !== null && status === 403) return mark
     if (mark !== null && vault?.id === mark.vaultId) {
       if (vault.walletServiceUrl === mark.walletUrl && mark.walletUrl !== way.wallet.url) {
         await pointToWallet(admin, way.wallet.url)
@@ -186,6 +189,7 @@ async function completeAddress(admin: Client, way: Way): Promise<Address> {
   const { items } = await admin.request<Page<Address>>('GET', `${path}?search=${addressLabel}&limit=100`)
   const found = items.find(({ label }) => label === addressLabel)
   if (found !== undefined) return found
+  await way.walletReady
   const treasurer = await signIn(way.baseUrl, await way.linkFor(people.treasurer))
   const order = { network: 'ethereum', segments: { desk: 'operations' }, token: token.code, label: addressLabel }
   const created = await treasurer.request<Address>('POST', path, order)

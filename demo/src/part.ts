@@ -19,7 +19,7 @@ export type Part = {
   stop(): Promise<void>
 }
 
-type Reply = { answer: unknown } | { failure: string }
+type Reply = { id: number } & ({ answer: unknown } | { failure: string })
 
 /** Spawns `run-<name>.js` of this folder; its output goes to `<dataDir>/logs/<name>.log`. */
 export function spawnPart(name: 'server' | 'wallet', dataDir: string): Part {
@@ -56,23 +56,34 @@ export function spawnPart(name: 'server' | 'wallet', dataDir: string): Part {
   }
 }
 
-/** One question at a time; the parts answer in order. */
+let questions = 0
+
 function ask<Answer>(child: ChildProcess, name: string, question: object): Promise<Answer> {
+  questions += 1
+  const id = questions
   return new Promise((resolve, reject) => {
     const settle = (work: () => void) => {
       child.off('message', onMessage)
       child.off('exit', onExit)
       work()
     }
-    const onMessage = (reply: Reply) =>
+    const onMessage = (reply: Reply) => {
+      if (reply.id !== id) return
       settle(() => ('failure' in reply ? reject(new Error(reply.failure)) : resolve(reply.answer as Answer)))
-    const onExit = () => settle(() => reject(new Error(`the ${name} ended while it was starting`)))
+    }
+    const onExit = () => settle(() => reject(new PartEndedError(name)))
     child.on('message', onMessage)
     child.on('exit', onExit)
-    if (child.connected) {
-      child.send(question, (error) => error && onExit())
-    } else onExit()
+    if (!child.connected) return onExit()
+    child.send({ id, ...question }, (error) => error && onExit())
   })
+}
+
+/** A part ended instead of answering; its log says why. */
+export class PartEndedError extends Error {
+  constructor(name: string) {
+    super(`the ${name} ended while it was starting`)
+  }
 }
 
 function openLog(path: string): number {

@@ -24,7 +24,8 @@ export function claimDataDir(dataDir: string): void {
   const record = `${JSON.stringify({ pid: process.pid, identity: identityOf(process.pid) })}\n`
   for (;;) {
     try {
-      return writeFileSync(path, record, { mode: 0o600, flag: 'wx' })
+      writeFileSync(path, record, { mode: 0o600, flag: 'wx' })
+      return
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }

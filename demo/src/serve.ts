@@ -1,22 +1,13 @@
 /** A handler for each kind of question that the supervisor asks. */
 export type Handlers = Record<string, (question: never) => Promise<unknown>>
 
-type Question = { type: string }
+type Question = { id: number; type: string }
 
-/**
- * The process side of a part: it answers questions of the supervisor one after another, stops on a signal, and does not
- * outlive the supervisor.
- */
+/** The process side of a part: it answers questions of the supervisor, stops on a signal, and does not outlive it. */
 export function serve(handlers: Handlers, stop: () => Promise<void>): void {
-  let work = Promise.resolve()
   process.on('message', (question: Question) => {
-    work = work.then(async () => {
-      const handle = handlers[question.type]
-      const reply = await (handle?.(question as never) ?? Promise.reject(new Error(`unknown: ${question.type}`))).then(
-        (answer) => ({ answer }),
-        (error: unknown) => ({ failure: error instanceof Error ? error.message : String(error) }),
-      )
-      if (process.connected) process.send?.(reply)
+    void answer(handlers, question).then((reply) => {
+      if (process.connected) process.send?.({ id: question.id, ...reply })
     })
   })
   let isStopping = false
@@ -34,4 +25,14 @@ export function serve(handlers: Handlers, stop: () => Promise<void>): void {
   process.on('SIGTERM', end)
   process.on('SIGINT', end)
   process.on('disconnect', end)
+}
+
+async function answer(handlers: Handlers, question: Question): Promise<{ answer: unknown } | { failure: string }> {
+  try {
+    const handle = handlers[question.type]
+    if (handle === undefined) throw new Error(`there is no ${question.type} here`)
+    return { answer: await handle(question as never) }
+  } catch (error) {
+    return { failure: (error instanceof Error ? error.message : String(error)).replace(/\s*\n\s*/g, ' ') }
+  }
 }

@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type Config, readConfig } from '@strongroom/server/config'
 
 export const defaultAdminEmail = 'admin@strongroom.localhost'
@@ -16,6 +16,7 @@ export function readSettings(env: NodeJS.ProcessEnv = process.env): Settings {
   const dataDir = resolve(env.DATA_DIR?.trim() || './.strongroom')
   const environment = { ...env, DEMO: 'true', STRONGROOM_ADMIN_EMAIL: adminEmail, DATA_DIR: dataDir }
   const config = readConfig(environment)
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  // The server makes the folder with the first mail; people are told of it before.
+  mkdirSync(join(dataDir, 'outbox'), { recursive: true, mode: 0o700 })
   return { config, dataDir, adminEmail, environment }
 }

@@ -4,7 +4,6 @@ import { newSecret, sha256 } from '../../server/src/lib/secrets.ts'
 import type { Answer, Person, TestApp } from '../../server/src/testing/app.ts'
 import { fakeAddress, fakeTxHash } from '../../server/src/testing/fake-wallet.ts'
 import {
-  addMember,
   allowAll,
   createAddress,
   createPolicy,
@@ -31,8 +30,8 @@ export type CallerName = (typeof callerNames)[number]
 export type Caller = { name: string; headers: Record<string, string>; email: string | null }
 
 /**
- * The identifiers that requests refer to, and the code of the vault they go to. What a write would use up is made anew
- * by each call; addresses and deposits stand.
+ * The identifiers that requests refer to, and the code of the vault they go to. They stay the same until `renew`, which
+ * is to be called when a write may have used one up.
  */
 export type Resources = {
   code: string
@@ -73,6 +72,9 @@ type Party = {
   serviceToken: string
   resources: Resources
   secrets: Secrets
+  renew(): void
+  /** Another person in groups of the vault. */
+  join(name: string, ...groups: ('members' | 'approvers' | 'administrators')[]): Promise<Person>
   /** Another address, deposit and transfer of the owner. */
   actAsOwner(): Promise<void>
 }
@@ -94,8 +96,8 @@ let counter = 0
 export const fresh = () => ++counter
 
 export async function createWorld(test: TestApp): Promise<World> {
-  const main = await createParty(test, 'main-vault')
-  const rival = await createParty(test, 'rival-vault')
+  const main = await createParty(test, 'harbour')
+  const rival = await createParty(test, 'summit')
   const outsider = await test.signIn('outsider@example.org')
   const platform = await test.signIn('platform@example.org', { isPlatformAdmin: true })
 
@@ -146,34 +148,39 @@ function without(secrets: Secrets, ...known: (keyof Secrets)[]): Set<string>[] {
 /** A vault with people, a service, and something of each kind in it. */
 async function createParty(test: TestApp, code: string): Promise<Party> {
   const vault = await createVaultFixture(test, { code, adminEmail: `operator.${code}@example.org` })
-  const join = (name: string, groups: string[]) => addMember(test, vault, `${name}.${code}@example.org`, groups)
+  const groups = {
+    administrators: vault.groups.administrators,
+    approvers: await ensureGroup(vault, 'approvers'),
+    members: await ensureGroup(vault, 'members'),
+  }
+  const { members } = groups
+  const join = async (name: string, ...groupNames: (keyof typeof groups)[]) => {
+    const person = await test.signIn(`${name}.${code}@example.org`)
+    for (const each of groupNames) {
+      await post(vault.admin, `/policy-groups/${groups[each]}/members`, { userId: person.userId })
+    }
+    return person
+  }
   const people = {
-    owner: await join('owner', ['members']),
-    other: await join('other', ['members']),
-    approver: await join('approver', ['approvers']),
-    admin: await join('admin', ['administrators']),
+    owner: await join('owner', 'members'),
+    other: await join('other', 'members'),
+    approver: await join('approver', 'approvers'),
+    admin: await join('admin', 'administrators'),
   }
   const { admin, owner, other } = people
-  const post = async (person: Person, url: string, body?: unknown): Promise<Answer['body']> => {
-    const answer = await person.post(url, body)
-    expect([200, 201], `${url}: ${JSON.stringify(answer.body)}`).toContain(answer.status)
-    return answer.body
-  }
   await allowAll(vault, 'create_address')
-  const approvers = await ensureGroup(vault, 'approvers')
-  const members = await ensureGroup(vault, 'members')
   await createPolicy(vault, {
     code: 'votes',
     name: 'Votes',
     actionType: 'transfer',
     effect: 'requireApproval',
     approvalThreshold: 1,
-    approvers: [{ kind: 'group', groupId: approvers }],
+    approvers: [{ kind: 'group', groupId: groups.approvers }],
   })
   const service = await post(admin, `/vaults/${code}/service-tokens`, { name: 'Bookkeeping', groupIds: [members] })
 
   const secrets: Secrets = {
-    vault: new Set([vault.id, code, vault.groups.administrators, vault.groups.everyone, approvers, members]),
+    vault: new Set([vault.id, code, vault.groups.everyone, ...Object.values(groups)]),
     owner: new Set(),
     transfers: new Set([owner.email]),
     other: new Set([other.email]),
@@ -197,15 +204,19 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
     return answer.body.depositId as string
   }
   const paying = await addressOf(owner, `paying of ${code}`, secrets.transfers)
-  const kept = await addressOf(owner, `kept by ${code}`, secrets.owner)
+  const saved = await addressOf(owner, `savings of ${code}`, secrets.owner)
   const others = await addressOf(other, `of another in ${code}`, secrets.other)
   await depositTo(paying, secrets.owner)
-  const depositId = await depositTo(kept, secrets.owner)
+  const depositId = await depositTo(saved, secrets.owner)
   await depositTo(others, secrets.other)
 
   const transfer = async () => {
     const toAddress = fakeAddress(`recipient ${fresh()}`)
-    const { id } = await post(owner, `/vaults/${code}/transfers`, { fromAddressId: paying.id, toAddress, amount: '0.5' })
+    const { id } = await post(owner, `/vaults/${code}/transfers`, {
+      fromAddressId: paying.id,
+      toAddress,
+      amount: '0.5',
+    })
     for (const each of [id, toAddress]) secrets.transfers.add(each)
     return id as string
   }
@@ -221,14 +232,22 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
   await post(people.approver, `/vaults/${code}/transfers/${await transfer()}/reject`)
   await post(owner, `/vaults/${code}/transfers/${await transfer()}/cancel`)
 
+  const kept = new Map<string, Promise<unknown>>()
+  const renew = () => kept.clear()
+  const keep = <Value>(name: string, create: () => Promise<Value>) => {
+    return () => {
+      if (!kept.has(name)) kept.set(name, create())
+      return kept.get(name) as Promise<Value>
+    }
+  }
   const resources: Resources = {
     code,
-    address: async () => kept.id,
+    address: async () => saved.id,
     payingAddress: async () => paying.id,
     token: async () => vault.tokens.eth.id,
     deposit: async () => depositId,
-    transfer,
-    session: async () => {
+    transfer: keep('transfer', transfer),
+    session: keep('session', async () => {
       const { token } = await test.signIn(owner.email)
       const { id } = await test.deps.db
         .selectFrom('sessions')
@@ -236,36 +255,36 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
         .where('token_hash', '=', sha256(token))
         .executeTakeFirstOrThrow()
       return id
-    },
-    invitation: async () => {
+    }),
+    invitation: keep('invitation', async () => {
       const email = `invited-${fresh()}.${code}@example.org`
       const { id, token } = await post(admin, '/invitations', { email, groupIds: [members] })
       for (const each of [email, id, token]) secrets.administrators.add(each)
       return id
-    },
-    serviceToken: async () => {
+    }),
+    serviceToken: keep('serviceToken', async () => {
       const body = { name: `Service ${fresh()}`, groupIds: [members] }
       const { id, token } = await post(admin, `/vaults/${code}/service-tokens`, body)
       for (const each of [id, token]) secrets.administrators.add(each)
       return id
-    },
-    group,
-    membership: async () => {
+    }),
+    group: keep('group', group),
+    membership: keep('membership', async () => {
       const id = await group()
       const userId = `machine-${fresh()}`
       await post(admin, `/policy-groups/${id}/members`, { userId })
       return { id, userId }
-    },
-    policy: async () => {
+    }),
+    policy: keep('policy', async () => {
       const { id } = await createPolicy(vault, {
         code: `policy-${fresh()}`,
         name: 'To be changed',
-        actionType: 'counterparty_create',
+        actionType: 'create_address',
         effect: 'allow',
       })
       secrets.vault.add(id)
       return id
-    },
+    }),
     route: async () => vault.vault.routes.find((route: { code: string }) => route.code === 'purpose').id,
     variant: async () => vault.vault.routes.find((route: { code: string }) => route.code === 'purpose').variants[1].id,
   }
@@ -274,7 +293,7 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
     await depositTo(address, secrets.owner)
     await transfer()
   }
-  return { vault, people, serviceToken: service.token, resources, secrets, actAsOwner }
+  return { vault, people, serviceToken: service.token, resources, secrets, renew, join, actAsOwner }
 }
 
 function absentResources(code: string): Resources {
@@ -297,7 +316,7 @@ function absentResources(code: string): Resources {
   }
 }
 
-async function createRefused(test: TestApp, { people, resources, vault }: Party): Promise<Caller[]> {
+async function createRefused(test: TestApp, { people, resources, vault, join }: Party): Promise<Caller[]> {
   const expired = await test.signIn(people.admin.email)
   await test.deps.db
     .updateTable('sessions')
@@ -306,7 +325,7 @@ async function createRefused(test: TestApp, { people, resources, vault }: Party)
     .execute()
   const revoked = await test.signIn(people.admin.email)
   expect((await revoked.post('/auth/sign-out')).status).toBe(204)
-  const disabled = await addMember(test, vault, 'disabled@example.org', ['administrators'])
+  const disabled = await join('disabled', 'administrators')
   await test.deps.db
     .updateTable('users')
     .set({ disabled_at: test.clock.now() })
@@ -329,4 +348,10 @@ async function createRefused(test: TestApp, { people, resources, vault }: Party)
     refused('disabled user', bearer(disabled.token)),
     refused('revoked service token', bearer(service.body.token)),
   ]
+}
+
+async function post(person: Person, url: string, body?: unknown): Promise<Answer['body']> {
+  const answer = await person.post(url, body)
+  expect([200, 201], `${url}: ${JSON.stringify(answer.body)}`).toContain(answer.status)
+  return answer.body
 }

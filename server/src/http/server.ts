@@ -90,6 +90,11 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
     await limitRate(request)
     if (refusal !== null) throw refusal
   })
+  app.addHook('preValidation', async (request) => {
+    const takesBody = request.routeOptions.schema?.body !== undefined
+    const isEmpty = request.body == null || (typeof request.body === 'object' && Object.keys(request.body).length === 0)
+    if (!takesBody && !isEmpty) throw badRequest('body', 'is not taken by this endpoint')
+  })
   app.addHook('onResponse', async (request, reply) => {
     request.log.info(
       {

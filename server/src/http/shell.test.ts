@@ -215,6 +215,16 @@ describe('T51 errors in the specified body', () => {
   })
 })
 
+describe('a body where none belongs', () => {
+  it('is a 400, so that nobody believes it had an effect; an empty object is let pass', async () => {
+    const person = await test.signIn('somebody@example.org')
+    const refused = await person.post('/auth/sign-out', { everywhere: true })
+    expect(refused.status).toBe(400)
+    expect(refused.body.details).toEqual([{ field: 'body', message: 'is not taken by this endpoint' }])
+    expect((await person.post('/auth/sign-out', {})).status).toBe(204)
+  })
+})
+
 describe('T51 what is no HTTP request', () => {
   let port: number
   beforeAll(async () => {

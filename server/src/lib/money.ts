@@ -53,6 +53,28 @@ export function compareDecimals(a: string, b: string): number {
   return difference < 0n ? -1 : difference > 0n ? 1 : 0
 }
 
+/** The exact sum of two plain decimal strings. */
+export function addDecimals(a: string, b: string): string {
+  const scale = Math.max(fractionDigits(a), fractionDigits(b))
+  return formatDecimal(scaled(a, scale) + scaled(b, scale), scale)
+}
+
+/** The exact product of two plain decimal strings. */
+export function multiplyDecimals(a: string, b: string): string {
+  const [scaleOfA, scaleOfB] = [fractionDigits(a), fractionDigits(b)]
+  return formatDecimal(scaled(a, scaleOfA) * scaled(b, scaleOfB), scaleOfA + scaleOfB)
+}
+
+/**
+ * How many per cent of `whole` a part is, with at most six fraction digits, cut off: to be read, not to be compared.
+ *
+ * @param whole a plain decimal string above zero
+ */
+export function percentOf(part: string, whole: string): string {
+  const scale = Math.max(fractionDigits(part), fractionDigits(whole))
+  return formatDecimal((scaled(part, scale) * 100_000_000n) / scaled(whole, scale), 6)
+}
+
 function fractionDigits(text: string): number {
   const point = text.indexOf('.')
   return point < 0 ? 0 : text.length - point - 1

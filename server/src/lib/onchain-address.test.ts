@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseOnchainAddress, txHashKey } from './onchain-address.ts'
+import { parseContract, parseOnchainAddress, txHashKey } from './onchain-address.ts'
 
 /** The vectors of EIP-55. */
 const vectors = [
@@ -34,9 +34,9 @@ describe('on-chain addresses', () => {
     expect(parseOnchainAddress(text, 'evm')).toBeNull()
   })
 
-  it('of other networks are compared exactly', () => {
+  it('of networks we know nothing of are compared exactly', () => {
     const text = '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa'
-    expect(parseOnchainAddress(text, 'bitcoin')).toEqual({ address: text, key: text })
+    expect(parseOnchainAddress(text, 'other')).toEqual({ address: text, key: text })
     expect(parseOnchainAddress('a b', 'other')).toBeNull()
     expect(parseOnchainAddress('x'.repeat(129), 'other')).toBeNull()
   })
@@ -44,5 +44,110 @@ describe('on-chain addresses', () => {
   it('hash keys ignore the case of hexadecimal digits only', () => {
     expect(txHashKey('0xABCDEF')).toBe('0xabcdef')
     expect(txHashKey('5UfDuX')).toBe('5UfDuX')
+  })
+})
+
+describe('Bitcoin addresses', () => {
+  it.each([
+    ['P2PKH', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa'],
+    ['P2PKH of a hash of zeros', '1111111111111111111114oLvT2'],
+    ['P2SH', '3P14159f73E4gFr7JterCCQh9QjiTjiZrG'],
+    ['P2WPKH', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'],
+    ['version 1, 40 bytes', 'bc1pw508d6qejxtdg4y5r3zarvary0c5xw7kw508d6qejxtdg4y5r3zarvary0c5xw7kt5nd6y'],
+    ['version 16, 2 bytes', 'bc1sw50qgdz25j'],
+    ['version 2, 16 bytes', 'bc1zw508d6qejxtdg4y5r3zarvaryvaxxpcs'],
+    ['P2TR', 'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0'],
+  ])('%s', (_what, address) => {
+    expect(parseOnchainAddress(address, 'bitcoin')).toEqual({ address, key: address })
+  })
+
+  it('are shown and compared in lower case where case carries nothing (BIP-173)', () => {
+    for (const text of ['BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4', 'BC1SW50QGDZ25J']) {
+      const address = text.toLowerCase()
+      expect(parseOnchainAddress(text, 'bitcoin')).toEqual({ address, key: address })
+    }
+  })
+
+  /** The invalid vectors of BIP-350 first, then those of BIP-173 that it leaves out. */
+  it.each([
+    ['another human-readable part', 'tc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vq5zuyut'],
+    ['bech32 for version 1', 'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqh2y7hd'],
+    ['bech32 for version 2', 'tb1z0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqglt7rf'],
+    ['bech32 for version 16', 'BC1S0XLXVLHEMJA6C4DQV22UAPCTQUPFHLXM9H8Z3K2E72Q4K9HCZ7VQ54WELL'],
+    ['bech32m for version 0', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kemeawh'],
+    ['bech32m for version 0 of a test network', 'tb1q0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vq24jc47'],
+    ['a character outside the alphabet', 'bc1p38j9r5y49hruaue7wxjce0updqjuyyx0kh56v8s25huc6995vvpql3jow4'],
+    ['version 17', 'BC130XLXVLHEMJA6C4DQV22UAPCTQUPFHLXM9H8Z3K2E72Q4K9HCZ7VQ7ZWS8R'],
+    ['a program of 1 byte', 'bc1pw5dgrnzv'],
+    ['a program of 41 bytes', 'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7v8n0nx0muaewav253zgeav'],
+    ['a program of 16 bytes for version 0', 'BC1QR508D6QEJXTDG4Y5R3ZARVARYV98GJ9P'],
+    ['mixed case of a test network', 'tb1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vq47Zagq'],
+    ['padding of more than 4 bits', 'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7v07qwwzcrf'],
+    ['padding that is not zero', 'tb1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vpggkg4j'],
+    ['no data', 'bc1gmk9yu'],
+    ['a wrong checksum', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5'],
+    ['padding of 8 bits', 'bc1zw508d6qejxtdg4y5r3zarvaryvqyzf3du'],
+    ['mixed case', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3T4'],
+    ['P2WSH of a test network', 'tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7'],
+    ['P2WPKH of a local network', 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080'],
+    ['P2PKH of a test network', 'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn'],
+    ['P2SH of a test network', '2MzQwSSnBHWHqSAqtTVQ6v47XtaisrJa1Vc'],
+    ['a base58 checksum that is wrong', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb'],
+    ['a base58 character that does not exist', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfN0'],
+    ['base58 in lower case', '1a1zp1ep5qgefi2dmptftl5slmv7divfna'],
+    ['a private key', '5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ'],
+    ['an address of Tron', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'],
+    ['an address of Ethereum', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'],
+    ['white space', ' 1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa'],
+    ['nothing', ''],
+  ])('with %s are refused', (_what, text) => {
+    expect(parseOnchainAddress(text, 'bitcoin')).toBeNull()
+  })
+})
+
+describe('Tron addresses', () => {
+  it.each(['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', 'T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb'])('%s', (address) => {
+    expect(parseOnchainAddress(address, 'tron')).toEqual({ address, key: address })
+  })
+
+  it.each([
+    ['a wrong checksum', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6u'],
+    ['another case', 'tr7nhqjekqxgtci8q8zy4pl8otszgjlj6t'],
+    ['the version byte of Bitcoin', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa'],
+    ['hexadecimal digits', '41a614f803b6fd780986a42c78ec9c7f77e6ded13c'],
+    ['nothing', ''],
+  ])('with %s are refused', (_what, text) => {
+    expect(parseOnchainAddress(text, 'tron')).toBeNull()
+  })
+})
+
+describe('Solana addresses', () => {
+  it.each([
+    '11111111111111111111111111111111',
+    'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+    'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+  ])('%s', (address) => {
+    expect(parseOnchainAddress(address, 'solana')).toEqual({ address, key: address })
+  })
+
+  it.each([
+    ['31 bytes', '1111111111111111111111111111111'],
+    ['33 bytes', '111111111111111111111111111111111'],
+    ['64 bytes', '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW'],
+    ['a character that does not exist', 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5D0'],
+    ['44 characters above 32 bytes', 'z'.repeat(44)],
+    ['nothing', ''],
+  ])('of %s are refused', (_what, text) => {
+    expect(parseOnchainAddress(text, 'solana')).toBeNull()
+  })
+})
+
+describe('contracts', () => {
+  it('are addresses, except on Bitcoin, which has none', () => {
+    expect(parseContract('840000:1', 'bitcoin')).toEqual({ address: '840000:1', key: '840000:1' })
+    expect(parseContract('840000:1', 'tron')).toBeNull()
+    expect(parseContract('0xDAC17F958D2EE523A2206206994597C13D831EC7', 'evm')?.key).toBe(
+      '0xdac17f958d2ee523a2206206994597c13d831ec7',
+    )
   })
 })

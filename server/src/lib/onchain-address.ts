@@ -1,5 +1,7 @@
+import { sha256 } from '@noble/hashes/sha2.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
+import { base58, bech32, bech32m, createBase58check } from '@scure/base'
 
 export type NetworkType = 'evm' | 'bitcoin' | 'tron' | 'solana' | 'other'
 
@@ -7,12 +9,41 @@ export type NetworkType = 'evm' | 'bitcoin' | 'tron' | 'solana' | 'other'
 export type OnchainAddress = { address: string; key: string }
 
 /**
- * Reads an on-chain address. EVM addresses are case-insensitive and shown in EIP-55 form; a mixed-case one with a wrong
- * EIP-55 checksum is refused. Other networks are compared exactly.
+ * Reads an on-chain address; every checksum that the network has must be right.
+ * - evm: any case, shown in EIP-55 form; a mixed-case one must have the right EIP-55 checksum.
+ * - bitcoin: of the main network only, so that nobody pays an address that exists on a test network alone: P2PKH and
+ *   P2SH (base58check), and witness programs of versions 0 to 16 (BIP-173, BIP-350), shown in lower case.
+ * - tron: base58check with the version byte 0x41.
+ * - solana: base58 of 32 bytes; there is no checksum.
+ * - other: compared exactly, as we know nothing of its rules.
+ *
  * Returns null when the text is no address of the network.
  */
 export function parseOnchainAddress(text: string, type: NetworkType): OnchainAddress | null {
-  if (type !== 'evm') return /^[\x21-\x7e]{1,128}$/.test(text) ? { address: text, key: text } : null
+  return parsers[type](text)
+}
+
+/**
+ * Reads what identifies a token on its network: a contract, compared as the network compares addresses. Bitcoin has no
+ * contracts, so what stands for one there (the id of a rune, say) is compared exactly.
+ */
+export function parseContract(text: string, type: NetworkType): OnchainAddress | null {
+  return parseOnchainAddress(text, type === 'bitcoin' ? 'other' : type)
+}
+
+const parsers: Record<NetworkType, (text: string) => OnchainAddress | null> = {
+  evm: parseEvm,
+  bitcoin: parseBitcoin,
+  tron: (text) => (versionedHash(text)?.version === 0x41 ? exactly(text) : null),
+  solana: parseSolana,
+  other: (text) => (/^[\x21-\x7e]{1,128}$/.test(text) ? exactly(text) : null),
+}
+
+function exactly(text: string): OnchainAddress {
+  return { address: text, key: text }
+}
+
+function parseEvm(text: string): OnchainAddress | null {
   if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return null
   const lower = text.slice(2).toLowerCase()
   const address = toChecksum(lower)
@@ -20,6 +51,49 @@ export function parseOnchainAddress(text: string, type: NetworkType): OnchainAdd
   const isMixedCase = digits !== lower && digits !== digits.toUpperCase()
   if (isMixedCase && address !== text) return null
   return { address, key: `0x${lower}` }
+}
+
+/** The version bytes of P2PKH and P2SH on the main network. */
+const bitcoinVersions = [0x00, 0x05]
+
+function parseBitcoin(text: string): OnchainAddress | null {
+  if (/^bc1/i.test(text)) return parseSegwit(text)
+  const version = versionedHash(text)?.version
+  return version !== undefined && bitcoinVersions.includes(version) ? exactly(text) : null
+}
+
+/** BIP-173: no mixed case, a program of 2 to 40 bytes; BIP-141: version 0 has 20 or 32; BIP-350: bech32m from version 1. */
+function parseSegwit(text: string): OnchainAddress | null {
+  const lower = text.toLowerCase()
+  if (text !== lower && text !== text.toUpperCase()) return null
+  const asVersion0 = bech32.decodeUnsafe(lower)
+  const decoded = asVersion0 ?? bech32m.decodeUnsafe(lower)
+  if (decoded === undefined || decoded.prefix !== 'bc') return null
+  const [version, ...words] = decoded.words
+  if (version === undefined || version > 16 || (version === 0) !== (asVersion0 !== undefined)) return null
+  const program = bech32.fromWordsUnsafe(words)
+  if (program === undefined || program.length < 2 || program.length > 40) return null
+  if (version === 0 && program.length !== 20 && program.length !== 32) return null
+  return { address: lower, key: lower }
+}
+
+const base58check = createBase58check(sha256)
+
+/** The version byte before a hash of 20 bytes in base58check; null when the text is anything else. */
+function versionedHash(text: string): { version: number } | null {
+  if (!/^[1-9A-HJ-NP-Za-km-z]{25,35}$/.test(text)) return null
+  try {
+    const bytes = base58check.decode(text)
+    return bytes.length === 21 ? { version: bytes[0]! } : null
+  } catch {
+    // The decoder throws for a wrong checksum.
+    return null
+  }
+}
+
+function parseSolana(text: string): OnchainAddress | null {
+  if (!/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text)) return null
+  return base58.decode(text).length === 32 ? exactly(text) : null
 }
 
 /** EIP-55: a digit is upper case where the hash of the lower-case address has a nibble of 8 or more. */

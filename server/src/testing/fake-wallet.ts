@@ -41,6 +41,8 @@ export type FakeWallet = {
   delayMilliseconds: number
   /** Orders are recorded, and never answered. */
   swallow: boolean
+  /** Set: orders are answered with 400 and this message, and not recorded. */
+  refuse: string | null
   /** Replaces what POST /addresses answers, or a promise of it; null: the honest address. */
   lieAboutAddress: ((derivationPath: string) => unknown) | null
   /** Changes what GET /transfers/{id} answers. */
@@ -55,6 +57,9 @@ export type FakeWallet = {
   broadcast(id: string, options?: { txHash?: string }): void
   confirm(id: string, options?: { fee?: string; txHash?: string }): void
   fail(id: string, reason: string, fee?: string): void
+  /** The wallet has lost the order: GET /transfers/{id} answers 404 from now on. */
+  forget(id: string): void
+  remember(id: string, status: FakeStatus): void
   close(): Promise<void>
 }
 
@@ -108,6 +113,7 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     const known = orders.get(order.id)
     if (known !== undefined && known.body !== JSON.stringify(order)) return [409, { message: 'another order' }]
     if (known !== undefined) return [202, known.status]
+    if (wallet.refuse !== null) return [400, { message: wallet.refuse }]
     const { derivationPath: _, coinType: __, ...echo } = order
     const status: FakeStatus = {
       ...echo,
@@ -142,6 +148,7 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     down: false,
     delayMilliseconds: 0,
     swallow: false,
+    refuse: null,
     lieAboutAddress: null,
     mutateStatus: null,
     balances: new Map(),
@@ -165,6 +172,12 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     fail(id, reason, fee) {
       const paid = fee === undefined ? {} : { fee, feePaidBy: statusOf(id).fromAddress }
       Object.assign(statusOf(id), { status: 'failed', failureReason: reason, ...paid })
+    },
+    forget: (id) => {
+      orders.delete(id)
+    },
+    remember: (id, status) => {
+      orders.set(id, { body: '', status })
     },
     close: () =>
       new Promise((resolve) => {

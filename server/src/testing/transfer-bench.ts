@@ -43,7 +43,10 @@ export type TransferBench = {
   /** Lets enough time pass for everything to be due, and runs one round of delivery. */
   deliver(connect?: Parameters<typeof deliverDueTransfers>[1]): Promise<void>
   /** Runs SQL behind the service's back, as the owner of the database. */
-  sql(text: string, values?: unknown[]): Promise<Record<string, string>[]>
+  // biome-ignore lint/suspicious/noExplicitAny: what a query returns is for the test to know.
+  sql(text: string, values?: unknown[]): Promise<any[]>
+  /** Runs `work` in a transaction of the database's owner that is rolled back whatever happens. */
+  rolledBack<Result>(work: (query: TransferBench['sql']) => Promise<Result>): Promise<Result>
   count(table: string): Promise<number>
   audited(action: string, targetId: string): Promise<number>
   expectSoundLedger(): Promise<void>
@@ -99,12 +102,21 @@ export async function createTransferBench(env: Record<string, string> = {}): Pro
       await deliverDueTransfers(test.deps, connect)
     },
     sql,
-    count: async (table) => Number((await sql(`select count(*) from ${table}`))[0]!['count']),
+    async rolledBack(work) {
+      const client = await databaseOwner.connect()
+      try {
+        await client.query('begin')
+        return await work(async (text, values = []) => (await client.query(text, values)).rows)
+      } finally {
+        await client.query('rollback')
+        client.release()
+      }
+    },
+    count: async (table) => Number((await sql(`select count(*) from ${table}`))[0].count),
     audited: async (action, targetId) =>
       Number(
-        (await sql('select count(*) from audit_records where action = $1 and target_id = $2', [action, targetId]))[0]![
-          'count'
-        ],
+        (await sql('select count(*) from audit_records where action = $1 and target_id = $2', [action, targetId]))[0]
+          .count,
       ),
     async expectSoundLedger() {
       const { differences } = await verifyLedger(test.deps.db)

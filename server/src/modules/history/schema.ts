@@ -21,7 +21,11 @@ export const HistoryItem = Closed(
     fee: Nullable(RawAmount),
     failureReason: Nullable(Text('APPROVAL_EXPIRED')),
     fromAddress: Type.Union([
-      Closed({ id: Nullable(Id), address: Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'), label: Nullable(Text('Operations')) }),
+      Closed({
+        id: Nullable(Id),
+        address: Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'),
+        label: Nullable(Text('Operations')),
+      }),
       Type.Null(),
     ]),
     toAddress: Text('0x70997970C51812dc3A010C7d01b50e0d17dc79C8'),
@@ -41,14 +45,20 @@ export const HistoryItem = Closed(
   { $id: 'HistoryItem' },
 )
 
-const Bound = Type.Optional(Type.String({ maxLength: 40, description: 'Inclusive; ISO 8601 timestamp or date (UTC).', examples: ['2026-01-31'] }))
+const Bound = Type.Optional(
+  Type.String({ maxLength: 40, description: 'Inclusive; ISO 8601 timestamp or date (UTC).', examples: ['2026-01-31'] }),
+)
 const Key = Type.Optional(Type.String({ minLength: 1, maxLength: 128 }))
 
 export const HistoryQuery = Closed({
-  userId: Type.Optional(Type.String({ minLength: 1, maxLength: 128, description: 'Administrators only: whose activity.' })),
+  userId: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 128, description: 'Administrators only: whose activity.' }),
+  ),
   direction: Type.Optional(Enum(['in', 'out'])),
   status: Type.Optional(Enum(statuses)),
-  awaitingMyApproval: Type.Optional(Type.Boolean({ description: 'true: transfers of others that wait for the caller’s vote.' })),
+  awaitingMyApproval: Type.Optional(
+    Type.Boolean({ description: 'true: transfers of others that wait for the caller’s vote.' }),
+  ),
   asset: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Token code.', examples: ['USDT'] })),
   tokenId: Key,
   network: Type.Optional(Type.String({ minLength: 1, maxLength: 64, examples: ['ethereum'] })),

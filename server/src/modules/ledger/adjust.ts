@@ -42,12 +42,22 @@ export async function adjustBalance(trx: Trx, order: AdjustmentOrder) {
   const id = newId(now)
   await trx
     .insertInto('adjustments')
-    .values({ vault_id: vaultId, id, address_id: addressId, token_id: tokenId, amount: amount.toString(), reason, created_by_id: actorId, created_at: now })
+    .values({
+      vault_id: vaultId,
+      id,
+      address_id: addressId,
+      token_id: tokenId,
+      amount: amount.toString(),
+      reason,
+      created_by_id: actorId,
+      created_at: now,
+    })
     .execute()
   try {
     await postEntries(trx, [adjustmentPosting({ vaultId, tokenId, addressId, operationId: id, amount })], now)
   } catch (error) {
-    if (isBelowZero(error)) throw conflict('insufficient funds', 'The address has less available than the adjustment takes')
+    if (isBelowZero(error))
+      throw conflict('insufficient funds', 'The address has less available than the adjustment takes')
     if (sqlStateOf(error) === numericOverflow) throw conflict('The balance would be larger than any amount there is')
     throw error
   }
@@ -60,9 +70,21 @@ export async function adjustBalance(trx: Trx, order: AdjustmentOrder) {
     details: { adjustmentId: id, tokenId, amount: amount.toString(), reason },
     now,
   })
-  return { id, vaultId, addressId, tokenId, amount, decimals: found.decimals, reason, createdById: actorId, createdAt: now }
+  return {
+    id,
+    vaultId,
+    addressId,
+    tokenId,
+    amount,
+    decimals: found.decimals,
+    reason,
+    createdById: actorId,
+    createdAt: now,
+  }
 }
 
 function isBelowZero(error: unknown): boolean {
-  return violates(error, 'ledger_accounts_balance_not_negative') || violates(error, 'ledger_entries_debit_balance_check')
+  return (
+    violates(error, 'ledger_accounts_balance_not_negative') || violates(error, 'ledger_entries_debit_balance_check')
+  )
 }

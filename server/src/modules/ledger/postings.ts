@@ -52,7 +52,12 @@ export function adjustmentPosting(subject: Subject): Posting {
   return isIncrease ? posting(magnitude, 'adjust', null, 'available') : posting(magnitude, 'adjust', 'available', null)
 }
 
-function posting(subject: Subject, kind: EntryKind, debit: AddressPurpose | null, credit: AddressPurpose | null): Posting {
+function posting(
+  subject: Subject,
+  kind: EntryKind,
+  debit: AddressPurpose | null,
+  credit: AddressPurpose | null,
+): Posting {
   if (subject.amount <= 0n) throw new RangeError(`A posting moves more than 0, not ${subject.amount}`)
   return { ...subject, kind, debit, credit }
 }

@@ -92,7 +92,11 @@ type StatementOptions = {
 }
 
 /** The account of a statement, with its token; null when the scope does not hold it. */
-export async function findAccount(db: Db, scope: AddressScope, key: { addressId: string; tokenId: string; purpose: string }) {
+export async function findAccount(
+  db: Db,
+  scope: AddressScope,
+  key: { addressId: string; tokenId: string; purpose: string },
+) {
   const { rows } = await sql<{ number: string; code: string; decimals: number }>`
     select l.number, t.code, t.decimals
     from ledger_accounts l

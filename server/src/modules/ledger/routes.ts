@@ -12,7 +12,15 @@ import { adjustBalance } from './adjust.ts'
 import { toAccount, toAdjustment, toEntry, toTotal } from './present.ts'
 import { findAccount, listAccounts, listStatement, listTotals } from './queries.ts'
 import { reconcileVault } from './reconcile.ts'
-import { Adjustment, AdjustmentBody, Balances, BalancesQuery, EntriesQuery, LedgerEntry, Reconciliation } from './schema.ts'
+import {
+  Adjustment,
+  AdjustmentBody,
+  Balances,
+  BalancesQuery,
+  EntriesQuery,
+  LedgerEntry,
+  Reconciliation,
+} from './schema.ts'
 
 const tag = 'Ledger'
 
@@ -22,7 +30,8 @@ export function ledgerRoutes(app: App, deps: Deps): void {
     route({
       operationId: 'getBalances',
       summary: 'Balances in total and by account',
-      description: 'A member sees their own addresses, an administrator the whole vault. `purpose` filters the accounts only.',
+      description:
+        'A member sees their own addresses, an administrator the whole vault. `purpose` filters the accounts only.',
       tag,
       access: 'member',
       params: VaultParams,
@@ -40,7 +49,12 @@ export function ledgerRoutes(app: App, deps: Deps): void {
       if (query.summary === true) return { vaultId: scope.vaultId, totals }
       const options = { ...pageOf(query), ...filter, purpose: query.purpose ?? null }
       const rows = await listAccounts(deps.db, scope, options)
-      const { items, nextCursor } = toPage(rows, options.limit, (row) => ({ createdAt: row.created_at, id: row.id }), toAccount)
+      const { items, nextCursor } = toPage(
+        rows,
+        options.limit,
+        (row) => ({ createdAt: row.created_at, id: row.id }),
+        toAccount,
+      )
       return { vaultId: scope.vaultId, totals, accounts: items, nextCursor }
     },
   )
@@ -50,7 +64,8 @@ export function ledgerRoutes(app: App, deps: Deps): void {
     route({
       operationId: 'listLedgerEntries',
       summary: 'The statement of one address and token',
-      description: 'Every entry of the account, newest first, with the balance it left. `purpose` is available unless given.',
+      description:
+        'Every entry of the account, newest first, with the balance it left. `purpose` is available unless given.',
       tag,
       access: 'member',
       params: VaultParams,
@@ -70,7 +85,10 @@ export function ledgerRoutes(app: App, deps: Deps): void {
         beforeSequence: after === null ? null : readSequence(after.id),
         limit,
       })
-      const position = (row: (typeof rows)[number]) => ({ createdAt: row.created_at, id: idOfSequence(row.created_at, BigInt(row.sequence)) })
+      const position = (row: (typeof rows)[number]) => ({
+        createdAt: row.created_at,
+        id: idOfSequence(row.created_at, BigInt(row.sequence)),
+      })
       return toPage(rows, limit, position, (row) => toEntry(row, { tokenId, purpose, ...account }))
     },
   )
@@ -80,7 +98,8 @@ export function ledgerRoutes(app: App, deps: Deps): void {
     route({
       operationId: 'createAdjustment',
       summary: 'Correct what an address holds',
-      description: 'Posts against the adjustment account of the vault; negative down to zero. For opening balances and corrections that no event explains.',
+      description:
+        'Posts against the adjustment account of the vault; negative down to zero. For opening balances and corrections that no event explains.',
       tag,
       access: 'administrator',
       params: VaultParams,

@@ -21,7 +21,13 @@ const BalanceAccount = Closed({
   balance: SignedRaw,
   balanceDecimal: SignedDecimal,
   token: Closed({ id: Id, code: Text('USDT'), symbol: Text('₮'), decimals: Type.Integer({ examples: [6] }) }),
-  address: Nullable(Closed({ id: Id, address: Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'), label: Nullable(Text('Operations')) })),
+  address: Nullable(
+    Closed({
+      id: Id,
+      address: Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'),
+      label: Nullable(Text('Operations')),
+    }),
+  ),
 })
 
 export const Balances = Closed(
@@ -34,7 +40,8 @@ export const Balances = Closed(
   { $id: 'Balances' },
 )
 
-const Key = (description: string) => Type.String({ minLength: 1, maxLength: 128, description, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
+const Key = (description: string) =>
+  Type.String({ minLength: 1, maxLength: 128, description, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
 
 export const BalancesQuery = Closed({
   summary: Type.Optional(Type.Boolean({ description: 'true returns totals only.' })),
@@ -58,22 +65,33 @@ export const LedgerEntry = Closed(
     balanceDecimal: DecimalAmount,
     createdAt: Timestamp,
   },
-  { $id: 'LedgerEntry', description: 'One side of an entry, signed as it moves the account; `balance` is what it leaves there.' },
+  {
+    $id: 'LedgerEntry',
+    description: 'One side of an entry, signed as it moves the account; `balance` is what it leaves there.',
+  },
 )
 
 export const EntriesQuery = Closed({
   addressId: Key('The address whose statement is read.'),
   tokenId: Key('The token.'),
   purpose: Type.Optional(Enum(['available', 'reserved'])),
-  from: Type.Optional(Type.String({ maxLength: 40, description: 'Inclusive; ISO 8601 timestamp or date.', examples: ['2026-01-01'] })),
-  to: Type.Optional(Type.String({ maxLength: 40, description: 'Inclusive; ISO 8601 timestamp or date.', examples: ['2026-01-31'] })),
+  from: Type.Optional(
+    Type.String({ maxLength: 40, description: 'Inclusive; ISO 8601 timestamp or date.', examples: ['2026-01-01'] }),
+  ),
+  to: Type.Optional(
+    Type.String({ maxLength: 40, description: 'Inclusive; ISO 8601 timestamp or date.', examples: ['2026-01-31'] }),
+  ),
   ...pageQuery,
 })
 
 export const AdjustmentBody = Closed({
   addressId: Key('The address.'),
   tokenId: Key('The token.'),
-  amount: Type.String({ pattern: '^-?(0|[1-9][0-9]{0,77})(\\.[0-9]{1,36})?$', description: 'Signed, in token units.', examples: ['-0.5'] }),
+  amount: Type.String({
+    pattern: '^-?(0|[1-9][0-9]{0,77})(\\.[0-9]{1,36})?$',
+    description: 'Signed, in token units.',
+    examples: ['-0.5'],
+  }),
   reason: Type.String({ minLength: 1, maxLength: 500, pattern: '\\S', examples: ['Opening balance of the migration'] }),
 })
 
@@ -96,11 +114,21 @@ export const Reconciliation = Closed(
   {
     vaultId: Id,
     checkedAt: Timestamp,
-    differences: Type.Array(Closed({ kind: Text('cached balance'), detail: Text('account … holds 5, its entries sum to 4') })),
+    differences: Type.Array(
+      Closed({ kind: Text('cached balance'), detail: Text('account … holds 5, its entries sum to 4') }),
+    ),
     tokens: Type.Array(
       Closed({
-        token: Closed({ id: Id, code: Text('USDT'), network: Text('ethereum'), decimals: Type.Integer({ examples: [6] }) }),
-        sumOfPostings: Type.String({ description: 'Over all accounts, the vault-level ones included; must be "0".', examples: ['0'] }),
+        token: Closed({
+          id: Id,
+          code: Text('USDT'),
+          network: Text('ethereum'),
+          decimals: Type.Integer({ examples: [6] }),
+        }),
+        sumOfPostings: Type.String({
+          description: 'Over all accounts, the vault-level ones included; must be "0".',
+          examples: ['0'],
+        }),
         cached: RawAmount,
         recomputed: SignedRaw,
         onChain: Nullable(RawAmount),

@@ -30,11 +30,17 @@ export async function verifyLedger(db: Db, vaultId: string | null = null): Promi
       const { rows } = await sql<{ accounts: string; entries: string; operations: string }>`
         select (select count(*) from ledger_accounts where ${vaultId}::text is null or vault_id = ${vaultId}) as accounts,
           (select count(*) from ledger_entries where ${vaultId}::text is null or vault_id = ${vaultId}) as entries,
-          (select count(*) from operations where ${vaultId}::text is null or vault_id = ${vaultId}) as operations`.execute(trx)
+          (select count(*) from operations where ${vaultId}::text is null or vault_id = ${vaultId}) as operations`.execute(
+        trx,
+      )
       const counts = rows[0]!
       return {
         differences,
-        checked: { accounts: Number(counts.accounts), entries: Number(counts.entries), operations: Number(counts.operations) },
+        checked: {
+          accounts: Number(counts.accounts),
+          entries: Number(counts.entries),
+          operations: Number(counts.operations),
+        },
       }
     })
 }

@@ -138,11 +138,12 @@ describe('selectors', () => {
   })
 
   it('destination compares as the network does: exactly where case matters', () => {
-    const tron = { address: 'TAbc', key: 'TAbc', networkType: 'tron' as const }
+    const address = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'
+    const tron = { address, key: address, networkType: 'tron' as const }
     const matches = (value: string) =>
       evaluateSelector({ selectorType: 'destination', value }, { ...facts, destination: tron }).matched
-    expect(matches('TAbc')).toBe(true)
-    expect(matches('tabc')).toBe(false)
+    expect(matches(address)).toBe(true)
+    expect(matches(address.toLowerCase())).toBe(false)
   })
 
   it('T34 refuses selectors that are unknown, foreign to the action, or not available yet', () => {

@@ -3,7 +3,7 @@ import type { Trx } from '../../db/client.ts'
 import { violates } from '../../db/transaction.ts'
 import { badRequest, conflict, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
-import { parseOnchainAddress } from '../../lib/onchain-address.ts'
+import { parseContract } from '../../lib/onchain-address.ts'
 import { insertAuditRecord } from '../audit/record.ts'
 import { networkTypeOf } from './coin-types.ts'
 import { findNetworkById, findNetworkBySlug, findToken, type NetworkRow, type TokenRow } from './queries.ts'
@@ -21,7 +21,7 @@ export async function createToken(
   { actorId, now }: By,
 ): Promise<TokenRow> {
   const network = await networkNamed(trx, body)
-  const contract = body.contractAddress === null ? null : parseOnchainAddress(body.contractAddress, network.type)
+  const contract = body.contractAddress === null ? null : parseContract(body.contractAddress, network.type)
   if (contract === null && body.contractAddress !== null) {
     throw badRequest('contractAddress', `is not an address of the network ${network.slug}`)
   }

@@ -1,9 +1,8 @@
 import type { NetworkType } from '../../lib/onchain-address.ts'
 
-/** Well-known SLIP-0044 coin types whose addresses have rules of their own. */
+/** Well-known SLIP-0044 coin types whose addresses have rules of their own. 1 is none: it is the test networks of every coin. */
 const typeOfCoin: Record<number, NetworkType> = {
   0: 'bitcoin',
-  1: 'bitcoin',
   60: 'evm',
   61: 'evm',
   195: 'tron',

@@ -11,6 +11,7 @@ import { castVote } from '../approvals/vote.ts'
 import { insertAuditRecord } from '../audit/record.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { type Posting, releasePosting, reservePosting, settlePosting } from '../ledger/postings.ts'
+import { notifyApprovers, notifyInitiator } from '../notifications/write.ts'
 import { insertOperation, moveOperation, type OperationStatus } from '../operations/write.ts'
 import { decide } from '../policies/decide.ts'
 import type { Decision } from '../policies/decision.ts'
@@ -105,6 +106,7 @@ export async function requestTransfer(
       requirements: decision.requirements,
       now,
     })
+    if (waits) await notifyApprovers(trx, notified(member.vault.id, id, member.userId), now)
   }
   await postEntries(trx, [reservePosting(subjectOf(id, order, member.vault.id))], now)
   await insertAuditRecord(trx, {
@@ -251,7 +253,13 @@ export async function move(trx: Trx, movement: Movement): Promise<void> {
     details: { from: transfer.status, to, reason: movement.failureReason ?? null, txHash: movement.txHash ?? null },
     now,
   })
+  if (transfer.status === 'awaiting_approval') {
+    await notifyInitiator(trx, notified(vaultId, id, transfer.initiator_id), actorId, now)
+  }
 }
+
+const notified = (vaultId: string, subjectId: string, initiatorId: string) =>
+  ({ vaultId, subjectType: 'transfer', subjectId, initiatorId }) as const
 
 export type VoteOn = { member: Member; id: string; comment: string | null; now: Date }
 
@@ -295,13 +303,14 @@ async function assertMayGoOn(trx: Trx, { id, now }: VoteOn, transfer: LockedTran
       join
         .onRef('m.vault_id', '=', 'g.vault_id')
         .onRef('m.group_id', '=', 'g.id')
-        .on('m.user_id', '=', transfer.initiator_id),
+        .on('m.user_id', '=', transfer.initiator_id)
+        .on('m.user_id', 'in', trx.selectFrom('users').select('id').where('disabled_at', 'is', null)),
     )
     .select(['g.id', 'g.code', 'g.is_system', 'm.id as membership_id'])
     .where('g.vault_id', '=', vaultId)
     .execute()
   const joined = groups.filter((group) => group.membership_id !== null)
-  if (joined.length === 0) throw conflict('The initiator is no longer a member of the vault')
+  if (joined.length === 0) throw conflict('The initiator is disabled or no longer a member of the vault')
   const groupIds = groups
     .filter((group) => group.membership_id !== null || (group.is_system && group.code === 'everyone'))
     .map((group) => group.id)

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Trx } from '../../db/client.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import type { Deps } from '../../deps.ts'
+import { walletCallTimeoutMilliseconds } from '../../lib/limits.ts'
 import { insertAuditRecord } from '../audit/record.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { feePosting } from '../ledger/postings.ts'
@@ -13,12 +14,13 @@ import { hashPayload, type Payload } from './order.ts'
 import { type LockedTransfer, lockTransfer } from './queries.ts'
 
 const claimedMax = 20
+const feesMax = 100
 /** How long a claim is ours; should this process die, another one goes on after it. */
 const leaseMilliseconds = 60_000
 const pollMilliseconds = 1_000
 const retryMillisecondsMax = 60_000
 
-type Claim = { vault_id: string; id: string; previous_phase: string }
+type Claim = { vault_id: string; id: string; previous_phase: string; leaseEndsAt: Date }
 type Connect = (deps: Deps, vaultId: string) => Promise<WalletClient>
 
 /**
@@ -30,17 +32,18 @@ type Connect = (deps: Deps, vaultId: string) => Promise<WalletClient>
  */
 export async function deliverDueTransfers(deps: Deps, connect: Connect = walletOfVault): Promise<number> {
   const now = deps.clock()
-  const { rows } = await sql<Claim>`
+  const leaseEndsAt = new Date(now.getTime() + leaseMilliseconds)
+  const { rows } = await sql<Omit<Claim, 'leaseEndsAt'>>`
     with due as (
       select vault_id, id, phase from transfers
       where phase in ('queued', 'submitting', 'submitted', 'broadcast') and next_attempt_at <= ${now}
       order by next_attempt_at limit ${claimedMax} for update skip locked
     )
-    update transfers t set next_attempt_at = ${new Date(now.getTime() + leaseMilliseconds)},
+    update transfers t set next_attempt_at = ${leaseEndsAt},
       phase = case when t.phase = 'queued' then 'submitting' else t.phase end
     from due where t.vault_id = due.vault_id and t.id = due.id
     returning t.vault_id, t.id, due.phase as previous_phase`.execute(deps.db)
-  await Promise.all(rows.map((claim) => advance(deps, connect, claim)))
+  await Promise.all(rows.map((claim) => advance(deps, connect, { ...claim, leaseEndsAt })))
   return rows.length
 }
 
@@ -61,17 +64,37 @@ async function handOver(deps: Deps, wallet: WalletClient, claim: Claim): Promise
   const order = await inTransaction(deps.db, (trx) => readUnchanged(trx, deps, claim))
   if (order === null) return
   const known = claim.previous_phase === 'submitting' ? await wallet.getTransfer(claim.id) : null
-  const said = known ?? (await submit(deps, wallet, claim, order))
+  if (known === null) assertMaySend(deps, claim, order)
+  const said = known ?? (await submit(deps, wallet, claim, order.payload))
   if (said !== null) await apply(deps, claim, said)
 }
 
-/** The order as it was decided on, or null when it is not to be sent (any more). */
-async function readUnchanged(trx: Trx, deps: Deps, claim: Claim): Promise<Payload | null> {
+type UnsentOrder = { payload: Payload; tokenEnabled: boolean }
+
+/** The order as it was decided on, or null when it is not to be sent (any more, or now). */
+async function readUnchanged(trx: Trx, deps: Deps, claim: Claim): Promise<UnsentOrder | null> {
   const transfer = await lockTransfer(trx, claim.vault_id, claim.id)
   if (transfer === null || transfer.status !== 'pending' || transfer.phase !== 'submitting') return null
-  if (hashPayload(transfer.current).equals(transfer.payload_hash)) return transfer.current
-  await halt(trx, deps, claim, 'The transfer is no longer what was decided on')
-  return null
+  if (!hashPayload(transfer.current).equals(transfer.payload_hash)) {
+    await halt(trx, deps, claim, 'The transfer is no longer what was decided on')
+    return null
+  }
+  if (!transfer.token_enabled && claim.previous_phase === 'queued') {
+    // Nothing was sent yet: until the token is enabled again it waits, and may be cancelled.
+    await requeue(trx, claim, new Date(deps.clock().getTime() + retryMillisecondsMax))
+    return null
+  }
+  return { payload: transfer.current, tokenEnabled: transfer.token_enabled }
+}
+
+/**
+ * A node that was paused may no longer send: another one has taken over, and may have given the funds back since
+ * (threat 24). Nor does anybody while the token is disabled.
+ */
+function assertMaySend(deps: Deps, { leaseEndsAt }: Claim, { tokenEnabled }: UnsentOrder): void {
+  if (!tokenEnabled) throw new Error('The token is disabled')
+  const remainingMilliseconds = leaseEndsAt.getTime() - deps.clock().getTime()
+  if (remainingMilliseconds < walletCallTimeoutMilliseconds) throw new Error('The claim on the transfer is nearly over')
 }
 
 async function submit(deps: Deps, wallet: WalletClient, claim: Claim, order: Payload): Promise<WalletStatus | null> {
@@ -200,41 +223,46 @@ async function resolve(
   })
 }
 
-/** Posts the fees that the books could not cover when their transfer ended. */
+/** Posts the fees that the books could not cover when their transfer ended, as far as they can now. */
 export async function postOutstandingFees(deps: Deps): Promise<void> {
-  const outstanding = await deps.db
-    .selectFrom('transfers')
-    .select(['vault_id', 'id'])
-    .where('fee', 'is not', null)
-    .where('fee_posted', '=', false)
-    .limit(100)
-    .execute()
-  for (const { vault_id: vaultId, id } of outstanding) {
-    await inTransaction(deps.db, async (trx) => {
-      const transfer = await lockTransfer(trx, vaultId, id)
-      const row = await trx
-        .selectFrom('transfers')
-        .select(['fee', 'fee_posted'])
-        .where('vault_id', '=', vaultId)
-        .where('id', '=', id)
-        .executeTakeFirstOrThrow()
-      if (transfer === null || row.fee === null || row.fee_posted) return
-      const coin = await lockAccounts(trx, transfer, vaultId)
-      const fee = BigInt(row.fee)
-      if (coin === null || coin.available < fee) return
-      await postEntries(
-        trx,
-        [feePosting({ vaultId, tokenId: coin.tokenId, addressId: transfer.address_id, operationId: id, amount: fee })],
-        deps.clock(),
-      )
-      await trx
-        .updateTable('transfers')
-        .set({ fee_posted: true })
-        .where('vault_id', '=', vaultId)
-        .where('id', '=', id)
-        .execute()
-    })
+  // Only those that can be posted are taken, so that the others never fill the batch.
+  const { rows } = await sql<{ vault_id: string; id: string }>`
+    select t.vault_id, t.id from transfers t
+    join operations o on o.vault_id = t.vault_id and o.id = t.id
+    join ledger_accounts l on l.vault_id = t.vault_id and l.address_id = o.address_id and l.token_id = t.fee_token_id
+      and l.purpose = 'available' and l.balance >= t.fee
+    where t.fee is not null and not t.fee_posted order by t.id limit ${feesMax}`.execute(deps.db)
+  for (const { vault_id: vaultId, id } of rows) {
+    try {
+      await postFee(deps, vaultId, id)
+    } catch (error) {
+      deps.log.error({ err: error, vaultId, transferId: id }, 'fee not posted')
+    }
   }
+}
+
+async function postFee(deps: Deps, vaultId: string, id: string): Promise<void> {
+  await inTransaction(deps.db, async (trx) => {
+    const transfer = await lockTransfer(trx, vaultId, id)
+    const row = await trx
+      .selectFrom('transfers')
+      .select(['fee', 'fee_posted'])
+      .where('vault_id', '=', vaultId)
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+    if (transfer === null || row.fee === null || row.fee_posted) return
+    const coin = await lockAccounts(trx, transfer, vaultId)
+    const fee = BigInt(row.fee)
+    if (coin === null || coin.available < fee) return
+    const subject = { vaultId, tokenId: coin.tokenId, addressId: transfer.address_id, operationId: id, amount: fee }
+    await postEntries(trx, [feePosting(subject)], deps.clock())
+    await trx
+      .updateTable('transfers')
+      .set({ fee_posted: true })
+      .where('vault_id', '=', vaultId)
+      .where('id', '=', id)
+      .execute()
+  })
 }
 
 /**
@@ -270,6 +298,8 @@ async function lockAccounts(
 /** On EVM networks one transfer is one transaction; elsewhere a wallet may pay several in one. */
 async function isHashOfAnother(trx: Trx, transfer: LockedTransfer, claim: Claim, txHash: string): Promise<boolean> {
   if (transfer.network_type !== 'evm') return false
+  // Two transfers that are told the same hash at the same moment do not see each other; this makes one of them wait.
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`${claim.vault_id} ${txHash}`}, 2))`.execute(trx)
   const other = await trx
     .selectFrom('operations')
     .select('id')
@@ -322,6 +352,15 @@ async function retryLater(deps: Deps, claim: Claim): Promise<void> {
       .execute()
     await schedule(trx, claim, new Date(deps.clock().getTime() + delay))
   })
+}
+
+async function requeue(trx: Trx, claim: Claim, at: Date): Promise<void> {
+  await trx
+    .updateTable('transfers')
+    .set({ phase: 'queued', next_attempt_at: at })
+    .where('vault_id', '=', claim.vault_id)
+    .where('id', '=', claim.id)
+    .execute()
 }
 
 async function schedule(trx: Trx, claim: Claim, at: Date): Promise<void> {

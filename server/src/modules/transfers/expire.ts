@@ -16,18 +16,19 @@ export async function expireTransfers(deps: Deps): Promise<void> {
     .limit(batchMax)
     .execute()
   for (const { vault_id: vaultId, id } of due) {
-    await inTransaction(deps.db, async (trx) => {
-      const transfer = await lockTransfer(trx, vaultId, id)
-      if (transfer === null || transfer.status !== 'awaiting_approval') return
-      await move(trx, {
-        vaultId,
-        id,
-        transfer,
-        event: 'expired',
-        actorId: null,
-        now,
-        failureReason: 'APPROVAL_EXPIRED',
-      })
-    })
+    try {
+      await expireTransfer(deps, vaultId, id, now)
+    } catch (error) {
+      // One that cannot be moved must not hold up those after it.
+      deps.log.error({ err: error, vaultId, transferId: id }, 'transfer not expired')
+    }
   }
+}
+
+async function expireTransfer(deps: Deps, vaultId: string, id: string, now: Date): Promise<void> {
+  await inTransaction(deps.db, async (trx) => {
+    const transfer = await lockTransfer(trx, vaultId, id)
+    if (transfer === null || transfer.status !== 'awaiting_approval') return
+    await move(trx, { vaultId, id, transfer, event: 'expired', actorId: null, now, failureReason: 'APPROVAL_EXPIRED' })
+  })
 }

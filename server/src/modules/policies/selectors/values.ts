@@ -31,10 +31,17 @@ export function readComparison(value: unknown): Reading<Comparison> {
 }
 
 export function meets(comparison: Comparison, decimal: string): boolean {
+  return meetsBy(comparison, decimal, (bound) => bound)
+}
+
+/** Like `meets`, with the bounds first brought into the unit of `decimal`. */
+export function meetsBy(comparison: Comparison, decimal: string, inUnit: (bound: string) => string): boolean {
   if (comparison.op === 'between') {
-    return compareDecimals(decimal, comparison.min) >= 0 && compareDecimals(decimal, comparison.max) <= 0
+    return (
+      compareDecimals(decimal, inUnit(comparison.min)) >= 0 && compareDecimals(decimal, inUnit(comparison.max)) <= 0
+    )
   }
-  const order = compareDecimals(decimal, comparison.value)
+  const order = compareDecimals(decimal, inUnit(comparison.value))
   if (comparison.op === 'gt') return order > 0
   if (comparison.op === 'gte') return order >= 0
   if (comparison.op === 'lt') return order < 0

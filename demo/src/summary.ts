@@ -1,0 +1,36 @@
+import { join } from 'node:path'
+import { people, vaultCode } from './organisation.ts'
+
+type Facts = {
+  url: string
+  link: string
+  adminEmail: string
+  dataDir: string
+  mailsToFiles: boolean
+  address: string
+  rpcUrl: string
+  chainId: number
+  seconds: number
+}
+
+/** Says what runs, where it is and how to get in, for the person at the terminal. */
+export function printSummary(facts: Facts): void {
+  const { url, link, adminEmail, dataDir, mailsToFiles, address, rpcUrl, chainId, seconds } = facts
+  const mails = mailsToFiles ? `appear as files in ${join(dataDir, 'outbox')}` : 'are sent by SMTP_URL'
+  const lines = [
+    ['API', `${url}/api/v1`],
+    ['Reference', `${url}/docs`],
+    ['Sign in', link],
+    ['', `as ${adminEmail}; the link works once, within 10 minutes`],
+    ['Others', `${Object.values(people).join(', ')}`],
+    ['', `ask for a link at ${url}/sign-in`],
+    ['Mails', mails],
+    ['Vault', vaultCode],
+    ['Operations', `${address} (5 ETH and 50,000 TUSD arrive there by the chain)`],
+    ['Chain', `${rpcUrl}, chain id ${chainId}, for tests only`],
+    ['Logs', join(dataDir, 'logs')],
+    ['Stop', 'Ctrl-C; the next start goes on from there'],
+  ]
+  const text = lines.map(([name, value]) => `  ${name!.padEnd(11)} ${value}`).join('\n')
+  process.stdout.write(`\nStrongroom is ready after ${seconds.toFixed(1)} s.\n\n${text}\n\n`)
+}

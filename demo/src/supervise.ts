@@ -1,0 +1,218 @@
+import { join } from 'node:path'
+import { startEmbeddedPostgres } from '@strongroom/server/embedded'
+import type { WalletConfig } from '@strongroom/wallet'
+import { fundOnce, startChain } from './chain.ts'
+import { ensureOrganisation } from './organisation.ts'
+import { type Part, PartEndedError, spawnPart } from './part.ts'
+import { choosePorts, claimPort } from './ports.ts'
+import { claimDataDir, endOrphans, forgetProcess, identityOf, recordProcess } from './processes.ts'
+import type { LinkQuestion, ServerStart } from './run-server.ts'
+import type { WalletStart } from './run-wallet.ts'
+import { ensureSecrets, type Secrets } from './secrets.ts'
+import { readSettings, type Settings } from './settings.ts'
+import { printSummary } from './summary.ts'
+
+/** Signals that come this close together are one Ctrl-C, which a terminal and npm both pass on. */
+const sameSignalMilliseconds = 1_000
+const stopTimeoutMilliseconds = 9_500
+const watchMilliseconds = 500
+
+/** Who needs others stops before them; the claim on the data directory is given back last. */
+const stopOrder = ['server', 'wallet', 'chain', 'database', 'claim'] as const
+type Stops = Partial<Record<(typeof stopOrder)[number], () => Promise<unknown>>>
+
+/** Starts everything, keeps it running until a signal comes or a part dies, and stops it in order. Never returns. */
+export async function supervise(): Promise<void> {
+  const stops: Stops = {}
+  let endedBy: Promise<never> | null = null
+  const end = (code: number, message = ''): Promise<never> => {
+    endedBy ??= stopAll(stops, code, message)
+    return endedBy
+  }
+  endOnSignals(() => end(0, 'Stopping...'))
+  process.on('uncaughtException', (error) => void end(1, `Strongroom stops: ${error.message}`))
+  // Whoever reads our output may go away, as `head` does; that is no reason to stop.
+  process.stdout.on('error', () => {})
+  try {
+    await start(stops, (message) => void end(1, message))
+  } catch (error) {
+    await end(1, `Strongroom cannot start: ${describe(error)}`)
+  }
+}
+
+async function start(stops: Stops, die: (message: string) => void): Promise<void> {
+  const settings = readSettings()
+  const { dataDir, config } = settings
+  claimDataDir(dataDir)
+  stops.claim = async () => forgetProcess(dataDir, 'supervisor')
+  await endOrphans(dataDir)
+  const secrets = ensureSecrets(dataDir)
+  const [serverPort, ports] = await Promise.all([claimServerPort(settings), choosePorts(dataDir)])
+
+  const database = startDatabase(settings, die)
+  stops.database = async () => (await orNull(database))?.stop()
+  const chain = startChain(dataDir, ports.chain)
+  stops.chain = async () => {
+    await (await orNull(chain))?.stop()
+    forgetProcess(dataDir, 'chain')
+  }
+  // They load their code while the database and the chain are starting.
+  const server = spawnWatched('server', dataDir, stops, die)
+  const wallet = spawnWatched('wallet', dataDir, stops, die)
+
+  const chainIsUp = chain.then(({ pid }) => {
+    recordProcess(dataDir, 'chain', pid)
+    watchProcess(pid, () => die('The local chain ended unexpectedly.'))
+  })
+  const walletUrl = `http://127.0.0.1:${ports.wallet}`
+  const baseUrl = `http://${localHost(config.host)}:${serverPort}`
+  const walletReady = Promise.all([database, chain]).then(([{ url: databaseUrl }, { rpcUrl, chainId }]) => {
+    const startWallet: WalletStart = {
+      type: 'start',
+      config: {
+        databaseUrl,
+        passphrase: secrets.walletPassphrase,
+        logLevel: config.logLevel as WalletConfig['logLevel'],
+        port: ports.wallet,
+        host: '127.0.0.1',
+        chains: { ethereum: { rpcUrl, chainId, confirmations: 1, pollMilliseconds: 200 } },
+        webhookUrl: `${baseUrl}/webhooks/wallet`,
+        webhookSecret: webhookSecretOf(settings, secrets),
+        clients: [{ name: 'treasury', token: secrets.walletToken }],
+      },
+    }
+    return wallet.ask<{ url: string }>(startWallet)
+  })
+  const serverReady = database.then(({ url: databaseUrl }) => {
+    const startServer: ServerStart = {
+      type: 'start',
+      environment: toEnvironment(settings, secrets, { PORT: String(serverPort), DATABASE_URL: databaseUrl }),
+    }
+    return server.ask<{ url: string }>(startServer)
+  })
+  const linkFor = (email: string) => server.ask<string>({ type: 'link', email } satisfies LinkQuestion)
+  const organisation = serverReady.then(() =>
+    ensureOrganisation({
+      dataDir,
+      baseUrl,
+      adminEmail: settings.adminEmail,
+      linkFor,
+      wallet: { url: walletUrl, token: secrets.walletToken },
+      walletReady,
+      fund: async (address, isCredited) => fundOnce((await chain).rpcUrl, dataDir, { address, isCredited }),
+    }),
+  )
+  const [{ url }, { rpcUrl, chainId }, { address }] = await Promise.all([
+    serverReady,
+    chain,
+    organisation,
+    walletReady,
+    chainIsUp,
+  ])
+  printSummary({
+    url,
+    link: await linkFor(settings.adminEmail),
+    adminEmail: settings.adminEmail,
+    dataDir,
+    mailsToFiles: config.smtpUrl === null,
+    address,
+    rpcUrl,
+    chainId,
+    // The process began before this code was loaded; that time counts too.
+    seconds: performance.now() / 1000,
+  })
+}
+
+async function claimServerPort({ config: { port, host } }: Settings): Promise<number> {
+  try {
+    return await claimPort(port, host)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'EADDRINUSE') throw new Error(`port ${port} of ${host} is in use; set PORT to another one`)
+    throw new Error(`${host} port ${port} cannot be listened on: ${message}`)
+  }
+}
+
+type Database = { url: string; stop(): Promise<void> }
+
+async function startDatabase({ config, dataDir }: Settings, die: (message: string) => void): Promise<Database> {
+  if (config.databaseUrl !== null) return { url: config.databaseUrl, stop: async () => {} }
+  const postgres = await startEmbeddedPostgres({ dataDir })
+  watchProcess(postgres.pid, () => die(`PostgreSQL ended unexpectedly; see ${join(dataDir, 'postgres.log')}`))
+  return postgres
+}
+
+/** What could not be started needs no stop. */
+async function orNull<Value>(work: Promise<Value>): Promise<Value | null> {
+  return await work.catch(() => null)
+}
+
+function spawnWatched(name: 'server' | 'wallet', dataDir: string, stops: Stops, die: (message: string) => void): Part {
+  const part = spawnPart(name, dataDir)
+  stops[name] = () => part.stop()
+  void part.ended.then(() => {
+    die(`The ${name} ended unexpectedly. The end of ${join(dataDir, 'logs', `${name}.log`)}:\n${part.tailOfLog()}`)
+  })
+  return part
+}
+
+/** Calls back when the process is there no more. The chain and PostgreSQL may be no children of this process. */
+function watchProcess(pid: number, onEnd: () => void): void {
+  const identity = identityOf(pid)
+  const timer = setInterval(() => {
+    if (identityOf(pid) === identity) return
+    clearInterval(timer)
+    onEnd()
+  }, watchMilliseconds)
+  timer.unref()
+}
+
+function toEnvironment(settings: Settings, secrets: Secrets, overrides: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return {
+    ...settings.environment,
+    STRONGROOM_SECRET_KEY: settings.config.secretKey ?? secrets.secretKey,
+    WALLET_WEBHOOK_SECRET: [webhookSecretOf(settings, secrets), ...settings.config.webhookSecrets.slice(1)].join(','),
+    ...overrides,
+  }
+}
+
+/** The wallet signs with the first of the secrets that the operator chose, if any. */
+function webhookSecretOf({ config }: Settings, secrets: Secrets): string {
+  return config.webhookSecrets[0] ?? secrets.webhookSecret
+}
+
+/** Where this machine reaches a server that listens there. */
+function localHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+function endOnSignals(end: () => void): void {
+  let signalledAt: number | null = null
+  const onSignal = () => {
+    const now = performance.now()
+    if (signalledAt !== null && now - signalledAt > sameSignalMilliseconds) process.exit(1)
+    signalledAt ??= now
+    end()
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
+}
+
+async function stopAll(stops: Stops, code: number, message: string): Promise<never> {
+  if (message !== '') (code === 0 ? process.stdout : process.stderr).write(`${message}\n`)
+  setTimeout(() => process.exit(1), stopTimeoutMilliseconds).unref()
+  let exitCode = code
+  for (const name of stopOrder) {
+    await stops[name]?.().catch((error: unknown) => {
+      exitCode = 1
+      process.stderr.write(`${describe(error)}\n`)
+    })
+  }
+  process.exit(exitCode)
+}
+
+function describe(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  return error instanceof PartEndedError ? message : message.replace(/^Strongroom cannot start:\s*/, '')
+}

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest'
+import { judgeStatus, type WalletStatus } from './judge-status.ts'
+import type { Payload } from './order.ts'
+
+const order: Payload = {
+  transferId: 'c1',
+  vaultId: 'c2',
+  initiatorId: 'c3',
+  fromAddressId: 'c4',
+  fromAddress: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+  network: 'ethereum',
+  coinType: 60,
+  derivationPath: 'm/44/60/1/0',
+  toAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  tokenId: 'c5',
+  contractAddress: '0xdAC17F958D2ee523a2206206994597C13D831ec7',
+  amount: '1000000',
+}
+const hash = `0x${'ab'.repeat(32)}`
+const said = (more: Partial<WalletStatus> = {}): WalletStatus => ({
+  status: 'queued',
+  txHash: null,
+  fee: null,
+  feePaidBy: null,
+  blockTime: null,
+  failureReason: null,
+  ...more,
+})
+
+describe('what a wallet service says of a transfer', () => {
+  it.each([
+    ['queued', said(), { kind: 'wait', txHash: null }],
+    ['signed and queued', said({ txHash: hash }), { kind: 'wait', txHash: hash }],
+    ['a hash in capitals', said({ txHash: hash.toUpperCase().replace('0X', '0x') }), { kind: 'wait', txHash: hash }],
+    ['a hash with 0X', said({ txHash: hash.toUpperCase() }), { kind: 'wait', txHash: hash }],
+    [
+      'confirmed',
+      said({
+        status: 'confirmed',
+        txHash: hash,
+        fee: '5',
+        feePaidBy: order.fromAddress.toLowerCase(),
+        blockTime: '2026-01-31T09:30:00Z',
+      }),
+      { kind: 'confirm', txHash: hash, fee: 5n, blockTime: new Date('2026-01-31T09:30:00Z') },
+    ],
+    [
+      'confirmed, the fee paid by somebody else',
+      said({ status: 'confirmed', txHash: hash, fee: '5', feePaidBy: order.toAddress }),
+      { kind: 'confirm', txHash: hash, fee: null, blockTime: null },
+    ],
+    [
+      'failed',
+      said({ status: 'failed', failureReason: 'REVERTED' }),
+      { kind: 'fail', txHash: null, fee: null, reason: 'REVERTED' },
+    ],
+    [
+      'failed for no reason',
+      said({ status: 'failed' }),
+      { kind: 'fail', txHash: null, fee: null, reason: 'The wallet service reports a failure' },
+    ],
+    [
+      'an echo without case',
+      said({
+        toAddress: order.toAddress.toLowerCase(),
+        contractAddress: order.contractAddress?.toUpperCase().replace('0X', '0x') ?? null,
+      }),
+      { kind: 'wait', txHash: null },
+    ],
+  ])('%s', (_what, status, judgement) => {
+    expect(judgeStatus(order, null, status)).toEqual(judgement)
+  })
+
+  it('keeps the hash that it named before', () => {
+    expect(judgeStatus(order, hash, said())).toEqual({ kind: 'wait', txHash: hash })
+    expect(judgeStatus(order, hash, said({ status: 'confirmed' }))).toMatchObject({ kind: 'confirm', txHash: hash })
+  })
+
+  it.each([
+    ['amount', { amount: '1000001' }],
+    ['recipient', { toAddress: order.fromAddress }],
+    ['source', { fromAddress: order.toAddress }],
+    ['network', { network: 'polygon' }],
+    ['token', { contractAddress: order.toAddress }],
+    ['token', { contractAddress: null }],
+  ])('T25 another %s than ordered halts, whatever the status', (what, lie) => {
+    for (const status of ['queued', 'broadcast', 'confirmed', 'failed'] as const) {
+      const judgement = judgeStatus(order, null, said({ status, txHash: hash, ...lie }))
+      expect(judgement).toEqual({ kind: 'halt', reason: `The wallet service reports another ${what} than ordered` })
+    }
+  })
+
+  it('T25 a token where the coin was ordered halts', () => {
+    const coinOrder = { ...order, contractAddress: null }
+    expect(judgeStatus(coinOrder, null, said({ contractAddress: order.contractAddress })).kind).toBe('halt')
+    expect(judgeStatus(coinOrder, null, said({ contractAddress: null })).kind).toBe('wait')
+  })
+
+  it('T25 another hash than before, or none where it is confirmed, halts', () => {
+    expect(judgeStatus(order, hash, said({ txHash: `0x${'cd'.repeat(32)}` })).kind).toBe('halt')
+    expect(judgeStatus(order, null, said({ status: 'confirmed' })).kind).toBe('halt')
+  })
+})

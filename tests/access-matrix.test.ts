@@ -1,0 +1,453 @@
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createApp } from '../server/src/app.ts'
+import type { App } from '../server/src/http/route.ts'
+import { openDeps } from '../server/src/start.ts'
+import { createAnswerCheck } from '../server/src/testing/answer-check.ts'
+import { createTestApp, type TestApp } from '../server/src/testing/app.ts'
+import { expectations, type Request, type Row } from './access-matrix/expectations.ts'
+import {
+  type Caller,
+  callerNames,
+  createWorld,
+  fresh,
+  type Resources,
+  toCaller,
+  type World,
+} from './access-matrix/world.ts'
+
+type Operation = {
+  operationId: string
+  method: string
+  path: string
+  isPublic: boolean
+  queryNames: string[]
+  /** Names of the body's fields; null without a body. */
+  bodyNames: string[] | null
+}
+type Answer = { status: number; text: string }
+
+const test: TestApp = await createTestApp({ RATE_LIMIT_PER_MINUTE: '0' })
+const operations = operationsOf(test.app)
+const tested = operations.filter(({ operationId }) => expectations[operationId] !== undefined)
+const ofVaults = tested.filter(({ path }) => path.includes('{code}'))
+const guarded = tested.filter(({ isPublic }) => !isPublic)
+const check = createAnswerCheck(test.app)
+const checked = new Set<string>()
+let world: World
+
+/** Another node of the service: its own connections to the same database. */
+let secondNode: { app: App; close(): Promise<void> }
+
+beforeAll(async () => {
+  world = await createWorld(test)
+  const { deps, close } = await openDeps(test.deps.config, test.databaseUrl, pino({ level: 'silent' }), test.clock.now)
+  const app = await createApp(deps)
+  secondNode = { app, close: () => app.close().then(close) }
+})
+afterAll(async () => {
+  await secondNode?.close()
+  await test.close()
+})
+
+describe('the table', () => {
+  it('T39 has a row for every operation of openapi.json, and none for what does not exist', () => {
+    expect(Object.keys(expectations).sort()).toEqual(operations.map(({ operationId }) => operationId).sort())
+  })
+
+  it('T39 has a status for every caller', () => {
+    for (const [operationId, { expected }] of Object.entries(expectations)) {
+      expect(Object.values(expected).filter(Number.isInteger), operationId).toHaveLength(callerNames.length)
+    }
+  })
+
+  it('T39 lets nobody in without a credential where openapi.json demands one', () => {
+    for (const { operationId } of guarded) expect(rowOf(operationId).expected.nobody, operationId).toBe(401)
+  })
+})
+
+describe('every operation by every caller', () => {
+  it.for(tested)('T39 $operationId answers each caller as the table says and gives nothing away', async (operation) => {
+    const { expected, endsSession = false } = rowOf(operation.operationId)
+    const faults: string[] = []
+    const judge = async (caller: Caller, status: number) => {
+      const request = await validRequest(operation, world.main.resources)
+      const sender = endsSession ? await withSessionOfItsOwn(caller) : caller
+      const answer = await send(operation, sender, request)
+      if (answer.status !== status)
+        faults.push(`${caller.name}: ${answer.status} instead of ${status} ${answer.text.slice(0, 500)}`)
+      faults.push(...leaksOf(caller, request, answer))
+      if (status !== 404) return
+      const absent = await send(operation, caller, await validRequest(operation, world.absentIn('harbour')))
+      if (absent.text !== answer.text) faults.push(`${caller.name}: ${answer.text} differs from ${absent.text}`)
+    }
+    for (const caller of world.refused) await judge(caller, expected.nobody)
+    for (const caller of Object.values(world.callers))
+      await judge(caller, expected[caller.name as keyof typeof expected])
+    expect(faults).toEqual([])
+  })
+})
+
+describe('ids of another vault', () => {
+  const members = ['owner', 'other', 'approver', 'admin', 'service'] as const
+  const referring = guarded.filter(refersToSomething)
+
+  it.for(referring)('T39 $operationId answers about them as about ids that never existed', async (operation) => {
+    const { expected } = rowOf(operation.operationId)
+    const foreign = { ...world.rival.resources, code: 'harbour' }
+    for (const name of members) {
+      const caller = world.callers[name]
+      const answer = await send(operation, caller, await validRequest(operation, foreign))
+      const absent = await send(operation, caller, await validRequest(operation, world.absentIn('harbour')))
+      expect(answer.text, name).toBe(absent.text)
+      expect([403, 404], `${name}: ${answer.text}`).toContain(answer.status)
+      if (expected[name] < 300) expect(answer.status, name).toBe(404)
+    }
+  })
+
+  it('T39 what requests name beside the path is looked up in the own vault only', async () => {
+    for (const operation of tested) {
+      const { reaches } = rowOf(operation.operationId)
+      if (reaches === undefined) continue
+      const foreign = await reaches(world.main.resources, world.rival.resources)
+      const absent = await reaches(world.main.resources, world.absentIn('harbour'))
+      for (const [index, request] of foreign.entries()) {
+        const answer = await send(operation, world.callers.admin, request)
+        const other = await send(operation, world.callers.admin, absent[index]!)
+        expect(withoutIds(answer.text), `${operation.operationId} ${index}`).toBe(withoutIds(other.text))
+      }
+    }
+  })
+
+  const filtered = ofVaults.filter(({ method, queryNames }) => method === 'GET' && filtersOf(queryNames).length > 0)
+  it.for(filtered)('T39 $operationId filters by them as by ids that never existed', async (operation) => {
+    for (const filter of filtersOf(operation.queryNames)) {
+      for (const name of members) {
+        // Within the vault, too: what belongs to somebody else is nothing to a member who may not see it.
+        const strange = [world.rival, ...(name === 'other' || name === 'service' ? [world.main] : [])]
+        const own = await validRequest(operation, world.main.resources)
+        const ask = (value: string) =>
+          send(operation, world.callers[name], { ...own, query: { ...own.query, [filter.name]: value } })
+        const absent = await ask(await filter.valueIn(world.absentIn('harbour'), null))
+        for (const party of strange) {
+          const answer = await ask(await filter.valueIn(party.resources, party))
+          expect(answer, `${name} by ${filter.name}`).toEqual(absent)
+        }
+      }
+    }
+  })
+})
+
+describe('vaults', () => {
+  it.for(ofVaults)('T39 $operationId: no such vault is 404, one of others is 403', async (operation) => {
+    for (const caller of Object.values(world.callers)) {
+      const answer = await send(operation, caller, await validRequest(operation, world.absentIn('no-such-vault')))
+      expect(answer.status, `${caller.name}: ${answer.text}`).toBe(404)
+    }
+    for (const name of ['outsider', 'foreignAdmin', 'platform', 'foreignService'] as const) {
+      expect(rowOf(operation.operationId).expected[name], name).toBe(403)
+    }
+  })
+})
+
+describe('permission comes before validation', () => {
+  const broken: Request = { query: { nonsense: '1' }, body: { nonsense: true } }
+
+  it.for(guarded)('T39 $operationId refuses who may not call it, however broken the request', async (operation) => {
+    const { expected } = rowOf(operation.operationId)
+    const { params } = await validRequest(operation, world.main.resources)
+    const request = { ...broken, ...(params === undefined ? {} : { params }) }
+    for (const caller of world.refused) {
+      expect((await send(operation, caller, request)).status, caller.name).toBe(401)
+      expect((await send(operation, caller, { ...request, body: '{"half' })).status, caller.name).toBe(401)
+    }
+    // Elsewhere it is the thing that is asked for that tells who may do it, so the request must be read first.
+    if (expected.outsider !== 403) return
+    const strangers = ['outsider', 'foreignAdmin', 'platform', 'foreignService'] as const
+    const ordinary = ['owner', 'other', 'approver', 'service'] as const
+    const isForAdministrators = ordinary.every((name) => expected[name] === 403)
+    for (const name of isForAdministrators ? [...strangers, ...ordinary] : strangers) {
+      if (expected[name] !== 403) continue
+      expect((await send(operation, world.callers[name], request)).status, name).toBe(403)
+    }
+  })
+})
+
+describe('unknown input', () => {
+  const ownerOnly = ['id', 'vaultId', 'ownerId', 'initiatorId', 'createdById', 'status', 'createdAt', 'isPlatformAdmin']
+  // The webhook has no strict schema (interface.md, Events): its sender may add what it likes.
+  const strict = tested.filter(({ operationId }) => operationId !== 'receiveWalletEvent')
+  const withBody = strict.filter(({ bodyNames }) => bodyNames !== null)
+
+  it.for(withBody)('T41 $operationId refuses fields that are not the caller’s to set', async (operation) => {
+    const request = await validRequest(operation, world.main.resources)
+    for (const field of [...ownerOnly, 'nonsense']) {
+      if (operation.bodyNames!.includes(field)) continue
+      const body = { ...(request.body as object), [field]: 'anything' }
+      const answer = await send(operation, permittedCaller(operation), { ...request, body })
+      expect(answer.status, `${field}: ${answer.text}`).toBe(400)
+      expect(JSON.parse(answer.text).details[0].field).toBe(field)
+    }
+    for (const body of withNonsenseInside(request.body)) {
+      const answer = await send(operation, permittedCaller(operation), { ...request, body })
+      expect(answer.status, `${JSON.stringify(body)}: ${answer.text}`).toBe(400)
+    }
+  })
+
+  it.for(strict)('T41 $operationId refuses unknown query parameters', async (operation) => {
+    const request = await validRequest(operation, world.main.resources)
+    const query = { ...request.query, nonsense: '1' }
+    const answer = await send(operation, permittedCaller(operation), { ...request, query })
+    expect(answer.status, answer.text).toBe(400)
+    expect(JSON.parse(answer.text).details[0].field).toBe('nonsense')
+  })
+})
+
+describe('other people’s data', () => {
+  const reads = guarded.filter(({ method }) => method === 'GET')
+  const bystanders = ['other', 'service', 'approver', 'foreignAdmin', 'foreignService', 'outsider'] as const
+  // What of these an approver reads is the owner's transfers that wait for their vote.
+  const showsVotes = ['listHistory', 'listTransfers', 'getTransfer']
+
+  it('T40 what bystanders read, counts and cursors included, does not change by what somebody else does', async () => {
+    const requests = await Promise.all(reads.map((operation) => standingRequests(operation)))
+    const readAll = async () => {
+      const answers: Record<string, string> = {}
+      for (const [index, operation] of reads.entries()) {
+        for (const name of bystanders) {
+          if (name === 'approver' && showsVotes.includes(operation.operationId)) continue
+          for (const request of requests[index]!) {
+            const { text } = await send(operation, world.callers[name], request)
+            answers[`${operation.operationId} ${name} ${JSON.stringify(request.query)}`] = text
+          }
+        }
+      }
+      return answers
+    }
+    const before = await readAll()
+    await world.main.actAsOwner()
+    expect(await readAll()).toEqual(before)
+  })
+
+  async function standingRequests(operation: Operation): Promise<Request[]> {
+    const request = await validRequest(operation, world.main.resources)
+    const variations: Record<string, string>[] = [{}]
+    if (operation.queryNames.includes('limit')) variations.push({ limit: '1' })
+    if (operation.queryNames.includes('search')) variations.push({ search: 'harbour' })
+    if (operation.queryNames.includes('summary')) variations.push({ summary: 'true' })
+    return variations.map((more) => ({ ...request, query: { ...request.query, ...more } }))
+  }
+})
+
+describe('the end of power', () => {
+  const reads = guarded.filter(({ method }) => method === 'GET')
+  const nodes = () =>
+    [
+      ['this node', test.app],
+      ['another node', secondNode.app],
+    ] as const
+
+  it('T47 removing a membership ends power on the next request, on every node', async () => {
+    const { vault, people, join } = world.main
+    const leaver = await join('leaver', 'administrators')
+    const caller = toCaller('leaver', leaver)
+    for (const [node, app] of nodes()) expect(await refusalsOf(app, caller, 'admin'), node).toEqual([])
+    const removed = await people.admin.delete(`/policy-groups/${vault.groups.administrators}/members/${leaver.userId}`)
+    expect(removed.status).toBe(204)
+    for (const [node, app] of nodes()) expect(await refusalsOf(app, caller, 'outsider'), node).toEqual([])
+  })
+
+  it('T47 leaving the administrators ends their power, and leaves that of a member', async () => {
+    const { vault, people, join } = world.main
+    const demoted = await join('demoted', 'members', 'administrators')
+    const caller = toCaller('demoted', demoted)
+    expect(await refusalsOf(secondNode.app, caller, 'admin')).toEqual([])
+    await people.admin.delete(`/policy-groups/${vault.groups.administrators}/members/${demoted.userId}`)
+    for (const [node, app] of nodes()) expect(await refusalsOf(app, caller, 'other'), node).toEqual([])
+  })
+
+  it('T47 a session that is revoked, signed out of or expired, and a disabled user are refused by every operation', async () => {
+    const email = world.main.people.admin.email
+    const now = test.clock.now()
+    const ends: Record<string, () => Promise<Caller>> = {
+      revoked: async () => {
+        const person = await test.signIn(email)
+        const { items } = (await person.get('/auth/sessions?limit=1')).body
+        expect((await world.main.people.admin.delete(`/auth/sessions/${items[0].id}`)).status).toBe(204)
+        return toCaller('revoked', person)
+      },
+      'signed out': async () => {
+        const person = await test.signIn(email)
+        expect((await person.post('/auth/sign-out')).status).toBe(204)
+        return toCaller('signed out', person)
+      },
+      disabled: async () => {
+        const person = await world.main.join('disabled-later', 'administrators')
+        expect((await person.get('/vaults/harbour')).status).toBe(200)
+        await test.deps.db.updateTable('users').set({ disabled_at: now }).where('id', '=', person.userId).execute()
+        return toCaller('disabled', person)
+      },
+      'revoked service token': async () => {
+        const groupIds = [world.main.vault.groups.administrators]
+        const { people } = world.main
+        const { body } = await people.admin.post('/vaults/harbour/service-tokens', { name: 'Brief', groupIds })
+        const caller: Caller = { name: 'brief', headers: { authorization: `Bearer ${body.token}` }, email: null }
+        expect(await refusalsOf(secondNode.app, caller, 'admin')).toEqual([])
+        expect((await people.admin.delete(`/vaults/harbour/service-tokens/${body.id}`)).status).toBe(204)
+        return caller
+      },
+    }
+    for (const [how, end] of Object.entries(ends)) {
+      const caller = await end()
+      for (const [node, app] of nodes()) expect(await refusalsOf(app, caller, 'nobody'), `${how}, ${node}`).toEqual([])
+    }
+  })
+
+  /** Where the caller is not answered as the table says for `column`; reading only, so that it may be asked again. */
+  async function refusalsOf(app: App, caller: Caller, column: 'nobody' | 'outsider' | 'other' | 'admin') {
+    const faults: string[] = []
+    for (const operation of reads) {
+      const answer = await send(operation, caller, await validRequest(operation, world.main.resources), app)
+      const expected = rowOf(operation.operationId).expected[column]
+      if (answer.status !== expected) faults.push(`${operation.operationId}: ${answer.status} instead of ${expected}`)
+    }
+    return faults
+  }
+})
+
+function rowOf(operationId: string): Row {
+  return expectations[operationId]!
+}
+
+async function validRequest({ operationId, path }: Operation, resources: Resources): Promise<Request> {
+  const { params, ...rest } = await rowOf(operationId).request(resources)
+  return { ...rest, params: { ...params, ...(path.includes('{code}') ? { code: resources.code } : {}) } }
+}
+
+/** Someone whom the table allows the operation; preferably the owner. */
+function permittedCaller({ operationId, isPublic }: Operation): Caller {
+  if (isPublic) return world.callers.outsider
+  const { expected } = rowOf(operationId)
+  const name = (['owner', 'admin', 'approver', 'platform'] as const).find(
+    (each) => ![401, 403, 404].includes(expected[each]),
+  )
+  if (name === undefined) throw new Error(`The table allows nobody ${operationId}`)
+  return world.callers[name]
+}
+
+async function send({ method, path }: Operation, caller: Caller, request: Request, app = test.app): Promise<Answer> {
+  const { params = {}, query = {}, body } = request
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = params[name] ?? (name === 'code' ? 'harbour' : undefined)
+    if (value === undefined) throw new Error(`${method} ${path} needs ${name}`)
+    return encodeURIComponent(value)
+  })
+  const search = new URLSearchParams(query).toString()
+  const url = search === '' ? filled : `${filled}?${search}`
+  const sends = body !== undefined && method !== 'GET'
+  const response = await app.inject({
+    method: method as 'GET',
+    url,
+    // Sign-in links are limited by address of the sender; here everyone comes from their own.
+    remoteAddress: `10.0.${Math.floor(fresh() / 250) % 250}.${fresh() % 250}`,
+    headers: sends ? { 'content-type': 'application/json', ...caller.headers } : caller.headers,
+    ...(sends ? { payload: typeof body === 'string' ? body : JSON.stringify(body) } : {}),
+  })
+  const isJson = String(response.headers['content-type'] ?? '').startsWith('application/json')
+  if (method !== 'GET' && response.statusCode < 300) for (const party of [world.main, world.rival]) party.renew()
+  // Once for each kind of answer to each caller: to validate thousands of refusals would take longer than to get them.
+  const kind = `${method} ${path} ${response.statusCode} ${caller.name}`
+  if (isJson && !checked.has(kind)) {
+    check(method, filled, { status: response.statusCode, body: response.json(), headers: response.headers })
+    checked.add(kind)
+  }
+  return { status: response.statusCode, text: response.body }
+}
+
+async function withSessionOfItsOwn(caller: Caller): Promise<Caller> {
+  return caller.email === null ? caller : toCaller(caller.name, await test.signIn(caller.email))
+}
+
+/** What the answer holds that the caller may not read and did not send. */
+function leaksOf(caller: Caller, request: Request, { text }: Answer): string[] {
+  const sent = JSON.stringify(request)
+  return world
+    .secretsFrom(caller.name)
+    .filter((secret) => text.includes(secret) && !sent.includes(secret))
+    .map((secret) => `${caller.name} reads ${secret} in ${text.slice(0, 500)}`)
+}
+
+/** Whether the request of the row names something beside the vault. */
+function refersToSomething({ operationId }: Operation): boolean {
+  let refers = false
+  const witness = new Proxy({} as Resources, {
+    get: (_, name) => {
+      refers ||= name !== 'code'
+      return async () => ({})
+    },
+  })
+  void rowOf(operationId).request(witness)
+  return refers
+}
+
+/** The body with an unknown field in one of the objects inside of it, for each of these. */
+function withNonsenseInside(value: unknown): unknown[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const isObject = typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+    const broken = [...(isObject ? [{ ...inner, nonsense: 'anything' }] : []), ...withNonsenseInside(inner)]
+    return broken.map((each) => (Array.isArray(value) ? value.with(Number(key), each) : { ...value, [key]: each }))
+  })
+}
+
+function withoutIds(text: string): string {
+  return text.replace(/c[0-9a-z]{24}|(policy|group)-\d+/g, 'id').replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time')
+}
+
+type Filter = { name: string; valueIn(resources: Resources, party: World['rival'] | null): Promise<string> }
+
+/** The query parameters that name something of a vault; `tokenId` is of the registry, which all vaults share. */
+function filtersOf(queryNames: string[]): Filter[] {
+  const known: Record<string, Filter['valueIn']> = {
+    addressId: (resources) => resources.address(),
+    decisionPolicyId: (resources) => resources.policy(),
+    userId: async (resources, party) => party?.people.owner.userId ?? resources.address(),
+    target: (resources) => resources.transfer(),
+    actor: async (resources, party) => party?.people.owner.userId ?? resources.address(),
+  }
+  const names = queryNames.filter((name) => (/Ids?$/.test(name) && name !== 'tokenId') || name in known)
+  return names.map((name) => {
+    const valueIn = known[name]
+    if (valueIn === undefined) throw new Error(`Nobody says what to filter by with ${name}`)
+    return { name, valueIn }
+  })
+}
+
+function operationsOf(app: App): Operation[] {
+  type Schema = { $ref?: string; properties?: object }
+  type Documented = {
+    operationId: string
+    security?: unknown[]
+    parameters?: { in: string; name: string }[]
+    requestBody?: { content: { 'application/json': { schema: Schema } } }
+  }
+  const document = app.swagger() as unknown as {
+    paths: Record<string, Record<string, Documented>>
+    components: { schemas: Record<string, Schema> }
+  }
+  const resolve = (schema: Schema): Schema =>
+    schema.$ref === undefined ? schema : resolve(document.components.schemas[schema.$ref.split('/').at(-1)!]!)
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId, security, parameters = [], requestBody }]) => ({
+      operationId,
+      method: method.toUpperCase(),
+      path,
+      isPublic: security === undefined,
+      queryNames: parameters.filter((each) => each.in === 'query').map(({ name }) => name),
+      bodyNames:
+        requestBody === undefined
+          ? null
+          : Object.keys(resolve(requestBody.content['application/json'].schema).properties ?? {}),
+    })),
+  )
+}

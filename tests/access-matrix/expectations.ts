@@ -1,0 +1,168 @@
+import { fakeAddress, fakeTxHash } from '../../server/src/testing/fake-wallet.ts'
+import { fixtureRoutes } from '../../server/src/testing/fixtures.ts'
+import { type CallerName, callerNames, fresh, type Resources } from './world.ts'
+
+export type Request = { params?: Record<string, string>; query?: Record<string, string>; body?: unknown }
+export type Row = {
+  expected: Record<CallerName, number>
+  /** A request that is valid in every respect but, perhaps, who sends it. `code` is put into the path by itself. */
+  request(resources: Resources): Request | Promise<Request>
+  /** The request ends the session it comes with, so each caller needs one of their own. */
+  endsSession?: boolean
+  /** Requests that reach into `strange` resources from the caller's own, by other ways than the path. */
+  reaches?(own: Resources, strange: Resources): Promise<Request[]>
+}
+
+const vaultBody = () => ({
+  vault: { code: `vault-${fresh()}`, name: 'Another vault', walletServiceUrl: 'https://wallet.example.org' },
+  routes: fixtureRoutes,
+})
+const order = async (r: Resources) => ({
+  body: {
+    fromAddressId: await r.payingAddress(),
+    toAddress: fakeAddress(`recipient ${fresh()}`),
+    amount: '0.01',
+    metadata: { paymentPurpose: 'Invoice 4711' },
+  },
+})
+const policyBody = () => ({
+  code: `policy-${fresh()}`,
+  name: 'A policy',
+  actionType: 'create_address',
+  effect: 'allow',
+})
+const ofTransfer = async (r: Resources) => ({ params: { id: await r.transfer() } })
+const plain = () => ({})
+
+/**
+ * What each operation of openapi.json answers to each caller whose request is valid. `outsider`: signed in, member of no
+ * vault. `owner`, `other`, `approver`, `admin`, `service`: members of the vault; the address, its deposits and its
+ * transfers are the owner's, and the approver votes on the transfers. `foreignAdmin` and `foreignService` belong to
+ * another vault. `platform`: platform administrator and no member.
+ */
+// biome-ignore format: a table is read by its columns.
+export const expectations: Record<string, Row> = {
+  //                          nobody outsider owner other approver admin foreignAdmin platform service foreignService
+  getOpenApi:           row('    200      200   200   200      200   200          200      200     200            200', plain),
+  getHealth:            row('    200      200   200   200      200   200          200      200     200            200', plain),
+  getReadiness:         row('    200      200   200   200      200   200          200      200     200            200', plain),
+  getMetrics:           row('    200      200   200   200      200   200          200      200     200            200', plain),
+  requestMagicLink:     row('    200      200   200   200      200   200          200      200     200            200', () => ({ body: { email: `nobody-${fresh()}@example.org` } })),
+  followMagicLink:      row('    302      302   302   302      302   302          302      302     302            302', () => ({ query: { token: 'a-token-that-nobody-was-ever-sent' } })),
+  redeemMagicLink:      row('    401      401   401   401      401   401          401      401     401            401', () => ({ body: { token: 'a-token-that-nobody-was-ever-sent' } })),
+  receiveWalletEvent:   row('    200      200   200   200      200   200          200      200     200            200', () => ({ body: walletEvent() })),
+
+  getCurrentSession:    row('    401      200   200   200      200   200          200      200     200            200', plain),
+  listSessions:         row('    401      200   200   200      200   200          200      200     200            200', plain),
+  revokeSession:        row('    401      404   204   404      404   404          404      404     404            404', async (r) => ({ params: { id: await r.session() } })),
+  signOut:              row('    401      204   204   204      204   204          204      204     409            409', plain, { endsSession: true }),
+  updateMyProfile:      row('    401      200   200   200      200   200          200      200     200            200', () => ({ body: { color: '#1d4ed8' } })),
+
+  listNetworks:         row('    401      200   200   200      200   200          200      200     200            200', plain),
+  listTokens:           row('    401      200   200   200      200   200          200      200     200            200', plain),
+  createToken:          row('    401      403   403   403      403   403          403      201     403            403', () => ({ body: tokenBody() })),
+  updateToken:          row('    401      403   403   403      403   403          403      200     403            403', async (r) => ({ params: { id: await r.token() }, body: { enabled: true } })),
+  recordTokenRate:      row('    401      403   403   403      403   403          403      201     403            403', async (r) => ({ params: { id: await r.token() }, body: rateBody() })),
+
+  listVaults:           row('    401      200   200   200      200   200          200      200     200            200', plain),
+  createVault:          row('    401      403   403   403      403   403          403      201     403            403', () => ({ body: vaultBody() })),
+  getVault:             row('    401      403   200   200      200   200          403      403     200            403', plain),
+  updateVault:          row('    401      403   403   403      403   200          403      403     403            403', () => ({ body: { description: 'Working capital' } })),
+  // Allowed, and too late: the vault is locked.
+  lockVault:            row('    401      403   403   403      403   409          403      403     403            403', plain),
+  replaceRoutes:        row('    401      403   403   403      403   409          403      403     403            403', () => ({ body: { routes: fixtureRoutes } })),
+  addVariant:           row('    401      403   403   403      403   201          403      403     403            403', async (r) => ({ params: { routeId: await r.route() }, body: variantBody() })),
+  updateVariant:        row('    401      403   403   403      403   200          403      403     403            403', async (r) => ({ params: { id: await r.variant() }, body: { enabled: true } })),
+  parseDerivationPath:  row('    401      403   200   200      200   200          403      403     200            403', () => ({ body: { path: 'm/44/60/1/0' } })),
+
+  listPolicyGroups:     row('    401      403   200   200      200   200          403      403     200            403', plain),
+  createPolicyGroup:    row('    401      403   403   403      403   201          403      403     403            403', () => ({ body: { code: `group-${fresh()}`, name: 'A group' } })),
+  getPolicyGroup:       row('    401      404   200   200      200   200          404      404     200            404', async (r) => ({ params: { id: await r.group() } })),
+  updatePolicyGroup:    row('    401      404   403   403      403   200          404      404     403            404', async (r) => ({ params: { id: await r.group() }, body: { name: 'Renamed' } })),
+  deletePolicyGroup:    row('    401      404   403   403      403   204          404      404     403            404', async (r) => ({ params: { id: await r.group() } })),
+  addPolicyGroupMember: row('    401      404   403   403      403   201          404      404     403            404', async (r) => ({ params: { id: await r.group() }, body: { userId: `machine-${fresh()}` } })),
+  removePolicyGroupMember:
+                        row('    401      404   403   403      403   204          404      404     403            404', async (r) => ({ params: await r.membership() })),
+  listPolicies:         row('    401      403   200   200      200   200          403      403     200            403', plain),
+  createPolicy:         row('    401      404   403   403      403   201          404      404     403            404', async (r) => ({ params: { id: await r.group() }, body: policyBody() }), { reaches: reachByPolicy }),
+  getPolicy:            row('    401      404   200   200      200   200          404      404     200            404', async (r) => ({ params: { id: await r.policy() } })),
+  updatePolicy:         row('    401      404   403   403      403   200          404      404     403            404', async (r) => ({ params: { id: await r.policy() }, body: { name: 'Renamed' } })),
+  deletePolicy:         row('    401      404   403   403      403   204          404      404     403            404', async (r) => ({ params: { id: await r.policy() } })),
+
+  createInvitation:     row('    401      404   403   403      403   201          404      404     403            404', async (r) => ({ body: { email: `guest-${fresh()}@example.org`, groupIds: [await r.group()] } })),
+  listInvitations:      row('    401      403   403   403      403   200          403      403     403            403', plain),
+  getInvitation:        row('    401      404   404   404      404   200          404      404     404            404', async (r) => ({ params: { id: await r.invitation() } })),
+  revokeInvitation:     row('    401      404   404   404      404   200          404      404     404            404', async (r) => ({ params: { id: await r.invitation() } })),
+  createServiceToken:   row('    401      403   403   403      403   201          403      403     403            403', async (r) => ({ body: { name: 'A service', groupIds: [await r.group()] } })),
+  listServiceTokens:    row('    401      403   403   403      403   200          403      403     403            403', plain),
+  revokeServiceToken:   row('    401      403   403   403      403   204          403      403     403            403', async (r) => ({ params: { id: await r.serviceToken() } })),
+
+  createAddress:        row('    401      403   201   201      201   201          403      403     201            403', () => ({ body: { network: 'ethereum', segments: { purpose: 'ops' } } })),
+  listAddresses:        row('    401      403   200   200      200   200          403      403     200            403', plain),
+  getAddress:           row('    401      403   200   404      404   200          403      403     404            403', async (r) => ({ params: { id: await r.address() } })),
+  updateAddress:        row('    401      403   200   404      404   404          403      403     404            403', async (r) => ({ params: { id: await r.address() }, body: { color: '#1d4ed8' } })),
+
+  getBalances:          row('    401      403   200   200      200   200          403      403     200            403', plain),
+  listLedgerEntries:    row('    401      403   200   404      404   200          403      403     404            403', async (r) => ({ query: { addressId: await r.address(), tokenId: await r.token() } })),
+  createAdjustment:     row('    401      403   403   403      403   201          403      403     403            403', async (r) => ({ body: { addressId: await r.address(), tokenId: await r.token(), amount: '1', reason: 'Opening balance' } })),
+  getReconciliation:    row('    401      403   403   403      403   200          403      403     403            403', plain),
+  listDeposits:         row('    401      403   200   200      200   200          403      403     200            403', plain),
+  getDeposit:           row('    401      403   200   404      404   200          403      403     404            403', async (r) => ({ params: { id: await r.deposit() } })),
+  listHistory:          row('    401      403   200   200      200   200          403      403     200            403', plain),
+
+  createTransfer:       row('    401      403   201   404      404   404          403      403     404            403', order),
+  previewTransfer:      row('    401      403   200   404      404   404          403      403     404            403', order),
+  listTransfers:        row('    401      403   200   200      200   200          403      403     200            403', plain),
+  getTransfer:          row('    401      403   200   404      200   200          403      403     404            403', ofTransfer),
+  getTransferEvidence:  row('    401      403   403   403      403   200          403      403     403            403', ofTransfer),
+  approveTransfer:      row('    401      403   403   404      200   403          403      403     404            403', async (r) => ({ ...(await ofTransfer(r)), body: {} })),
+  rejectTransfer:       row('    401      403   403   404      200   403          403      403     404            403', async (r) => ({ ...(await ofTransfer(r)), body: {} })),
+  cancelTransfer:       row('    401      403   200   404      403   200          403      403     404            403', ofTransfer),
+
+  listAuditRecords:     row('    401      403   403   403      403   200          403      403     403            403', plain),
+}
+
+function row(statuses: string, request: Row['request'], more: Pick<Row, 'endsSession' | 'reaches'> = {}): Row {
+  const numbers = statuses.trim().split(/\s+/).map(Number)
+  const expected = Object.fromEntries(callerNames.map((name, column) => [name, numbers[column]]))
+  return { expected: expected as Record<CallerName, number>, request, ...more }
+}
+
+/** A policy's approvers and rules name things too. */
+async function reachByPolicy(own: Resources, strange: Resources): Promise<Request[]> {
+  const params = { id: await own.group() }
+  const rule = (selectorType: string, value: string) => [
+    { conditionType: 'require', selectors: [{ selectorType, value }] },
+  ]
+  const transferPolicy = () => ({ ...policyBody(), actionType: 'transfer', enabled: false })
+  return [
+    { params, body: { ...policyBody(), approvers: [{ kind: 'group', groupId: await strange.group() }] } },
+    { params, body: { ...transferPolicy(), rules: rule('sourceAddress', await strange.address()) } },
+    { params, body: { ...transferPolicy(), rules: rule('initiatorGroup', await strange.group()) } },
+  ]
+}
+
+function tokenBody() {
+  const code = `T${fresh()}`
+  const contractAddress = fakeAddress(`contract of ${code}`)
+  return { network: 'ethereum', code, symbol: code, name: code, decimals: 6, contractAddress }
+}
+
+/** Too old for any operation to take it. */
+function rateBody() {
+  const asOf = new Date(Date.now() - 86_400_000 + fresh()).toISOString()
+  return { usdRate: '3000', asOf, source: 'manual' }
+}
+
+function variantBody() {
+  const id = 1000 + fresh()
+  return { id, code: `variant-${id}`, name: 'A variant' }
+}
+
+function walletEvent() {
+  const txHash = fakeTxHash(`event ${fresh()}`)
+  return {
+    kind: 'TOPUP',
+    tx: { network: 'ethereum', asset: null, amount: '1', toAddress: fakeAddress('nobody'), txHash },
+  }
+}
