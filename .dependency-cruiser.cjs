@@ -5,10 +5,10 @@
 const levels = [
   ['users', 'registry', 'rates', 'wallet-service', 'audit'],
   ['ledger', 'operations', 'policies', 'approvals', 'notifications'],
-  ['vaults'],
-  ['addresses', 'address-groups', 'counterparties', 'invitations', 'service-tokens'],
+  ['vaults', 'approval-requests'],
+  ['addresses', 'address-groups', 'counterparties', 'counterparty-groups', 'invitations', 'service-tokens'],
   ['transfers', 'deposits', 'auth'],
-  ['history', 'reports'],
+  ['history', 'reports', 'simulations'],
 ]
 
 /** Modules of one level know neither each other's upper neighbours nor those. */

@@ -71,19 +71,12 @@ function ask<Answer>(child: ChildProcess, name: string, question: object): Promi
       if (reply.id !== id) return
       settle(() => ('failure' in reply ? reject(new Error(reply.failure)) : resolve(reply.answer as Answer)))
     }
-    const onExit = () => settle(() => reject(new PartEndedError(name)))
+    const onExit = () => settle(() => reject(new Error(`the ${name} ended while it was starting`)))
     child.on('message', onMessage)
     child.on('exit', onExit)
     if (!child.connected) return onExit()
     child.send({ id, ...question }, (error) => error && onExit())
   })
-}
-
-/** A part ended instead of answering; its log says why. */
-export class PartEndedError extends Error {
-  constructor(name: string) {
-    super(`the ${name} ended while it was starting`)
-  }
 }
 
 function openLog(path: string): number {

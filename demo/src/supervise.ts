@@ -1,9 +1,10 @@
 import { join } from 'node:path'
+import { ConfigError } from '@strongroom/server/config'
 import { startEmbeddedPostgres } from '@strongroom/server/embedded'
 import type { WalletConfig } from '@strongroom/wallet'
 import { fundOnce, startChain } from './chain.ts'
 import { ensureOrganisation } from './organisation.ts'
-import { type Part, PartEndedError, spawnPart } from './part.ts'
+import { type Part, spawnPart } from './part.ts'
 import { choosePorts, claimPort } from './ports.ts'
 import { claimDataDir, endOrphans, forgetProcess, identityOf, recordProcess } from './processes.ts'
 import type { LinkQuestion, ServerStart } from './run-server.ts'
@@ -90,6 +91,11 @@ async function start(stops: Stops, die: (message: string) => void): Promise<void
     }
     return server.ask<{ url: string }>(startServer)
   })
+  // A database that refuses both is explained better by the server.
+  const walletUp = walletReady.catch(async (error: unknown) => {
+    await serverReady
+    throw error
+  })
   const linkFor = (email: string) => server.ask<string>({ type: 'link', email } satisfies LinkQuestion)
   const organisation = serverReady.then(() =>
     ensureOrganisation({
@@ -98,7 +104,7 @@ async function start(stops: Stops, die: (message: string) => void): Promise<void
       adminEmail: settings.adminEmail,
       linkFor,
       wallet: { url: walletUrl, token: secrets.walletToken },
-      walletReady,
+      walletReady: walletUp,
       fund: async (address, isCredited) => fundOnce((await chain).rpcUrl, dataDir, { address, isCredited }),
     }),
   )
@@ -106,7 +112,7 @@ async function start(stops: Stops, die: (message: string) => void): Promise<void
     serverReady,
     chain,
     organisation,
-    walletReady,
+    walletUp,
     chainIsUp,
   ])
   printSummary({
@@ -213,6 +219,6 @@ async function stopAll(stops: Stops, code: number, message: string): Promise<nev
 }
 
 function describe(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error)
-  return error instanceof PartEndedError ? message : message.replace(/^Strongroom cannot start:\s*/, '')
+  if (error instanceof ConfigError) return error.faults.join('; ')
+  return error instanceof Error ? error.message : String(error)
 }

@@ -5,12 +5,22 @@ import { registerOpenApi } from './http/openapi.ts'
 import type { App } from './http/route.ts'
 import { ErrorSchema } from './http/schema.ts'
 import { createServer } from './http/server.ts'
+import { createAddressApplier } from './modules/addresses/apply-create.ts'
 import { addressRoutes } from './modules/addresses/routes.ts'
 import { addressComponents } from './modules/addresses/schema.ts'
+import { approvalRequestRoutes } from './modules/approval-requests/routes.ts'
+import { approvalRequestComponents } from './modules/approval-requests/schema.ts'
+import type { Appliers } from './modules/approvals/applier.ts'
 import { auditRoutes } from './modules/audit/routes.ts'
 import { auditComponents } from './modules/audit/schema.ts'
 import { authRoutes } from './modules/auth/routes.ts'
 import { authComponents } from './modules/auth/schema.ts'
+import { counterpartyAppliers } from './modules/counterparties/appliers.ts'
+import { counterpartyRoutes } from './modules/counterparties/routes.ts'
+import { counterpartyComponents } from './modules/counterparties/schema.ts'
+import { counterpartyGroupAppliers } from './modules/counterparty-groups/appliers.ts'
+import { counterpartyGroupRoutes } from './modules/counterparty-groups/routes.ts'
+import { counterpartyGroupComponents } from './modules/counterparty-groups/schema.ts'
 import { creditUnmatchedEvents } from './modules/deposits/actions.ts'
 import { depositRoutes, webhookRoutes } from './modules/deposits/routes.ts'
 import { depositComponents } from './modules/deposits/schema.ts'
@@ -28,6 +38,8 @@ import { registryRoutes } from './modules/registry/routes.ts'
 import { registryComponents } from './modules/registry/schema.ts'
 import { serviceTokenRoutes } from './modules/service-tokens/routes.ts'
 import { serviceTokenComponents } from './modules/service-tokens/schema.ts'
+import { simulationRoutes } from './modules/simulations/routes.ts'
+import { simulationComponents } from './modules/simulations/schema.ts'
 import { transferRoutes } from './modules/transfers/routes.ts'
 import { transferComponents } from './modules/transfers/schema.ts'
 import { userRoutes } from './modules/users/routes.ts'
@@ -61,10 +73,14 @@ const components = [
   ...invitationComponents,
   ...serviceTokenComponents,
   ...policyComponents,
+  ...simulationComponents,
+  ...approvalRequestComponents,
   ...registryComponents,
   ...rateComponents,
   ...vaultsComponents,
   ...ledgerComponents,
+  ...counterpartyComponents,
+  ...counterpartyGroupComponents,
   ...depositComponents,
   ...transferComponents,
   ...historyComponents,
@@ -84,11 +100,23 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   ledgerRoutes,
   depositRoutes,
   transferRoutes,
+  (app, deps) => simulationRoutes(app, deps, appliersOf(deps)),
   historyRoutes,
-  // Events that came before their address are credited when it appears; addresses know nothing of deposits.
-  (app, deps) =>
-    addressRoutes(app, deps, {
+  (app, deps) => addressRoutes(app, deps, appliersOf(deps)),
+  (app, deps) => counterpartyRoutes(app, deps, counterpartyAppliers),
+  (app, deps) => counterpartyGroupRoutes(app, deps, counterpartyGroupAppliers),
+  (app, deps) => approvalRequestRoutes(app, deps, appliersOf(deps)),
+]
+
+/** How each gated action is done, at once or after its votes; the approval engine knows no target. */
+function appliersOf(deps: Deps): Required<Appliers> {
+  return {
+    ...counterpartyAppliers,
+    ...counterpartyGroupAppliers,
+    // Events that came before their address are credited when it appears; addresses know nothing of deposits.
+    create_address: createAddressApplier(deps, {
       onAddressCreated: (trx, { network_id, address_key }) =>
         creditUnmatchedEvents(trx, { networkId: network_id, addressKey: address_key }, deps.clock()),
     }),
-]
+  }
+}

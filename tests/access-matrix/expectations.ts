@@ -30,6 +30,7 @@ const policyBody = () => ({
   name: 'A policy',
   actionType: 'create_address',
   effect: 'allow',
+  rules: [{ conditionType: 'require', selectors: [{ selectorType: 'network', value: 'ethereum' }] }],
 })
 const ofTransfer = async (r: Resources) => ({ params: { id: await r.transfer() } })
 const plain = () => ({})
@@ -88,6 +89,7 @@ export const expectations: Record<string, Row> = {
   getPolicy:            row('    401      404   200   200      200   200          404      404     200            404', async (r) => ({ params: { id: await r.policy() } })),
   updatePolicy:         row('    401      404   403   403      403   200          404      404     403            404', async (r) => ({ params: { id: await r.policy() }, body: { name: 'Renamed' } })),
   deletePolicy:         row('    401      404   403   403      403   204          404      404     403            404', async (r) => ({ params: { id: await r.policy() } })),
+  simulatePolicies:     row('    401      403   200   404      404   404          403      403     404            403', async (r) => ({ body: { actionType: 'transfer', payload: (await order(r)).body } })),
 
   createInvitation:     row('    401      404   403   403      403   201          404      404     403            404', async (r) => ({ body: { email: `guest-${fresh()}@example.org`, groupIds: [await r.group()] } })),
   listInvitations:      row('    401      403   403   403      403   200          403      403     403            403', plain),
@@ -110,7 +112,7 @@ export const expectations: Record<string, Row> = {
   getDeposit:           row('    401      403   200   404      404   200          403      403     404            403', async (r) => ({ params: { id: await r.deposit() } })),
   listHistory:          row('    401      403   200   200      200   200          403      403     200            403', plain),
 
-  createTransfer:       row('    401      403   201   404      404   404          403      403     404            403', order),
+  createTransfer:       row('    401      403   201   404      404   404          403      403     404            403', order, { reaches: reachByOrder }),
   previewTransfer:      row('    401      403   200   404      404   404          403      403     404            403', order),
   listTransfers:        row('    401      403   200   200      200   200          403      403     200            403', plain),
   getTransfer:          row('    401      403   200   404      200   200          403      403     404            403', ofTransfer),
@@ -118,6 +120,43 @@ export const expectations: Record<string, Row> = {
   approveTransfer:      row('    401      403   403   404      200   403          403      403     404            403', async (r) => ({ ...(await ofTransfer(r)), body: {} })),
   rejectTransfer:       row('    401      403   403   404      200   403          403      403     404            403', async (r) => ({ ...(await ofTransfer(r)), body: {} })),
   cancelTransfer:       row('    401      403   200   404      403   200          403      403     404            403', ofTransfer),
+
+  listCounterparties:   row('    401      403   200   200      200   200          403      403     200            403', plain),
+  createCounterparty:   row('    401      403   201   201      201   201          403      403     201            403', () => ({ body: { name: `Supplier ${fresh()}`, kind: 'company', addresses: [{ network: 'ethereum', address: fakeAddress(`supplier ${fresh()}`) }] } })),
+  getCounterparty:      row('    401      403   200   200      200   200          403      403     200            403', async (r) => ({ params: { id: await r.counterparty() } })),
+  updateCounterparty:   row('    401      403   200   200      200   200          403      403     200            403', async (r) => ({ params: { id: await r.counterparty() }, body: { name: `Supplier ${fresh()}` } })),
+  archiveCounterparty:  row('    401      403   200   200      200   200          403      403     200            403', async (r) => ({ params: { id: await r.counterparty() } })),
+  addCounterpartyAddress:
+                        row('    401      403   201   201      201   201          403      403     201            403', async (r) => ({ params: { id: await r.counterparty() }, body: { network: 'ethereum', address: fakeAddress(`supplier ${fresh()}`) } })),
+  removeCounterpartyAddress:
+                        row('    401      403   204   204      204   204          403      403     204            403', async (r) => ({ params: await r.counterpartyAddress() })),
+  listCounterpartyGroups:
+                        row('    401      403   200   200      200   200          403      403     200            403', plain),
+  createCounterpartyGroup:
+                        row('    401      403   201   201      201   201          403      403     201            403', () => ({ body: { code: `suppliers-${fresh()}`, name: 'Suppliers' } })),
+  getCounterpartyGroup:
+                        row('    401      403   200   200      200   200          403      403     200            403', async (r) => ({ params: { id: await r.counterpartyGroup() } })),
+  updateCounterpartyGroup:
+                        row('    401      403   200   200      200   200          403      403     200            403', async (r) => ({ params: { id: await r.counterpartyGroup() }, body: { name: 'Renamed' } })),
+  archiveCounterpartyGroup:
+                        row('    401      403   200   200      200   200          403      403     200            403', async (r) => ({ params: { id: await r.counterpartyGroup() } })),
+  listCounterpartyGroupMembers:
+                        row('    401      403   200   200      200   200          403      403     200            403', async (r) => ({ params: { id: await r.counterpartyGroup() } })),
+  addCounterpartyGroupMember:
+                        row('    401      403   201   201      201   201          403      403     201            403', async (r) => ({ params: { id: await r.counterpartyGroup() }, body: { counterpartyId: await r.counterparty() } }), { reaches: reachByMember }),
+  removeCounterpartyGroupMember:
+                        row('    401      403   204   204      204   204          403      403     204            403', async (r) => ({ params: await r.counterpartyMember() })),
+
+  listApprovalRequests: row('    401      403   200   200      200   200          403      403     200            403', plain),
+  createCompositeApprovalRequest:
+                        row('    401      403   200   200      200   200          403      403     200            403', () => ({ body: { steps: [{ action: 'counterparty_create', payload: { name: `Supplier ${fresh()}`, kind: 'company' } }] } })),
+  getApprovalRequest:   row('    401      403   200   404      200   200          403      403     404            403', async (r) => ({ params: { id: await r.approvalRequest() } })),
+  approveApprovalRequest:
+                        row('    401      403   403   404      200   403          403      403     404            403', async (r) => ({ params: { id: await r.approvalRequest() }, body: {} })),
+  rejectApprovalRequest:
+                        row('    401      403   403   404      200   403          403      403     404            403', async (r) => ({ params: { id: await r.approvalRequest() }, body: {} })),
+  cancelApprovalRequest:
+                        row('    401      403   200   404      403   200          403      403     404            403', async (r) => ({ params: { id: await r.approvalRequest() } })),
 
   listAuditRecords:     row('    401      403   403   403      403   200          403      403     403            403', plain),
 }
@@ -140,6 +179,17 @@ async function reachByPolicy(own: Resources, strange: Resources): Promise<Reques
     { params, body: { ...transferPolicy(), rules: rule('sourceAddress', await strange.address()) } },
     { params, body: { ...transferPolicy(), rules: rule('initiatorGroup', await strange.group()) } },
   ]
+}
+
+/** An order may name a counterparty. */
+async function reachByOrder(own: Resources, strange: Resources): Promise<Request[]> {
+  const { body } = await order(own)
+  return [{ body: { ...body, counterpartyId: await strange.counterparty() } }]
+}
+
+async function reachByMember(own: Resources, strange: Resources): Promise<Request[]> {
+  const params = { id: await own.counterpartyGroup() }
+  return [{ params, body: { counterpartyId: await strange.counterparty() } }]
 }
 
 function tokenBody() {

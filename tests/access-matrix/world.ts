@@ -40,12 +40,17 @@ export type Resources = {
   token(): Promise<string>
   deposit(): Promise<string>
   transfer(): Promise<string>
+  approvalRequest(): Promise<string>
   session(): Promise<string>
   invitation(): Promise<string>
   serviceToken(): Promise<string>
   group(): Promise<string>
   membership(): Promise<{ id: string; userId: string }>
   policy(): Promise<string>
+  counterparty(): Promise<string>
+  counterpartyAddress(): Promise<{ id: string; addressId: string }>
+  counterpartyGroup(): Promise<string>
+  counterpartyMember(): Promise<{ id: string; counterpartyId: string }>
   route(): Promise<string>
   variant(): Promise<string>
 }
@@ -56,11 +61,11 @@ type Secrets = {
   vault: Set<string>
   /** Of the owner alone: a label, an address, deposits. */
   owner: Set<string>
-  /** Of the owner's transfers: their approvers see them too. */
-  transfers: Set<string>
+  /** Of what the owner asked for: those who vote on it see it too. */
+  asked: Set<string>
   /** Of the other member alone. */
   other: Set<string>
-  /** Of the approver; their e-mail is in the owner's transfers. */
+  /** Of the approver; whose name is in what the owner asked for. */
   approver: Set<string>
   /** For administrators: whom they invite, what acts by token. */
   administrators: Set<string>
@@ -91,6 +96,12 @@ export type World = {
   secretsFrom(caller: string): string[]
 }
 
+const counterpartyActions = ['counterparty_create', 'counterparty_update', 'counterparty_archive'].flatMap((action) => [
+  action,
+  action.replace('counterparty', 'counterparty_group'),
+])
+counterpartyActions.push('counterparty_group_add', 'counterparty_group_remove')
+
 let counter = 0
 /** A number that no request has used yet. */
 export const fresh = () => ++counter
@@ -110,7 +121,7 @@ export async function createWorld(test: TestApp): Promise<World> {
     admin: all(rival),
     owner: [...all(rival), main.secrets.other, main.secrets.administrators],
     other: [...all(rival), ...without(main.secrets, 'vault', 'other')],
-    approver: [...all(rival), ...without(main.secrets, 'vault', 'approver', 'transfers')],
+    approver: [...all(rival), ...without(main.secrets, 'vault', 'approver', 'asked')],
     service: [...all(rival), ...without(main.secrets, 'vault')],
   }
   return {
@@ -137,6 +148,11 @@ export const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 export function toCaller(name: string, person: Person): Caller {
   return { name, headers: bearer(person.token), email: person.email }
+}
+
+/** The first part of an e-mail address, which is also the name of its person. */
+function nameOf({ email }: Person): string {
+  return email.split('@')[0]!
 }
 
 function without(secrets: Secrets, ...known: (keyof Secrets)[]): Set<string>[] {
@@ -177,15 +193,30 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
     approvalThreshold: 1,
     approvers: [{ kind: 'group', groupId: groups.approvers }],
   })
+  await createPolicy(vault, {
+    code: 'payroll-addresses',
+    name: 'Payroll addresses',
+    actionType: 'create_address',
+    effect: 'requireApproval',
+    approvalThreshold: 1,
+    rules: [
+      {
+        conditionType: 'require',
+        selectors: [{ selectorType: 'routeVariant', value: { route: 'purpose', variant: 'payroll' } }],
+      },
+    ],
+    approvers: [{ kind: 'group', groupId: groups.approvers }],
+  })
+  for (const action of counterpartyActions) await allowAll(vault, action)
   const service = await post(admin, `/vaults/${code}/service-tokens`, { name: 'Bookkeeping', groupIds: [members] })
 
   const secrets: Secrets = {
     vault: new Set([vault.id, code, vault.groups.everyone, ...Object.values(groups)]),
     owner: new Set(),
-    transfers: new Set([owner.email]),
-    other: new Set([other.email]),
-    approver: new Set([people.approver.email]),
-    administrators: new Set([admin.email, vault.admin.email, service.id, service.token]),
+    asked: new Set([nameOf(owner)]),
+    other: new Set([nameOf(other)]),
+    approver: new Set([nameOf(people.approver)]),
+    administrators: new Set([nameOf(admin), service.id, service.token]),
   }
   for (const route of vault.vault.routes) {
     secrets.vault.add(route.id)
@@ -203,7 +234,7 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
     for (const each of [txHash, answer.body.depositId]) secretTo.add(each)
     return answer.body.depositId as string
   }
-  const paying = await addressOf(owner, `paying of ${code}`, secrets.transfers)
+  const paying = await addressOf(owner, `paying of ${code}`, secrets.asked)
   const saved = await addressOf(owner, `savings of ${code}`, secrets.owner)
   const others = await addressOf(other, `of another in ${code}`, secrets.other)
   await depositTo(paying, secrets.owner)
@@ -217,12 +248,24 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
       toAddress,
       amount: '0.5',
     })
-    for (const each of [id, toAddress]) secrets.transfers.add(each)
+    for (const each of [id, toAddress]) secrets.asked.add(each)
     return id as string
   }
   const group = async () => {
     const name = `group-${fresh()}`
     const { id } = await post(admin, `/vaults/${code}/policy-groups`, { code: name, name })
+    secrets.vault.add(id)
+    return id as string
+  }
+  const counterparty = async () => {
+    const body = { name: `Supplier ${fresh()} of ${code}`, kind: 'company' }
+    const { id } = await post(owner, `/vaults/${code}/counterparties`, body)
+    for (const each of [id, body.name]) secrets.vault.add(each)
+    return id as string
+  }
+  const counterpartyGroup = async () => {
+    const name = `suppliers-${fresh()}`
+    const { id } = await post(owner, `/vaults/${code}/counterparty-groups`, { code: name, name })
     secrets.vault.add(id)
     return id as string
   }
@@ -247,6 +290,15 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
     token: async () => vault.tokens.eth.id,
     deposit: async () => depositId,
     transfer: keep('transfer', transfer),
+    approvalRequest: keep('approvalRequest', async () => {
+      const answer = await owner.post(`/vaults/${code}/addresses`, {
+        network: 'ethereum',
+        segments: { purpose: 'payroll' },
+      })
+      expect(answer.status, JSON.stringify(answer.body)).toBe(202)
+      secrets.asked.add(answer.body.request.id)
+      return answer.body.request.id as string
+    }),
     session: keep('session', async () => {
       const { token } = await test.signIn(owner.email)
       const { id } = await test.deps.db
@@ -285,6 +337,21 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
       secrets.vault.add(id)
       return id
     }),
+    counterparty: keep('counterparty', counterparty),
+    counterpartyAddress: keep('counterpartyAddress', async () => {
+      const id = await counterparty()
+      const body = { network: 'ethereum', address: fakeAddress(`supplier ${fresh()}`) }
+      const address = await post(owner, `/vaults/${code}/counterparties/${id}/addresses`, body)
+      for (const each of [address.id, body.address]) secrets.vault.add(each)
+      return { id, addressId: address.id }
+    }),
+    counterpartyGroup: keep('counterpartyGroup', counterpartyGroup),
+    counterpartyMember: keep('counterpartyMember', async () => {
+      const id = await counterpartyGroup()
+      const counterpartyId = await counterparty()
+      await post(owner, `/vaults/${code}/counterparty-groups/${id}/members`, { counterpartyId })
+      return { id, counterpartyId }
+    }),
     route: async () => vault.vault.routes.find((route: { code: string }) => route.code === 'purpose').id,
     variant: async () => vault.vault.routes.find((route: { code: string }) => route.code === 'purpose').variants[1].id,
   }
@@ -305,12 +372,17 @@ function absentResources(code: string): Resources {
     token: nothing,
     deposit: nothing,
     transfer: nothing,
+    approvalRequest: nothing,
     session: nothing,
     invitation: nothing,
     serviceToken: nothing,
     group: nothing,
     membership: async () => ({ id: await nothing(), userId: `machine-${fresh()}` }),
     policy: nothing,
+    counterparty: nothing,
+    counterpartyAddress: async () => ({ id: await nothing(), addressId: await nothing() }),
+    counterpartyGroup: nothing,
+    counterpartyMember: async () => ({ id: await nothing(), counterpartyId: await nothing() }),
     route: nothing,
     variant: nothing,
   }
@@ -331,11 +403,14 @@ async function createRefused(test: TestApp, { people, resources, vault, join }: 
     .set({ disabled_at: test.clock.now() })
     .where('id', '=', disabled.userId)
     .execute()
-  const service = await people.admin.post(`/vaults/${resources.code}/service-tokens`, {
-    name: 'Revoked',
-    groupIds: [vault.groups.administrators],
-  })
-  expect((await people.admin.delete(`/vaults/${resources.code}/service-tokens/${service.body.id}`)).status).toBe(204)
+  // Ended in the table alone: revoking through the API disables its user besides, which is another guard.
+  const endedServiceToken = async (end: { revoked_at: Date } | { expires_at: Date }): Promise<string> => {
+    const body = { name: 'Ended', groupIds: [vault.groups.administrators] }
+    const { id, token } = await post(people.admin, `/vaults/${resources.code}/service-tokens`, body)
+    await test.deps.db.updateTable('service_tokens').set(end).where('id', '=', id).execute()
+    return token
+  }
+  const now = test.clock.now()
   const refused = (name: string, headers: Record<string, string>): Caller => ({ name, headers, email: null })
   return [
     refused('anonymous', {}),
@@ -346,7 +421,8 @@ async function createRefused(test: TestApp, { people, resources, vault, join }: 
     refused('expired session', bearer(expired.token)),
     refused('revoked session', bearer(revoked.token)),
     refused('disabled user', bearer(disabled.token)),
-    refused('revoked service token', bearer(service.body.token)),
+    refused('revoked service token', bearer(await endedServiceToken({ revoked_at: now }))),
+    refused('expired service token', bearer(await endedServiceToken({ expires_at: now }))),
   ]
 }
 

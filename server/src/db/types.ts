@@ -70,6 +70,7 @@ export interface Adjustments {
 
 export interface ApprovalEligibilities {
   group_id: Generated<string>;
+  held: boolean | null;
   policy_id: string;
   step_index: Generated<number>;
   subject_id: string;
@@ -80,7 +81,6 @@ export interface ApprovalEligibilities {
 export interface ApprovalRequests {
   action: string;
   approval_threshold: number;
-  base_version: string | null;
   created_at: Timestamp;
   decision: Json;
   decision_policy_code: string | null;
@@ -89,15 +89,12 @@ export interface ApprovalRequests {
   failure_reason: string | null;
   id: string;
   initiator_id: string;
-  payload: Json;
   payload_hash: Buffer;
   resolved_at: Timestamp | null;
   resolved_result_id: string | null;
   results: Json | null;
   status: string;
   steps: Json;
-  target_id: string | null;
-  target_type: string;
   updated_at: Timestamp;
   vault_id: string;
 }
@@ -210,6 +207,7 @@ export interface Deposits {
 }
 
 export interface EntitledVoters {
+  group_id: string | null;
   policy_id: string | null;
   step_index: number | null;
   subject_id: string | null;

@@ -1,6 +1,7 @@
 import type { QueueName } from '../db/queues.ts'
 import type { Deps } from '../deps.ts'
 import { startTransferDelivery } from './deliver-transfers.ts'
+import { startApprovalExpiry } from './expire-approvals.ts'
 import { jobHandlers } from './handlers.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { startRatePolling } from './poll-rates.ts'
@@ -26,6 +27,7 @@ export async function startWorkers(deps: Deps): Promise<() => Promise<void>> {
     startSealing(deps),
     startHousekeeping(deps),
     startTransferDelivery(deps),
+    startApprovalExpiry(deps),
     startRatePolling(deps),
     startNotifications(deps),
   ]

@@ -30,6 +30,8 @@ export const approvalThresholdMax = 100
 export const routesPerVaultMax = 16
 export const variantsPerRouteMax = 500
 export const groupsPerInvitationMax = 50
+export const chainStepsMax = 50
+export const addressesPerCounterpartyMax = 200
 
 export const amountDigitsMax = 78
 /** 2^256 - 1: the largest raw amount there is (decisions.md, section 0). */

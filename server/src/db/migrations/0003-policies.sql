@@ -112,19 +112,21 @@ create table approval_eligibilities (
   step_index smallint not null default 0,
   policy_id text not null,
   group_id text not null default '',
+  -- null while the subject waits; then whether it still held when the subject was resolved.
+  held boolean,
   primary key (vault_id, subject_id, user_id, step_index, policy_id, group_id)
 );
 
 -- Who of the snapshot may vote now: not disabled, and still a member of what put them there.
 create view entitled_voters as
-  select e.vault_id, e.subject_id, e.user_id, e.step_index, e.policy_id
+  select e.vault_id, e.subject_id, e.user_id, e.step_index, e.policy_id, e.group_id
   from approval_eligibilities e
-  join users u on u.id = e.user_id and u.disabled_at is null
-  left join policy_groups g on g.vault_id = e.vault_id and g.id = e.group_id
-  where exists (
-    select from policy_group_memberships m
-    where m.vault_id = e.vault_id and m.user_id = e.user_id
-      and (e.group_id = '' or m.group_id = e.group_id or (g.is_system and g.code = 'everyone')));
+  where coalesce(e.held, exists (
+    select from users u
+    join policy_group_memberships m on m.vault_id = e.vault_id and m.user_id = u.id
+    left join policy_groups g on g.vault_id = e.vault_id and g.id = e.group_id
+    where u.id = e.user_id and u.disabled_at is null
+      and (e.group_id = '' or m.group_id = e.group_id or (g.is_system and g.code = 'everyone'))));
 
 create table invitations (
   vault_id text not null references vaults (id),

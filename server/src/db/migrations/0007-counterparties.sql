@@ -62,3 +62,6 @@ create table counterparty_group_memberships (
   foreign key (vault_id, counterparty_id) references counterparties (vault_id, id)
 );
 create index counterparty_group_memberships_of on counterparty_group_memberships (vault_id, counterparty_id);
+-- History and reports of one counterparty; most operations of a busy vault have none.
+create index operations_counterparty on operations (vault_id, counterparty_id, created_at desc, id desc)
+  where counterparty_id is not null;

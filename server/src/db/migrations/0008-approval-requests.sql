@@ -6,13 +6,11 @@ create table approval_requests (
   action text not null,
   status text not null check (status in ('pending', 'applied', 'rejected', 'cancelled', 'expired', 'failed', 'stale')),
   initiator_id text not null,
-  target_type text not null,
-  target_id text,
-  base_version text,
-  -- As it was asked for; what is applied are `steps`, bound by their hash.
-  payload jsonb not null,
+  -- What was found possible, is voted on and is applied. What the wire shows is read from here, so that nobody votes on
+  -- anything else; the hash binds it together with the request and its initiator.
   steps jsonb not null,
   payload_hash bytea not null,
+  -- One decision per step, with the policies as they were.
   decision jsonb not null,
   decision_policy_id text,
   decision_policy_code text,
@@ -24,7 +22,9 @@ create table approval_requests (
   expires_at timestamptz(3) not null,
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
-  primary key (vault_id, id)
+  primary key (vault_id, id),
+  check ((status = 'pending') = (resolved_at is null)),
+  check ((status = 'applied') = (results is not null))
 );
 create index approval_requests_feed on approval_requests (vault_id, created_at desc, id desc);
 create index approval_requests_expiry on approval_requests (expires_at) where status = 'pending';

@@ -4,13 +4,11 @@ import type { Member } from '../../access/caller.ts'
 import type { Db, Trx } from '../../db/client.ts'
 import { violates } from '../../db/transaction.ts'
 import type { Deps } from '../../deps.ts'
-import { badGateway, badRequest, conflict, faulty, forbidden, notFound } from '../../lib/errors.ts'
+import { badGateway, badRequest, conflict, faulty, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { pathIndexMax } from '../../lib/limits.ts'
 import { type OnchainAddress, parseOnchainAddress } from '../../lib/onchain-address.ts'
 import { insertAuditRecord } from '../audit/record.ts'
-import { decide } from '../policies/decide.ts'
-import type { Decision } from '../policies/decision.ts'
 import { findTokensOfNetworks, type NetworkRow } from '../registry/queries.ts'
 import { findVault, findVaultRow } from '../vaults/queries.ts'
 import { toBadGateway, WalletServiceError, walletOf } from '../wallet-service/client.ts'
@@ -23,11 +21,14 @@ type By = { member: Member; now: Date }
 
 export type Placement = { network: NetworkRow; plan: AddressPlan }
 
+/** What the wallet service gave for the next index of a placement. */
+export type Derivation = { index: number; onchain: OnchainAddress }
+
 /**
  * Finds the place of a new address in the vault's structure.
  * @throws 409 while the vault is a draft or something chosen is disabled, 400 for anything unknown
  */
-export async function placeAddress(db: Db, vaultId: string, body: Creation): Promise<Placement> {
+export async function placeAddress(db: Db | Trx, vaultId: string, body: Creation): Promise<Placement> {
   const vault = (await findVault(db, vaultId))!
   if (vault.locked_at === null) throw conflict('The vault is a draft; lock it before creating addresses')
   const network = vault.networks.find(({ slug }) => slug === body.network)
@@ -53,31 +54,11 @@ export async function placeAddress(db: Db, vaultId: string, body: Creation): Pro
   return { network, plan: outcome.plan }
 }
 
-/** What the policies say about the member creating this address. */
-export async function decideAddress(db: Db, { network, plan }: Placement, { member, now }: By): Promise<Decision> {
-  return decide(db, {
-    vaultId: member.vault.id,
-    actionType: 'create_address',
-    initiator: { userId: member.userId, groupIds: member.groupIds, isAdmin: member.isAdmin },
-    facts: {
-      now,
-      initiatorId: member.userId,
-      initiatorGroupIds: member.groupIds,
-      networkSlug: network.slug,
-      ...(plan.token === null ? {} : { token: { id: plan.token.id, code: plan.token.code } }),
-    },
-  })
-}
-
 /**
  * Asks the wallet service for the next address under the prefix. No transaction is open meanwhile.
  * @throws 409 when the prefix is used up, 502 when the wallet service fails or answers no address of the network
  */
-export async function deriveAddress(
-  deps: Deps,
-  vaultId: string,
-  { network, plan }: Placement,
-): Promise<{ index: number; onchain: OnchainAddress }> {
+export async function deriveAddress(deps: Deps, vaultId: string, { network, plan }: Placement): Promise<Derivation> {
   const index = await findNextIndex(deps.db, vaultId, plan.staticPrefix)
   if (!plan.hasIndex && index > 0) throw conflict('This combination of segments has its one address already')
   if (index > pathIndexMax) throw conflict('All indexes of this combination of segments are in use')
@@ -97,22 +78,22 @@ export async function deriveAddress(
 export class IndexTakenError extends Error {}
 
 /**
- * Stores the address and credits the events that came before it.
+ * Stores the address and credits the events that came before it; returns its id.
  * @throws IndexTakenError, or 502 when the on-chain address is another one's already
  */
 export async function insertAddress(
   trx: Trx,
   body: Creation,
   { network, plan }: Placement,
-  { index, onchain }: { index: number; onchain: OnchainAddress },
-  { member, now }: By,
+  { index, onchain }: Derivation,
+  { vaultId, ownerId, now }: { vaultId: string; ownerId: string; now: Date },
   onAddressCreated: (trx: Trx, address: AddressRow) => Promise<void>,
-): Promise<AddressWithBalances> {
+): Promise<string> {
   await lockOnchainAddress(trx, network.id, onchain.key)
   const row = await trx
     .insertInto('addresses')
     .values({
-      vault_id: member.vault.id,
+      vault_id: vaultId,
       id: newId(now),
       network_id: network.id,
       address: onchain.address,
@@ -121,7 +102,7 @@ export async function insertAddress(
       static_prefix: plan.staticPrefix,
       path_index: index,
       segments: JSON.stringify(plan.segments),
-      owner_id: member.userId,
+      owner_id: ownerId,
       token_id: plan.token?.id ?? null,
       label: body.label ?? null,
       description: body.description ?? null,
@@ -146,8 +127,8 @@ export async function insertAddress(
     })
   await onAddressCreated(trx, row)
   await insertAuditRecord(trx, {
-    vaultId: member.vault.id,
-    actorId: member.userId,
+    vaultId,
+    actorId: ownerId,
     action: 'address.created',
     targetType: 'address',
     targetId: row.id,
@@ -159,27 +140,7 @@ export async function insertAddress(
     },
     now,
   })
-  return (await findAddress(trx, ownScopeOf(member), row.id))!
-}
-
-/** Leaves a trace of a creation that the policies did not allow. */
-export async function refuseAddress(trx: Trx, { network, plan }: Placement, decision: Decision, { member, now }: By) {
-  await insertAuditRecord(trx, {
-    vaultId: member.vault.id,
-    actorId: member.userId,
-    action: 'address.refused',
-    targetType: 'vault',
-    targetId: member.vault.id,
-    details: {
-      network: network.slug,
-      segments: plan.segments,
-      effect: decision.effect,
-      policyId: decision.decisionPolicy?.id ?? null,
-      policyCode: decision.decisionPolicy?.code ?? null,
-    },
-    now,
-  })
-  return { refusal: forbidden(decision.blockReason ?? 'No policy of the vault allows you to create this address') }
+  return row.id
 }
 
 /**

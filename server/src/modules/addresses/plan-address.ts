@@ -11,6 +11,8 @@ export type PlanToken = { id: string; code: string; enabled: boolean; isNative: 
 export type AddressPlan = {
   /** Segment code to path value, without network and index. */
   segments: Record<string, number>
+  /** The chosen variant of each route, by codes. */
+  variants: { route: string; variant: string }[]
   hasIndex: boolean
   /** The derivation path without its dynamic segment. */
   staticPrefix: string
@@ -60,6 +62,7 @@ export function planAddress(
   return {
     plan: {
       segments: Object.fromEntries(valueOfRoute),
+      variants: chosen.map(({ route, variant }) => ({ route: route.code, variant: variant.code })),
       hasIndex,
       staticPrefix: formatDerivationPath(coinType, [...valueOfRoute.values()]),
       pathAt: (index) =>

@@ -288,7 +288,7 @@ describe('refused creations', () => {
       .selectFrom('audit_records')
       .select('action')
       .where('chain', '=', strict.id)
-      .where('action', '=', 'address.refused')
+      .where('action', '=', 'action.refused')
       .execute()
     expect(records).toHaveLength(1)
   })

@@ -1,51 +1,45 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Static } from 'typebox'
-import { addressScopeOf } from '../../access/address-scope.ts'
+import { addressScopeOf, ownScopeOf } from '../../access/address-scope.ts'
 import { memberOf } from '../../access/caller.ts'
-import type { Trx } from '../../db/client.ts'
 import type { Deps } from '../../deps.ts'
 import { created, mutate, ok } from '../../http/mutate.ts'
 import { type App, route } from '../../http/route.ts'
 import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../http/schema.ts'
 import { pageOf, toPage } from '../../lib/cursor.ts'
-import { AppError, notFound, unavailable } from '../../lib/errors.ts'
-import { addressIndexAttemptsMax } from '../../lib/limits.ts'
-import {
-  decideAddress,
-  deriveAddress,
-  IndexTakenError,
-  insertAddress,
-  placeAddress,
-  refuseAddress,
-  updateAddress,
-} from './actions.ts'
-import { inTurn } from './prefix-queue.ts'
+import { notFound } from '../../lib/errors.ts'
+import { gate } from '../approval-requests/gate.ts'
+import { WaitingAction } from '../approval-requests/schema.ts'
+import type { Appliers } from '../approvals/applier.ts'
+import { updateAddress } from './actions.ts'
 import { toAddress } from './present.ts'
-import { type AddressRow, findAddress, listAddresses } from './queries.ts'
+import { findAddress, listAddresses } from './queries.ts'
 import { Address, AddressCreation, AddressQuery, AddressUpdate } from './schema.ts'
 
 const tag = 'Addresses'
 
-type Hooks = {
-  /** Called in the transaction that stores an address; credits what arrived for it before. */
-  onAddressCreated: (trx: Trx, address: AddressRow) => Promise<void>
-}
-
-export function addressRoutes(app: App, deps: Deps, hooks: Hooks): void {
+export function addressRoutes(app: App, deps: Deps, appliers: Appliers): void {
   app.post(
     '/vaults/:code/addresses',
     route({
       operationId: 'createAddress',
       summary: 'Create the next address of a combination of segments',
-      description: 'Gated by policies of action type create_address. A failing wallet service leaves nothing behind.',
+      description:
+        'Gated by policies of action type create_address; 202 when it waits for votes. A failing wallet service leaves nothing behind.',
       tag,
       access: 'member',
       params: VaultParams,
       body: AddressCreation,
-      answers: { 201: Ref(Address) },
+      answers: { 201: Ref(Address), 202: Ref(WaitingAction) },
       errors: [409, 502],
     }),
-    async (request, reply) => createAddress(deps, hooks, request, reply, request.body),
+    async (request, reply) => {
+      const member = memberOf(request)
+      return gate(deps, request, reply, {
+        action: 'create_address',
+        payload: request.body,
+        appliers,
+        applied: async (trx, id) => created(toAddress((await findAddress(trx, ownScopeOf(member), id))!, member)),
+      })
+    },
   )
 
   app.get(
@@ -110,58 +104,4 @@ export function addressRoutes(app: App, deps: Deps, hooks: Hooks): void {
       )
     },
   )
-}
-
-/**
- * The wallet service is asked outside any transaction, then the address is stored in one. What goes wrong before that is
- * thrown inside it, so that a repeated request with the same Idempotency-Key finds the stored answer first.
- */
-async function createAddress(
-  deps: Deps,
-  hooks: Hooks,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  body: Static<typeof AddressCreation>,
-): Promise<FastifyReply> {
-  const member = memberOf(request)
-  const fail = (error: unknown) =>
-    mutate(deps, request, reply, async () => {
-      throw error
-    })
-
-  const now = deps.clock()
-  const placed = await settle(placeAddress(deps.db, member.vault.id, body))
-  if ('error' in placed) return fail(placed.error)
-  const placement = placed.value
-  const decision = await decideAddress(deps.db, placement, { member, now })
-  if (decision.effect !== 'allow') {
-    return mutate(deps, request, reply, (trx) => refuseAddress(trx, placement, decision, { member, now }))
-  }
-
-  return inTurn(`${member.vault.id} ${placement.plan.staticPrefix}`, async () => {
-    for (let attempt = 1; attempt <= addressIndexAttemptsMax; attempt += 1) {
-      const derived = await settle(deriveAddress(deps, member.vault.id, placement))
-      if ('error' in derived) return fail(derived.error)
-      try {
-        return await mutate(deps, request, reply, async (trx) => {
-          const by = { member, now: deps.clock() }
-          const row = await insertAddress(trx, body, placement, derived.value, by, hooks.onAddressCreated)
-          return created(toAddress(row, member))
-        })
-      } catch (error) {
-        if (!(error instanceof IndexTakenError)) throw error
-      }
-    }
-    throw unavailable('Too many addresses are being created here', 1)
-  })
-}
-
-/** The outcome of work that may end in an answer to the caller; other errors are thrown. */
-async function settle<Value>(work: Promise<Value>): Promise<{ value: Value } | { error: AppError }> {
-  try {
-    return { value: await work }
-  } catch (error) {
-    if (error instanceof AppError) return { error }
-    throw error
-  }
 }

@@ -24,10 +24,13 @@ export type Step = {
 
 export type StepContext = { vaultId: string; initiatorId: string; now: Date }
 
+export type TargetType = 'address' | 'counterparty' | 'counterparty_group'
+
 /** A step that was found possible, in the form that is stored, hashed, voted on and applied unchanged. */
 export type PreparedStep = {
   step: Step
-  targetType: 'address' | 'counterparty' | 'counterparty_group'
+  /** What `targetId` names, and what the result of the step is. */
+  targetType: TargetType
   targetId: string | null
   /** The version of the target that the step was asked for; null for a creation or a target that does not exist yet. */
   baseVersion: string | null
@@ -39,16 +42,33 @@ export type PreparedStep = {
 export type Applier = {
   /**
    * Checks shape, target and what the database would refuse, and changes nothing. Values of the form `$step:N` stand
-   * for results that do not exist yet: they are taken as they are.
-   * @throws 400 with the path within the payload, 404, 409
+   * for results that do not exist yet: they are taken as they are; that N is an earlier step has been checked.
+   * @throws 400 with the path within the payload (or `targetId`), 404, 409
    */
   prepare(db: Db | Trx, context: StepContext, step: Step): Promise<PreparedStep>
   /**
-   * Does it, with every reference resolved. The target is locked and its version compared with `baseVersion`.
+   * Does it, with every reference resolved. The target is locked and its version compared with `baseVersion`, unless
+   * that is null: an earlier step of the same chain made or changed the target. `fetched` is what `prefetch` found.
    * @throws StaleError when the target is no longer that version; 409 and the like when it cannot be done
    */
-  apply(trx: Trx, context: StepContext, step: Step, baseVersion: string | null): Promise<{ resultId: string }>
+  apply(
+    trx: Trx,
+    context: StepContext,
+    step: Step,
+    baseVersion: string | null,
+    fetched: unknown,
+  ): Promise<{ resultId: string }>
+  /** The fields of the payload that hold an id, and of what: a `$step:N` there must be the result of such a step. */
+  references?: Readonly<Record<string, TargetType>>
+  /**
+   * For an action that needs something from outside the database, which no transaction may wait for: fetches it and
+   * calls `use` with it, again with something fresh as long as it turns out to be taken. Safe to repeat.
+   * @throws what `use` throws, or 502; a fault of the step itself is left for `apply` to throw
+   */
+  prefetch?<Result>(context: StepContext, step: Step, use: (fetched: unknown) => Promise<Result>): Promise<Result>
 }
+
+export type Appliers = Readonly<Partial<Record<GatedAction, Applier>>>
 
 /** The target changed since the step was asked for. */
 export class StaleError extends Error {}

@@ -5,6 +5,8 @@ import { newId } from '../../lib/ids.ts'
 
 /** What one policy demands before its subject may go on. */
 export type ApprovalRequirement = {
+  /** The step of a chain that the demand is about; a subject that is no chain is step 0. */
+  stepIndex?: number
   policyId: string
   policyCode: string
   policyName: string
@@ -40,6 +42,7 @@ export async function openApproval(
       requirements.map((one) => ({
         vault_id: vaultId,
         subject_id: subjectId,
+        step_index: one.stepIndex ?? 0,
         policy_id: one.policyId,
         policy_code: one.policyCode,
         policy_name: one.policyName,
@@ -56,14 +59,15 @@ export async function openApproval(
       (one.approvers ?? [{ kind: 'group' as const, id: one.groupId }]).map((source) => ({ requirement: one, source })),
     )
   await sql`
-    insert into approval_eligibilities (vault_id, subject_id, user_id, policy_id, group_id)
-    select ${vaultId}, ${subjectId}, u.id, s.policy_id, coalesce(s.group_id, '')
+    insert into approval_eligibilities (vault_id, subject_id, user_id, step_index, policy_id, group_id)
+    select ${vaultId}, ${subjectId}, u.id, s.step_index, s.policy_id, coalesce(s.group_id, '')
     from unnest(
+      ${sources.map(({ requirement }) => requirement.stepIndex ?? 0)}::smallint[],
       ${sources.map(({ requirement }) => requirement.policyId)}::text[],
       ${sources.map(({ source }) => (source.kind === 'user' ? source.id : null))}::text[],
       ${sources.map(({ source }) => (source.kind === 'group' ? source.id : null))}::text[],
       ${sources.map(({ requirement }) => requirement.allowInitiator)}::boolean[]
-    ) as s(policy_id, user_id, group_id, allow_initiator)
+    ) as s(step_index, policy_id, user_id, group_id, allow_initiator)
     join users u on u.disabled_at is null and (u.id = s.user_id or exists (
       select from policy_group_memberships m join policy_groups g on g.vault_id = m.vault_id and g.id = s.group_id
       where m.vault_id = ${vaultId} and m.user_id = u.id
@@ -101,7 +105,7 @@ async function assertQuorum(trx: Trx, vaultId: string, subjectId: string): Promi
     from approval_requirements r
     left join approval_eligibilities e using (vault_id, subject_id, step_index, policy_id)
     where r.vault_id = ${vaultId} and r.subject_id = ${subjectId} and not r.bypassed
-    group by r.policy_id, r.policy_code, r.threshold having count(distinct e.user_id) < r.threshold
+    group by r.step_index, r.policy_id, r.policy_code, r.threshold having count(distinct e.user_id) < r.threshold
     order by r.policy_code limit 1`.execute(trx)
   const short = rows[0]
   if (short === undefined) return

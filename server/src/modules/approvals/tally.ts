@@ -7,9 +7,29 @@ export type RequirementState = {
   bypassed: boolean
   /** Distinct approvers who voted yes and are still entitled to. */
   approvalsCount: number
+  /** Those, and the entitled who have not voted yet. */
+  reachableCount: number
 }
 
 /** A subject is approved when every requirement that was not waived has reached its own threshold. */
 export function isApproved(requirements: RequirementState[]): boolean {
   return requirements.length > 0 && requirements.every((one) => one.bypassed || one.approvalsCount >= one.threshold)
+}
+
+/** Whether those who voted yes and those who still can are enough for every requirement that was not waived. */
+export function isQuorumReachable(requirements: RequirementState[]): boolean {
+  return requirements.every((one) => one.bypassed || one.reachableCount >= one.threshold)
+}
+
+/** What a voter of the snapshot can do and what their vote is worth; `isOpen`: the subject still takes votes. */
+export function standingOf(
+  voter: { decision: 'approve' | 'reject' | null; isEntitled: boolean },
+  isOpen: boolean,
+): { counts: boolean; voidReason: 'not_entitled' | null; canVote: boolean } {
+  const hasVoted = voter.decision !== null
+  return {
+    counts: hasVoted && voter.isEntitled,
+    voidReason: hasVoted && !voter.isEntitled ? 'not_entitled' : null,
+    canVote: isOpen && !hasVoted && voter.isEntitled,
+  }
 }

@@ -36,3 +36,16 @@ export async function castVote(trx: Trx, vote: Vote): Promise<void> {
     .where('decision', 'is', null)
     .execute()
 }
+
+/**
+ * Writes down, when a subject is resolved, whose entitlement held at that moment: what counted then shall not change
+ * with who leaves later.
+ */
+export async function settleEntitlements(trx: Trx, vaultId: string, subjectId: string): Promise<void> {
+  await sql`
+    update approval_eligibilities e set held = exists (
+      select from entitled_voters n
+      where n.vault_id = e.vault_id and n.subject_id = e.subject_id and n.user_id = e.user_id
+        and n.step_index = e.step_index and n.policy_id = e.policy_id and n.group_id = e.group_id)
+    where e.vault_id = ${vaultId} and e.subject_id = ${subjectId} and e.held is null`.execute(trx)
+}

@@ -128,6 +128,7 @@ async function creditDeposit(trx: Trx, event: DepositEvent, now: Date): Promise<
     decimals: token.decimals,
     rate: target.rate,
     flowType: target.isInternal ? 'internal' : 'external',
+    counterparty: target.counterparty,
     txHash: event.txHash,
     tags: [],
     paymentPurpose: null,

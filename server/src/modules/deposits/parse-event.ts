@@ -2,6 +2,7 @@ import { badRequest } from '../../lib/errors.ts'
 import { addressLengthMax, txHashLengthMax } from '../../lib/limits.ts'
 import { decimalPattern } from '../../lib/money.ts'
 import { txHashKey } from '../../lib/onchain-address.ts'
+import { parseTimestamp } from '../../lib/period.ts'
 
 /** A deposit as the wallet service reports it; the amount is still in token units. */
 export type DepositEvent = {
@@ -38,13 +39,9 @@ export function parseWalletEvent(body: unknown): DepositEvent | null {
   if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index > 2_147_483_647) {
     throw badRequest('tx.index', 'must be a whole number from 0')
   }
-  const blockTime = tx['blockTime'] ?? null
-  if (
-    blockTime !== null &&
-    (typeof blockTime !== 'string' || !/^\d{4}-\d\d-\d\dT/.test(blockTime) || Number.isNaN(Date.parse(blockTime)))
-  ) {
-    throw badRequest('tx.blockTime', 'must be an ISO 8601 timestamp')
-  }
+  const blockTime = typeof tx['blockTime'] === 'string' ? parseTimestamp(tx['blockTime']) : null
+  if (blockTime === null && tx['blockTime'] != null)
+    throw badRequest('tx.blockTime', 'must be an ISO 8601 timestamp with a zone')
   return {
     network: text(tx, 'network', 64),
     contract: contractOf(tx['asset']),
@@ -53,7 +50,7 @@ export function parseWalletEvent(body: unknown): DepositEvent | null {
     txHash: txHashKey(text(tx, 'txHash', txHashLengthMax)),
     index,
     fromAddress: tx['fromAddress'] == null ? null : text(tx, 'fromAddress', addressLengthMax),
-    blockTime: blockTime === null ? null : new Date(blockTime),
+    blockTime,
   }
 }
 

@@ -17,7 +17,11 @@ export function toDeposit(row: DepositRow) {
     txHash: row.tx_hash,
     index: row.tx_index,
     fromAddress: row.from_address,
-    counterparty: null,
+    counterparty:
+      row.counterparty_id === null
+        ? null
+        : { id: row.counterparty_id, name: row.counterparty_name!, kind: row.counterparty_kind! },
+    counterpartyAddressId: row.counterparty_address_id,
     flowType: row.flow_type,
     usdRate: row.usd_rate,
     usdRateAsOf: row.usd_rate_as_of?.toISOString() ?? null,

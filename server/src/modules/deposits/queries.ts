@@ -2,7 +2,9 @@ import { sql } from 'kysely'
 import type { AddressScope } from '../../access/address-scope.ts'
 import type { Db, Trx } from '../../db/client.ts'
 import type { Position } from '../../lib/cursor.ts'
+import { type AddressOwner, type CounterpartyKind, ownerOfAddress } from '../counterparties/queries.ts'
 import { newestRate, type RateColumns, type RateSnapshot, toRateSnapshot } from '../rates/queries.ts'
+import { addressKeyOn } from '../registry/queries.ts'
 import type { DepositEvent } from './parse-event.ts'
 
 /** What the registry and the address book say of an event. */
@@ -12,6 +14,8 @@ export type EventTarget = {
   token: { id: string; decimals: number; enabled: boolean } | null
   address: { vaultId: string; id: string; ownerId: string } | null
   isInternal: boolean
+  /** Who in the address book of the recipient's vault sent it. */
+  counterparty: AddressOwner | null
   rate: RateSnapshot | null
 }
 
@@ -28,16 +32,18 @@ export async function findEventTarget(db: Db | Trx, event: DepositEvent, now: Da
       address_id: string
       owner_id: string
       is_internal: boolean
+      counterparty: AddressOwner | null
     } & RateColumns
   >`
     select n.id as network_id, k.address_key, t.id as token_id, t.decimals, t.enabled,
       a.vault_id, a.id as address_id, a.owner_id, r.usd_rate, r.usd_rate_as_of, r.usd_rate_source,
       exists (select from operations o where o.vault_id = a.vault_id and o.tx_hash = ${event.txHash} and o.type = 'transfer')
         or exists (select from addresses f where f.vault_id = a.vault_id and f.network_id = n.id
-          and f.address_key = case when n.type = 'evm' then lower(${event.fromAddress}) else ${event.fromAddress} end) as is_internal
+          and f.address_key = k.from_key) as is_internal,
+      ${ownerOfAddress(sql`a.vault_id`, sql`n.id`, sql`k.from_key`)} as counterparty
     from networks n
     cross join lateral (
-      select case when n.type = 'evm' then lower(${event.toAddress}) else ${event.toAddress} end as address_key,
+      select ${addressKeyOn('n', event.toAddress)} as address_key, ${addressKeyOn('n', event.fromAddress)} as from_key,
         case when n.type = 'evm' then lower(${event.contract ?? ''}) else ${event.contract ?? ''} end as contract_key
     ) k
     left join tokens t on t.network_id = n.id and t.contract_key = k.contract_key
@@ -52,6 +58,7 @@ export async function findEventTarget(db: Db | Trx, event: DepositEvent, now: Da
     token: row.token_id === null ? null : { id: row.token_id, decimals: row.decimals, enabled: row.enabled },
     address: row.vault_id === null ? null : { vaultId: row.vault_id, id: row.address_id, ownerId: row.owner_id },
     isInternal: row.is_internal,
+    counterparty: row.counterparty,
     rate: toRateSnapshot(row),
   }
 }
@@ -73,6 +80,10 @@ export type DepositRow = {
   tx_index: number
   from_address: string | null
   flow_type: 'internal' | 'external'
+  counterparty_id: string | null
+  counterparty_address_id: string | null
+  counterparty_name: string | null
+  counterparty_kind: CounterpartyKind | null
   usd_rate: string | null
   usd_rate_as_of: Date | null
   usd_rate_source: string | null
@@ -88,6 +99,7 @@ export type DepositRow = {
 const creditedDeposits = sql`
   select o.id, o.vault_id, o.address_id, o.owner_id, a.address, a.label, n.slug as network, o.token_id, t.code as token_code,
     t.symbol as token_symbol, t.contract_address, t.decimals, o.amount, d.tx_hash, d.tx_index, d.from_address, o.flow_type,
+    o.counterparty_id, o.counterparty_address_id, o.counterparty_name, o.counterparty_kind,
     o.usd_rate, o.usd_rate_as_of, o.usd_rate_source, o.usd_value, o.tags, o.payment_purpose, o.note, o.blockchain_at,
     o.created_at, 'credited' as outcome
   from operations o
@@ -125,7 +137,8 @@ export async function listQuarantined(db: Db, scope: AddressScope, options: List
   const { rows } = await sql<DepositRow>`
     select e.id, e.vault_id, a.id as address_id, a.address, a.label, n.slug as network, t.id as token_id, t.code as token_code,
       t.symbol as token_symbol, t.contract_address, t.decimals, (e.quarantined->>'amount')::numeric as amount, d.tx_hash,
-      d.tx_index, d.from_address, o.flow_type, null as usd_rate, null::timestamptz as usd_rate_as_of, null as usd_rate_source,
+      d.tx_index, d.from_address, o.flow_type, o.counterparty_id, o.counterparty_address_id, o.counterparty_name,
+      o.counterparty_kind, null as usd_rate, null::timestamptz as usd_rate_as_of, null as usd_rate_source,
       null as usd_value, '{}'::text[] as tags, null as payment_purpose, null as note, o.blockchain_at,
       e.received_at as created_at, 'quarantined' as outcome
     from wallet_events e

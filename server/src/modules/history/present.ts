@@ -24,7 +24,7 @@ export function toHistoryItem(row: HistoryRow) {
     initiatorId: row.initiator_id,
     decisionPolicyId: row.decision_policy_id,
     decisionPolicyCode: row.decision_policy_code,
-    counterparty: null,
+    counterparty: row.counterparty_id === null ? null : { id: row.counterparty_id, name: row.counterparty_name! },
     approvalThreshold: row.approval_threshold ?? 0,
     approvalsCount: row.approvals_count,
     usdRate: row.usd_rate,

@@ -9,6 +9,8 @@ export type HistoryRow = {
   status: 'awaiting_approval' | 'pending' | 'confirmed' | 'failed' | 'rejected' | 'cancelled'
   network: string
   flow_type: 'internal' | 'external'
+  counterparty_id: string | null
+  counterparty_name: string | null
   tx_hash: string | null
   amount: string
   token_id: string
@@ -47,6 +49,9 @@ export type HistoryFilter = {
   network: string | null
   addressId: string | null
   flowType: 'internal' | 'external' | null
+  counterpartyId: string | null
+  counterpartyGroupId: string | null
+  counterpartyAddressId: string | null
   decisionPolicyId: string | null
   txHash: string | null
   from: Date | null
@@ -63,7 +68,7 @@ export async function listHistory(db: Db, scope: AddressScope, filter: HistoryFi
       where ${sql.join(conditions(scope, filter), sql` and `)}
       order by o.created_at desc, o.id desc limit ${filter.limit + 1}
     )
-    select o.id, o.type, o.status, n.slug as network, o.flow_type, o.tx_hash, o.amount, o.token_id, k.code as token_code,
+    select o.id, o.type, o.status, n.slug as network, o.flow_type, o.counterparty_id, o.counterparty_name, o.tx_hash, o.amount, o.token_id, k.code as token_code,
       k.symbol as token_symbol, k.decimals, o.address_id, a.address, a.label, t.to_address, d.from_address, o.initiator_id,
       t.fee, t.failure_reason, t.decision_policy_id, t.decision_policy_code, t.approval_threshold,
       (select count(*)::int from approval_voters w
@@ -100,6 +105,14 @@ function conditions(scope: AddressScope, filter: HistoryFilter): RawBuilder<unkn
   add(filter.network, sql`o.network_id = (select id from networks where slug = ${filter.network})`)
   add(filter.addressId, sql`o.address_id = ${filter.addressId}`)
   add(filter.flowType, sql`o.flow_type = ${filter.flowType}`)
+  add(filter.counterpartyId, sql`o.counterparty_id = ${filter.counterpartyId}`)
+  add(filter.counterpartyAddressId, sql`o.counterparty_address_id = ${filter.counterpartyAddressId}`)
+  // By membership as it is now, not as it was.
+  add(
+    filter.counterpartyGroupId,
+    sql`o.counterparty_id in (select g.counterparty_id from counterparty_group_memberships g
+      where g.vault_id = ${scope.vaultId} and g.group_id = ${filter.counterpartyGroupId})`,
+  )
   add(
     filter.decisionPolicyId,
     sql`exists (select from transfers p where p.vault_id = o.vault_id and p.id = o.id and p.decision_policy_id = ${filter.decisionPolicyId})`,

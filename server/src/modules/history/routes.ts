@@ -41,6 +41,9 @@ export function historyRoutes(app: App, deps: Deps): void {
         network: query.network ?? null,
         addressId: query.addressId ?? null,
         flowType: query.flowType ?? null,
+        counterpartyId: query.counterpartyId ?? null,
+        counterpartyGroupId: query.counterpartyGroupId ?? null,
+        counterpartyAddressId: query.counterpartyAddressId ?? null,
         decisionPolicyId: query.decisionPolicyId ?? null,
         txHash: query.txHash === undefined ? null : txHashKey(query.txHash),
       }

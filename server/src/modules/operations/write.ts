@@ -6,6 +6,8 @@ import type { RateSnapshot } from '../rates/queries.ts'
 export type OperationStatus = 'awaiting_approval' | 'pending' | 'confirmed' | 'failed' | 'rejected' | 'cancelled'
 export type FlowType = 'internal' | 'external'
 
+export type OperationCounterparty = { id: string; addressId: string; name: string; kind: string }
+
 export type NewOperation = {
   vaultId: string
   id: string
@@ -21,6 +23,8 @@ export type NewOperation = {
   /** null: no rate was fresh enough. */
   rate: RateSnapshot | null
   flowType: FlowType
+  /** Who is on the other side, as the address book says now. */
+  counterparty: OperationCounterparty | null
   txHash: string | null
   tags: string[]
   paymentPurpose: string | null
@@ -51,6 +55,10 @@ export async function insertOperation(trx: Trx, operation: NewOperation): Promis
       usd_value:
         operation.rate === null ? null : usdValueOf(operation.amount, operation.decimals, operation.rate.usdRate),
       flow_type: operation.flowType,
+      counterparty_id: operation.counterparty?.id ?? null,
+      counterparty_address_id: operation.counterparty?.addressId ?? null,
+      counterparty_name: operation.counterparty?.name ?? null,
+      counterparty_kind: operation.counterparty?.kind ?? null,
       tx_hash: operation.txHash,
       tags: operation.tags,
       payment_purpose: operation.paymentPurpose,

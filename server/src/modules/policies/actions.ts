@@ -7,17 +7,21 @@ import { changedFields } from './changes.ts'
 import type { Rule } from './decision.ts'
 import {
   type ApproverDraft,
+  counterpartyReferences,
   findPolicyFaults,
   groupReferences,
   type PolicyChange,
   type PolicyDraft,
+  type Reference,
   type RuleDraft,
   userReferences,
+  variantReferences,
 } from './policy-draft.ts'
 import {
   findGroup,
   findPolicy,
   listMembersAmong,
+  listNamedAmong,
   lockExistingGroups,
   lockForAdministrator,
   type PolicyRow,
@@ -112,21 +116,38 @@ async function getPolicyToWrite(trx: Trx, id: string, actorId: string): Promise<
 async function assertSound(trx: Trx, vaultId: string, draft: PolicyDraft, given: PolicyChange): Promise<void> {
   const faults = findPolicyFaults(draft)
   if (faults.length > 0) throw faulty(faults)
-  const missing = await findMissingReferences(trx, vaultId, given)
-  if (missing.length > 0) throw faulty(missing)
+  const dangling = await findMissingReferences(trx, vaultId, given)
+  if (dangling.length > 0) throw faulty(dangling)
 }
 
 async function findMissingReferences(trx: Trx, vaultId: string, given: PolicyChange): Promise<FieldFault[]> {
   const groups = groupReferences(given)
   const users = userReferences(given)
-  const existing = await lockExistingGroups(trx, vaultId, [...new Set(groups.map(({ id }) => id))])
-  const members = await listMembersAmong(trx, vaultId, [...new Set(users.map(({ id }) => id))])
+  const counterparties = counterpartyReferences(given, 'counterparty')
+  const counterpartyGroups = counterpartyReferences(given, 'counterpartyGroup')
+  const variants = variantReferences(given)
+  const existingGroups = await lockExistingGroups(trx, vaultId, idsOf(groups))
+  const members = await listMembersAmong(trx, vaultId, idsOf(users))
+  const named = await listNamedAmong(trx, vaultId, {
+    counterparties: idsOf(counterparties),
+    counterpartyGroups: idsOf(counterpartyGroups),
+    variants: idsOf(variants),
+  })
   return [
-    ...groups
-      .filter(({ id }) => !existing.has(id))
-      .map(({ field }) => ({ field, message: 'is no policy group of the vault' })),
-    ...users.filter(({ id }) => !members.has(id)).map(({ field }) => ({ field, message: 'is no member of the vault' })),
+    ...missing(groups, existingGroups, 'is no policy group of the vault'),
+    ...missing(users, members, 'is no member of the vault'),
+    ...missing(counterparties, named.counterparties, 'is no counterparty of the vault'),
+    ...missing(counterpartyGroups, named.counterpartyGroups, 'is no counterparty group of the vault'),
+    ...missing(variants, named.variants, 'is no route and variant of the vault'),
   ]
+}
+
+function idsOf(references: Reference[]): string[] {
+  return [...new Set(references.map(({ id }) => id))]
+}
+
+function missing(references: Reference[], existing: ReadonlySet<string>, message: string): FieldFault[] {
+  return references.filter(({ id }) => !existing.has(id)).map(({ field }) => ({ field, message }))
 }
 
 function columnsOf(draft: PolicyDraft) {

@@ -1,3 +1,5 @@
+import type { Facts } from './facts.ts'
+
 /** What the policies of a vault say about one action (decisions.md, section 6). Types, and the pure rule that combines. */
 
 export type Effect = 'allow' | 'block' | 'approval' | 'deny'
@@ -53,7 +55,12 @@ export type Decision = {
   trace: PolicyTrace[]
   /** The matching policies as they were, ordered by id: what the evidence keeps. */
   policies: PolicySnapshot[]
+  /** What it was decided on. */
+  facts: Facts
 }
+
+/** What readers see of a decision that is kept as JSON with its transfer or approval request. */
+export type KeptDecision = Pick<Decision, 'effect' | 'decisionPolicy' | 'trace'>
 
 /** Whether a policy that matches asks for votes: requireApproval, or allow with a threshold. */
 export function asksApproval(policy: Pick<PolicySnapshot, 'effect' | 'approvalThreshold'>): boolean {
@@ -67,7 +74,7 @@ const defaultBlockReason = 'A policy of the vault blocks this action'
  * asks for approval; else any allow allows; else the action is denied. adminBypass waives a requirement for an
  * administrator and never lifts a block.
  */
-export function combine(matching: PolicySnapshot[], initiatorIsAdmin: boolean): Omit<Decision, 'trace'> {
+export function combine(matching: PolicySnapshot[], initiatorIsAdmin: boolean): Omit<Decision, 'trace' | 'facts'> {
   const policies = matching.toSorted((a, b) => (a.id < b.id ? -1 : 1))
   const requirements = policies.filter(asksApproval).map((policy) => toRequirement(policy, initiatorIsAdmin))
   const block = policies.find(({ effect }) => effect === 'block')

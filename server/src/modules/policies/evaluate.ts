@@ -15,6 +15,14 @@ export function evaluatePolicy(policy: PolicySnapshot, facts: Facts): PolicyTrac
   return { policyId: policy.id, policyCode: policy.code, matched: rules.every(({ matched }) => matched), rules }
 }
 
+/** Whether a policy cannot match, whatever the facts say that are still unknown. */
+export function isRuledOut(policy: PolicySnapshot, facts: Facts): boolean {
+  return policy.rules.some(({ conditionType, selectors }) => {
+    const truths = selectors.map((selector) => evaluateSelector(selector, facts).matched)
+    return combineTruths(conditionType, truths) === false
+  })
+}
+
 /** `inDoubt` is what the rule becomes when nobody can tell; the trace shows its selectors as they were then assumed. */
 function evaluateRule(rule: Rule, facts: Facts, inDoubt: boolean): RuleTrace {
   const findings = rule.selectors.map((selector) => ({ selector, ...evaluateSelector(selector, facts) }))

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import type { FieldFault } from '../../lib/errors.ts'
 import type { CreatePolicy, UpdatePolicy } from './schema.ts'
+import type { RouteVariant } from './selectors/route-variant.ts'
 import { findSelectorFault } from './selectors.ts'
 
 type Creation = Static<typeof CreatePolicy>
@@ -33,23 +34,10 @@ const defaults = {
 /** Every fault of a policy that its schema cannot express; none: it may be stored, as far as names it refers to exist. */
 export function findPolicyFaults(draft: PolicyDraft): FieldFault[] {
   return [
-    ...findActionFaults(draft),
     ...findEffectFaults(draft),
     ...draft.approvers.flatMap((approver, i) => findApproverFaults(approver, i, draft.approvers)),
     ...draft.rules.flatMap((rule, i) => findRuleFaults(rule, i, draft.actionType)),
   ]
-}
-
-function findActionFaults({ actionType, effect, approvalThreshold }: PolicyDraft): FieldFault[] {
-  if (actionType !== 'transfer' && actionType !== 'create_address') {
-    return [{ field: 'actionType', message: `${actionType} is not available yet` }]
-  }
-  const asksApproval = effect === 'requireApproval' || approvalThreshold >= 1
-  if (actionType === 'create_address' && effect !== 'block' && asksApproval) {
-    const field = effect === 'requireApproval' ? 'effect' : 'approvalThreshold'
-    return [{ field, message: 'approval of create_address is not available yet' }]
-  }
-  return []
 }
 
 function findEffectFaults({ effect, approvalThreshold, approvers, blockReason }: PolicyDraft): FieldFault[] {
@@ -98,18 +86,41 @@ export type Reference = { field: string; id: string }
 
 /** The groups of the vault that rules and approvers refer to, and where. */
 export function groupReferences({ rules = [], approvers = [] }: PolicyChange): Reference[] {
-  const named = rules.flatMap(({ selectors }, i) =>
-    selectors.flatMap(({ selectorType, value }, j): Reference[] => {
-      if (selectorType !== 'initiatorGroup') return []
-      const field = `rules.${i}.selectors.${j}.value`
-      if (Array.isArray(value)) return value.map((id, k) => ({ field: `${field}.${k}`, id: String(id) }))
-      return [{ field, id: String(value) }]
-    }),
-  )
   const approving = approvers.flatMap(({ groupId }, i) =>
     groupId === undefined ? [] : [{ field: `approvers.${i}.groupId`, id: groupId }],
   )
-  return [...named, ...approving]
+  return [...valuesOf(rules, 'initiatorGroup').map(toReference), ...approving]
+}
+
+/** The counterparties, or the counterparty groups, that rules refer to, and where. */
+export function counterpartyReferences(
+  { rules = [] }: PolicyChange,
+  selectorType: 'counterparty' | 'counterpartyGroup',
+): Reference[] {
+  return valuesOf(rules, selectorType).map(toReference)
+}
+
+/** The variants that rules refer to by codes, and where; a code holds no `/`, so that `id` is `route/variant`. */
+export function variantReferences({ rules = [] }: PolicyChange): Reference[] {
+  return valuesOf(rules, 'routeVariant').map(({ field, value }) => {
+    const { route, variant } = value as RouteVariant
+    return { field, id: `${route}/${variant}` }
+  })
+}
+
+/** Every single value that selectors of this type name, and where; their form has been checked. */
+function valuesOf(rules: RuleDraft[], wanted: string): { field: string; value: unknown }[] {
+  return rules.flatMap(({ selectors }, i) =>
+    selectors.flatMap(({ selectorType, value }, j) => {
+      if (selectorType !== wanted) return []
+      const field = `rules.${i}.selectors.${j}.value`
+      return Array.isArray(value) ? value.map((one, k) => ({ field: `${field}.${k}`, value: one })) : [{ field, value }]
+    }),
+  )
+}
+
+function toReference({ field, value }: { field: string; value: unknown }): Reference {
+  return { field, id: String(value) }
 }
 
 /** The people that approvers refer to, and where. */

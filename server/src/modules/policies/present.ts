@@ -1,6 +1,15 @@
 import type { Static } from 'typebox'
+import type { Decision, KeptDecision, PolicyTrace, SelectorTrace } from './decision.ts'
 import type { GroupListRow, GroupRow, MembershipRow, PolicyRow } from './queries.ts'
-import type { Policy, PolicyGroup, PolicyGroupListItem, PolicyGroupMembership, PolicyListItem } from './schema.ts'
+import type {
+  Policy,
+  PolicyGroup,
+  PolicyGroupListItem,
+  PolicyGroupMembership,
+  PolicyListItem,
+  PolicySimulation,
+} from './schema.ts'
+import { readVelocityWindow, velocityTypes } from './selectors/velocity.ts'
 
 export function toPolicyGroup(row: GroupRow): Static<typeof PolicyGroup> {
   return {
@@ -28,6 +37,55 @@ export function toPolicy(row: PolicyRow): Static<typeof Policy> {
 export function toPolicyListItem(row: PolicyRow): Static<typeof PolicyListItem> {
   const group = { id: row.groupId, code: row.groupCode, name: row.groupName }
   return { ...policyFields(row), group, _count: { rules: row.rules.length } }
+}
+
+/** Who reads a trace: an administrator, the initiator, or somebody else who may see the subject (an approver, say). */
+export type TraceReader = { isAdmin: boolean; isInitiator: boolean }
+
+/** A decision as it is kept with its subject. */
+export function toPolicyDecision({ effect, decisionPolicy, trace }: KeptDecision, reader: TraceReader) {
+  return { effect, decisionPolicy, trace: toTrace(trace, reader) }
+}
+
+export function toPolicySimulation(decision: Decision, reader: TraceReader): Static<typeof PolicySimulation> {
+  const { effect, blockReason, decisionPolicy, requirements, trace } = decision
+  return {
+    effect,
+    blockReason,
+    decisionPolicy,
+    requirements: requirements.map(({ policyId, policyCode, threshold, bypassed }) => ({
+      policyId,
+      policyCode,
+      threshold,
+      bypassed,
+    })),
+    trace: toTrace(trace, reader),
+  }
+}
+
+/**
+ * A trace without the figures that are not the reader's: the sums of other people's transfers are for administrators,
+ * the initiator's own sums and balances for the initiator too. Whether a selector matched is for everybody.
+ */
+function toTrace(trace: PolicyTrace[], { isAdmin, isInitiator }: TraceReader): PolicyTrace[] {
+  if (isAdmin) return trace
+  return trace.map((policy) => ({
+    ...policy,
+    rules: policy.rules.map((rule) => ({
+      ...rule,
+      selectors: rule.selectors.map((selector) => (isPrivate(selector, isInitiator) ? hidden(selector) : selector)),
+    })),
+  }))
+}
+
+function isPrivate({ selectorType, expected }: SelectorTrace, isInitiator: boolean): boolean {
+  if (selectorType === 'percentOfBalance') return !isInitiator
+  if (!velocityTypes.has(selectorType)) return false
+  return !isInitiator || readVelocityWindow(expected)?.per !== 'initiator'
+}
+
+function hidden(selector: SelectorTrace): SelectorTrace {
+  return { ...selector, observed: null }
 }
 
 function groupFields(row: Omit<GroupRow, 'policies' | 'memberships'>) {

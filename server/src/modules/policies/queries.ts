@@ -2,6 +2,8 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db, Trx } from '../../db/client.ts'
 import type { Position } from '../../lib/cursor.ts'
 import type { PolicyEffect, PolicySnapshot, Rule } from './decision.ts'
+import { type Facts, type VelocityScope, type VelocitySum, velocityScopes } from './facts.ts'
+import { velocityKeyOf, type VelocityWindow } from './velocity.ts'
 
 /** What the caller is in the vault that a row belongs to, read in the same statement as the row. */
 export type Standing = { isMember: boolean; isAdmin: boolean }
@@ -66,6 +68,23 @@ export type PolicyRow = {
   groupName: string
 }
 
+/** Whose groups and standing the policies look at; `groupIds` includes the built-in group `everyone`. */
+export type Initiator = { userId: string; groupIds: string[]; isAdmin: boolean }
+
+/** A member of the vault as an initiator; null when they are in no group of it any more, or disabled. */
+export async function findInitiator(db: Db | Trx, vaultId: string, userId: string): Promise<Initiator | null> {
+  const { rows } = await sql<{ groupIds: string[]; isMember: boolean; isAdmin: boolean }>`
+    select array_agg(g.id) as "groupIds", count(m.id) > 0 as "isMember",
+      coalesce(bool_or(g.is_system and g.code = 'administrators'), false) as "isAdmin"
+    from policy_groups g
+    left join policy_group_memberships m on m.vault_id = g.vault_id and m.group_id = g.id and m.user_id = ${userId}
+    where g.vault_id = ${vaultId} and (m.id is not null or (g.is_system and g.code = 'everyone'))
+      and exists (select from users u where u.id = ${userId} and u.disabled_at is null)`.execute(db)
+  const row = rows[0]
+  if (row === undefined || !row.isMember) return null
+  return { userId, groupIds: row.groupIds, isAdmin: row.isAdmin }
+}
+
 /** Enabled policies of an action in the given groups, ordered by id, with their explicit approvers. */
 export async function listCandidates(
   db: Db | Trx,
@@ -86,6 +105,62 @@ export async function listCandidates(
     where p.vault_id = ${vaultId} and p.action_type = ${actionType} and p.enabled and p.group_id = any(${groupIds})
     order by p.id collate "C"`.execute(db)
   return rows
+}
+
+/** Takes these advisory locks, in their order, until the transaction ends. */
+export async function lockVelocity(trx: Trx, locks: bigint[]): Promise<void> {
+  if (locks.length === 0) return
+  const ids = locks.map(String)
+  await sql`select pg_advisory_xact_lock(lock.id) from unnest(${ids}::bigint[]) as lock (id)`.execute(trx)
+}
+
+/**
+ * What the transfers in these windows add up to that wait, run or are confirmed, the one that is decided on left out: one
+ * round trip, in which every window is a range of the index of its scope. A scope that the facts do not tell is left out.
+ */
+export async function sumVelocity(
+  db: Db | Trx,
+  vaultId: string,
+  windows: VelocityWindow[],
+  facts: Facts,
+): Promise<VelocitySum[]> {
+  const parts = velocityScopes.flatMap((per) => {
+    const seconds = windows.filter((window) => window.per === per).map(({ windowSeconds }) => windowSeconds)
+    const key = velocityKeyOf(per, vaultId, facts)
+    return key === null || seconds.length === 0 ? [] : [sumsOfScope({ vaultId, per, key, seconds, facts })]
+  })
+  if (parts.length === 0) return []
+  const { rows } = await sql<VelocitySum>`${sql.join(parts, sql` union all `)}`.execute(db)
+  return rows
+}
+
+type Scope = { vaultId: string; per: VelocityScope; key: string; seconds: number[]; facts: Facts }
+
+/** No upper bound: a request that began later may have committed first, and it counts. */
+function sumsOfScope({ vaultId, per, key, seconds, facts }: Scope): RawBuilder<unknown> {
+  const { now, operationId = null, token } = facts
+  const since = sql`${now}::timestamptz - make_interval(secs => w.seconds)`
+  const counted = {
+    initiator: sql`operations o where o.initiator_id = ${key} and o.created_at > ${since}`,
+    sourceAddress: sql`operations o where o.address_id = ${key} and o.created_at > ${since}`,
+    vault: sql`operations o where o.created_at > ${since}`,
+    destination: sql`transfers t join operations o on o.vault_id = t.vault_id and o.id = t.id
+      where t.vault_id = ${vaultId} and t.to_address_key = ${key} and t.created_at > ${since}`,
+  }[per]
+  // The unit of a token is 1e-decimals, which is exact; a division would not be.
+  return sql`
+    select ${per} as per, w.seconds as "windowSeconds", s.*
+    from unnest(${seconds}::int[]) as w (seconds)
+    cross join lateral (
+      select count(*)::int as count,
+        trim_scale(coalesce(sum(c.units) filter (where c.token_id = ${token?.id ?? null}), 0))::text as amount,
+        case when count(*) = count(c.usd_rate) then trim_scale(coalesce(sum(c.units * c.usd_rate), 0))::text end as usd
+      from (
+        select o.token_id, o.usd_rate, o.amount * (select ('1e-' || k.decimals)::numeric from tokens k where k.id = o.token_id) as units
+        from ${counted} and o.vault_id = ${vaultId} and o.type = 'transfer'
+          and o.status in ('awaiting_approval', 'pending', 'confirmed') and o.id is distinct from ${operationId}
+      ) c
+    ) s`
 }
 
 export async function findGroup(
@@ -195,6 +270,31 @@ export async function listMembersAmong(db: Db | Trx, vaultId: string, userIds: s
     select distinct user_id from policy_group_memberships
     where vault_id = ${vaultId} and user_id = any(${userIds})`.execute(db)
   return new Set(rows.map(({ user_id }) => user_id))
+}
+
+type Names<Value> = { counterparties: Value; counterpartyGroups: Value; variants: Value }
+
+/** Which of these the vault has: ids, and `route/variant` by codes. None of them is ever deleted while addresses exist. */
+export async function listNamedAmong(db: Db | Trx, vaultId: string, wanted: Names<string[]>): Promise<Names<Set<string>>> {
+  const { counterparties, counterpartyGroups, variants } = wanted
+  if ([counterparties, counterpartyGroups, variants].every(({ length }) => length === 0)) {
+    return { counterparties: new Set(), counterpartyGroups: new Set(), variants: new Set() }
+  }
+  const { rows } = await sql<Names<string[]>>`
+    select
+      array(select id from counterparties where vault_id = ${vaultId} and id = any(${counterparties})) as counterparties,
+      array(select id from counterparty_groups where vault_id = ${vaultId} and id = any(${counterpartyGroups}))
+        as "counterpartyGroups",
+      array(
+        select r.code || '/' || v.code from routes r join variants v on v.vault_id = r.vault_id and v.route_id = r.id
+        where r.vault_id = ${vaultId} and r.code || '/' || v.code = any(${variants})
+      ) as variants`.execute(db)
+  const row = rows[0]!
+  return {
+    counterparties: new Set(row.counterparties),
+    counterpartyGroups: new Set(row.counterpartyGroups),
+    variants: new Set(row.variants),
+  }
 }
 
 /** Whether somebody who can sign in stays in the group when `leavingUserId` leaves it. */

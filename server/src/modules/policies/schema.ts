@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import {
   Closed,
   Code,
@@ -14,24 +14,13 @@ import {
   Uri,
 } from '../../http/schema.ts'
 import * as limits from '../../lib/limits.ts'
+import { actionTypes, renderSelectorTable } from './selectors.ts'
 
-const actionTypes = [
-  'transfer',
-  'create_address',
-  'counterparty_create',
-  'counterparty_update',
-  'counterparty_archive',
-  'counterparty_group_create',
-  'counterparty_group_update',
-  'counterparty_group_archive',
-  'counterparty_group_add',
-  'counterparty_group_remove',
-] as const
 const policyEffects = ['allow', 'block', 'requireApproval'] as const
 const conditionTypes = ['require', 'any', 'exclude'] as const
 const approverKinds = ['user', 'group'] as const
 
-const ActionType = Enum(actionTypes)
+export const ActionType = Enum(actionTypes)
 const PolicyEffect = Enum(policyEffects)
 const ConditionType = Enum(conditionTypes)
 const ApproverKind = Enum(approverKinds)
@@ -43,8 +32,12 @@ const MemberUserId = Type.String({
 })
 const SelectorType = Type.String({ minLength: 1, maxLength: 64, examples: ['amount'] })
 const SelectorValue = Type.Unknown({
-  description:
-    'Numbers: {op: gt|gte|lt|lte, value} or {op: between, min, max} with decimal strings. Sets: one string or an array, meaning any of. time: {timezone, days, from, to}.',
+  description: [
+    'Numbers: {op: gt|gte|lt|lte, value} or {op: between, min, max} with decimal strings.',
+    'Sets: one string or an array, meaning any of.',
+    `velocity…: {op: gt|gte|lt|lte, value, windowSeconds: ${limits.velocityWindowSecondsMin} to ${limits.velocityWindowSecondsMax}, per: initiator|sourceAddress|destination|vault}.`,
+    'routeVariant: {route, variant}, or an array of them. time: {timezone, days, from, to}.',
+  ].join(' '),
   examples: [{ op: 'gt', value: '1000' }],
 })
 const ApprovalThreshold = Type.Integer({
@@ -158,7 +151,72 @@ export const PolicyListItem = Closed(
   { $id: 'PolicyListItem' },
 )
 
-export const policyComponents = [PolicyGroupMembership, PolicyGroup, PolicyGroupListItem, Policy, PolicyListItem]
+/** Every candidate with what its rules found; part of previews, simulations and what a decision keeps. */
+export const PolicyTrace = Closed(
+  {
+    policyId: Id,
+    policyCode: Code,
+    matched: Type.Boolean(),
+    rules: Type.Array(
+      Closed({
+        conditionType: Type.String({ examples: ['require'] }),
+        matched: Type.Boolean(),
+        selectors: Type.Array(
+          Closed({
+            selectorType: SelectorType,
+            matched: Type.Boolean({
+              description: 'What was assumed when nobody can tell: true for policies that restrict, false for ones that allow.',
+            }),
+            expected: Type.Unknown({ description: 'The value of the selector.', examples: [{ op: 'gt', value: '1000' }] }),
+            observed: Type.Unknown({
+              description: 'What was found; null when nobody can tell, or when it is not for the reader.',
+              examples: ['1250'],
+            }),
+          }),
+        ),
+      }),
+    ),
+  },
+  { $id: 'PolicyTrace', description: 'One candidate policy of a decision, matching or not, and why.' },
+)
+const DecisionEffect = Enum(['allow', 'block', 'approval', 'deny'])
+const DecisionPolicy = Nullable(Closed({ id: Id, code: Code, name: Name }))
+export const PolicyDecision = Closed(
+  {
+    effect: DecisionEffect,
+    decisionPolicy: DecisionPolicy,
+    trace: Type.Array(Type.Unsafe<Static<typeof PolicyTrace>>(Type.Ref('PolicyTrace'))),
+  },
+  { $id: 'PolicyDecision', description: 'What the policies said, and why.' },
+)
+export const PolicySimulation = Closed(
+  {
+    effect: DecisionEffect,
+    blockReason: Nullable(BlockReason),
+    decisionPolicy: DecisionPolicy,
+    requirements: Type.Array(
+      Closed({
+        policyId: Id,
+        policyCode: Code,
+        threshold: Type.Integer({ minimum: 1, examples: [2] }),
+        bypassed: Type.Boolean({ description: 'Waived, because the initiator administers the vault.' }),
+      }),
+    ),
+    trace: Type.Array(Type.Unsafe<Static<typeof PolicyTrace>>(Type.Ref('PolicyTrace'))),
+  },
+  { $id: 'PolicySimulation' },
+)
+
+export const policyComponents = [
+  PolicyGroupMembership,
+  PolicyGroup,
+  PolicyGroupListItem,
+  Policy,
+  PolicyListItem,
+  PolicyTrace,
+  PolicyDecision,
+  PolicySimulation,
+]
 
 export const CreatePolicyGroup = Closed({ code: Code, name: Name, ...optionalLooks })
 export const UpdatePolicyGroup = Closed({ code: Type.Optional(Code), name: Type.Optional(Name), ...optionalLooks })
@@ -194,13 +252,11 @@ const settings = {
     }),
   ),
 }
-export const CreatePolicy = Closed({
-  code: Code,
-  name: Name,
-  actionType: ActionType,
-  effect: PolicyEffect,
-  ...settings,
-})
+const selectorsDescription = `The selectors, and the actions each applies to:\n\n${renderSelectorTable()}`
+export const CreatePolicy = Closed(
+  { code: Code, name: Name, actionType: ActionType, effect: PolicyEffect, ...settings },
+  { description: selectorsDescription },
+)
 export const UpdatePolicy = Closed({
   code: Type.Optional(Code),
   name: Type.Optional(Name),

@@ -1,62 +1,163 @@
 import type { FieldFault } from '../../lib/errors.ts'
 import type { Facts } from './facts.ts'
+import { addressGroup } from './selectors/address-group.ts'
 import { amount } from './selectors/amount.ts'
+import { amountUsd } from './selectors/amount-usd.ts'
+import { counterparty } from './selectors/counterparty.ts'
+import { counterpartyAgeHours } from './selectors/counterparty-age-hours.ts'
+import { counterpartyGroup } from './selectors/counterparty-group.ts'
+import { counterpartyKind } from './selectors/counterparty-kind.ts'
 import { destination } from './selectors/destination.ts'
 import { destinationType } from './selectors/destination-type.ts'
 import { initiator } from './selectors/initiator.ts'
 import { initiatorGroup } from './selectors/initiator-group.ts'
 import { network } from './selectors/network.ts'
+import { percentOfBalance } from './selectors/percent-of-balance.ts'
+import { routeVariant } from './selectors/route-variant.ts'
 import type { Finding, SelectorKind } from './selectors/selector.ts'
 import { sourceAddress } from './selectors/source-address.ts'
 import { time } from './selectors/time.ts'
 import { token } from './selectors/token.ts'
+import { velocityAmount, velocityCount, velocityUsd } from './selectors/velocity.ts'
 
-type Entry = { kind: SelectorKind; actionTypes: readonly string[] }
+export const actionTypes = [
+  'transfer',
+  'create_address',
+  'counterparty_create',
+  'counterparty_update',
+  'counterparty_archive',
+  'counterparty_group_create',
+  'counterparty_group_update',
+  'counterparty_group_archive',
+  'counterparty_group_add',
+  'counterparty_group_remove',
+] as const
+export type ActionType = (typeof actionTypes)[number]
 
-const everyAction = ['transfer', 'create_address'] as const
-const transfersOnly = ['transfer'] as const
+/** `kind` is null where nothing can be evaluated yet; such a selector is refused by name, and so is an unavailable one. */
+type Entry = {
+  kind: SelectorKind | null
+  isAvailable: boolean
+  actionTypes: readonly ActionType[]
+  /** What it looks at, for people. */
+  summary: string
+}
 
-/** The selectors there are, and the actions each applies to. A Map: a name such as `constructor` finds nothing. */
-const registry: ReadonlyMap<string, Entry> = new Map<string, Entry>([
-  ['amount', { kind: amount, actionTypes: transfersOnly }],
-  ['token', { kind: token, actionTypes: transfersOnly }],
-  ['network', { kind: network, actionTypes: everyAction }],
-  ['sourceAddress', { kind: sourceAddress, actionTypes: transfersOnly }],
-  ['destination', { kind: destination, actionTypes: transfersOnly }],
-  ['destinationType', { kind: destinationType, actionTypes: transfersOnly }],
-  ['initiator', { kind: initiator, actionTypes: everyAction }],
-  ['initiatorGroup', { kind: initiatorGroup, actionTypes: everyAction }],
-  ['time', { kind: time, actionTypes: everyAction }],
-])
+const transfers: readonly ActionType[] = ['transfer']
+const transfersAndAddresses: readonly ActionType[] = ['transfer', 'create_address']
+/** Actions on a counterparty that exists. */
+const counterpartyChanges: readonly ActionType[] = [
+  'counterparty_update',
+  'counterparty_archive',
+  'counterparty_group_add',
+  'counterparty_group_remove',
+]
+const groupChanges: readonly ActionType[] = ['counterparty_group_update', 'counterparty_group_archive']
 
-/** Named by the interface and not built yet: refused by name, so that nobody takes a policy for working. */
-const notAvailableYet: ReadonlySet<string> = new Set([
-  'amountUsd',
-  'percentOfBalance',
-  'velocityAmount',
-  'velocityUsd',
-  'velocityCount',
-  'addressGroup',
-  'routeVariant',
-  'counterparty',
-  'counterpartyGroup',
-  'counterpartyKind',
-  'counterpartyAgeHours',
-  'category',
-])
+/**
+ * The one table of selectors: which there are, what each looks at, and the actions each applies to. The description of
+ * the API and docs/policies.md are rendered from it. A Map: a name such as `constructor` finds nothing.
+ */
+const registry: ReadonlyMap<string, Entry> = new Map(
+  Object.entries<Omit<Entry, 'isAvailable'> & { isAvailable?: boolean }>({
+    amount: { kind: amount, actionTypes: transfers, summary: 'amount in token units' },
+    amountUsd: { kind: amountUsd, actionTypes: transfers, summary: 'amount in USD at the rate of the moment' },
+    percentOfBalance: {
+      kind: percentOfBalance,
+      actionTypes: transfers,
+      summary: 'amount in per cent of what the source address has available of the token before the transfer',
+    },
+    velocityAmount: {
+      kind: velocityAmount,
+      actionTypes: transfers,
+      summary: 'sum of the transfers of the token in a window, this one included, in token units',
+    },
+    velocityUsd: {
+      kind: velocityUsd,
+      actionTypes: transfers,
+      summary: 'sum of the transfers of all tokens in a window, this one included, in USD',
+    },
+    velocityCount: {
+      kind: velocityCount,
+      actionTypes: transfers,
+      summary: 'number of transfers in a window, this one included',
+    },
+    token: { kind: token, actionTypes: transfers, summary: 'token by id or code' },
+    network: { kind: network, actionTypes: transfersAndAddresses, summary: 'network by slug' },
+    sourceAddress: {
+      kind: sourceAddress,
+      actionTypes: transfers,
+      summary: 'address that pays, by id or on-chain address',
+    },
+    addressGroup: {
+      kind: addressGroup,
+      isAvailable: false,
+      actionTypes: transfers,
+      summary: 'folder of the source address, by id',
+    },
+    routeVariant: {
+      kind: routeVariant,
+      actionTypes: transfersAndAddresses,
+      summary: 'segment of the source address, or of the one to create, by the codes of route and variant',
+    },
+    destination: { kind: destination, actionTypes: transfers, summary: 'on-chain address that is paid' },
+    destinationType: {
+      kind: destinationType,
+      actionTypes: transfers,
+      summary: 'internal (an address of the vault), counterparty (of the address book) or unknown',
+    },
+    counterparty: {
+      kind: counterparty,
+      actionTypes: [...transfers, ...counterpartyChanges],
+      summary: 'counterparty that is paid or changed, by id',
+    },
+    counterpartyGroup: {
+      kind: counterpartyGroup,
+      actionTypes: [...transfers, ...counterpartyChanges, ...groupChanges],
+      summary: 'group of the counterparty by id; for counterparty_group_* the group that is changed',
+    },
+    counterpartyKind: {
+      kind: counterpartyKind,
+      actionTypes: [...transfers, 'counterparty_create', ...counterpartyChanges],
+      summary: 'individual, company, exchange, service or other',
+    },
+    counterpartyAgeHours: {
+      kind: counterpartyAgeHours,
+      actionTypes: [...transfers, ...counterpartyChanges],
+      summary: 'hours since the counterparty was created',
+    },
+    initiator: { kind: initiator, actionTypes, summary: 'who asks, by user id' },
+    initiatorGroup: { kind: initiatorGroup, actionTypes, summary: 'policy group that who asks is in, by id' },
+    category: { kind: null, isAvailable: false, actionTypes: transfers, summary: 'operation category, by key' },
+    time: { kind: time, actionTypes, summary: 'weekly window on the wall clock of a zone' },
+  }).map(([name, entry]) => [name, { isAvailable: true, ...entry }]),
+)
 
-export const selectorTypes: readonly string[] = [...registry.keys()]
+/** The selectors that a policy may use. */
+export const selectorTypes: readonly string[] = [...registry].flatMap(([name, entry]) =>
+  entry.isAvailable ? [name] : [],
+)
+
+/** The table of selectors in Markdown, for the description of the API and the manual. */
+export function renderSelectorTable(): string {
+  const rows = [...registry].map(([name, entry]) => {
+    const actions = entry.actionTypes.length === actionTypes.length ? 'every action' : entry.actionTypes.join(', ')
+    return `| \`${name}\` | ${entry.summary} | ${entry.isAvailable ? actions : 'not available yet'} |`
+  })
+  return ['| Selector | Looks at | Applies to |', '|---|---|---|', ...rows].join('\n')
+}
 
 /** What is wrong with a selector of a policy of the given action; fields are relative to the selector. null: nothing. */
 export function findSelectorFault(actionType: string, selectorType: string, value: unknown): FieldFault | null {
-  if (notAvailableYet.has(selectorType)) {
-    return { field: 'selectorType', message: `the selector ${selectorType} is not available yet` }
-  }
   const entry = registry.get(selectorType)
   if (entry === undefined) {
     return { field: 'selectorType', message: `must be one of ${selectorTypes.join(', ')}` }
   }
-  if (!entry.actionTypes.includes(actionType)) {
+  // Refused by name, so that nobody takes a policy for working.
+  if (entry.kind === null || !entry.isAvailable) {
+    return { field: 'selectorType', message: `the selector ${selectorType} is not available yet` }
+  }
+  if (!(entry.actionTypes as readonly string[]).includes(actionType)) {
     return { field: 'selectorType', message: `the selector ${selectorType} does not apply to ${actionType}` }
   }
   const fault = entry.kind.findFault(value)
@@ -67,6 +168,6 @@ export function findSelectorFault(actionType: string, selectorType: string, valu
 
 /** Unknown selectors and values that do not fit cannot be told, so they fail closed. */
 export function evaluateSelector(selector: { selectorType: string; value: unknown }, facts: Facts): Finding {
-  const entry = registry.get(selector.selectorType)
-  return entry === undefined ? { matched: null, observed: null } : entry.kind.evaluate(selector.value, facts)
+  const kind = registry.get(selector.selectorType)?.kind ?? null
+  return kind === null ? { matched: null, observed: null } : kind.evaluate(selector.value, facts)
 }

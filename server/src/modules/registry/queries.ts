@@ -1,15 +1,25 @@
-import { type Selectable, sql } from 'kysely'
+import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Db, Trx } from '../../db/client.ts'
 import type { Networks, Tokens } from '../../db/types.ts'
 import type { Position } from '../../lib/cursor.ts'
 import { containsPattern } from '../../lib/like.ts'
-import type { NetworkType } from '../../lib/onchain-address.ts'
+import { type NetworkType, parseOnchainAddress } from '../../lib/onchain-address.ts'
 
 export type NetworkRow = Omit<Selectable<Networks>, 'type'> & { type: NetworkType }
 /** A token with what its network says about it. */
 export type TokenRow = Selectable<Tokens> & { network_slug: string; network_type: NetworkType }
 
 type Paging = { after: Position | null; limit: number }
+
+/**
+ * The key of lib/onchain-address.ts that `text` has on the network which the row `alias` is: for text that comes before
+ * its network is known. Text that is no address there becomes a key that no address has.
+ */
+export function addressKeyOn(alias: string, text: string | null): RawBuilder<string | null> {
+  const onBitcoin = text === null ? null : (parseOnchainAddress(text, 'bitcoin')?.key ?? text)
+  return sql`case ${sql.ref(`${alias}.type`)} when 'evm' then lower(${text}::text)
+    when 'bitcoin' then ${onBitcoin}::text else ${text}::text end`
+}
 
 /** Networks, newest first, one row more than the limit. */
 export async function listNetworks(db: Db | Trx, { after, limit }: Paging): Promise<NetworkRow[]> {

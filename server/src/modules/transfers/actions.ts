@@ -1,4 +1,4 @@
-import { ownScopeOf } from '../../access/address-scope.ts'
+import { type AddressScope, ownScopeOf } from '../../access/address-scope.ts'
 import type { Member } from '../../access/caller.ts'
 import type { Db, Trx } from '../../db/client.ts'
 import { type AppError, conflict, forbidden, notFound } from '../../lib/errors.ts'
@@ -7,19 +7,28 @@ import { formatDecimal } from '../../lib/money.ts'
 import { openApproval } from '../approvals/open.ts'
 import { listRequirements } from '../approvals/queries.ts'
 import { isApproved } from '../approvals/tally.ts'
-import { castVote } from '../approvals/vote.ts'
+import { castVote, settleEntitlements } from '../approvals/vote.ts'
 import { insertAuditRecord } from '../audit/record.ts'
+import type { AddressOwner } from '../counterparties/queries.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { type Posting, releasePosting, reservePosting, settlePosting } from '../ledger/postings.ts'
 import { notifyApprovers, notifyInitiator } from '../notifications/write.ts'
 import { insertOperation, moveOperation, type OperationStatus } from '../operations/write.ts'
-import { decide } from '../policies/decide.ts'
+import { decide, decideUnderLock } from '../policies/decide.ts'
 import type { Decision } from '../policies/decision.ts'
 import type { Facts } from '../policies/facts.ts'
+import { findInitiator, type Initiator } from '../policies/queries.ts'
 import { toRateSnapshot } from '../rates/queries.ts'
 import { nextStatus, releasesFunds, type TransferEvent } from './lifecycle.ts'
 import { hashPayload, type Order, type OrderBody, type Payload, planOrder } from './order.ts'
-import { findSource, findTransfer, type LockedTransfer, lockAvailable, lockTransfer } from './queries.ts'
+import {
+  findCounterpartyNow,
+  findSource,
+  findTransfer,
+  type LockedTransfer,
+  lockAvailable,
+  lockTransfer,
+} from './queries.ts'
 
 type TransferBody = OrderBody & {
   fromAddressId: string
@@ -39,15 +48,17 @@ export async function requestTransfer(
   trx: Trx,
   { member, body, approvalTtlHours, now }: { member: Member; body: TransferBody; approvalTtlHours: number; now: Date },
 ): Promise<Outcome> {
-  const order = await readOrder(trx, member, body, now)
+  const order = await readOrder(trx, ownScopeOf(member), body, now)
   const { source } = order
   if (source.token_enabled !== true) throw conflict(`The token ${source.token_code} is disabled`)
-  const { decision, facts } = await decideOn(trx, member, order, now)
+  let available = 0n
+  const decision = await decideUnderLock(trx, questionOf(member.vault.id, member, order, now), async () => {
+    available = await lockAvailable(trx, member.vault.id, source.address_id, source.token_id)
+    return { available: formatDecimal(available, source.decimals) }
+  })
   const id = newId(now)
   const payload = toPayload(id, member, order)
   if (decision.effect === 'block' || decision.effect === 'deny') return refuse(trx, { member, decision, payload, now })
-
-  const available = await lockAvailable(trx, member.vault.id, source.address_id, source.token_id)
   if (available < order.amount)
     throw conflict('insufficient funds', `The address has less ${source.token_code} available than the transfer needs`)
 
@@ -67,6 +78,7 @@ export async function requestTransfer(
     decimals: source.decimals,
     rate: toRateSnapshot(source),
     flowType: source.to_address_id === null ? 'external' : 'internal',
+    counterparty: source.counterparty,
     txHash: null,
     tags: body.metadata?.tags ?? [],
     paymentPurpose: body.metadata?.paymentPurpose ?? null,
@@ -87,7 +99,7 @@ export async function requestTransfer(
       contract_address: source.contract_address,
       payload: JSON.stringify(payload),
       payload_hash: hashPayload(payload),
-      decision: JSON.stringify({ ...decision, facts: { ...facts, now: facts.now.toISOString() } }),
+      decision: JSON.stringify(decision),
       decision_policy_id: decision.decisionPolicy?.id ?? null,
       decision_policy_code: decision.decisionPolicy?.code ?? null,
       decision_policy_name: decision.decisionPolicy?.name ?? null,
@@ -121,6 +133,7 @@ export async function requestTransfer(
       payloadHash: hashPayload(payload).toString('hex'),
       decision: decision.effect,
       decisionPolicyCode: decision.decisionPolicy?.code ?? null,
+      counterpartyId: source.counterparty?.id ?? null,
       bypassed: decision.requirements.filter((one) => one.bypassed).map((one) => one.policyCode),
     },
     now,
@@ -128,14 +141,16 @@ export async function requestTransfer(
   return { id }
 }
 
-/** What would happen to an order right now; changes nothing. */
+/**
+ * What would happen to an order right now; changes nothing and locks nothing.
+ * @param scope which source addresses whoever asks may name
+ */
 export async function previewTransfer(
   db: Db,
-  { member, body, now }: { member: Member; body: TransferBody; now: Date },
+  { scope, initiator, body, now }: { scope: AddressScope; initiator: Initiator; body: TransferBody; now: Date },
 ) {
-  const order = await readOrder(db, member, body, now)
-  const { decision } = await decideOn(db, member, order, now)
-  return { order, decision }
+  const order = await readOrder(db, scope, body, now)
+  return { order, decision: await decide(db, questionOf(scope.vaultId, initiator, order, now)) }
 }
 
 /**
@@ -254,6 +269,7 @@ export async function move(trx: Trx, movement: Movement): Promise<void> {
     now,
   })
   if (transfer.status === 'awaiting_approval') {
+    await settleEntitlements(trx, vaultId, id)
     await notifyInitiator(trx, notified(vaultId, id, transfer.initiator_id), actorId, now)
   }
 }
@@ -297,29 +313,21 @@ async function assertMayGoOn(trx: Trx, { id, now }: VoteOn, transfer: LockedTran
     .where('id', '=', id)
     .executeTakeFirstOrThrow()
   const { facts } = stored.decision as unknown as { facts: Facts }
-  const groups = await trx
-    .selectFrom('policy_groups as g')
-    .leftJoin('policy_group_memberships as m', (join) =>
-      join
-        .onRef('m.vault_id', '=', 'g.vault_id')
-        .onRef('m.group_id', '=', 'g.id')
-        .on('m.user_id', '=', transfer.initiator_id)
-        .on('m.user_id', 'in', trx.selectFrom('users').select('id').where('disabled_at', 'is', null)),
-    )
-    .select(['g.id', 'g.code', 'g.is_system', 'm.id as membership_id'])
-    .where('g.vault_id', '=', vaultId)
-    .execute()
-  const joined = groups.filter((group) => group.membership_id !== null)
-  if (joined.length === 0) throw conflict('The initiator is disabled or no longer a member of the vault')
-  const groupIds = groups
-    .filter((group) => group.membership_id !== null || (group.is_system && group.code === 'everyone'))
-    .map((group) => group.id)
-  const isAdmin = joined.some((group) => group.is_system && group.code === 'administrators')
+  const { owner, isFirstArchived } = await findCounterpartyNow(trx, vaultId, id)
+  if (isFirstArchived || (owner !== null && owner.archivedAt !== null)) throw conflict('The counterparty is archived')
+  const initiator = await findInitiator(trx, vaultId, transfer.initiator_id)
+  if (initiator === null) throw conflict('The initiator is disabled or no longer a member of the vault')
   const decision = await decide(trx, {
     vaultId,
     actionType: 'transfer',
-    initiator: { userId: transfer.initiator_id, groupIds, isAdmin },
-    facts: { ...facts, now, initiatorGroupIds: groupIds },
+    initiator,
+    facts: {
+      ...facts,
+      ...recipientFacts(facts.destinationType === 'internal', owner),
+      now,
+      initiatorGroupIds: initiator.groupIds,
+      operationId: id,
+    },
   })
   if (decision.effect === 'block')
     throw conflict('A policy blocks this transfer now', decision.blockReason ?? undefined)
@@ -342,33 +350,41 @@ async function recordVote(
   })
 }
 
-async function readOrder(db: Db | Trx, member: Member, body: TransferBody, now: Date): Promise<Order> {
-  const source = await findSource(db, ownScopeOf(member), body.fromAddressId, body, now)
+async function readOrder(db: Db | Trx, scope: AddressScope, body: TransferBody, now: Date): Promise<Order> {
+  const source = await findSource(db, scope, body.fromAddressId, body, now)
   if (source === null) throw notFound('Address')
   return planOrder(source, body)
 }
 
-async function decideOn(
-  db: Db | Trx,
-  member: Member,
-  order: Order,
-  now: Date,
-): Promise<{ decision: Decision; facts: Facts }> {
-  const { source, to, amount } = order
+/** What the policies are asked about an order, with all they may look at. */
+function questionOf(vaultId: string, initiator: Initiator, { source, to, amount }: Order, now: Date) {
   const facts: Facts = {
     now,
-    initiatorId: member.userId,
-    initiatorGroupIds: member.groupIds,
+    initiatorId: initiator.userId,
+    initiatorGroupIds: initiator.groupIds,
     token: { id: source.token_id, code: source.token_code },
     amount: formatDecimal(amount, source.decimals),
+    ...(source.usd_rate === null ? {} : { usdRate: source.usd_rate }),
+    available: formatDecimal(source.available ?? '0', source.decimals),
     networkSlug: source.network_slug,
     sourceAddressId: source.address_id,
     sourceAddress: source.address,
+    routeVariants: source.route_variants,
     destination: { address: to.address, key: to.key, networkType: source.network_type },
-    destinationType: source.to_address_id === null ? 'unknown' : 'internal',
+    ...recipientFacts(source.to_address_id !== null, source.counterparty),
   }
-  const initiator = { userId: member.userId, groupIds: member.groupIds, isAdmin: member.isAdmin }
-  return { facts, decision: await decide(db, { vaultId: member.vault.id, actionType: 'transfer', initiator, facts }) }
+  return { vaultId, actionType: 'transfer', initiator, facts }
+}
+
+/** What the address book says of the destination. */
+function recipientFacts(
+  isInternal: boolean,
+  owner: AddressOwner | null,
+): Pick<Facts, 'destinationType' | 'counterparty'> {
+  const destinationType = isInternal ? 'internal' : owner === null ? 'unknown' : 'counterparty'
+  if (owner === null) return { destinationType, counterparty: null }
+  const { id, kind, createdAt, groupIds } = owner
+  return { destinationType, counterparty: { id, kind, createdAt, groupIds } }
 }
 
 type Refusal = { member: Member; decision: Decision; payload: Payload; now: Date }

@@ -1,5 +1,5 @@
 import { canonicalJson } from '../../lib/canonical-json.ts'
-import { type FieldFault, faulty } from '../../lib/errors.ts'
+import { conflict, type FieldFault, faulty } from '../../lib/errors.ts'
 import { parseDecimal } from '../../lib/money.ts'
 import { parseOnchainAddress } from '../../lib/onchain-address.ts'
 import { sha256 } from '../../lib/secrets.ts'
@@ -12,11 +12,11 @@ export type Order = {
   amount: bigint
 }
 
-export type OrderBody = { toAddress: string; token?: string; tokenId?: string; amount: string }
+export type OrderBody = { toAddress: string; token?: string; tokenId?: string; amount: string; counterpartyId?: string }
 
 /**
  * Checks an order against its source address.
- * @throws 400 naming every wrong field
+ * @throws 400 naming every wrong field, 409 when the recipient is an archived counterparty
  */
 export function planOrder(source: SourceRow, body: OrderBody): Order {
   const faults: FieldFault[] = []
@@ -40,8 +40,15 @@ export function planOrder(source: SourceRow, body: OrderBody): Order {
     faults.push({ field: 'toAddress', message: 'is the address the funds come from' })
   else if (/^0x0{40}$/.test(to.key))
     faults.push({ field: 'toAddress', message: 'is the zero address, where funds are lost' })
+  else if (body.counterpartyId !== undefined && body.counterpartyId !== source.counterparty?.id)
+    faults.push({ field: 'counterpartyId', message: 'is not the counterparty that toAddress belongs to' })
 
   if (faults.length > 0 || amount === null || to === null) throw faulty(faults)
+  if (source.counterparty !== null && source.counterparty.archivedAt !== null)
+    throw conflict(
+      'The counterparty is archived',
+      `toAddress belongs to ${source.counterparty.name}, which is archived`,
+    )
   return { source: { ...source, token_id, token_code, decimals }, to, amount }
 }
 

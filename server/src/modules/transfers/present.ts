@@ -1,9 +1,12 @@
 import type { Member } from '../../access/caller.ts'
 import { formatDecimal } from '../../lib/money.ts'
+import { toApprover } from '../approvals/present.ts'
+import { isQuorumReachable } from '../approvals/tally.ts'
 import type { TransferRow } from './queries.ts'
 
 /** `member` decides whether the recipient's address of this vault is named: only to its owner or an administrator. */
 export function toTransfer(row: TransferRow, member: Member) {
+  const isWaiting = row.status === 'awaiting_approval'
   return {
     id: row.id,
     vaultId: row.vault_id,
@@ -28,13 +31,23 @@ export function toTransfer(row: TransferRow, member: Member) {
     haltReason: row.halt_reason,
     flowType: row.flow_type,
     approvalThreshold: row.approval_threshold,
-    approvalRequirements: row.requirements,
-    approvers: row.approvers,
+    approvalRequirements: row.requirements.map(({ policyId, policyCode, threshold, approvalsCount, bypassed }) => ({
+      policyId,
+      policyCode,
+      threshold,
+      approvalsCount,
+      bypassed,
+    })),
+    approvers: row.approvers.map((approver) => toApprover(approver, isWaiting)),
+    quorumReachable: !isWaiting || isQuorumReachable(row.requirements),
     payloadHash: row.payload_hash.toString('hex'),
     vault: { id: row.vault_id, code: row.vault_code, name: row.vault_name },
     initiator: row.initiator,
-    counterparty: null,
-    counterpartyAddressId: null,
+    counterparty:
+      row.counterparty_id === null
+        ? null
+        : { id: row.counterparty_id, name: row.counterparty_name!, kind: row.counterparty_kind! },
+    counterpartyAddressId: row.counterparty_address_id,
     fromAddress: {
       id: row.address_id,
       address: row.from_address,

@@ -4,8 +4,13 @@ import type { Member } from '../../access/caller.ts'
 import type { Db, Trx } from '../../db/client.ts'
 import type { Position } from '../../lib/cursor.ts'
 import type { NetworkType } from '../../lib/onchain-address.ts'
+import { type ApproverRow, approversOf, type ProfileRow, profileOf, requirementsOf } from '../approvals/queries.ts'
+import type { RequirementState } from '../approvals/tally.ts'
+import { type AddressOwner, type CounterpartyKind, ownerOfAddress } from '../counterparties/queries.ts'
 import type { OperationStatus } from '../operations/write.ts'
+import type { KeptDecision } from '../policies/decision.ts'
 import { newestRate, type RateColumns } from '../rates/queries.ts'
+import { addressKeyOn } from '../registry/queries.ts'
 import type { OrderBody, Payload } from './order.ts'
 
 export type SourceRow = RateColumns & {
@@ -26,6 +31,9 @@ export type SourceRow = RateColumns & {
   /** null: the address has no account of the token. */
   available: string | null
   to_address_id: string | null
+  counterparty: AddressOwner | null
+  /** The segments of the source address, by codes. */
+  route_variants: { route: string; variant: string }[]
 }
 
 /** Everything an order refers to, in one round trip; null when the caller does not see the source address. */
@@ -40,7 +48,11 @@ export async function findSource(
     select a.id as address_id, a.address, a.address_key, a.derivation_path, a.owner_id, n.id as network_id,
       n.slug as network_slug, n.type as network_type, n.coin_type, t.id as token_id, t.code as token_code,
       t.contract_address, t.decimals, t.enabled as token_enabled, l.balance as available, d.id as to_address_id,
-      r.usd_rate, r.usd_rate_as_of, r.usd_rate_source
+      ${ownerOfAddress(sql`a.vault_id`, sql`a.network_id`, addressKeyOn('n', body.toAddress))} as counterparty,
+      r.usd_rate, r.usd_rate_as_of, r.usd_rate_source,
+      (select coalesce(jsonb_agg(jsonb_build_object('route', x.code, 'variant', y.code) order by x.position), '[]')
+        from routes x join variants y on y.vault_id = x.vault_id and y.route_id = x.id
+        where x.vault_id = a.vault_id and a.segments ->> x.code = y.path_id::text) as route_variants
     from addresses a
     join networks n on n.id = a.network_id
     left join tokens t on t.network_id = a.network_id and ${
@@ -52,7 +64,7 @@ export async function findSource(
     }
     left join ledger_accounts l on l.vault_id = a.vault_id and l.address_id = a.id and l.token_id = t.id and l.purpose = 'available'
     left join addresses d on d.vault_id = a.vault_id and d.network_id = a.network_id
-      and d.address_key = case when n.type = 'evm' then lower(${body.toAddress}) else ${body.toAddress} end
+      and d.address_key = ${addressKeyOn('n', body.toAddress)}
     ${newestRate('t.id', now)}
     where a.vault_id = ${scope.vaultId} and a.id = ${addressId}
       and (${scope.ownerId}::text is null or a.owner_id = ${scope.ownerId})`.execute(db)
@@ -93,6 +105,10 @@ export type TransferRow = {
   amount: string
   status: OperationStatus
   flow_type: 'internal' | 'external'
+  counterparty_id: string | null
+  counterparty_address_id: string | null
+  counterparty_name: string | null
+  counterparty_kind: CounterpartyKind | null
   tx_hash: string | null
   usd_rate: string | null
   usd_rate_as_of: Date | null
@@ -108,7 +124,7 @@ export type TransferRow = {
   to_address_id: string | null
   payload: Payload
   payload_hash: Buffer
-  decision: unknown
+  decision: KeptDecision
   decision_policy_id: string | null
   decision_policy_code: string | null
   decision_policy_name: string | null
@@ -118,45 +134,20 @@ export type TransferRow = {
   fee: string | null
   failure_reason: string | null
   halt_reason: string | null
-  requirements: { policyId: string; policyCode: string; threshold: number; approvalsCount: number; bypassed: boolean }[]
-  approvers: {
-    id: string
-    userId: string
-    decision: 'approve' | 'reject' | null
-    comment: string | null
-    votedAt: string | null
-    createdAt: string
-    user: ProfileRow
-  }[]
+  requirements: RequirementState[]
+  approvers: ApproverRow[]
 }
-
-type ProfileRow = {
-  id: string
-  name: string | null
-  email: string | null
-  username: string | null
-  image: string | null
-  color: string | null
-  emoji: string | null
-}
-
-const profileOf = (alias: string) =>
-  sql`json_build_object('id', ${sql.ref(`${alias}.id`)}, 'name', ${sql.ref(`${alias}.name`)}, 'email', ${sql.ref(`${alias}.email`)},
-    'username', ${sql.ref(`${alias}.username`)}, 'image', ${sql.ref(`${alias}.image`)}, 'color', ${sql.ref(`${alias}.color`)},
-    'emoji', ${sql.ref(`${alias}.emoji`)})`
-
-/** Milliseconds as on every other timestamp of the wire; inside JSON PostgreSQL would use its own form. */
-const wireTime = (column: string) =>
-  sql`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 const transferColumns = sql`
   o.id, o.vault_id, v.code as vault_code, v.name as vault_name, o.address_id, a.address as from_address, a.derivation_path,
   o.owner_id, o.initiator_id, ${profileOf('i')} as initiator, n.slug as network, o.token_id, k.code as token_code,
-  k.symbol as token_symbol, k.decimals, t.contract_address, o.amount, o.status, o.flow_type, o.tx_hash, o.usd_rate,
+  k.symbol as token_symbol, k.decimals, t.contract_address, o.amount, o.status, o.flow_type, o.counterparty_id, o.counterparty_address_id,
+  o.counterparty_name, o.counterparty_kind, o.tx_hash, o.usd_rate,
   o.usd_rate_as_of, o.usd_rate_source, o.usd_value, o.tags, o.payment_purpose, o.note, o.created_at, o.confirmed_at,
   o.updated_at, t.to_address, t.to_address_id, t.payload, t.payload_hash, t.decision, t.decision_policy_id,
   t.decision_policy_code, t.decision_policy_name, t.approval_threshold, t.expires_at, t.phase, t.fee, t.failure_reason,
-  t.halt_reason, coalesce(r.items, '[]') as requirements, coalesce(p.items, '[]') as approvers`
+  t.halt_reason, ${requirementsOf(sql.ref('o.vault_id'), sql.ref('o.id'))} as requirements,
+  ${approversOf(sql.ref('o.vault_id'), sql.ref('o.id'))} as approvers`
 
 const transferSources = sql`
   operations o
@@ -165,23 +156,7 @@ const transferSources = sql`
   join addresses a on a.vault_id = o.vault_id and a.id = o.address_id
   join networks n on n.id = o.network_id
   join tokens k on k.id = o.token_id
-  join users i on i.id = o.initiator_id
-  left join lateral (
-    select json_agg(json_build_object('policyId', q.policy_id, 'policyCode', q.policy_code, 'threshold', q.threshold,
-      'bypassed', q.bypassed, 'approvalsCount', (
-        select count(distinct w.user_id) from entitled_voters e
-        join approval_voters w on w.vault_id = e.vault_id and w.subject_id = e.subject_id and w.user_id = e.user_id
-        where e.vault_id = q.vault_id and e.subject_id = q.subject_id and e.step_index = q.step_index
-          and e.policy_id = q.policy_id and w.decision = 'approve')) order by q.policy_id) as items
-    from approval_requirements q where q.vault_id = o.vault_id and q.subject_id = o.id
-  ) r on true
-  left join lateral (
-    select json_agg(json_build_object('id', w.id, 'userId', w.user_id, 'decision', w.decision, 'comment', w.comment,
-      'votedAt', ${wireTime('w.voted_at')}, 'createdAt', ${wireTime('w.created_at')}, 'user', ${profileOf('u')})
-      order by w.created_at, w.id) as items
-    from approval_voters w join users u on u.id = w.user_id
-    where w.vault_id = o.vault_id and w.subject_id = o.id
-  ) p on true`
+  join users i on i.id = o.initiator_id`
 
 /** A transfer that the member may see: as initiator, owner of the source address, approver, or administrator. */
 export async function findTransfer(db: Db | Trx, member: Member, id: string): Promise<TransferRow | null> {
@@ -206,6 +181,24 @@ export async function listTransfers(db: Db, scope: AddressScope, options: ListOp
       ${options.after === null ? sql`` : sql`and (o.created_at, o.id) < (${options.after.createdAt}, ${options.after.id})`}
     order by o.created_at desc, o.id desc limit ${options.limit + 1}`.execute(db)
   return rows
+}
+
+/**
+ * What the address book says of a transfer's destination now: who has the address, and whether whoever had it when the
+ * transfer was ordered is archived.
+ */
+export async function findCounterpartyNow(
+  trx: Trx,
+  vaultId: string,
+  id: string,
+): Promise<{ owner: AddressOwner | null; isFirstArchived: boolean }> {
+  const { rows } = await sql<{ owner: AddressOwner | null; isFirstArchived: boolean }>`
+    select ${ownerOfAddress(sql`o.vault_id`, sql`o.network_id`, sql`t.to_address_key`)} as owner,
+      exists (select from counterparties c
+        where c.vault_id = o.vault_id and c.id = o.counterparty_id and c.archived_at is not null) as "isFirstArchived"
+    from operations o join transfers t on t.vault_id = o.vault_id and t.id = o.id
+    where o.vault_id = ${vaultId} and o.id = ${id}`.execute(trx)
+  return rows[0]!
 }
 
 /** What of a transfer can still change, under lock, with the order rebuilt from the rows as they are now. */

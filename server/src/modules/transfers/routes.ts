@@ -1,4 +1,4 @@
-import { addressScopeOf } from '../../access/address-scope.ts'
+import { addressScopeOf, ownScopeOf } from '../../access/address-scope.ts'
 import { type Member, memberOf } from '../../access/caller.ts'
 import type { Db, Trx } from '../../db/client.ts'
 import type { Deps } from '../../deps.ts'
@@ -8,13 +8,15 @@ import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../http/schema.ts
 import { pageOf, toPage } from '../../lib/cursor.ts'
 import { notFound } from '../../lib/errors.ts'
 import { formatDecimal } from '../../lib/money.ts'
+import { VoteBody } from '../approvals/schema.ts'
+import { toPolicyDecision, toPolicySimulation } from '../policies/present.ts'
 import { walletOfVault } from '../wallet-service/client.ts'
 import { approveTransfer, cancelTransfer, previewTransfer, rejectTransfer, requestTransfer } from './actions.ts'
 import { listEvidence } from './evidence.ts'
 import type { Order } from './order.ts'
 import { toTransfer } from './present.ts'
-import { findTransfer, listTransfers } from './queries.ts'
-import { Transfer, TransferEvidence, TransferOrder, TransferPreview, TransferQuery, VoteBody } from './schema.ts'
+import { findTransfer, listTransfers, type TransferRow } from './queries.ts'
+import { Transfer, TransferEvidence, TransferOrder, TransferPreview, TransferQuery } from './schema.ts'
 
 const tag = 'Transfers'
 
@@ -58,21 +60,17 @@ export function transferRoutes(app: App, deps: Deps): void {
     }),
     async (request) => {
       const member = memberOf(request)
-      const { order, decision } = await previewTransfer(deps.db, { member, body: request.body, now: deps.clock() })
+      const { order, decision } = await previewTransfer(deps.db, {
+        scope: ownScopeOf(member),
+        initiator: member,
+        body: request.body,
+        now: deps.clock(),
+      })
       const available = order.source.available ?? '0'
+      const { trace, ...said } = toPolicySimulation(decision, { isAdmin: member.isAdmin, isInitiator: true })
       return {
-        decision: {
-          effect: decision.effect,
-          blockReason: decision.blockReason,
-          decisionPolicy: decision.decisionPolicy,
-          requirements: decision.requirements.map(({ policyId, policyCode, threshold, bypassed }) => ({
-            policyId,
-            policyCode,
-            threshold,
-            bypassed,
-          })),
-        },
-        trace: decision.trace,
+        decision: said,
+        trace,
         fee: await estimateFee(deps, member.vault.id, order),
         available,
         availableDecimal: formatDecimal(available, order.source.decimals),
@@ -111,7 +109,8 @@ export function transferRoutes(app: App, deps: Deps): void {
     route({
       operationId: 'getTransfer',
       summary: 'One transfer',
-      description: 'For its initiator, the owner of its source address, its approvers and administrators.',
+      description:
+        'For its initiator, the owner of its source address, its approvers and administrators; with the decision of the policies and its trace.',
       tag,
       access: 'member',
       params: VaultAndIdParams,
@@ -119,7 +118,9 @@ export function transferRoutes(app: App, deps: Deps): void {
     }),
     async (request) => {
       const member = memberOf(request)
-      return readTransfer(deps.db, member, request.params.id)
+      const row = await getTransfer(deps.db, member, request.params.id)
+      const reader = { isAdmin: member.isAdmin, isInitiator: row.initiator_id === member.userId }
+      return { ...toTransfer(row, member), decision: toPolicyDecision(row.decision, reader) }
     },
   )
 
@@ -137,8 +138,7 @@ export function transferRoutes(app: App, deps: Deps): void {
     }),
     async (request) => {
       const member = memberOf(request)
-      const row = await findTransfer(deps.db, member, request.params.id)
-      if (row === null) throw notFound('Transfer')
+      const row = await getTransfer(deps.db, member, request.params.id)
       return {
         schemaVersion: '1' as const,
         transfer: toTransfer(row, member),
@@ -197,9 +197,13 @@ export function transferRoutes(app: App, deps: Deps): void {
 }
 
 async function readTransfer(db: Db | Trx, member: Member, id: string) {
+  return toTransfer(await getTransfer(db, member, id), member)
+}
+
+async function getTransfer(db: Db | Trx, member: Member, id: string): Promise<TransferRow> {
   const row = await findTransfer(db, member, id)
   if (row === null) throw notFound('Transfer')
-  return toTransfer(row, member)
+  return row
 }
 
 /** The wallet service's estimate in the native coin; null when it cannot be had: a preview must not fail for that. */

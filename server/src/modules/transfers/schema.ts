@@ -1,6 +1,19 @@
 import { Type } from 'typebox'
-import { Closed, DecimalAmount, Enum, Id, Nullable, pageQuery, RawAmount, Tags, Timestamp } from '../../http/schema.ts'
+import {
+  Closed,
+  DecimalAmount,
+  Enum,
+  Id,
+  Nullable,
+  pageQuery,
+  RawAmount,
+  Ref,
+  Tags,
+  Timestamp,
+} from '../../http/schema.ts'
 import { addressLengthMax, noteLengthMax } from '../../lib/limits.ts'
+import { approverFields, QuorumReachable } from '../approvals/schema.ts'
+import { PolicyDecision, PolicyTrace } from '../policies/schema.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
 const evmAddress = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -48,6 +61,7 @@ export const Transfer = Closed(
       }),
     ),
     flowType: Enum(['internal', 'external']),
+    decision: Type.Optional(Ref(PolicyDecision)),
     approvalThreshold: Type.Integer({ minimum: 0, examples: [2] }),
     approvalRequirements: Type.Array(
       Closed({
@@ -58,17 +72,8 @@ export const Transfer = Closed(
         bypassed: Type.Boolean(),
       }),
     ),
-    approvers: Type.Array(
-      Closed({
-        id: Id,
-        userId: Id,
-        decision: Nullable(Enum(['approve', 'reject'])),
-        comment: Nullable(Text('Checked against the invoice')),
-        votedAt: Nullable(Timestamp),
-        createdAt: Timestamp,
-        user: Type.Unsafe<unknown>(Type.Ref('Profile')),
-      }),
-    ),
+    approvers: Type.Array(Closed(approverFields)),
+    quorumReachable: QuorumReachable,
     payloadHash: Type.String({
       description: 'SHA-256 (hex) of the order that votes and hand-over are bound to.',
       pattern: '^[0-9a-f]{64}$',
@@ -76,8 +81,8 @@ export const Transfer = Closed(
     }),
     vault: Closed({ id: Id, code: Text('main-vault'), name: Text('Main vault') }),
     initiator: Type.Unsafe<unknown>(Type.Ref('Profile')),
-    counterparty: Type.Null(),
-    counterpartyAddressId: Type.Null(),
+    counterparty: Nullable(Type.Unsafe<unknown>(Type.Ref('CounterpartySnapshot'))),
+    counterpartyAddressId: Nullable(Id),
     fromAddress: Closed({
       id: Id,
       address: Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'),
@@ -110,6 +115,14 @@ const orderFields = {
   ),
   tokenId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
   amount: DecimalAmount,
+  counterpartyId: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 128,
+      description: 'Who is meant to be paid: refused when toAddress is not an address of this counterparty.',
+      examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
+    }),
+  ),
   metadata: Type.Optional(
     Closed({
       tags: Type.Optional(Tags),
@@ -135,27 +148,7 @@ export const TransferPreview = Closed(
         }),
       ),
     }),
-    trace: Type.Array(
-      Closed({
-        policyId: Id,
-        policyCode: Text('large-transfers'),
-        matched: Type.Boolean(),
-        rules: Type.Array(
-          Closed({
-            conditionType: Text('require'),
-            matched: Type.Boolean(),
-            selectors: Type.Array(
-              Closed({
-                selectorType: Text('amount'),
-                matched: Type.Boolean(),
-                expected: Type.Unknown(),
-                observed: Type.Unknown(),
-              }),
-            ),
-          }),
-        ),
-      }),
-    ),
+    trace: Type.Array(Ref(PolicyTrace)),
     fee: Nullable(
       Closed(
         { amount: RawAmount, amountDecimal: DecimalAmount, asset: Text('ETH') },
@@ -167,10 +160,6 @@ export const TransferPreview = Closed(
   },
   { $id: 'TransferPreview' },
 )
-
-export const VoteBody = Closed({
-  comment: Type.Optional(Type.String({ maxLength: noteLengthMax, examples: ['Checked against the invoice'] })),
-})
 
 export const TransferQuery = Closed({
   status: Type.Optional(Enum(transferStatuses)),

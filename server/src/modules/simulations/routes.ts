@@ -1,0 +1,43 @@
+import { memberOf } from '../../access/caller.ts'
+import type { Deps } from '../../deps.ts'
+import { type App, route } from '../../http/route.ts'
+import { Ref, VaultParams } from '../../http/schema.ts'
+import { badRequest, forbidden } from '../../lib/errors.ts'
+import type { Appliers } from '../approvals/applier.ts'
+import { toPolicySimulation } from '../policies/present.ts'
+import { findInitiator } from '../policies/queries.ts'
+import { PolicySimulation } from '../policies/schema.ts'
+import { SimulationOrder } from './schema.ts'
+import { simulate } from './simulate.ts'
+
+/** @param appliers what knows how to read the payloads of counterparty actions */
+export function simulationRoutes(app: App, deps: Deps, appliers: Appliers): void {
+  app.post(
+    '/vaults/:code/policies/simulate',
+    route({
+      operationId: 'simulatePolicies',
+      summary: 'What the policies would say to an action',
+      description:
+        'Changes nothing. Members ask for themselves, administrators for any member; the trace says of every candidate policy why it matches or not.',
+      tag: 'Policies',
+      access: 'member',
+      params: VaultParams,
+      body: SimulationOrder,
+      answers: { 200: Ref(PolicySimulation) },
+      errors: [409],
+    }),
+    async (request) => {
+      const member = memberOf(request)
+      const { actionType, initiatorId = member.userId, targetId = null, payload } = request.body
+      if (initiatorId !== member.userId && !member.isAdmin) {
+        throw forbidden('Only administrators may simulate the actions of another member')
+      }
+      const initiator =
+        initiatorId === member.userId ? member : await findInitiator(deps.db, member.vault.id, initiatorId)
+      if (initiator === null) throw badRequest('initiatorId', 'is no member of the vault, or is disabled')
+      const now = deps.clock()
+      const decision = await simulate(deps.db, appliers, { member, initiator, actionType, targetId, payload, now })
+      return toPolicySimulation(decision, { isAdmin: member.isAdmin, isInitiator: true })
+    },
+  )
+}

@@ -1,0 +1,300 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { verifyLedger } from '../server/src/modules/ledger/verify.ts'
+import { deliverDueTransfers, postOutstandingFees } from '../server/src/modules/transfers/deliver.ts'
+import { expireTransfers } from '../server/src/modules/transfers/expire.ts'
+import { fakeAddress, fakeTxHash } from '../server/src/testing/fake-wallet.ts'
+import { createAddress, usdtContract } from '../server/src/testing/fixtures.ts'
+import { createTransferBench, type TransferBench } from '../server/src/testing/transfer-bench.ts'
+
+/**
+ * The service against a model of a few lines: random commands in random batches, each batch at once. Commands whose
+ * order within a batch could change the outcome are on different addresses or come in different batches, so that the
+ * model needs no clock and no locks to know the answer.
+ */
+
+const addressesPerRun = 3
+const runs = 24
+
+type Command =
+  | { type: 'deposit'; address: number; coin: boolean; amount: number; copies: number; contradicts: boolean }
+  | { type: 'order'; address: number; coin: boolean; amount: number; kind: 'small' | 'large' | 'blocked' }
+  | { type: 'vote'; pick: number; decision: 'approve' | 'reject' | 'cancel' | 'expire' }
+  | { type: 'wallet'; pick: number; outcome: 'confirm' | 'fail'; fee: number; paidByOther: boolean }
+  | { type: 'adjust'; address: number; coin: boolean; amount: number }
+
+/** Raw units, as the model counts them. */
+type Held = { available: bigint; reserved: bigint }
+type Transfer = { id: string; address: number; token: Token; amount: bigint; status: 'waiting' | 'pending' }
+type Token = 'USDT' | 'ETH'
+
+let bench: TransferBench
+const decimals = { USDT: 6, ETH: 18 }
+const unit = (token: Token) => 10n ** BigInt(decimals[token])
+
+beforeAll(async () => {
+  bench = await createTransferBench()
+})
+afterAll(() => bench.close())
+
+const address = fc.nat({ max: addressesPerRun - 1 })
+const commandOf: fc.Arbitrary<Command> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      type: fc.constant('deposit' as const),
+      address,
+      coin: fc.boolean(),
+      amount: fc.integer({ min: 1, max: 400 }),
+      copies: fc.integer({ min: 1, max: 3 }),
+      contradicts: fc.boolean(),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      type: fc.constant('order' as const),
+      address,
+      coin: fc.boolean(),
+      amount: fc.integer({ min: 1, max: 100 }),
+      kind: fc.constantFrom('small' as const, 'large' as const, 'large' as const, 'blocked' as const),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      type: fc.constant('vote' as const),
+      pick: fc.nat(),
+      decision: fc.constantFrom('approve' as const, 'reject' as const, 'cancel' as const, 'expire' as const),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      type: fc.constant('wallet' as const),
+      pick: fc.nat(),
+      outcome: fc.constantFrom('confirm' as const, 'confirm' as const, 'fail' as const),
+      fee: fc.nat({ max: 50 }),
+      paidByOther: fc.boolean(),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant('adjust' as const),
+      address,
+      coin: fc.boolean(),
+      amount: fc.integer({ min: -200, max: 200 }).filter((amount) => amount !== 0),
+    }),
+  },
+)
+const batchesOf = fc.array(fc.array(commandOf, { minLength: 1, maxLength: 7 }), { minLength: 2, maxLength: 5 })
+
+it('T5 the books are what a model of them says, whatever happens at once', async () => {
+  const seed = Number(process.env['ORACLE_SEED'] ?? Date.now() % 1_000_000_000)
+  console.info(`ledger oracle: ORACLE_SEED=${seed}`)
+  await fc.assert(fc.asyncProperty(batchesOf, runAgainstModel), { seed, numRuns: runs, endOnFailure: true })
+  expect((await verifyLedger(bench.test.deps.db)).differences).toEqual([])
+}, 120_000)
+
+async function runAgainstModel(batches: Command[][]): Promise<void> {
+  const wire = []
+  for (let i = 0; i < addressesPerRun; i += 1) wire.push(await createAddress(bench.owner, { token: 'USDT' }))
+  const model = wire.map(() => ({ USDT: null as Held | null, ETH: null as Held | null }))
+  const fees = wire.map(() => [] as bigint[])
+  const open: Transfer[] = []
+  const held = (index: number, token: Token): Held => {
+    const of = model[index]!
+    of[token] ??= { available: 0n, reserved: 0n }
+    return of[token]
+  }
+
+  for (const [number, batch] of batches.entries()) {
+    const work: (() => Promise<void>)[] = []
+    // One debit per account and batch: which of two would find too little is not for the model to know.
+    const debited = new Set<string>()
+    const credited = new Set<string>()
+    const used = new Set<string>()
+    const mayTake = (index: number, token: Token) =>
+      !debited.has(`${index} ${token}`) && !credited.has(`${index} ${token}`)
+    const mayGive = (index: number, token: Token) => !debited.has(`${index} ${token}`)
+    const takes = (index: number, token: Token): boolean => {
+      const isFree = mayTake(index, token)
+      if (isFree) debited.add(`${index} ${token}`)
+      return isFree
+    }
+    const gives = (index: number, token: Token): boolean => {
+      const isFree = mayGive(index, token)
+      if (isFree) credited.add(`${index} ${token}`)
+      return isFree
+    }
+    let isWalletBusy = false
+
+    for (const [place, command] of batch.entries()) {
+      if (command.type === 'deposit') {
+        const { address: index, amount, copies, contradicts } = command
+        const token: Token = command.coin ? 'ETH' : 'USDT'
+        if (!gives(index, token)) continue
+        held(index, token).available += BigInt(amount) * unit(token)
+        const tx = {
+          network: 'ethereum',
+          asset: token === 'ETH' ? null : usdtContract,
+          toAddress: wire[index].address,
+          txHash: fakeTxHash(`${wire[0].id} ${number} ${place}`),
+        }
+        const send = async (sent: string, outcomes: string[]) => {
+          const answer = await bench.test.anonymous.post('//webhooks/wallet', {
+            kind: 'TOPUP',
+            tx: { ...tx, amount: sent },
+          })
+          expect(answer.status).toBe(200)
+          expect(outcomes).toContain(answer.body.outcome)
+        }
+        work.push(async () => {
+          await Promise.all(Array.from({ length: copies }, () => send(`${amount}`, ['credited', 'duplicate'])))
+          if (contradicts) await send(`${amount + 1}`, ['quarantined'])
+        })
+      } else if (command.type === 'adjust') {
+        const token: Token = command.coin ? 'ETH' : 'USDT'
+        const { address: index } = command
+        if (!(command.amount > 0 ? gives(index, token) : takes(index, token))) continue
+        const raw = BigInt(command.amount) * unit(token)
+        const isPossible = (model[index]![token]?.available ?? 0n) + raw >= 0n
+        if (isPossible) held(index, token).available += raw
+        work.push(async () => {
+          const tokenId = bench.vault.tokens[token === 'ETH' ? 'eth' : 'usdt'].id
+          const answer = await bench.vault.admin.post('/vaults/main-vault/adjustments', {
+            addressId: wire[index].id,
+            tokenId,
+            amount: `${command.amount}`,
+            reason: 'Oracle',
+          })
+          expect(answer.status).toBe(isPossible ? 201 : 409)
+        })
+      } else if (command.type === 'order') {
+        const { address: index, kind } = command
+        const token: Token = command.coin ? 'ETH' : 'USDT'
+        if (!takes(index, token)) continue
+        const amount = command.amount + { small: 0, large: 100, blocked: 1_000_000 }[kind]
+        const raw = BigInt(amount) * unit(token)
+        const status = kind === 'blocked' ? 403 : (model[index]![token]?.available ?? 0n) >= raw ? 201 : 409
+        if (status === 201) {
+          held(index, token).available -= raw
+          held(index, token).reserved += raw
+        }
+        work.push(async () => {
+          const answer = await bench.order(wire[index].id, `${amount}`, { token })
+          expect(answer.status).toBe(status)
+          if (status !== 201) return
+          expect(answer.body.status).toBe(kind === 'large' ? 'awaiting_approval' : 'pending')
+          open.push({
+            id: answer.body.id,
+            address: index,
+            token,
+            amount: raw,
+            status: kind === 'large' ? 'waiting' : 'pending',
+          })
+        })
+      } else if (command.type === 'vote') {
+        const candidates = open.filter(({ id, status }) => status === 'waiting' && !used.has(id))
+        const transfer = candidates[command.pick % Math.max(candidates.length, 1)]
+        if (transfer === undefined) continue
+        if (command.decision !== 'approve' && !gives(transfer.address, transfer.token)) continue
+        used.add(transfer.id)
+        work.push(() => resolveVote(transfer, command.decision))
+        if (command.decision === 'approve') transfer.status = 'pending'
+        else release(transfer)
+      } else {
+        const candidates = open.filter(({ id, status }) => status === 'pending' && !used.has(id))
+        const transfer = candidates[command.pick % Math.max(candidates.length, 1)]
+        if (transfer === undefined) continue
+        const { outcome, paidByOther } = command
+        const { address: index, token } = transfer
+        // What comes back is a credit; a fee debits the coin, and needs that account for itself.
+        const hasFee = command.fee > 0 && !paidByOther
+        const mayDebit = !hasFee || mayTake(index, 'ETH')
+        const mayCredit = outcome === 'confirm' || mayGive(index, token)
+        if (!mayDebit || !mayCredit) continue
+        if (outcome === 'fail') gives(index, token)
+        if (hasFee) debited.add(`${index} ETH`)
+        used.add(transfer.id)
+        isWalletBusy = true
+
+        const { wallet } = bench.vault
+        const fee = BigInt(command.fee) * unit('ETH')
+        if (outcome === 'confirm') wallet.confirm(transfer.id, { fee: fee.toString() })
+        else wallet.fail(transfer.id, 'REVERTED', fee.toString())
+        if (paidByOther) Object.assign(wallet.transfer(transfer.id)!, { feePaidBy: fakeAddress('a gas station') })
+        if (outcome === 'confirm') {
+          held(index, token).reserved -= transfer.amount
+          remove(transfer)
+        } else release(transfer)
+        const coins = model[index]!.ETH
+        if (hasFee && coins !== null && coins.available >= fee) coins.available -= fee
+        else if (hasFee) fees[index]!.push(fee)
+      }
+    }
+    if (isWalletBusy) {
+      bench.test.clock.advance(61_000)
+      for (let node = 0; node < 2; node += 1) work.push(async () => void (await deliverDueTransfers(bench.test.deps)))
+    }
+    await Promise.all(work.map((one) => one()))
+    // Whatever is due is with the wallet service before the next batch.
+    await bench.deliver()
+    await expectAsModelled()
+  }
+
+  // What is outstanding is posted as soon as there is enough; the order among several is theirs.
+  await postOutstandingFees(bench.test.deps)
+  for (const [index, outstanding] of fees.entries()) {
+    const [row] = await bench.sql(
+      `select coalesce(sum(t.fee), 0) as total from transfers t join operations o on o.id = t.id where o.address_id = $1 and t.fee is not null and not t.fee_posted`,
+      [wire[index].id],
+    )
+    const posted = outstanding.reduce((sum, fee) => sum + fee, 0n) - BigInt(row.total)
+    if (posted > 0n) held(index, 'ETH').available -= posted
+  }
+  await expectAsModelled()
+  expect((await verifyLedger(bench.test.deps.db)).differences).toEqual([])
+
+  function remove(transfer: Transfer): void {
+    open.splice(open.indexOf(transfer), 1)
+  }
+
+  function release(transfer: Transfer): void {
+    held(transfer.address, transfer.token).reserved -= transfer.amount
+    held(transfer.address, transfer.token).available += transfer.amount
+    remove(transfer)
+  }
+
+  async function expectAsModelled(): Promise<void> {
+    for (const [index, tokens] of model.entries()) {
+      const { body } = await bench.owner.get(`/vaults/main-vault/balances?summary=true&addressId=${wire[index].id}`)
+      const found = Object.fromEntries(
+        body.totals.map((total: { token: { code: string }; available: string; reserved: string }) => [
+          total.token.code,
+          [total.available, total.reserved],
+        ]),
+      )
+      const expected = Object.fromEntries(
+        Object.entries(tokens).flatMap(([code, of]) =>
+          of === null ? [] : [[code, [of.available.toString(), of.reserved.toString()]]],
+        ),
+      )
+      expect(found).toEqual(expected)
+    }
+  }
+}
+
+async function resolveVote({ id }: Transfer, decision: 'approve' | 'reject' | 'cancel' | 'expire'): Promise<void> {
+  if (decision === 'approve') {
+    const votes = await Promise.all([bench.act(bench.alice, id, 'approve'), bench.act(bench.bob, id, 'approve')])
+    expect(votes.map(({ status }) => status)).toEqual([200, 200])
+  } else if (decision === 'expire') {
+    await bench.sql('update transfers set expires_at = $2 where id = $1', [id, bench.test.clock.now()])
+    await expireTransfers(bench.test.deps)
+    expect((await bench.read(id)).failureReason).toBe('APPROVAL_EXPIRED')
+  } else {
+    expect((await bench.act(decision === 'reject' ? bench.carol : bench.owner, id, decision)).status).toBe(200)
+  }
+}
