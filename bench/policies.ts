@@ -8,7 +8,7 @@ import type { Facts } from '../server/src/modules/policies/facts.ts'
  * applies. Candidates come from the database as fresh JSON for every transfer, and so they do here, outside the measure.
  */
 const candidatesCount = 1_000
-const rounds = 300
+const rounds = 200
 const budgetMilliseconds = 5
 
 const evm = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'

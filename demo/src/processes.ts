@@ -77,6 +77,23 @@ export async function endProcess(pid: number, signal: NodeJS.Signals, patienceMi
   }
 }
 
+/**
+ * Waits a moment until a child that has ended is out of the process table. Left to the first process of a container,
+ * which often collects nothing, it would stay there. A process that is no child of ours is not waited for any longer.
+ */
+export async function waitUntilReaped(pid: number): Promise<void> {
+  for (let i = 0; i < 10 && isInTable(pid); i += 1) await sleep(pollMilliseconds)
+}
+
+function isInTable(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** The id of the recorded process, if it lives and is still the same one. */
 function findRecorded(dataDir: string, name: ProcessName): number | null {
   // A record that was cut off by a crash of the machine belongs to a process that the crash ended too.

@@ -6,7 +6,7 @@ import { fundOnce, startChain } from './chain.ts'
 import { ensureOrganisation } from './organisation.ts'
 import { type Part, spawnPart } from './part.ts'
 import { choosePorts, claimPort } from './ports.ts'
-import { claimDataDir, endOrphans, forgetProcess, identityOf, recordProcess } from './processes.ts'
+import { claimDataDir, endOrphans, forgetProcess, identityOf, recordProcess, waitUntilReaped } from './processes.ts'
 import type { LinkQuestion, ServerStart } from './run-server.ts'
 import type { WalletStart } from './run-wallet.ts'
 import { ensureSecrets, type Secrets } from './secrets.ts'
@@ -145,7 +145,13 @@ async function startDatabase({ config, dataDir }: Settings, die: (message: strin
   if (config.databaseUrl !== null) return { url: config.databaseUrl, stop: async () => {} }
   const postgres = await startEmbeddedPostgres({ dataDir })
   watchProcess(postgres.pid, () => die(`PostgreSQL ended unexpectedly; see ${join(dataDir, 'postgres.log')}`))
-  return postgres
+  return {
+    url: postgres.url,
+    async stop() {
+      await postgres.stop()
+      await waitUntilReaped(postgres.pid)
+    },
+  }
 }
 
 /** What could not be started needs no stop. */

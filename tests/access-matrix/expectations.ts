@@ -89,7 +89,7 @@ export const expectations: Record<string, Row> = {
   getPolicy:            row('    401      404   200   200      200   200          404      404     200            404', async (r) => ({ params: { id: await r.policy() } })),
   updatePolicy:         row('    401      404   403   403      403   200          404      404     403            404', async (r) => ({ params: { id: await r.policy() }, body: { name: 'Renamed' } })),
   deletePolicy:         row('    401      404   403   403      403   204          404      404     403            404', async (r) => ({ params: { id: await r.policy() } })),
-  simulatePolicies:     row('    401      403   200   404      404   404          403      403     404            403', async (r) => ({ body: { actionType: 'transfer', payload: (await order(r)).body } })),
+  simulatePolicies:     row('    401      403   200   404      404   200          403      403     404            403', async (r) => ({ body: { actionType: 'transfer', payload: (await order(r)).body } })),
 
   createInvitation:     row('    401      404   403   403      403   201          404      404     403            404', async (r) => ({ body: { email: `guest-${fresh()}@example.org`, groupIds: [await r.group()] } })),
   listInvitations:      row('    401      403   403   403      403   200          403      403     403            403', plain),
@@ -112,8 +112,8 @@ export const expectations: Record<string, Row> = {
   getDeposit:           row('    401      403   200   404      404   200          403      403     404            403', async (r) => ({ params: { id: await r.deposit() } })),
   listHistory:          row('    401      403   200   200      200   200          403      403     200            403', plain),
 
-  createTransfer:       row('    401      403   201   404      404   404          403      403     404            403', order, { reaches: reachByOrder }),
-  previewTransfer:      row('    401      403   200   404      404   404          403      403     404            403', order),
+  createTransfer:       row('    401      403   201   404      404   403          403      403     404            403', order, { reaches: reachByOrder }),
+  previewTransfer:      row('    401      403   200   404      404   403          403      403     404            403', order),
   listTransfers:        row('    401      403   200   200      200   200          403      403     200            403', plain),
   getTransfer:          row('    401      403   200   404      200   200          403      403     404            403', ofTransfer),
   getTransferEvidence:  row('    401      403   403   403      403   200          403      403     403            403', ofTransfer),

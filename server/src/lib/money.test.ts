@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { rawAmountMax } from './limits.ts'
-import { compareDecimals, formatDecimal, parseDecimal } from './money.ts'
+import { addDecimals, compareDecimals, formatDecimal, multiplyDecimals, parseDecimal, percentOf } from './money.ts'
 
 describe('money', () => {
   it.each([
@@ -74,6 +74,41 @@ describe('money', () => {
         const difference = a * 10n ** BigInt(bDecimals) - b * 10n ** BigInt(aDecimals)
         const compared = compareDecimals(formatDecimal(a, aDecimals), formatDecimal(b, bDecimals))
         expect(Math.sign(compared)).toBe(difference < 0n ? -1 : difference > 0n ? 1 : 0)
+      }),
+    )
+  })
+
+  it('compares plain texts that are not in their shortest form', () => {
+    for (const [a, b, sign] of [
+      ['1', '1.000', 0],
+      ['1.50', '1.5', 0],
+      ['1.05', '1.5', -1],
+      ['10', '9.9', 1],
+      ['0', '0.0001', -1],
+      ['9.9999', '10', -1],
+    ] as const) {
+      expect(Math.sign(compareDecimals(a, b)), `${a} ${b}`).toBe(sign)
+      expect(Math.sign(compareDecimals(b, a)), `${b} ${a}`).toBe(sign === 0 ? 0 : -sign)
+    }
+  })
+
+  it('adds and multiplies exactly, and says a percentage without its tail', () => {
+    expect(addDecimals('0.1', '0.2')).toBe('0.3')
+    expect(addDecimals('999.999999999999999999', '0.000000000000000001')).toBe('1000')
+    expect(multiplyDecimals('1000.5', '0.999')).toBe('999.4995')
+    expect(multiplyDecimals('0.000001', '0.000000000000000001')).toBe('0.000000000000000000000001')
+    expect(multiplyDecimals('0', '12.5')).toBe('0')
+    expect(percentOf('1', '3')).toBe('33.333333')
+    expect(percentOf('2.5', '2.5')).toBe('100')
+    expect(percentOf('0.00000000001', '1000000')).toBe('0')
+    const amount = fc.bigInt({ min: 0n, max: rawAmountMax })
+    const decimals = fc.integer({ min: 0, max: 18 })
+    fc.assert(
+      fc.property(amount, decimals, amount, decimals, (a, aDecimals, b, bDecimals) => {
+        const [x, y] = [formatDecimal(a, aDecimals), formatDecimal(b, bDecimals)]
+        expect(multiplyDecimals(x, y)).toBe(formatDecimal(a * b, aDecimals + bDecimals))
+        const sum = a * 10n ** BigInt(bDecimals) + b * 10n ** BigInt(aDecimals)
+        expect(addDecimals(x, y)).toBe(formatDecimal(sum, aDecimals + bDecimals))
       }),
     )
   })

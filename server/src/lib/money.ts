@@ -46,11 +46,37 @@ export function usdValueOf(raw: bigint, decimals: number, usdRate: string): stri
   return `${digits.slice(0, -2)}.${digits.slice(-2)}`
 }
 
-/** Compares two plain decimal strings of any scale: negative, zero or positive like `a - b`. */
+/**
+ * Compares two decimal strings of any scale, plain or with a minus sign: negative, zero or positive like `a - b`. Plain
+ * ones by their digits alone, as policies compare thousands of them for one transfer.
+ */
 export function compareDecimals(a: string, b: string): number {
+  if (a.startsWith('-') || b.startsWith('-')) return compareSigned(a, b)
+  const wholeOfA = wholeDigits(a)
+  const wholeOfB = wholeDigits(b)
+  if (wholeOfA !== wholeOfB) return wholeOfA - wholeOfB
+  const length = Math.max(a.length, b.length)
+  for (let i = 0; i < length; i += 1) {
+    // Beyond the end of the shorter one there are zeros; the point stands at the same place in both, if in both.
+    const digitOfA = i < a.length ? a.charCodeAt(i) : i === wholeOfA ? point : zero
+    const digitOfB = i < b.length ? b.charCodeAt(i) : i === wholeOfA ? point : zero
+    if (digitOfA !== digitOfB) return digitOfA - digitOfB
+  }
+  return 0
+}
+
+function compareSigned(a: string, b: string): number {
   const scale = Math.max(fractionDigits(a), fractionDigits(b))
   const difference = scaled(a, scale) - scaled(b, scale)
   return difference < 0n ? -1 : difference > 0n ? 1 : 0
+}
+
+const point = '.'.charCodeAt(0)
+const zero = '0'.charCodeAt(0)
+
+function wholeDigits(text: string): number {
+  const at = text.indexOf('.')
+  return at < 0 ? text.length : at
 }
 
 /** The exact sum of two plain decimal strings. */

@@ -1,4 +1,4 @@
-import { Ajv } from 'ajv'
+import { Ajv, type ValidateFunction } from 'ajv'
 import { expect } from 'vitest'
 import type { App } from '../http/route.ts'
 import type { Answer } from './app.ts'
@@ -12,6 +12,7 @@ export function createAnswerCheck(app: App): (method: string, path: string, answ
     components: { schemas: object }
   }
   const ajv = new Ajv({ strict: false, formats: { 'date-time': true }, allErrors: true })
+  const compiled = new Map<string, ValidateFunction>()
   ajv.addSchema({ $id: 'openapi', components: document.components })
   const paths = Object.entries(document.paths).map(([url, operations]) => ({
     url,
@@ -33,7 +34,9 @@ export function createAnswerCheck(app: App): (method: string, path: string, answ
       expect.fail(`${label}, which openapi.json does not document: ${JSON.stringify(answer.body)}`)
     const schema = documented.content?.['application/json']?.schema
     if (schema === undefined) return
-    const validate = ajv.compile(withAbsoluteRefs(schema))
+    const key = `${method} ${found.url} ${answer.status}`
+    const validate = compiled.get(key) ?? ajv.compile(withAbsoluteRefs(schema))
+    compiled.set(key, validate)
     if (!validate(answer.body)) {
       expect.fail(
         `${label} with a body that does not fit: ${ajv.errorsText(validate.errors)}\n${JSON.stringify(answer.body, null, 2)}`,

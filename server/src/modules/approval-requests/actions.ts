@@ -12,12 +12,13 @@ import { notifyApprovers, notifyInitiator } from '../notifications/write.ts'
 import { decide } from '../policies/decide.ts'
 import type { Decision, Requirement } from '../policies/decision.ts'
 import type { Facts } from '../policies/facts.ts'
+import { findInitiator, type Initiator } from '../policies/queries.ts'
 import { applySteps, type StepResult, tryApplySteps } from './apply.ts'
 import { nextStatus, type RequestEvent } from './lifecycle.ts'
 import { outcomeOf } from './outcome.ts'
 import { hashPayload, type RequestAction } from './payload.ts'
 import { prepareSteps } from './prepare.ts'
-import { findInitiator, findRequest, type Initiator, type LockedRequest, lockRequest } from './queries.ts'
+import { findRequest, type LockedRequest, lockRequest } from './queries.ts'
 
 export type ActionRequest = {
   member: Member
@@ -199,8 +200,8 @@ async function assertMayGoOn(trx: Trx, context: StepContext, { steps, decision }
 
 async function decideOn(
   trx: Trx,
-  { vaultId, initiatorId, now }: StepContext,
-  { groupIds, isAdmin }: Pick<Initiator, 'groupIds' | 'isAdmin'>,
+  { vaultId, now }: StepContext,
+  initiator: Initiator,
   steps: PreparedStep[],
 ): Promise<Decision[]> {
   const decisions: Decision[] = []
@@ -209,8 +210,8 @@ async function decideOn(
       await decide(trx, {
         vaultId,
         actionType: step.action,
-        initiator: { userId: initiatorId, groupIds, isAdmin },
-        facts: { ...facts, now, initiatorId, initiatorGroupIds: groupIds } as Facts,
+        initiator,
+        facts: { ...facts, now, initiatorId: initiator.userId, initiatorGroupIds: initiator.groupIds } as Facts,
       }),
     )
   }

@@ -1,4 +1,5 @@
 import type { Trx } from '../../db/client.ts'
+import { badRequest } from '../../lib/errors.ts'
 import type { Appliers, PreparedStep, Step, StepContext } from '../approvals/applier.ts'
 import { applierOf } from './apply.ts'
 import type { RequestAction } from './payload.ts'
@@ -18,7 +19,12 @@ export async function prepareSteps(
     appliers,
   }: { context: StepContext; action: RequestAction; steps: Step[]; appliers: Appliers },
 ): Promise<PreparedStep[]> {
-  for (const [i, step] of steps.entries()) await inStep(action, i, async () => assertReferences(step, i))
+  for (const [i, step] of steps.entries()) {
+    await inStep(action, i, async () => {
+      assertStorable(step)
+      assertReferences(step, i)
+    })
+  }
   const prepared: PreparedStep[] = []
   for (const [i, step] of steps.entries()) {
     const applier = applierOf(appliers, step.action)
@@ -36,4 +42,16 @@ export async function prepareSteps(
 
 function isSameTarget(a: PreparedStep, b: PreparedStep): boolean {
   return a.targetType === b.targetType && a.targetId === b.targetId
+}
+
+const halfPair = /\p{Surrogate}/u
+
+/** PostgreSQL refuses half a surrogate pair in jsonb; NUL, which it refuses too, is the error handler's to name. */
+function assertStorable(step: Step): void {
+  JSON.stringify(step, (key, value: unknown) => {
+    if (halfPair.test(key) || (typeof value === 'string' && halfPair.test(value))) {
+      throw badRequest('body', 'holds a character that cannot be stored')
+    }
+    return value
+  })
 }

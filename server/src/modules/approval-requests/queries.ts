@@ -73,27 +73,6 @@ export async function lockRequest(trx: Trx, vaultId: string, id: string): Promis
   return rows[0] ?? null
 }
 
-export type Initiator = {
-  /** `everyone` included. */
-  groupIds: string[]
-  isAdmin: boolean
-}
-
-/** What a user is in the vault now; null for one who is disabled or in no group of it. */
-export async function findInitiator(trx: Trx, vaultId: string, userId: string): Promise<Initiator | null> {
-  const { rows } = await sql<{ group_ids: string[] | null; is_admin: boolean | null; everyone_id: string | null }>`
-    select array_agg(g.id) filter (where m.id is not null) as group_ids,
-      bool_or(g.is_system and g.code = 'administrators') filter (where m.id is not null) as is_admin,
-      max(g.id) filter (where g.is_system and g.code = 'everyone') as everyone_id
-    from policy_groups g
-    join users u on u.id = ${userId} and u.disabled_at is null
-    left join policy_group_memberships m on m.vault_id = g.vault_id and m.group_id = g.id and m.user_id = u.id
-    where g.vault_id = ${vaultId}`.execute(trx)
-  const { group_ids, is_admin, everyone_id } = rows[0]!
-  if (group_ids === null) return null
-  return { groupIds: everyone_id === null ? group_ids : [...group_ids, everyone_id], isAdmin: is_admin === true }
-}
-
 const columns = sql`
   r.*, ${profileOf('i')} as initiator, ${requirementsOf(sql.ref('r.vault_id'), sql.ref('r.id'))} as requirements,
   ${approversOf(sql.ref('r.vault_id'), sql.ref('r.id'))} as approvers`

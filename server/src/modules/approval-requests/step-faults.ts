@@ -25,5 +25,5 @@ function withStep(error: AppError, i: number): AppError {
 
 function pathInRequest(field: string, i: number): string {
   if (field === 'targetId') return `steps.${i}.targetId`
-  return field === '' || field === 'payload' ? `steps.${i}.payload` : `steps.${i}.payload.${field}`
+  return field === '' || field === 'body' ? `steps.${i}.payload` : `steps.${i}.payload.${field}`
 }

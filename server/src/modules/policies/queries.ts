@@ -3,7 +3,7 @@ import type { Db, Trx } from '../../db/client.ts'
 import type { Position } from '../../lib/cursor.ts'
 import type { PolicyEffect, PolicySnapshot, Rule } from './decision.ts'
 import { type Facts, type VelocityScope, type VelocitySum, velocityScopes } from './facts.ts'
-import { velocityKeyOf, type VelocityWindow } from './velocity.ts'
+import { type VelocityWindow, velocityKeyOf } from './velocity.ts'
 
 /** What the caller is in the vault that a row belongs to, read in the same statement as the row. */
 export type Standing = { isMember: boolean; isAdmin: boolean }
@@ -275,7 +275,11 @@ export async function listMembersAmong(db: Db | Trx, vaultId: string, userIds: s
 type Names<Value> = { counterparties: Value; counterpartyGroups: Value; variants: Value }
 
 /** Which of these the vault has: ids, and `route/variant` by codes. None of them is ever deleted while addresses exist. */
-export async function listNamedAmong(db: Db | Trx, vaultId: string, wanted: Names<string[]>): Promise<Names<Set<string>>> {
+export async function listNamedAmong(
+  db: Db | Trx,
+  vaultId: string,
+  wanted: Names<string[]>,
+): Promise<Names<Set<string>>> {
   const { counterparties, counterpartyGroups, variants } = wanted
   if ([counterparties, counterpartyGroups, variants].every(({ length }) => length === 0)) {
     return { counterparties: new Set(), counterpartyGroups: new Set(), variants: new Set() }

@@ -574,13 +574,6 @@ describe('policies', () => {
     ['a block reason on an allow', () => ({ blockReason: 'No' }), 'blockReason'],
     ['an unknown effect', () => ({ effect: 'deny' }), 'effect'],
     ['an unknown action', () => ({ actionType: 'constructor' }), 'actionType'],
-    ['an action that is not available', () => ({ actionType: 'counterparty_group_add' }), 'actionType'],
-    ['approval of create_address', () => ({ ...approval, actionType: 'create_address' }), 'effect'],
-    [
-      'an approval threshold of create_address',
-      () => ({ approvalThreshold: 1, actionType: 'create_address' }),
-      'approvalThreshold',
-    ],
     ['a rule without selectors', () => ({ rules: [{ conditionType: 'any', selectors: [] }] }), 'rules.0.selectors'],
     [
       'an unknown condition',
@@ -590,7 +583,7 @@ describe('policies', () => {
     ['an unknown selector', () => ({ rules: [rule('toString', 'x')] }), 'rules.0.selectors.0.selectorType'],
     [
       'a selector that is not available',
-      () => ({ rules: [amountAbove('1'), rule('velocityCount', 'x')] }),
+      () => ({ rules: [amountAbove('1'), rule('addressGroup', 'x')] }),
       'rules.1.selectors.0.selectorType',
     ],
     [
@@ -617,6 +610,28 @@ describe('policies', () => {
       'a single group that does not exist',
       () => ({ rules: [rule('initiatorGroup', 'treasury')] }),
       'rules.0.selectors.0.value',
+    ],
+    [
+      'a counterparty that the vault does not have',
+      () => ({ rules: [rule('counterparty', ['nobody'])] }),
+      'rules.0.selectors.0.value.0',
+    ],
+    [
+      'a counterparty group that the vault does not have',
+      () => ({ rules: [rule('counterpartyGroup', 'nobody')] }),
+      'rules.0.selectors.0.value',
+    ],
+    [
+      'a variant that the vault does not have',
+      () => ({
+        rules: [
+          rule('routeVariant', [
+            { route: 'purpose', variant: 'ops' },
+            { route: 'purpose', variant: 'ethereum' },
+          ]),
+        ],
+      }),
+      'rules.0.selectors.0.value.1',
     ],
     ['T41 its own id', () => ({ id: 'x' }), 'id'],
     ['T41 another group', () => ({ groupId: vault.groups.everyone }), 'groupId'],
@@ -695,6 +710,7 @@ describe('decide', () => {
       requirements: [],
       trace: [],
       policies: [],
+      facts: expect.objectContaining({ amount: '10', initiatorId: member.userId }),
     })
     const small = await createdPolicy(allowAll({ rules: [amountAbove('5')] }), { groupId })
     await createdPolicy(allowAll({ effect: 'block' }), { groupId: elsewhere })
@@ -709,7 +725,8 @@ describe('decide', () => {
       ],
       policies: [{ id: small.id, rules: [{ conditionType: 'require' }], approvers: [] }],
     })
-    expect(JSON.parse(JSON.stringify(allowed))).toEqual(allowed)
+    const kept = { ...allowed, facts: { ...allowed.facts, now: allowed.facts.now.toISOString() } }
+    expect(JSON.parse(JSON.stringify(allowed))).toEqual(kept)
     expect(await ask(member, [groupId], { more: { amount: '5' } })).toMatchObject({
       effect: 'deny',
       trace: [{ matched: false }],

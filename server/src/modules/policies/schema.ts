@@ -165,9 +165,13 @@ export const PolicyTrace = Closed(
           Closed({
             selectorType: SelectorType,
             matched: Type.Boolean({
-              description: 'What was assumed when nobody can tell: true for policies that restrict, false for ones that allow.',
+              description:
+                'What was assumed when nobody can tell: true for policies that restrict, false for ones that allow.',
             }),
-            expected: Type.Unknown({ description: 'The value of the selector.', examples: [{ op: 'gt', value: '1000' }] }),
+            expected: Type.Unknown({
+              description: 'The value of the selector.',
+              examples: [{ op: 'gt', value: '1000' }],
+            }),
             observed: Type.Unknown({
               description: 'What was found; null when nobody can tell, or when it is not for the reader.',
               examples: ['1250'],

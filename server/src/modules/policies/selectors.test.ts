@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Facts } from './facts.ts'
-import { evaluateSelector, findSelectorFault, selectorTypes } from './selectors.ts'
+import { addressGroup } from './selectors/address-group.ts'
+import { actionTypes, evaluateSelector, findSelectorFault, selectorTypes } from './selectors.ts'
 
 const evmAddress = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 const bitcoinAddress = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'
@@ -15,6 +16,18 @@ const facts: Facts = {
   sourceAddress: evmAddress,
   destination: { address: evmAddress, key: evmAddress.toLowerCase(), networkType: 'evm' },
   destinationType: 'unknown',
+  usdRate: '0.999',
+  available: '3001.5',
+  routeVariants: [
+    { route: 'purpose', variant: 'ops' },
+    { route: 'region', variant: 'eu' },
+  ],
+  counterparty: { id: 'supplier', kind: 'company', groupIds: ['trusted'], createdAt: '2026-01-29T09:30:00.001Z' },
+  velocity: [
+    { per: 'initiator', windowSeconds: 3600, count: 4, amount: '99.5', usd: '0.0005' },
+    { per: 'vault', windowSeconds: 60, count: 0, amount: '0', usd: '0' },
+    { per: 'destination', windowSeconds: 60, count: 3, amount: '3', usd: null },
+  ],
 }
 const withoutFacts: Facts = { now: facts.now, initiatorId: 'alice', initiatorGroupIds: [] }
 const officeHours = { timezone: 'UTC', days: ['fri'], from: '09:00', to: '17:00' }
@@ -54,6 +67,77 @@ const table: Record<string, { matching: unknown[]; other: unknown[]; faulty: [va
       [[], 'value'],
     ],
   },
+  amountUsd: {
+    // 1000.5 at 0.999 is 999.4995: not a cent more, and not rounded to 999.50.
+    matching: [
+      { op: 'gt', value: '999.4994' },
+      { op: 'lt', value: '999.5' },
+      { op: 'between', min: '999.4995', max: '999.4995' },
+    ],
+    other: [
+      { op: 'gte', value: '999.5' },
+      { op: 'gt', value: '999.4995' },
+      { op: 'lte', value: '999.49' },
+    ],
+    faulty: [
+      [{ op: 'gt', value: 1000 }, 'value.value'],
+      [{ op: 'gt', value: '1', per: 'vault' }, 'value.per'],
+      ['1000', 'value'],
+    ],
+  },
+  percentOfBalance: {
+    // 1000.5 of 3001.5 is a third, exactly.
+    matching: [
+      { op: 'gt', value: '33.333333333333333333333333333333333333' },
+      { op: 'lt', value: '33.333333333333333333333333333333333334' },
+      { op: 'between', min: '33', max: '34' },
+    ],
+    other: [
+      { op: 'gte', value: '33.333333333333333333333333333333333334' },
+      { op: 'lte', value: '33.333333333333333333333333333333333333' },
+      { op: 'gt', value: '100' },
+    ],
+    faulty: [
+      [{ op: 'gt', value: '50%' }, 'value.value'],
+      [{ op: 'gt', value: 50 }, 'value.value'],
+      [null, 'value'],
+    ],
+  },
+  velocityAmount: velocityCases(
+    [
+      { op: 'gte', value: '1100' },
+      { op: 'lte', value: '1100' },
+      { op: 'gt', value: '1099.999999999999999999' },
+      { op: 'gte', value: '1000.5', per: 'vault', windowSeconds: 60 },
+    ],
+    [
+      { op: 'gt', value: '1100' },
+      { op: 'lt', value: '1100' },
+    ],
+  ),
+  velocityUsd: velocityCases(
+    [
+      { op: 'gte', value: '999.5' },
+      { op: 'lte', value: '999.50' },
+      { op: 'gt', value: '999.4994', per: 'vault', windowSeconds: 60 },
+    ],
+    [
+      { op: 'gt', value: '999.5' },
+      { op: 'gte', value: '999.5', per: 'vault', windowSeconds: 60 },
+    ],
+  ),
+  velocityCount: velocityCases(
+    [
+      { op: 'gte', value: '5' },
+      { op: 'lt', value: '6' },
+      { op: 'lte', value: '1', per: 'vault', windowSeconds: 60 },
+    ],
+    [
+      { op: 'gt', value: '5' },
+      { op: 'lt', value: '5' },
+    ],
+    [[{ op: 'gt', value: '1.5', windowSeconds: 3600, per: 'initiator' }, 'value.value']],
+  ),
   token: setCases(['USDC', 'token-1', ['DAI', 'USDC']], ['usdc', 'DAI', ['DAI', 'toString']]),
   network: setCases(['ethereum', ['bitcoin', 'ethereum']], ['bitcoin', 'constructor', ['Ethereum']]),
   sourceAddress: addressCases(['address-1', evmAddress, evmAddress.toLowerCase(), ['x', 'address-1']], ['address-2']),
@@ -65,6 +149,61 @@ const table: Record<string, { matching: unknown[]; other: unknown[]; faulty: [va
       ['external', 'value'],
       [['internal', 'toString'], 'value.1'],
       [[], 'value'],
+    ],
+  },
+  routeVariant: {
+    matching: [
+      { route: 'purpose', variant: 'ops' },
+      [
+        { route: 'purpose', variant: 'payroll' },
+        { route: 'region', variant: 'eu' },
+      ],
+    ],
+    other: [
+      { route: 'purpose', variant: 'eu' },
+      { route: 'region', variant: 'ops' },
+      [{ route: 'constructor', variant: 'toString' }],
+    ],
+    faulty: [
+      ['ops', 'value'],
+      [[], 'value'],
+      [{ route: 'purpose' }, 'value.variant'],
+      [{ route: '', variant: 'ops' }, 'value.route'],
+      [{ route: 'purpose', variant: ['ops'] }, 'value.variant'],
+      [[{ route: 'purpose', variant: 'ops' }, { route: 'purpose' }], 'value.1.variant'],
+      [[{ route: 'purpose', variant: 'ops', index: 1 }], 'value.0.index'],
+      [JSON.parse('{"route":"purpose","variant":"ops","__proto__":{}}'), 'value.__proto__'],
+      [[{ route: 'purpose', variant: 'ops' }, 'ops'], 'value.1'],
+      [Array.from({ length: 201 }, () => ({ route: 'purpose', variant: 'ops' })), 'value'],
+    ],
+  },
+  counterparty: setCases(['supplier', ['x', 'supplier']], ['Supplier', 'company', '__proto__']),
+  counterpartyGroup: setCases(['trusted', ['x', 'trusted']], ['supplier', 'length']),
+  counterpartyKind: {
+    matching: ['company', ['individual', 'company']],
+    other: ['exchange', ['individual', 'other']],
+    faulty: [
+      ['Company', 'value'],
+      [['company', 'toString'], 'value.1'],
+      [[], 'value'],
+      [{}, 'value'],
+    ],
+  },
+  counterpartyAgeHours: {
+    // A millisecond less than a day.
+    matching: [
+      { op: 'lt', value: '24' },
+      { op: 'gt', value: '23.99999' },
+      { op: 'between', min: '0', max: '24' },
+    ],
+    other: [
+      { op: 'gte', value: '24' },
+      { op: 'lt', value: '1' },
+    ],
+    faulty: [
+      [{ op: 'lt', value: 24 }, 'value.value'],
+      [{ op: 'lt', value: '-1' }, 'value.value'],
+      ['24', 'value'],
     ],
   },
   initiator: setCases(['alice', ['bob', 'alice']], ['bob', 'Alice', '__proto__']),
@@ -156,11 +295,62 @@ describe('selectors', () => {
       expect(evaluateSelector({ selectorType: name, value: 'x' }, facts)).toEqual({ matched: null, observed: null })
     }
     expect(refused('create_address', 'amount')?.message).toBe('the selector amount does not apply to create_address')
-    expect(refused('transfer', 'velocityUsd')?.message).toBe('the selector velocityUsd is not available yet')
-    const addressSelectors = selectorTypes.filter(
-      (name) => findSelectorFault('create_address', name, table[name]?.matching[0]) === null,
-    )
-    expect(addressSelectors).toEqual(['network', 'initiator', 'initiatorGroup', 'time'])
+    for (const name of ['addressGroup', 'category']) {
+      expect(refused('transfer', name)?.message).toBe(`the selector ${name} is not available yet`)
+    }
+  })
+
+  const aboutCounterparty = ['counterparty', 'counterpartyGroup', 'counterpartyKind', 'counterpartyAgeHours']
+  const applicable: Record<string, string[]> = {
+    transfer: selectorTypes.filter((name) => !['initiator', 'initiatorGroup', 'time'].includes(name)),
+    create_address: ['network', 'routeVariant'],
+    counterparty_create: ['counterpartyKind'],
+    counterparty_update: aboutCounterparty,
+    counterparty_archive: aboutCounterparty,
+    counterparty_group_create: [],
+    counterparty_group_update: ['counterpartyGroup'],
+    counterparty_group_archive: ['counterpartyGroup'],
+    counterparty_group_add: aboutCounterparty,
+    counterparty_group_remove: aboutCounterparty,
+  }
+  it.each(actionTypes)('T34 %s takes exactly the selectors that make sense of it', (actionType) => {
+    const taken = selectorTypes.filter((name) => findSelectorFault(actionType, name, table[name]?.matching[0]) === null)
+    expect(taken.toSorted()).toEqual([...applicable[actionType]!, 'initiator', 'initiatorGroup', 'time'].toSorted())
+  })
+
+  it('T34 velocity, USD and percent fail closed on what is not there', () => {
+    const found = (selectorType: string, value: unknown, more: Partial<Facts>) =>
+      evaluateSelector({ selectorType, value }, { ...facts, ...more }).matched
+    const limit = (per: string, windowSeconds = 60) => ({ op: 'gte', value: '0', per, windowSeconds })
+    expect(found('velocityUsd', limit('destination'), {})).toBeNull()
+    expect(found('velocityAmount', limit('destination'), {})).toBe(true)
+    expect(found('velocityUsd', limit('vault'), {})).toBe(true)
+    const { usdRate: _, ...withoutRate } = facts
+    expect(evaluateSelector({ selectorType: 'velocityUsd', value: limit('vault') }, withoutRate).matched).toBeNull()
+    expect(found('velocityCount', limit('sourceAddress'), {})).toBeNull()
+    expect(found('velocityCount', limit('vault', 61), {})).toBeNull()
+    expect(found('percentOfBalance', { op: 'gte', value: '0' }, { available: '0' })).toBeNull()
+  })
+
+  it('a destination outside the address book is no counterparty, and has no age', () => {
+    const found = (selectorType: string, value: unknown) =>
+      evaluateSelector({ selectorType, value }, { ...facts, counterparty: null }).matched
+    expect(found('counterparty', 'supplier')).toBe(false)
+    expect(found('counterpartyGroup', 'trusted')).toBe(false)
+    expect(found('counterpartyKind', 'company')).toBe(false)
+    expect(found('counterpartyAgeHours', { op: 'gte', value: '0' })).toBeNull()
+  })
+
+  it('counterpartyGroup looks at the group that is changed, where there is one', () => {
+    const found = (value: string, more: Partial<Facts>) =>
+      evaluateSelector({ selectorType: 'counterpartyGroup', value }, { ...facts, ...more }).matched
+    expect(found('trusted', { counterpartyGroupIds: ['new'] })).toBe(false)
+    expect(found('new', { counterpartyGroupIds: ['new'] })).toBe(true)
+  })
+
+  it('addressGroup, which no policy may use yet, looks at the folders of the source address', () => {
+    const found = (more: Partial<Facts>) => addressGroup.evaluate(['a', 'b'], { ...facts, ...more }).matched
+    expect([found({ addressGroupIds: ['b'] }), found({ addressGroupIds: [] }), found({})]).toEqual([true, false, null])
   })
 })
 
@@ -213,6 +403,35 @@ function setCases(matching: unknown[], other: unknown[]) {
     [Array.from({ length: 201 }, (_, i) => `v${i}`), 'value'],
   ]
   return { matching, other, faulty }
+}
+
+function velocityCases(matching: object[], other: object[], faulty: [unknown, string][] = []) {
+  const common = { windowSeconds: 3600, per: 'initiator' }
+  const limit = (more: object) => ({ op: 'gt', value: '1', ...common, ...more })
+  const refused: [unknown, string][] = [
+    ['1000', 'value'],
+    [[], 'value'],
+    [limit({ op: 'between' }), 'value.op'],
+    [limit({ op: 'toString' }), 'value.op'],
+    [limit({ value: 5 }), 'value.value'],
+    [limit({ value: '-5' }), 'value.value'],
+    [limit({ value: '1e3' }), 'value.value'],
+    [limit({ windowSeconds: 59 }), 'value.windowSeconds'],
+    [limit({ windowSeconds: 2_592_001 }), 'value.windowSeconds'],
+    [limit({ windowSeconds: 60.5 }), 'value.windowSeconds'],
+    [limit({ windowSeconds: '3600' }), 'value.windowSeconds'],
+    [limit({ windowSeconds: undefined }), 'value.windowSeconds'],
+    [limit({ per: 'token' }), 'value.per'],
+    [limit({ per: 'constructor' }), 'value.per'],
+    [limit({ per: ['initiator'] }), 'value.per'],
+    [limit({ perr: 'vault' }), 'value.perr'],
+    [JSON.parse('{"op":"gt","value":"1","windowSeconds":60,"per":"vault","__proto__":{}}'), 'value.__proto__'],
+  ]
+  return {
+    matching: matching.map((one) => ({ ...common, ...one })),
+    other: other.map((one) => ({ ...common, ...one })),
+    faulty: [...refused, ...faulty],
+  }
 }
 
 function addressCases(matching: unknown[], other: unknown[]) {

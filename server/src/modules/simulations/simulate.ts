@@ -40,7 +40,7 @@ export async function simulate(db: Db, appliers: Appliers, simulation: Simulatio
     }
     if (actionType === 'transfer') {
       const scope = addressScopeOf(member)
-      return (await previewTransfer(db, { scope, initiator, body: readTransfer(payload), now })).decision
+      return (await previewTransfer(db, { scope, initiator, spender: null, body: readTransfer(payload), now })).decision
     }
     const applier = appliers[actionType]
     if (applier === undefined) throw badRequest('actionType', `${actionType} is not available yet`)

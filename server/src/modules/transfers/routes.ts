@@ -1,4 +1,4 @@
-import { addressScopeOf, ownScopeOf } from '../../access/address-scope.ts'
+import { addressScopeOf } from '../../access/address-scope.ts'
 import { type Member, memberOf } from '../../access/caller.ts'
 import type { Db, Trx } from '../../db/client.ts'
 import type { Deps } from '../../deps.ts'
@@ -61,8 +61,9 @@ export function transferRoutes(app: App, deps: Deps): void {
     async (request) => {
       const member = memberOf(request)
       const { order, decision } = await previewTransfer(deps.db, {
-        scope: ownScopeOf(member),
+        scope: addressScopeOf(member),
         initiator: member,
+        spender: member,
         body: request.body,
         now: deps.clock(),
       })

@@ -400,3 +400,41 @@ describe('T33 who lost what made them an approver', () => {
     expect((await approve(bench.carol, id)).body.status).toBe('pending')
   })
 })
+
+describe('who can vote, and what a vote is worth', () => {
+  const readAs = async (id: string) => bench.read(id, bench.vault.admin)
+  const voterIn = (transfer: { approvers: { userId: string }[] }, { userId }: Person) =>
+    transfer.approvers.find((one) => one.userId === userId)
+
+  it('T33 says that the vote of an approver who left is void, and that the quorum is out of reach', async () => {
+    const id = await waiting()
+    await approve(bench.alice, id)
+    const before = await readAs(id)
+    expect(before.quorumReachable).toBe(true)
+    expect(voterIn(before, bench.alice)).toMatchObject({ counts: true, voidReason: null, canVote: false })
+    expect(voterIn(before, bench.bob)).toMatchObject({ counts: false, voidReason: null, canVote: true })
+
+    for (const { userId } of [bench.alice, bench.carol])
+      await bench.vault.admin.delete(`/policy-groups/${bench.approversId}/members/${userId}`)
+    const stuck = await readAs(id)
+    expect(stuck.quorumReachable).toBe(false)
+    expect(voterIn(stuck, bench.alice)).toMatchObject({ counts: false, voidReason: 'not_entitled', canVote: false })
+    expect(voterIn(stuck, bench.carol)).toMatchObject({ counts: false, voidReason: null, canVote: false })
+
+    for (const { userId } of [bench.alice, bench.carol])
+      await bench.vault.admin.post(`/policy-groups/${bench.approversId}/members`, { userId })
+    expect((await readAs(id)).quorumReachable).toBe(true)
+  })
+
+  it('T33 keeps what counted when it was resolved, whoever leaves later', async () => {
+    const id = await waiting()
+    await approve(bench.alice, id)
+    await approve(bench.bob, id)
+    await bench.vault.admin.delete(`/policy-groups/${bench.approversId}/members/${bench.alice.userId}`)
+    const transfer = await readAs(id)
+    expect(transfer.approvalRequirements[0].approvalsCount).toBe(2)
+    expect(voterIn(transfer, bench.alice)).toMatchObject({ counts: true, voidReason: null, canVote: false })
+    expect(voterIn(transfer, bench.carol)).toMatchObject({ canVote: false })
+    await bench.vault.admin.post(`/policy-groups/${bench.approversId}/members`, { userId: bench.alice.userId })
+  })
+})

@@ -1,4 +1,4 @@
-import { parseOnchainAddress } from '../../../lib/onchain-address.ts'
+import { addressKeyOf } from './address-keys.ts'
 import { defineSelector, unknownFinding } from './selector.ts'
 import { readOnchainSet } from './values.ts'
 
@@ -6,5 +6,5 @@ import { readOnchainSet } from './values.ts'
 export const destination = defineSelector(readOnchainSet, (named, { destination }) => {
   if (destination === undefined) return unknownFinding
   const { address, key, networkType } = destination
-  return { matched: named.some((text) => parseOnchainAddress(text, networkType)?.key === key), observed: address }
+  return { matched: named.some((text) => addressKeyOf(text, networkType) === key), observed: address }
 })

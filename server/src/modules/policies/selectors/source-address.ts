@@ -1,4 +1,4 @@
-import { parseOnchainAddress } from '../../../lib/onchain-address.ts'
+import { addressKeyOf } from './address-keys.ts'
 import { defineSelector, unknownFinding } from './selector.ts'
 import { readOnchainSet } from './values.ts'
 
@@ -16,5 +16,5 @@ export const sourceAddress = defineSelector(readOnchainSet, (named, { sourceAddr
 
 /** EVM addresses are compared in lower case; ids and addresses of other networks are not of that form. */
 function spellingKey(text: string): string {
-  return parseOnchainAddress(text, 'evm')?.key ?? text
+  return addressKeyOf(text, 'evm') ?? text
 }

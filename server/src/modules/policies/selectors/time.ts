@@ -1,4 +1,6 @@
 import { Temporal } from 'temporal-polyfill'
+import type { Facts } from '../facts.ts'
+import { oncePerFacts } from './once-per.ts'
 import { defineSelector, faultOf, type Reading } from './selector.ts'
 import { isObject, strayKey } from './values.ts'
 
@@ -11,17 +13,34 @@ type Window = { timezone: string; days: string[]; fromMinutes: number; toMinutes
 
 const weekdays: readonly string[] = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']
 
-export const time = defineSelector(readWindow, ({ timezone, days, fromMinutes, toMinutes }, { now }) => {
-  const local = Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(timezone)
-  const minutes = local.hour * 60 + local.minute
-  const today = weekdays[local.dayOfWeek - 1]!
-  const yesterday = weekdays[(local.dayOfWeek + 5) % 7]!
+export const time = defineSelector(readWindow, ({ timezone, days, fromMinutes, toMinutes }, facts) => {
+  const { minutes, today, yesterday, observed } = wallClockOf(facts, timezone)
   const matched =
     fromMinutes < toMinutes
       ? days.includes(today) && fromMinutes <= minutes && minutes < toMinutes
       : (days.includes(today) && fromMinutes <= minutes) || (days.includes(yesterday) && minutes < toMinutes)
-  return { matched, observed: local.toString({ smallestUnit: 'minute' }) }
+  return { matched, observed }
 })
+
+type WallClock = { minutes: number; today: string; yesterday: string; observed: string }
+
+/** The clocks of one decision: many policies look at few zones, and a zone is costly to compute. */
+const clocksOf = oncePerFacts(() => new Map<string, WallClock>())
+
+function wallClockOf(facts: Facts, timezone: string): WallClock {
+  const clocks = clocksOf(facts)
+  const known = clocks.get(timezone)
+  if (known !== undefined) return known
+  const local = Temporal.Instant.fromEpochMilliseconds(facts.now.getTime()).toZonedDateTimeISO(timezone)
+  const clock = {
+    minutes: local.hour * 60 + local.minute,
+    today: weekdays[local.dayOfWeek - 1]!,
+    yesterday: weekdays[(local.dayOfWeek + 5) % 7]!,
+    observed: local.toString({ smallestUnit: 'minute' }),
+  }
+  clocks.set(timezone, clock)
+  return clock
+}
 
 function readWindow(value: unknown): Reading<Window> {
   if (!isObject(value)) return faultOf('must be {timezone, days, from, to}')
@@ -46,11 +65,17 @@ function isWeekday(value: unknown): value is string {
   return typeof value === 'string' && weekdays.includes(value)
 }
 
+/** Names found to be zones. */
+const knownZones = new Set<string>()
+const zonesMax = 1_000
+
 /** An offset such as `+02:00` is no zone: it knows no daylight saving time. */
 function isZone(text: string): boolean {
+  if (knownZones.has(text)) return true
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(text)) return false
   try {
     Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(text)
+    if (knownZones.size < zonesMax) knownZones.add(text)
     return true
   } catch {
     return false

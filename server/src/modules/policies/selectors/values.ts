@@ -1,6 +1,6 @@
 import { selectorValueLengthMax, selectorValuesMax } from '../../../lib/limits.ts'
 import { compareDecimals, decimalPattern } from '../../../lib/money.ts'
-import { parseOnchainAddress } from '../../../lib/onchain-address.ts'
+import { addressKeyOf } from './address-keys.ts'
 import { faultOf, type Reading } from './selector.ts'
 
 /** How a number is compared: `{op, value}`, or `{op: "between", min, max}` with both ends included. Decimal strings. */
@@ -75,9 +75,11 @@ export function readSetOf(isMember: (text: string) => boolean, message: string):
   }
 }
 
+const evmForm = /^0x[0-9a-fA-F]{40}$/
+
 /** A set of on-chain addresses. One in the form of EVM must have a right EIP-55 checksum if it has one at all. */
 export const readOnchainSet = readSetOf(
-  (text) => parseOnchainAddress(text, /^0x[0-9a-fA-F]{40}$/.test(text) ? 'evm' : 'other') !== null,
+  (text) => addressKeyOf(text, 'evm') !== null || (!evmForm.test(text) && addressKeyOf(text, 'other') !== null),
   'is no address, or has a wrong EIP-55 checksum',
 )
 

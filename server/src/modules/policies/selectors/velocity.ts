@@ -1,6 +1,7 @@
 import { velocityWindowSecondsMax, velocityWindowSecondsMin } from '../../../lib/limits.ts'
-import { addDecimals, decimalPattern, multiplyDecimals } from '../../../lib/money.ts'
+import { addDecimals, decimalPattern } from '../../../lib/money.ts'
 import { type Facts, type VelocityScope, type VelocitySum, velocityScopes } from '../facts.ts'
+import { usdOf } from './amount-usd.ts'
 import { defineSelector, faultOf, type Reading, unknownFinding } from './selector.ts'
 import { type Comparison, isObject, meets, strayKey } from './values.ts'
 
@@ -14,11 +15,10 @@ export const velocityAmount = defineVelocity(readAmountLimit, ({ amount }, sum) 
 )
 
 /** What the transfers of all tokens add up to in the window, this one included; in USD, exact. */
-export const velocityUsd = defineVelocity(readAmountLimit, ({ amount, usdRate }, sum) =>
-  amount === undefined || usdRate === undefined || sum.usd === null
-    ? null
-    : addDecimals(sum.usd, multiplyDecimals(amount, usdRate)),
-)
+export const velocityUsd = defineVelocity(readAmountLimit, (facts, sum) => {
+  const usd = usdOf(facts)
+  return usd === null || sum.usd === null ? null : addDecimals(sum.usd, usd)
+})
 
 /** How many transfers there are in the window, this one included. */
 export const velocityCount = defineVelocity(readCountLimit, (_facts, sum) => String(sum.count + 1))
@@ -54,7 +54,8 @@ function readAmountLimit(value: unknown): Reading<VelocityLimit> {
   const stray = strayKey(value, ['op', 'value', 'windowSeconds', 'per'])
   if (stray !== null) return faultOf(`does not belong to ${form}`, stray)
   const { op, value: bound, windowSeconds, per } = value
-  if (op !== 'gt' && op !== 'gte' && op !== 'lt' && op !== 'lte') return faultOf('must be one of gt, gte, lt, lte', 'op')
+  if (op !== 'gt' && op !== 'gte' && op !== 'lt' && op !== 'lte')
+    return faultOf('must be one of gt, gte, lt, lte', 'op')
   if (typeof bound !== 'string' || !decimalForm.test(bound)) {
     return faultOf('must be a decimal string such as "1000.5"', 'value')
   }

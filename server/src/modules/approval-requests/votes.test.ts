@@ -1,0 +1,390 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Person } from '../../testing/app.ts'
+import { type ApprovalBench, createApprovalBench, newCounterparty, newGroup } from '../../testing/approval-bench.ts'
+import { addMember, ensureGroup } from '../../testing/fixtures.ts'
+import { expireRequests } from './expire.ts'
+
+let bench: ApprovalBench
+
+beforeAll(async () => {
+  bench = await createApprovalBench()
+})
+afterAll(() => bench.close())
+
+const waiting = async () => (await bench.waiting([newCounterparty()])).id as string
+const approve = (by: Person, id: string, body?: object) => bench.act(by, id, 'approve', body)
+const reject = (by: Person, id: string, body?: object) => bench.act(by, id, 'reject', body)
+const statusOf = async (id: string) => (await bench.read(id)).status
+const countOf = async (id: string) => (await bench.read(id)).requirements[0].approvalsCount
+const voterOf = async (id: string, { userId }: Person) =>
+  (await bench.read(id)).approvers.find((one: { userId: string }) => one.userId === userId)
+
+describe('resolving', () => {
+  it('rejects by one vote, whatever was approved before', async () => {
+    const before = await bench.traces()
+    const id = await waiting()
+    await approve(bench.alice, id)
+    const { status, body } = await reject(bench.bob, id, { comment: 'Unknown to us' })
+    expect([status, body.status, body.results, body.resolvedAt === null]).toEqual([200, 'rejected', null, false])
+    expect(await voterOf(id, bench.bob)).toMatchObject({ decision: 'reject', comment: 'Unknown to us', counts: true })
+    expect(await bench.traces()).toBe(before)
+    expect(await bench.audited('approval_request.rejected', id)).toBe(1)
+  })
+
+  it('is cancelled by its initiator or an administrator, by no approver', async () => {
+    for (const person of [bench.maker, bench.vault.admin]) {
+      const id = await waiting()
+      expect((await bench.act(bench.alice, id, 'cancel')).status).toBe(403)
+      expect((await bench.act(person, id, 'cancel')).body.status).toBe('cancelled')
+      expect(await bench.audited('approval_request.cancelled', id)).toBe(1)
+    }
+  })
+
+  it('expires after 72 hours; a later vote is refused before anything noticed, and nobody can vote', async () => {
+    const id = await waiting()
+    await approve(bench.alice, id)
+    await expireRequests(bench.test.deps)
+    expect(await statusOf(id)).toBe('pending')
+    await bench.sql('update approval_requests set expires_at = $2 where id = $1', [id, bench.test.clock.now()])
+    const late = await approve(bench.bob, id)
+    expect([late.status, late.body.message]).toEqual([409, 'The time to vote on this request is over'])
+    expect((await bench.read(id)).approvers.some((one: { canVote: boolean }) => one.canVote)).toBe(false)
+    await expireRequests(bench.test.deps)
+    expect(await statusOf(id)).toBe('expired')
+    expect(await bench.audited('approval_request.expired', id)).toBe(1)
+  })
+
+  it('stays as it is once resolved', async () => {
+    for (const verb of ['reject', 'cancel'] as const) {
+      const id = await waiting()
+      await bench.act(verb === 'reject' ? bench.alice : bench.maker, id, verb)
+      const resolved = await statusOf(id)
+      for (const [person, again] of [
+        [bench.bob, 'approve'],
+        [bench.bob, 'reject'],
+        [bench.maker, 'cancel'],
+      ] as const)
+        expect((await bench.act(person, id, again)).status).toBe(409)
+      expect(await statusOf(id)).toBe(resolved)
+    }
+  })
+
+  it('T38 is stale when its target is no longer the version it was asked for: 409, and the vote stays', async () => {
+    const [counterparty] = (await bench.chain([newGroup('target')])).body.results
+    const policy = await bench.policy({
+      code: 'watched-groups',
+      actionType: 'counterparty_group_update',
+      effect: 'requireApproval',
+      approvalThreshold: 1,
+      approvers: [{ kind: 'group', groupId: bench.approversId }],
+    })
+    const update = (name: string) => [
+      { action: 'counterparty_group_update', targetId: counterparty.resultId, payload: { name } },
+    ]
+    const [first, second] = [await bench.waiting(update('First')), await bench.waiting(update('Second'))]
+    expect((await approve(bench.alice, first.id)).body.status).toBe('applied')
+    const late = await approve(bench.alice, second.id)
+    expect([late.status, late.body.details]).toEqual([409, 'The target changed since it was asked for'])
+    expect([await statusOf(second.id), await countOf(second.id)]).toEqual(['stale', 1])
+    const [row] = await bench.sql('select name from counterparty_groups where id = $1', [counterparty.resultId])
+    expect(row!['name']).toBe('First')
+    await bench.vault.admin.delete(`/policies/${policy.id}`)
+  })
+
+  it('fails when its target was archived meanwhile', async () => {
+    const [group] = (await bench.chain([newGroup()])).body.results
+    const request = await bench.waiting([
+      newCounterparty(),
+      { action: 'counterparty_group_add', targetId: group.resultId, payload: { counterpartyId: '$step:0' } },
+    ])
+    await bench.sql('update counterparty_groups set archived_at = now() where id = $1', [group.resultId])
+    const before = await bench.traces()
+    await approve(bench.alice, request.id)
+    expect((await approve(bench.bob, request.id)).status).toBe(409)
+    expect((await bench.read(request.id)).failureReason).toBe('steps.1: The counterparty group is archived')
+    expect(await bench.traces()).toBe(before)
+  })
+})
+
+describe('T27 votes are bound to what was voted on', () => {
+  it.each([
+    ['payload', `steps = jsonb_set(steps, '{0,step,payload,name}', '"Somebody else"')`],
+    ['action', `steps = jsonb_set(steps, '{0,step,action}', '"counterparty_group_create"')`],
+    ['base version', `steps = jsonb_set(steps, '{0,baseVersion}', '"2"')`],
+    ['number of steps', 'steps = steps || steps'],
+    ['initiator', `initiator_id = (select id from users where email = 'first.approver@example.org')`],
+    ['hash', `payload_hash = sha256('x')`],
+  ])('T27 another %s takes no more votes and nothing happens', async (_what, change) => {
+    const before = await bench.traces()
+    const id = await waiting()
+    await approve(bench.alice, id)
+    await bench.sql(`update approval_requests set ${change} where id = $1`, [id])
+    for (const vote of [approve, reject]) {
+      const { status, body } = await vote(bench.bob, id)
+      expect([status, body.message]).toEqual([409, 'The request is no longer what its votes were asked for'])
+    }
+    expect(await statusOf(id)).toBe('pending')
+    expect(await bench.traces()).toBe(before)
+    expect((await bench.act(bench.vault.admin, id, 'cancel')).body.status).toBe('cancelled')
+  })
+
+  it('T28 shows what was hashed: the wire reads the stored steps', async () => {
+    const id = await waiting()
+    await bench.sql(
+      `update approval_requests set steps = jsonb_set(steps, '{0,step,payload,name}', '"Somebody else"') where id = $1`,
+      [id],
+    )
+    expect((await bench.read(id)).payload.steps[0].payload.name).toBe('Somebody else')
+    await bench.act(bench.maker, id, 'cancel')
+  })
+})
+
+describe('T29 the last vote looks again', () => {
+  it('T29 at policies that block now', async () => {
+    const id = await waiting()
+    await approve(bench.alice, id)
+    const policy = await bench.policy({
+      code: 'freeze',
+      actionType: 'counterparty_create',
+      effect: 'block',
+      blockReason: 'Audit week',
+    })
+    const refused = await approve(bench.bob, id)
+    await bench.vault.admin.delete(`/policies/${policy.id}`)
+    expect([refused.status, refused.body.message, refused.body.details]).toEqual([
+      409,
+      'A policy blocks this now',
+      'Audit week',
+    ])
+    expect([await statusOf(id), await countOf(id)]).toEqual(['pending', 1])
+    expect((await approve(bench.bob, id)).body.status).toBe('applied')
+  })
+
+  it('T29 at the membership of the initiator, whose account may be disabled too', async () => {
+    const leaver = await addMember(bench.test, bench.vault, 'leaver@example.org', ['makers'])
+    const ids = [await bench.waiting([newCounterparty()], leaver), await bench.waiting([newCounterparty()], leaver)]
+    for (const { id } of ids) await approve(bench.alice, id)
+    await bench.sql('update users set disabled_at = now() where id = $1', [leaver.userId])
+    expect((await approve(bench.bob, ids[0].id)).status).toBe(409)
+    await bench.sql('update users set disabled_at = null where id = $1', [leaver.userId])
+    await bench.leave(leaver, bench.makersId)
+    expect((await approve(bench.bob, ids[1].id)).status).toBe(409)
+    expect(await statusOf(ids[0].id)).toBe('pending')
+  })
+
+  it('T35 at the administrator for whom votes were waived', async () => {
+    const policy = await bench.policy({
+      code: 'waived',
+      actionType: 'counterparty_group_archive',
+      effect: 'requireApproval',
+      approvalThreshold: 1,
+      adminBypass: true,
+      approvers: [{ kind: 'group', groupId: bench.approversId }],
+    })
+    await bench.sql(`update policies set enabled = false where code = 'keep-groups'`)
+    const deputy = await addMember(bench.test, bench.vault, 'deputy@example.org', ['makers', 'administrators'])
+    const request = await bench.waiting(
+      [newGroup(), newCounterparty(), { action: 'counterparty_group_archive', targetId: '$step:0', payload: {} }],
+      deputy,
+    )
+    expect(request.requirements).toMatchObject([
+      { stepIndex: 1, policyCode: 'two-votes', bypassed: false },
+      { stepIndex: 2, policyCode: 'waived', bypassed: true },
+    ])
+    expect(request.decisionPolicyCode).toBe('two-votes')
+    await approve(bench.alice, request.id)
+    await bench.leave(deputy, bench.vault.groups.administrators)
+    expect((await approve(bench.bob, request.id)).status).toBe(409)
+    await bench.join(deputy, bench.vault.groups.administrators)
+    expect((await approve(bench.bob, request.id)).body.status).toBe('applied')
+    await bench.vault.admin.delete(`/policies/${policy.id}`)
+    await bench.sql(`update policies set enabled = true where code = 'keep-groups'`)
+  })
+})
+
+describe('T30 the initiator', () => {
+  it('T30 has no vote without allowInitiatorApproval, not even by a second group', async () => {
+    const both = await addMember(bench.test, bench.vault, 'both@example.org', ['makers', 'approvers'])
+    const request = await bench.waiting([newCounterparty()], both)
+    expect(request.approvers.map((one: { userId: string }) => one.userId)).not.toContain(both.userId)
+    for (const vote of [approve, reject]) expect((await vote(both, request.id)).status).toBe(403)
+    await bench.leave(both, bench.approversId)
+    await bench.act(both, request.id, 'cancel')
+  })
+
+  it('T30 votes only for the steps whose policy allows it', async () => {
+    const policy = await bench.policy({
+      code: 'own-vote',
+      actionType: 'counterparty_group_archive',
+      effect: 'requireApproval',
+      approvalThreshold: 1,
+      allowInitiatorApproval: true,
+      approvers: [{ kind: 'user', userId: bench.maker.userId }],
+    })
+    await bench.sql(`update policies set enabled = false where code = 'keep-groups'`)
+    const archive = { action: 'counterparty_group_archive', targetId: '$step:0', payload: {} }
+    const request = await bench.waiting([newGroup(), newCounterparty(), archive])
+    const own = await approve(bench.maker, request.id)
+    expect(own.body.status).toBe('pending')
+    expect(own.body.requirements.map((one: { approvalsCount: number }) => one.approvalsCount)).toEqual([0, 1])
+    await approve(bench.alice, request.id)
+    expect((await approve(bench.bob, request.id)).body.status).toBe('applied')
+    await bench.vault.admin.delete(`/policies/${policy.id}`)
+    await bench.sql(`update policies set enabled = true where code = 'keep-groups'`)
+  })
+})
+
+describe('T31 one person is one vote', () => {
+  it('T31 a second vote is a 409, who was not asked has none', async () => {
+    const id = await waiting()
+    await approve(bench.alice, id)
+    for (const vote of [approve, reject]) expect((await vote(bench.alice, id)).status).toBe(409)
+    expect((await approve(bench.vault.admin, id)).status).toBe(403)
+    expect((await approve(bench.maker, id)).status).toBe(403)
+    expect(await countOf(id)).toBe(1)
+    await bench.act(bench.maker, id, 'cancel')
+  })
+
+  it('T31 of 15 votes at once one counts', async () => {
+    const id = await waiting()
+    const answers = await Promise.all(Array.from({ length: 15 }, () => approve(bench.alice, id)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(14).fill(409)])
+    expect([await statusOf(id), await countOf(id)]).toEqual(['pending', 1])
+    await bench.act(bench.maker, id, 'cancel')
+  })
+
+  it('T37 covers only the steps of the voter: partial coverage never executes', async () => {
+    const second = await ensureGroup(bench.vault, 'second-approvers')
+    const dave = await addMember(bench.test, bench.vault, 'fourth.approver@example.org', ['second-approvers'])
+    const policy = await bench.policy({
+      code: 'updates',
+      actionType: 'counterparty_update',
+      effect: 'requireApproval',
+      approvalThreshold: 1,
+      approvers: [{ kind: 'group', groupId: second }],
+    })
+    const steps = [
+      newCounterparty(),
+      { action: 'counterparty_update', targetId: '$step:0', payload: { name: 'Renamed' } },
+    ]
+    const before = await bench.traces()
+    const request = await bench.waiting(steps)
+    await approve(bench.alice, request.id)
+    const enoughForOne = await approve(bench.bob, request.id)
+    expect(enoughForOne.body.status).toBe('pending')
+    expect(enoughForOne.body.requirements).toMatchObject([
+      { stepIndex: 0, threshold: 2, approvalsCount: 2 },
+      { stepIndex: 1, threshold: 1, approvalsCount: 0 },
+    ])
+    expect(await bench.traces()).toBe(before)
+    expect((await voterOf(request.id, dave)).stepIndexesJson).toEqual([1])
+    expect((await approve(dave, request.id)).body.status).toBe('applied')
+
+    const vetoed = await bench.waiting(steps)
+    expect((await reject(dave, vetoed.id)).body.status).toBe('rejected')
+    await bench.vault.admin.delete(`/policies/${policy.id}`)
+  })
+})
+
+describe('T32 races', () => {
+  it('T32 a last vote against a veto: one wins, never both', async () => {
+    for (let round = 0; round < 6; round += 1) {
+      const before = await bench.traces()
+      const id = await waiting()
+      await approve(bench.alice, id)
+      const [yes, no] = await Promise.all([approve(bench.bob, id), reject(bench.carol, id)])
+      expect([yes.status, no.status].sort()).toEqual([200, 409])
+      expect(await statusOf(id)).toBe(yes.status === 200 ? 'applied' : 'rejected')
+      expect(await bench.traces()).toBe(before + (yes.status === 200 ? 1 : 0))
+    }
+  })
+
+  it('T33 two last votes at once do not miss each other, and it is done once', async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const before = await bench.traces()
+      const id = await waiting()
+      const answers = await Promise.all([approve(bench.alice, id), approve(bench.bob, id)])
+      expect(answers.map(({ status }) => status)).toEqual([200, 200])
+      expect([await statusOf(id), await bench.traces()]).toEqual(['applied', before + 1])
+    }
+  })
+
+  it('T32 last vote, veto, cancellation and expiry at once: one resolution', async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const id = await waiting()
+      await approve(bench.alice, id)
+      await bench.sql('update approval_requests set expires_at = $2 where id = $1', [
+        id,
+        new Date(bench.test.clock.now().getTime() + 5),
+      ])
+      await Promise.all([
+        approve(bench.bob, id),
+        reject(bench.carol, id),
+        bench.act(bench.maker, id, 'cancel'),
+        bench.act(bench.vault.admin, id, 'cancel'),
+        expireRequests(bench.test.deps),
+      ])
+      await expireRequests(bench.test.deps)
+      const status = await statusOf(id)
+      expect(['applied', 'rejected', 'cancelled', 'expired']).toContain(status)
+      const resolutions = await bench.sql(
+        `select action from audit_records where target_id = $1 and action <> 'approval_request.created'
+           and action <> 'approval_request.voted'`,
+        [id],
+      )
+      expect(resolutions.map(({ action }) => action)).toEqual([`approval_request.${status}`])
+    }
+  })
+})
+
+describe('T33 who lost what made them an approver', () => {
+  it('T33 has no vote, an earlier one is void and says so, and the quorum may be out of reach', async () => {
+    const id = await waiting()
+    await approve(bench.alice, id)
+    expect(await voterOf(id, bench.alice)).toMatchObject({ counts: true, voidReason: null, canVote: false })
+    for (const person of [bench.alice, bench.carol]) {
+      await bench.leave(person, bench.approversId)
+      await bench.join(person, bench.makersId)
+    }
+    expect(await voterOf(id, bench.alice)).toMatchObject({
+      decision: 'approve',
+      counts: false,
+      voidReason: 'not_entitled',
+    })
+    expect(await voterOf(id, bench.carol)).toMatchObject({ decision: null, canVote: false, voidReason: null })
+    const stuck = await bench.read(id)
+    expect([stuck.requirements[0].approvalsCount, stuck.quorumReachable]).toEqual([0, false])
+    for (const vote of [approve, reject]) expect((await vote(bench.carol, id)).status).toBe(403)
+    expect((await approve(bench.bob, id)).body).toMatchObject({ status: 'pending', quorumReachable: false })
+
+    for (const person of [bench.alice, bench.carol]) {
+      await bench.join(person, bench.approversId)
+      await bench.leave(person, bench.makersId)
+    }
+    expect((await bench.read(id)).quorumReachable).toBe(true)
+    expect((await approve(bench.carol, id)).body.status).toBe('applied')
+  })
+
+  it('T33 keeps what counted when it was resolved, whoever leaves later', async () => {
+    const id = await waiting()
+    await approve(bench.alice, id)
+    await approve(bench.bob, id)
+    await bench.sql('update users set disabled_at = now() where id = $1', [bench.alice.userId])
+    expect(await voterOf(id, bench.alice)).toMatchObject({ counts: true, voidReason: null })
+    expect(await countOf(id)).toBe(2)
+    await bench.sql('update users set disabled_at = null where id = $1', [bench.alice.userId])
+  })
+})
+
+describe('notifications', () => {
+  it('ask the approvers and tell the initiator', async () => {
+    const id = await waiting()
+    const of = async () =>
+      (await bench.sql('select kind from notifications where subject_id = $1 order by kind', [id])).map(
+        ({ kind }) => kind,
+      )
+    expect(await of()).toEqual(Array<string>(3).fill('approval_needed'))
+    await reject(bench.alice, id)
+    expect(await of()).toEqual([...Array<string>(3).fill('approval_needed'), 'decided'])
+  })
+})
