@@ -6,8 +6,9 @@ import { readJson, writeJson } from './data-files.ts'
 export const vaultCode = 'treasury'
 export const people = {
   treasurer: 'treasurer@strongroom.localhost',
-  approver: 'approver@strongroom.localhost',
-  secondApprover: 'second.approver@strongroom.localhost',
+  secondTreasurer: 'second.treasurer@strongroom.localhost',
+  thirdTreasurer: 'third.treasurer@strongroom.localhost',
+  compliance: 'compliance@strongroom.localhost',
 }
 const addressLabel = 'Operations'
 
@@ -105,15 +106,15 @@ async function completeTokens(admin: Client): Promise<void> {
   await Promise.all(missing.map((one) => admin.request('POST', '/tokens', { network: 'ethereum', ...one })))
 }
 
-type Groups = { administrators: string; treasury: string; approvers: string }
+type Groups = { administrators: string; treasury: string; compliance: string }
 
 async function completeGroups(admin: Client): Promise<Groups> {
   const path = `/vaults/${vaultCode}/policy-groups`
   const { items } = await admin.request<Page<Group>>('GET', `${path}?limit=100`)
   const ensure = async (code: string, name: string) =>
     (items.find((group) => group.code === code) ?? (await admin.request<Group>('POST', path, { code, name }))).id
-  const [treasury, approvers] = await Promise.all([ensure('treasury', 'Treasury'), ensure('approvers', 'Approvers')])
-  return { treasury, approvers, administrators: items.find(({ code }) => code === 'administrators')!.id }
+  const [treasury, compliance] = await Promise.all([ensure('treasury', 'Treasury'), ensure('compliance', 'Compliance')])
+  return { treasury, compliance, administrators: items.find(({ code }) => code === 'administrators')!.id }
 }
 
 async function completePolicies(admin: Client, groups: Groups): Promise<void> {
@@ -124,13 +125,13 @@ async function completePolicies(admin: Client, groups: Groups): Promise<void> {
   )
 }
 
-/** Three layers by amount: small is free, medium needs one vote, large needs two. */
-function policiesOf({ administrators, treasury, approvers }: Groups) {
+/** Three layers by amount: small is free, medium needs one of the treasury, large two of it and one of compliance. */
+function policiesOf({ administrators, treasury, compliance }: Groups) {
   const allow = { effect: 'allow' }
-  const votes = (approvalThreshold: number) => ({
+  const votes = (approvalThreshold: number, groupId: string) => ({
     effect: 'requireApproval',
     approvalThreshold,
-    approvers: [{ kind: 'group', groupId: approvers }],
+    approvers: [{ kind: 'group', groupId }],
   })
   const when = (code: string, ...amounts: object[]) => ({
     actionType: 'transfer',
@@ -154,13 +155,30 @@ function policiesOf({ administrators, treasury, approvers }: Groups) {
     { code: 'tusd-small', name: 'Up to 100 TUSD', ...when('TUSD', upTo('100')), ...allow },
     {
       code: 'tusd-medium',
-      name: 'Up to 10,000 TUSD with one vote',
+      name: 'Up to 10,000 TUSD: one of the treasury',
       ...when('TUSD', above('100'), upTo('10000')),
-      ...votes(1),
+      ...votes(1, treasury),
     },
-    { code: 'tusd-large', name: 'Above 10,000 TUSD with two votes', ...when('TUSD', above('10000')), ...votes(2) },
+    // Both hold for a large amount, and each has to reach its own threshold.
+    {
+      code: 'tusd-large-treasury',
+      name: 'Above 10,000 TUSD: two of the treasury',
+      ...when('TUSD', above('10000')),
+      ...votes(2, treasury),
+    },
+    {
+      code: 'tusd-large-compliance',
+      name: 'Above 10,000 TUSD: one of compliance',
+      ...when('TUSD', above('10000')),
+      ...votes(1, compliance),
+    },
     { code: 'eth-small', name: 'Up to 0.1 ETH', ...when('ETH', upTo('0.1')), ...allow },
-    { code: 'eth-large', name: 'Above 0.1 ETH with two votes', ...when('ETH', above('0.1')), ...votes(2) },
+    {
+      code: 'eth-large',
+      name: 'Above 0.1 ETH: two of the treasury',
+      ...when('ETH', above('0.1')),
+      ...votes(2, treasury),
+    },
   ]
 }
 
@@ -170,8 +188,9 @@ async function completePeople(admin: Client, groups: Groups, way: Way): Promise<
   const invitations = await admin.request<Invitation[]>('GET', `/vaults/${vaultCode}/invitations`)
   const members = [
     { email: people.treasurer, groupId: groups.treasury },
-    { email: people.approver, groupId: groups.approvers },
-    { email: people.secondApprover, groupId: groups.approvers },
+    { email: people.secondTreasurer, groupId: groups.treasury },
+    { email: people.thirdTreasurer, groupId: groups.treasury },
+    { email: people.compliance, groupId: groups.compliance },
   ]
   await Promise.all(
     members.map(async ({ email, groupId }) => {

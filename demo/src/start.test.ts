@@ -46,7 +46,8 @@ it('starts on an empty data directory and prints a link that signs the administr
     'eth-large requireApproval 2',
     'eth-small allow 0',
     'treasury-addresses allow 0',
-    'tusd-large requireApproval 2',
+    'tusd-large-compliance requireApproval 1',
+    'tusd-large-treasury requireApproval 2',
     'tusd-medium requireApproval 1',
     'tusd-small allow 0',
   ])
@@ -68,18 +69,18 @@ it('pays the treasurer on chain, and a small transfer goes to the chain by itsel
   expect(await dollarsOf(recipient)).toBe('25')
 })
 
-it('asks for one vote on a medium transfer and for two on a large one', async () => {
+it('asks one of the treasury for a medium transfer, and two of it and one of compliance for a large one', async () => {
   const treasurer = await signInByMail(people.treasurer)
   const preview = async (token: string, amount: string) => {
     const order = { fromAddressId: await operationsId(treasurer), toAddress: recipient, token, amount }
     type Preview = { decision: { effect: string; requirements: { threshold: number }[] } }
     const { decision } = await treasurer.request<Preview>('POST', '/vaults/treasury/transfers/preview', order)
-    return [decision.effect, ...decision.requirements.map(({ threshold }) => threshold)]
+    return [decision.effect, ...decision.requirements.map(({ threshold }) => threshold).sort()]
   }
   expect(await preview('TUSD', '100')).toEqual(['allow'])
   expect(await preview('TUSD', '100.000001')).toEqual(['approval', 1])
   expect(await preview('TUSD', '10000')).toEqual(['approval', 1])
-  expect(await preview('TUSD', '10000.000001')).toEqual(['approval', 2])
+  expect(await preview('TUSD', '10000.000001')).toEqual(['approval', 1, 2])
   expect(await preview('ETH', '0.1')).toEqual(['allow'])
   expect(await preview('ETH', '0.2')).toEqual(['approval', 2])
 })
@@ -141,6 +142,24 @@ it('clears away what a killed supervisor left behind', async () => {
   expect(orphans.filter((pid) => pid !== postgresPid() && own.includes(pid))).toEqual([])
   const treasurer = await signInByMail(people.treasurer)
   expect(await balancesOf(treasurer)).toMatch(/TUSD 49975$/)
+})
+
+it('carries out the tour of the README as written, request by request', { timeout: 60_000 }, async () => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  // A block to run, and what it prints if a fence without a language follows at once.
+  const steps = [...readme.matchAll(/```sh tour\n([\s\S]*?)```\n(?:\n```\n([\s\S]*?)```\n)?/g)]
+  const mark = '== end of a block =='
+  const script = ['set -euo pipefail', ...steps.flatMap(([, block]) => [block!, `echo; echo '${mark}'`])].join('\n')
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: dataDir, BASE: `${demo.url}/api/v1` }
+  const printed = await new Promise<string>((resolve, reject) => {
+    execFile('bash', ['-c', script], { env, cwd: root, timeout: 55_000 }, (error, stdout, stderr) =>
+      error === null ? resolve(stdout) : reject(new Error(`${error.message}\n${stdout}${stderr}`)),
+    )
+  })
+  const answers = printed.split(mark).map((answer) => answer.trim())
+  const expected = steps.map(([, , said]) => said?.trim())
+  expect(expected.filter((said) => said !== undefined)).toHaveLength(3)
+  for (const [index, said] of expected.entries()) if (said !== undefined) expect(answers[index]).toBe(said)
 })
 
 it('stops with a clear message when a part dies', async () => {

@@ -29,7 +29,8 @@ export async function startAnvil({ port = 0, statePath, chainId = 31337 }: Anvil
   const state = statePath ? ['--state', statePath, '--state-interval', '1'] : []
   // The chain picks a free port itself: one picked for it could be taken by the time it listens.
   const args = ['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId), ...state]
-  const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  // A group of its own: Ctrl-C in a terminal must reach whoever started the chain, so that it ends last and saves.
+  const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true })
   const killWithParent = () => child.kill('SIGKILL')
   process.once('exit', killWithParent)
   child.once('exit', () => process.off('exit', killWithParent))

@@ -305,6 +305,13 @@ describe('policies', () => {
     expect((await approve(await requester.delete(`${base}/${id}/members/${one}`))).status).toBe(200)
     expect((await clerk.get(`${base}/${id}`)).body._count.memberships).toBe(1)
 
+    const late = await createCounterparty()
+    const tooLate = await add(id, late, requester)
+    await clerk.post(`${counterparties}/${late}/archive`)
+    expect((await approve(tooLate)).status).toBe(409)
+    const failed = await requester.get(`/vaults/main-vault/approval-requests/${tooLate.body.request.id}`)
+    expect(failed.body).toMatchObject({ status: 'failed', failureReason: 'The counterparty is archived' })
+
     expect((await approve(await requester.patch(`${base}/${id}`, { name: 'Changed' }))).status).toBe(200)
     expect((await approve(asked[2]!)).status).toBe(409)
     const stale = await requester.get(`/vaults/main-vault/approval-requests/${asked[2]!.body.request.id}`)

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db, Trx } from '../../db/client.ts'
 import type { Position } from '../../lib/cursor.ts'
 import type { PolicyEffect, PolicySnapshot, Rule } from './decision.ts'
-import { type Facts, type VelocityScope, type VelocitySum, velocityScopes } from './facts.ts'
+import type { Facts, VelocitySum } from './facts.ts'
 import { type VelocityWindow, velocityKeyOf } from './velocity.ts'
 
 /** What the caller is in the vault that a row belongs to, read in the same statement as the row. */
@@ -124,22 +124,23 @@ export async function sumVelocity(
   windows: VelocityWindow[],
   facts: Facts,
 ): Promise<VelocitySum[]> {
-  const parts = velocityScopes.flatMap((per) => {
-    const seconds = windows.filter((window) => window.per === per).map(({ windowSeconds }) => windowSeconds)
-    const key = velocityKeyOf(per, vaultId, facts)
-    return key === null || seconds.length === 0 ? [] : [sumsOfScope({ vaultId, per, key, seconds, facts })]
+  const parts = windows.flatMap((window) => {
+    const key = velocityKeyOf(window.per, vaultId, facts)
+    return key === null ? [] : [sumOfWindow(vaultId, window, key, facts)]
   })
   if (parts.length === 0) return []
   const { rows } = await sql<VelocitySum>`${sql.join(parts, sql` union all `)}`.execute(db)
   return rows
 }
 
-type Scope = { vaultId: string; per: VelocityScope; key: string; seconds: number[]; facts: Facts }
-
 /** No upper bound: a request that began later may have committed first, and it counts. */
-function sumsOfScope({ vaultId, per, key, seconds, facts }: Scope): RawBuilder<unknown> {
-  const { now, operationId = null, token } = facts
-  const since = sql`${now}::timestamptz - make_interval(secs => w.seconds)`
+function sumOfWindow(
+  vaultId: string,
+  { per, windowSeconds }: VelocityWindow,
+  key: string,
+  { now, operationId = null, token }: Facts,
+): RawBuilder<unknown> {
+  const since = new Date(now.getTime() - windowSeconds * 1_000)
   const counted = {
     initiator: sql`operations o where o.initiator_id = ${key} and o.created_at > ${since}`,
     sourceAddress: sql`operations o where o.address_id = ${key} and o.created_at > ${since}`,
@@ -149,18 +150,18 @@ function sumsOfScope({ vaultId, per, key, seconds, facts }: Scope): RawBuilder<u
   }[per]
   // The unit of a token is 1e-decimals, which is exact; a division would not be.
   return sql`
-    select ${per} as per, w.seconds as "windowSeconds", s.*
-    from unnest(${seconds}::int[]) as w (seconds)
-    cross join lateral (
-      select count(*)::int as count,
-        trim_scale(coalesce(sum(c.units) filter (where c.token_id = ${token?.id ?? null}), 0))::text as amount,
-        case when count(*) = count(c.usd_rate) then trim_scale(coalesce(sum(c.units * c.usd_rate), 0))::text end as usd
-      from (
-        select o.token_id, o.usd_rate, o.amount * (select ('1e-' || k.decimals)::numeric from tokens k where k.id = o.token_id) as units
-        from ${counted} and o.vault_id = ${vaultId} and o.type = 'transfer'
-          and o.status in ('awaiting_approval', 'pending', 'confirmed') and o.id is distinct from ${operationId}
-      ) c
-    ) s`
+    select ${per}::text as per, ${windowSeconds}::int as "windowSeconds", coalesce(sum(c.count), 0)::int as count,
+      trim_scale(coalesce(sum(c.raw * k.unit) filter (where c.token_id = ${token?.id ?? null}), 0))::text as amount,
+      case when coalesce(sum(c.count - c.rated), 0) = 0
+        then trim_scale(coalesce(sum(c.raw_usd * k.unit), 0))::text end as usd
+    from (
+      select o.token_id, count(*) as count, count(o.usd_rate) as rated, sum(o.amount) as raw,
+        sum(o.amount * o.usd_rate) as raw_usd
+      from ${counted} and o.vault_id = ${vaultId} and o.type = 'transfer'
+        and o.status in ('awaiting_approval', 'pending', 'confirmed') and o.id is distinct from ${operationId}
+      group by o.token_id
+    ) c
+    cross join lateral (select ('1e-' || t.decimals)::numeric as unit from tokens t where t.id = c.token_id) k`
 }
 
 export async function findGroup(
