@@ -138,7 +138,7 @@ function sumOfWindow(
   vaultId: string,
   { per, windowSeconds }: VelocityWindow,
   key: string,
-  { now, operationId = null, token }: Facts,
+  { now, operationId, token }: Facts,
 ): RawBuilder<unknown> {
   const since = new Date(now.getTime() - windowSeconds * 1_000)
   const counted = {
@@ -158,7 +158,7 @@ function sumOfWindow(
       select o.token_id, count(*) as count, count(o.usd_rate) as rated, sum(o.amount) as raw,
         sum(o.amount * o.usd_rate) as raw_usd
       from ${counted} and o.vault_id = ${vaultId} and o.type = 'transfer'
-        and o.status in ('awaiting_approval', 'pending', 'confirmed') and o.id is distinct from ${operationId}
+        and o.status in ('awaiting_approval', 'pending', 'confirmed') and o.id is distinct from ${operationId ?? null}
       group by o.token_id
     ) c
     cross join lateral (select ('1e-' || t.decimals)::numeric as unit from tokens t where t.id = c.token_id) k`
