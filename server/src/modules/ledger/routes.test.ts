@@ -329,7 +329,8 @@ describe('concurrency', () => {
       statuses.push(...orders.map(({ status }) => status))
       const made = orders.filter(({ status }) => status === 201).map(({ body }) => body)
       await bench.deliver()
-      for (const { id, status } of made) if (status === 'pending' && bench.vault.wallet.transfer(id) !== null) bench.vault.wallet.confirm(id)
+      for (const { id, status } of made)
+        if (status === 'pending' && bench.vault.wallet.transfer(id) !== null) bench.vault.wallet.confirm(id)
       bench.test.clock.advance(61_000)
       const answers = await Promise.all([
         ...made

@@ -138,11 +138,7 @@ describe('verifyLedger', () => {
       'fee of a transfer',
     ],
     ['a removed address', 'delete from addresses', 'reference to nothing'],
-    [
-      'a negative balance',
-      'update ledger_accounts set balance = -1 where balance is not null',
-      'negative balance',
-    ],
+    ['a negative balance', 'update ledger_accounts set balance = -1 where balance is not null', 'negative balance'],
     ['a removed account', `delete from ledger_accounts where purpose = 'reserved'`, 'account of an entry'],
   ])('T5 T9 names %s', async (_what, statement, kind) => {
     const kinds = await differencesAfter(statement)

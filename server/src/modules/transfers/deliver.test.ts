@@ -402,6 +402,18 @@ describe('T23 a node that dies', () => {
     for (const id of ids) expect(await bench.audited('transfer.confirmed', id)).toBe(1)
   })
 
+  it('T23 a transfer that somebody is working on is left alone, and holds up nobody', async () => {
+    const [busy, free] = [await ordered('10'), await ordered('20')]
+    await bench.rolledBack(async (query) => {
+      await query('select from transfers where id = $1 for update', [busy])
+      bench.test.clock.advance(61_000)
+      const round = deliverDueTransfers(bench.test.deps)
+      const patience = new Promise((resolve) => setTimeout(resolve, 5_000, 'stuck'))
+      expect(await Promise.race([round, patience])).not.toBe('stuck')
+    })
+    expect([busy, free].map((id) => bench.vault.wallet.broadcastCount(id))).toEqual([0, 1])
+  })
+
   it('T4 handed over or cancelled, never both', async () => {
     for (let round = 0; round < 8; round += 1) {
       const id = await ordered('1')
