@@ -128,7 +128,7 @@ it('carries money from a sign-in link over a deposit, two votes and the chain in
         total.availableDecimal,
       ]),
     )
-    return available['TUSD'] === '1000' && available['ETH'] === '1'
+    return available.TUSD === '1000' && available.ETH === '1'
   })
 
   const transfer = await treasurer('POST', '/vaults/treasury/transfers', 201, {

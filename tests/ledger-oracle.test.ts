@@ -91,7 +91,7 @@ const commandOf: fc.Arbitrary<Command> = fc.oneof(
 const batchesOf = fc.array(fc.array(commandOf, { minLength: 1, maxLength: 7 }), { minLength: 2, maxLength: 5 })
 
 it('T5 the books are what a model of them says, whatever happens at once', async () => {
-  const seed = Number(process.env['ORACLE_SEED'] ?? Date.now() % 1_000_000_000)
+  const seed = Number(process.env.ORACLE_SEED ?? Date.now() % 1_000_000_000)
   console.info(`ledger oracle: ORACLE_SEED=${seed}`)
   await fc.assert(fc.asyncProperty(batchesOf, runAgainstModel), { seed, numRuns: runs, endOnFailure: true })
   expect((await verifyLedger(bench.test.deps.db)).differences).toEqual([])

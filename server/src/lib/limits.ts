@@ -33,7 +33,6 @@ export const groupsPerInvitationMax = 50
 export const chainStepsMax = 50
 export const addressesPerCounterpartyMax = 200
 
-export const amountDigitsMax = 78
 /** 2^256 - 1: the largest raw amount there is (decisions.md, section 0). */
 export const rawAmountMax = 2n ** 256n - 1n
 export const tokenDecimalsMax = 36

@@ -60,7 +60,7 @@ export async function createApprovalBench(): Promise<ApprovalBench> {
     carol,
     approversId,
     makersId,
-    policy: (body) => createPolicy(vault, { name: body['code'], ...body }),
+    policy: (body) => createPolicy(vault, { name: body.code, ...body }),
     chain: (steps, by = maker) => by.post(`${base}/composite`, { steps }),
     async waiting(steps, by = maker) {
       const answer = await bench.chain(steps, by)
@@ -84,9 +84,8 @@ export async function createApprovalBench(): Promise<ApprovalBench> {
     sql,
     audited: async (action, targetId) =>
       Number(
-        (await sql('select count(*) from audit_records where action = $1 and target_id = $2', [action, targetId]))[0]![
-          'count'
-        ],
+        (await sql('select count(*) from audit_records where action = $1 and target_id = $2', [action, targetId]))[0]!
+          .count,
       ),
     traces: async () =>
       Number(
@@ -95,7 +94,7 @@ export async function createApprovalBench(): Promise<ApprovalBench> {
             `select (select count(*) from counterparties) + (select count(*) from counterparty_groups)
                + (select count(*) from counterparty_group_memberships) as count`,
           )
-        )[0]!['count'],
+        )[0]!.count,
       ),
     async close() {
       await databaseOwner.end()

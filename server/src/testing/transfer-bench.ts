@@ -80,7 +80,7 @@ export async function createTransferBench(env: Record<string, string> = {}): Pro
     carol,
     approversId,
     recipient,
-    policy: (body) => createPolicy(vault, { name: body['code'], actionType: 'transfer', ...body }),
+    policy: (body) => createPolicy(vault, { name: body.code, actionType: 'transfer', ...body }),
     async fundedAddress({ usdt = '1000', eth } = {}, by = owner) {
       const address = await createAddress(by, { vault: vault.code, token: 'USDT' })
       if (usdt !== '0') await deposit(test, { address: address.address, asset: usdtContract, amount: usdt })

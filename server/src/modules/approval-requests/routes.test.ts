@@ -138,7 +138,7 @@ describe('a single gated action', () => {
       `select content from audit_records where action = 'action.allowed' and target_id = $1`,
       [targetId],
     )
-    expect(JSON.parse(record!['content']!).details.bypassed).toEqual(['waivable'])
+    expect(JSON.parse(record!.content!).details.bypassed).toEqual(['waivable'])
     await bench.vault.admin.delete(`/policies/${policy.id}`)
   })
 })
@@ -160,7 +160,7 @@ describe('a single action that is allowed', () => {
     const statuses = answers.map(({ status }) => status)
     expect(statuses.filter((status) => status !== 200 && status !== 409)).toEqual([])
     const [row] = await bench.sql('select version from counterparties where id = $1', [targetId])
-    expect(Number(row!['version'])).toBe(1 + statuses.filter((status) => status === 200).length)
+    expect(Number(row!.version)).toBe(1 + statuses.filter((status) => status === 200).length)
   })
 })
 
@@ -179,7 +179,7 @@ describe('a chain', () => {
     const [row] = await bench.sql('select group_id from counterparty_group_memberships where counterparty_id = $1', [
       counterpartyId,
     ])
-    expect(row!['group_id']).toBe(answer.body.results[0].resultId)
+    expect(row!.group_id).toBe(answer.body.results[0].resultId)
     expect(
       (await bench.maker.get(requests)).body.items.every((one: { action: string }) => one.action !== 'composite'),
     ).toBe(true)
@@ -212,7 +212,7 @@ describe('a chain', () => {
     const request = await bench.waiting([update('Third'), newCounterparty(), update('Fourth')])
     for (const approver of [bench.alice, bench.bob]) await bench.act(approver, request.id, 'approve')
     expect((await bench.read(request.id)).status).toBe('applied')
-    expect((await bench.sql('select name from counterparties where id = $1', [targetId]))[0]!['name']).toBe('Fourth')
+    expect((await bench.sql('select name from counterparties where id = $1', [targetId]))[0]!.name).toBe('Fourth')
   })
 
   it('is refused as a whole when a step is blocked or denied, and the refusal is recorded', async () => {

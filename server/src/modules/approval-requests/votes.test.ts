@@ -87,7 +87,7 @@ describe('resolving', () => {
     expect([late.status, late.body.details]).toEqual([409, 'The target changed since it was asked for'])
     expect([await statusOf(second.id), await countOf(second.id)]).toEqual(['stale', 1])
     const [row] = await bench.sql('select name from counterparty_groups where id = $1', [counterparty.resultId])
-    expect(row!['name']).toBe('First')
+    expect(row!.name).toBe('First')
     await bench.vault.admin.delete(`/policies/${policy.id}`)
   })
 

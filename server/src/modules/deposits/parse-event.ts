@@ -24,32 +24,32 @@ export type DepositEvent = {
  */
 export function parseWalletEvent(body: unknown): DepositEvent | null {
   if (!isObject(body)) throw badRequest('body', 'must be a JSON object')
-  const kind = body['kind'] ?? body['type'] ?? body['event']
+  const kind = body.kind ?? body.type ?? body.event
   if (typeof kind !== 'string') throw badRequest('kind', 'must be a string')
   if (kind !== 'TOPUP') return null
-  const tx = body['tx']
+  const tx = body.tx
   if (!isObject(tx)) throw badRequest('tx', 'must be an object')
 
-  const amount = tx['amount']
+  const amount = tx.amount
   if (typeof amount !== 'string' || !new RegExp(decimalPattern).test(amount)) {
     throw badRequest('tx.amount', 'must be a decimal string in token units')
   }
   if (/^[0.]+$/.test(amount)) throw badRequest('tx.amount', 'must be greater than 0')
-  const index = tx['index'] ?? 0
+  const index = tx.index ?? 0
   if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index > 2_147_483_647) {
     throw badRequest('tx.index', 'must be a whole number from 0')
   }
-  const blockTime = typeof tx['blockTime'] === 'string' ? parseTimestamp(tx['blockTime']) : null
-  if (blockTime === null && tx['blockTime'] != null)
+  const blockTime = typeof tx.blockTime === 'string' ? parseTimestamp(tx.blockTime) : null
+  if (blockTime === null && tx.blockTime != null)
     throw badRequest('tx.blockTime', 'must be an ISO 8601 timestamp with a zone')
   return {
     network: text(tx, 'network', 64),
-    contract: contractOf(tx['asset']),
+    contract: contractOf(tx.asset),
     amountDecimal: amount,
     toAddress: text(tx, 'toAddress', addressLengthMax),
     txHash: txHashKey(text(tx, 'txHash', txHashLengthMax)),
     index,
-    fromAddress: tx['fromAddress'] == null ? null : text(tx, 'fromAddress', addressLengthMax),
+    fromAddress: tx.fromAddress == null ? null : text(tx, 'fromAddress', addressLengthMax),
     blockTime,
   }
 }

@@ -130,8 +130,8 @@ describe('the same event again', () => {
     await send(event)
     const upper = (text: unknown) => String(text).toUpperCase()
     const spellings: Tx[] = [
-      { ...event, txHash: upper(event['txHash']).replace('0X', '0x') },
-      { ...event, txHash: upper(event['txHash']) },
+      { ...event, txHash: upper(event.txHash).replace('0X', '0x') },
+      { ...event, txHash: upper(event.txHash) },
       { ...event, toAddress: address.address.toLowerCase() },
       { ...event, toAddress: upper(address.address) },
       { ...event, asset: usdtContract.toLowerCase() },
@@ -168,7 +168,7 @@ describe('the same event again', () => {
     expect(await availableOf(address.id)).toBe('1')
     const path = `outcome=quarantined&addressId=${address.id}`
     expect(await listOf(path, bench.vault.admin)).toMatchObject([
-      { amountDecimal: '1000', outcome: 'quarantined', txHash: event['txHash'], addressId: address.id },
+      { amountDecimal: '1000', outcome: 'quarantined', txHash: event.txHash, addressId: address.id },
     ])
     expect((await bench.owner.get(`/vaults/main-vault/deposits?${path}`)).status).toBe(403)
     expect(await listOf(`addressId=${address.id}`, bench.vault.admin)).toMatchObject([

@@ -56,7 +56,8 @@ describe('docs/policies.md', () => {
 
   it('the description of the API has the same table', async () => {
     const { body } = await test.anonymous.get('//openapi.json')
-    const { description } = body.paths['/api/v1/policy-groups/{id}/policies'].post.requestBody.content['application/json'].schema
+    const { description } =
+      body.paths['/api/v1/policy-groups/{id}/policies'].post.requestBody.content['application/json'].schema
     expect(description).toContain(renderSelectorTable())
   })
 

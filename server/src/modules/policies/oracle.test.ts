@@ -6,7 +6,7 @@ import type { Facts } from './facts.ts'
 import { findSelectorFault } from './selectors.ts'
 
 /** `npm run nightly:policies` sets it to 100,000. */
-const runs = Number(process.env['POLICY_RUNS'] ?? 2_000)
+const runs = Number(process.env.POLICY_RUNS ?? 2_000)
 
 /** A world small enough to reason about naively: amounts are small whole numbers, sums too, and names are single letters. */
 type World = {

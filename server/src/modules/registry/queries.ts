@@ -98,27 +98,6 @@ export async function findToken(db: Db | Trx, id: string): Promise<TokenRow | nu
   return (row as TokenRow | undefined) ?? null
 }
 
-export async function findTokenByCode(db: Db | Trx, networkId: string, code: string): Promise<TokenRow | null> {
-  const row = await selectTokens(db)
-    .where('tokens.network_id', '=', networkId)
-    .where('tokens.code', '=', code)
-    .executeTakeFirst()
-  return (row as TokenRow | undefined) ?? null
-}
-
-/** `contractKey` is the key of lib/onchain-address.ts, or '' for the native coin. */
-export async function findTokenByContract(
-  db: Db | Trx,
-  networkId: string,
-  contractKey: string,
-): Promise<TokenRow | null> {
-  const row = await selectTokens(db)
-    .where('tokens.network_id', '=', networkId)
-    .where('tokens.contract_key', '=', contractKey)
-    .executeTakeFirst()
-  return (row as TokenRow | undefined) ?? null
-}
-
 /** All tokens of the networks, ordered by code. */
 export async function findTokensOfNetworks(db: Db | Trx, networkIds: string[]): Promise<TokenRow[]> {
   if (networkIds.length === 0) return []

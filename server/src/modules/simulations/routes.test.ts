@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Answer, Person } from '../../testing/app.ts'
 import { addMember, createVaultFixture } from '../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../testing/transfer-bench.ts'
+import { actionTypes } from '../policies/selectors.ts'
 
 let bench: TransferBench
 let address: Answer['body']
@@ -89,9 +90,9 @@ describe('simulating', () => {
 
   it('takes the groups of the initiator, not those of who asks', async () => {
     const outsider = await addMember(bench.test, bench.vault, 'outsider@example.org', ['outsiders'])
-    const { groupMemberships: _, ...group } = (
-      await bench.vault.admin.get('/vaults/main-vault/policy-groups?limit=100')
-    ).body.items.find(({ code }: { code: string }) => code === 'outsiders')
+    const group = (await bench.vault.admin.get('/vaults/main-vault/policy-groups?limit=100')).body.items.find(
+      ({ code }: { code: string }) => code === 'outsiders',
+    )
     const created = await bench.vault.admin.post(`/policy-groups/${group.id}/policies`, {
       code: 'no-outsiders',
       name: 'Outsiders pay nothing',
@@ -113,6 +114,65 @@ describe('simulating', () => {
     expect((await simulate(bench.owner, order('payroll'))).body.effect).toBe('block')
     const real = await bench.owner.post('/vaults/main-vault/addresses', order('payroll').payload)
     expect(real.status).toBe(403)
+  })
+})
+
+describe('simulating what counterparties are gated by', () => {
+  const rule = (selectorType: string, value: unknown) => [
+    { conditionType: 'require', selectors: [{ selectorType, value }] },
+  ]
+  const made = async (path: string, body: object) => {
+    const answer = await bench.vault.admin.post(`/vaults/main-vault/${path}`, body)
+    expect(answer.status, JSON.stringify(answer.body)).toBe(201)
+    return answer.body.id as string
+  }
+
+  it('each selector looks at the target, or at what is created', async () => {
+    for (const actionType of actionTypes.filter((name) => name.startsWith('counterparty_'))) {
+      await bench.policy({ code: `may-${actionType}`, actionType, effect: 'allow' })
+    }
+    const venue = await made('counterparties', { name: 'A venue', kind: 'exchange' })
+    const firm = await made('counterparties', { name: 'A firm', kind: 'company' })
+    const trusted = await made('counterparty-groups', { code: 'trusted', name: 'Trusted' })
+    const fresh = await made('counterparty-groups', { code: 'fresh', name: 'Fresh' })
+    await bench.vault.admin.post(`/vaults/main-vault/counterparty-groups/${trusted}/members`, { counterpartyId: firm })
+    const block = (actionType: string, selectorType: string, value: unknown) =>
+      bench.policy({
+        code: `no-${actionType}-${selectorType.toLowerCase()}`,
+        actionType,
+        effect: 'block',
+        rules: rule(selectorType, value),
+      })
+    await block('counterparty_create', 'counterpartyKind', 'individual')
+    await block('counterparty_update', 'counterpartyKind', 'exchange')
+    await block('counterparty_archive', 'counterpartyGroup', trusted)
+    await block('counterparty_group_archive', 'counterpartyGroup', trusted)
+    await block('counterparty_group_add', 'counterpartyAgeHours', { op: 'lt', value: '24' })
+    await block('counterparty_group_remove', 'counterparty', firm)
+
+    const effect = async (actionType: string, payload: object, targetId?: string) =>
+      (await simulate(bench.owner, { actionType, payload, ...(targetId === undefined ? {} : { targetId }) })).body
+        .effect
+    expect([
+      await effect('counterparty_create', { name: 'X', kind: 'individual' }),
+      await effect('counterparty_create', { name: 'X', kind: 'company' }),
+      await effect('counterparty_update', { name: 'X' }, venue),
+      await effect('counterparty_update', { name: 'X' }, firm),
+      await effect('counterparty_archive', {}, firm),
+      await effect('counterparty_archive', {}, venue),
+      await effect('counterparty_group_archive', {}, trusted),
+      await effect('counterparty_group_archive', {}, fresh),
+      await effect('counterparty_group_remove', { counterpartyId: firm }, trusted),
+      await effect('counterparty_group_add', { counterpartyId: venue }, fresh),
+    ]).toEqual(['block', 'allow', 'block', 'allow', 'block', 'allow', 'block', 'allow', 'block', 'block'])
+    bench.test.clock.advance(24 * 3_600_000)
+    expect(await effect('counterparty_group_add', { counterpartyId: venue }, fresh)).toBe('allow')
+    expect((await bench.owner.get(`/vaults/main-vault/counterparties/${venue}`)).body).toMatchObject({
+      name: 'A venue',
+      archivedAt: null,
+    })
+    const missing = await simulate(bench.owner, { actionType: 'counterparty_archive', payload: {}, targetId: 'nobody' })
+    expect(missing.status).toBe(404)
   })
 })
 
