@@ -823,7 +823,7 @@ export interface paths {
         };
         /**
          * One transfer
-         * @description For its initiator, the owner of its source address, its approvers and administrators.
+         * @description For its initiator, the owner of its source address, its approvers and administrators; with the decision of the policies and its trace.
          */
         get: operations["getTransfer"];
         put?: never;
@@ -908,6 +908,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/vaults/{code}/policies/simulate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What the policies would say to an action
+         * @description Changes nothing. Members ask for themselves, administrators for any member; the trace says of every candidate policy why it matches or not.
+         */
+        post: operations["simulatePolicies"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/vaults/{code}/history": {
         parameters: {
             query?: never;
@@ -940,7 +960,7 @@ export interface paths {
         put?: never;
         /**
          * Create the next address of a combination of segments
-         * @description Gated by policies of action type create_address. A failing wallet service leaves nothing behind.
+         * @description Gated by policies of action type create_address; 202 when it waits for votes. A failing wallet service leaves nothing behind.
          */
         post: operations["createAddress"];
         delete?: never;
@@ -965,6 +985,331 @@ export interface paths {
         head?: never;
         /** Change label and looks of one's own address */
         patch: operations["updateAddress"];
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/counterparties": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Counterparties of a vault, newest first
+         * @description `search` finds part of a name, an address or a label, whatever its case.
+         */
+        get: operations["listCounterparties"];
+        put?: never;
+        /**
+         * Put a counterparty into the address book
+         * @description Gated by policies of action type counterparty_create.
+         */
+        post: operations["createCounterparty"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/counterparties/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One counterparty with its groups and addresses */
+        get: operations["getCounterparty"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change a counterparty
+         * @description Gated by policies of action type counterparty_update. `addAddresses` and `removeAddressIds` belong to the same decision.
+         */
+        patch: operations["updateCounterparty"];
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/counterparties/{id}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Archive a counterparty for good
+         * @description Gated by policies of action type counterparty_archive. It stays readable; nothing about it changes any more and nothing is paid to it.
+         */
+        post: operations["archiveCounterparty"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/counterparties/{id}/addresses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a counterparty an address
+         * @description An update: gated by policies of action type counterparty_update.
+         */
+        post: operations["addCounterpartyAddress"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/counterparties/{id}/addresses/{addressId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Take an address away from a counterparty
+         * @description An update: gated by policies of action type counterparty_update.
+         */
+        delete: operations["removeCounterpartyAddress"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/counterparty-groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Counterparty groups of a vault, newest first */
+        get: operations["listCounterpartyGroups"];
+        put?: never;
+        /**
+         * Create a counterparty group
+         * @description Gated by policies of action type counterparty_group_create.
+         */
+        post: operations["createCounterpartyGroup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/counterparty-groups/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One counterparty group */
+        get: operations["getCounterpartyGroup"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change name and looks of a counterparty group
+         * @description Gated by policies of action type counterparty_group_update. The code stays.
+         */
+        patch: operations["updateCounterpartyGroup"];
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/counterparty-groups/{id}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Archive a counterparty group for good
+         * @description Gated by policies of action type counterparty_group_archive. Its members stay as they are.
+         */
+        post: operations["archiveCounterpartyGroup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/counterparty-groups/{id}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Members of a counterparty group, the latest first */
+        get: operations["listCounterpartyGroupMembers"];
+        put?: never;
+        /**
+         * Put a counterparty into a group
+         * @description Gated by policies of action type counterparty_group_add.
+         */
+        post: operations["addCounterpartyGroupMember"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/counterparty-groups/{id}/members/{counterpartyId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Take a counterparty out of a group
+         * @description Gated by policies of action type counterparty_group_remove.
+         */
+        delete: operations["removeCounterpartyGroupMember"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/approval-requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Approval requests, newest first
+         * @description A member reads those they asked for or were asked to vote on, an administrator all of the vault.
+         */
+        get: operations["listApprovalRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/approval-requests/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One approval request with its votes
+         * @description For its initiator, its approvers and administrators.
+         */
+        get: operations["getApprovalRequest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/approval-requests/composite": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Do a chain of counterparty actions as one
+         * @description Every step is decided by its own policies. All allowed: done at once, all or nothing. Any blocked or denied: 403 and nothing happens. Otherwise the chain waits for the votes of all its steps.
+         */
+        post: operations["createCompositeApprovalRequest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/approval-requests/{id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Vote for a request
+         * @description The last vote needed does what was asked for. When that cannot be done any more the answer is 409, the vote stays, and the request is `failed` or `stale`.
+         */
+        post: operations["approveApprovalRequest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/approval-requests/{id}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Veto a request, all its steps */
+        post: operations["rejectApprovalRequest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/approval-requests/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a request back
+         * @description By its initiator or an administrator, while it waits.
+         */
+        post: operations["cancelApprovalRequest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/webhooks/wallet": {
@@ -1048,6 +1393,22 @@ export interface components {
             image: string | null;
             color: string | null;
             emoji: string | null;
+        };
+        OwnProfile: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            id: string;
+            name: string | null;
+            email: string | null;
+            username: string | null;
+            image: string | null;
+            color: string | null;
+            emoji: string | null;
+            notifications: {
+                /** @description A mail when something waits for your vote. */
+                approvals: boolean;
+                /** @description A mail when something you asked for was decided. */
+                decisions: boolean;
+            };
         };
         SignIn: {
             /**
@@ -1367,7 +1728,7 @@ export interface components {
                     /** @example amount */
                     selectorType: string;
                     /**
-                     * @description Numbers: {op: gt|gte|lt|lte, value} or {op: between, min, max} with decimal strings. Sets: one string or an array, meaning any of. time: {timezone, days, from, to}.
+                     * @description Numbers: {op: gt|gte|lt|lte, value} or {op: between, min, max} with decimal strings. Sets: one string or an array, meaning any of. velocity…: {op: gt|gte|lt|lte, value, windowSeconds: 60 to 2592000, per: initiator|sourceAddress|destination|vault}. routeVariant: {route, variant}, or an array of them. time: {timezone, days, from, to}.
                      * @example {
                      *       "op": "gt",
                      *       "value": "1000"
@@ -1469,7 +1830,7 @@ export interface components {
                     /** @example amount */
                     selectorType: string;
                     /**
-                     * @description Numbers: {op: gt|gte|lt|lte, value} or {op: between, min, max} with decimal strings. Sets: one string or an array, meaning any of. time: {timezone, days, from, to}.
+                     * @description Numbers: {op: gt|gte|lt|lte, value} or {op: between, min, max} with decimal strings. Sets: one string or an array, meaning any of. velocity…: {op: gt|gte|lt|lte, value, windowSeconds: 60 to 2592000, per: initiator|sourceAddress|destination|vault}. routeVariant: {route, variant}, or an array of them. time: {timezone, days, from, to}.
                      * @example {
                      *       "op": "gt",
                      *       "value": "1000"
@@ -1505,6 +1866,263 @@ export interface components {
             _count: {
                 rules: number;
             };
+        };
+        /** @description One candidate policy of a decision, matching or not, and why. */
+        PolicyTrace: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            policyId: string;
+            /** @example treasury */
+            policyCode: string;
+            matched: boolean;
+            rules: {
+                /** @example require */
+                conditionType: string;
+                matched: boolean;
+                selectors: {
+                    /** @example amount */
+                    selectorType: string;
+                    /** @description What was assumed when nobody can tell: true for policies that restrict, false for ones that allow. */
+                    matched: boolean;
+                    /**
+                     * @description The value of the selector.
+                     * @example {
+                     *       "op": "gt",
+                     *       "value": "1000"
+                     *     }
+                     */
+                    expected: unknown;
+                    /**
+                     * @description What was found; null when nobody can tell, or when it is not for the reader.
+                     * @example 1250
+                     */
+                    observed: unknown;
+                }[];
+            }[];
+        };
+        /** @description What the policies said, and why. */
+        PolicyDecision: {
+            /**
+             * @example allow
+             * @enum {string}
+             */
+            effect: "allow" | "block" | "approval" | "deny";
+            decisionPolicy: {
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                id: string;
+                /** @example treasury */
+                code: string;
+                /** @example Treasury */
+                name: string;
+            } | null;
+            trace: components["schemas"]["PolicyTrace"][];
+        };
+        PolicySimulation: {
+            /**
+             * @example allow
+             * @enum {string}
+             */
+            effect: "allow" | "block" | "approval" | "deny";
+            blockReason: string | null;
+            decisionPolicy: {
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                id: string;
+                /** @example treasury */
+                code: string;
+                /** @example Treasury */
+                name: string;
+            } | null;
+            requirements: {
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                policyId: string;
+                /** @example treasury */
+                policyCode: string;
+                /** @example 2 */
+                threshold: number;
+                /** @description Waived, because the initiator administers the vault. */
+                bypassed: boolean;
+            }[];
+            trace: components["schemas"]["PolicyTrace"][];
+        };
+        SimulationOrder: {
+            /**
+             * @example transfer
+             * @enum {string}
+             */
+            actionType: "transfer" | "create_address" | "counterparty_create" | "counterparty_update" | "counterparty_archive" | "counterparty_group_create" | "counterparty_group_update" | "counterparty_group_archive" | "counterparty_group_add" | "counterparty_group_remove";
+            /**
+             * @description Who asks; the caller when left out. Only administrators may name another member.
+             * @example cmi8h2k1p0a1b2c3d4e5f6g7h
+             */
+            initiatorId?: string;
+            /**
+             * @description The counterparty or group that a counterparty action would change.
+             * @example cmi8h2k1p0a1b2c3d4e5f6g7h
+             */
+            targetId?: string;
+            /**
+             * @description The body of the request for the action: of a transfer, of an address, or the payload of a counterparty action.
+             * @example {
+             *       "fromAddressId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+             *       "toAddress": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+             *       "amount": "1000"
+             *     }
+             */
+            payload: {
+                [key: string]: unknown;
+            };
+        };
+        ApprovalRequest: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            id: string;
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            vaultId: string;
+            /**
+             * @example create_address
+             * @enum {string}
+             */
+            action: "create_address" | "counterparty_create" | "counterparty_update" | "counterparty_archive" | "counterparty_group_create" | "counterparty_group_update" | "counterparty_group_archive" | "counterparty_group_add" | "counterparty_group_remove" | "composite";
+            /**
+             * @example pending
+             * @enum {string}
+             */
+            status: "pending" | "applied" | "rejected" | "cancelled" | "expired" | "failed" | "stale";
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            initiatorId: string;
+            initiator: components["schemas"]["Profile"];
+            /**
+             * @example address
+             * @enum {string}
+             */
+            targetType: "address" | "counterparty" | "counterparty_group" | "composite";
+            targetId: string | null;
+            baseVersion: string | null;
+            /**
+             * @description What was asked for, as it is voted on and will be applied; of a chain {steps}.
+             * @example {
+             *       "name": "Northwind Trading",
+             *       "kind": "company"
+             *     }
+             */
+            payload: unknown;
+            /**
+             * @description SHA-256 (hex) of what votes and application are bound to.
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            payloadHash: string;
+            decisionPolicyId: string | null;
+            decisionPolicyCode: string | null;
+            /** @example 2 */
+            approvalThreshold: number;
+            /** @description Each must reach its own threshold. A step that needs no votes has none. */
+            requirements: {
+                /** @example 0 */
+                stepIndex: number;
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                policyId: string;
+                /** @example new-counterparties */
+                policyCode: string;
+                /** @example 2 */
+                threshold: number;
+                /** @example 1 */
+                approvalsCount: number;
+                /** @example false */
+                bypassed: boolean;
+            }[];
+            approvers: {
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                id: string;
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                userId: string;
+                decision: ("approve" | "reject") | null;
+                comment: string | null;
+                votedAt: string | null;
+                /**
+                 * Format: date-time
+                 * @example 2026-01-31T09:30:00.000Z
+                 */
+                createdAt: string;
+                /**
+                 * @description Whether there is a vote and it counts; after the resolution: whether it counted.
+                 * @example true
+                 */
+                counts: boolean;
+                voidReason: "not_entitled" | null;
+                /**
+                 * @description Whether this approver can still vote now.
+                 * @example false
+                 */
+                canVote: boolean;
+                user: components["schemas"]["Profile"];
+                /** @description The steps that the vote covers. */
+                stepIndexesJson: number[];
+            }[];
+            /**
+             * @description false: it waits for votes, and those who can still vote are too few. Cancel it, or restore the approvers.
+             * @example true
+             */
+            quorumReachable: boolean;
+            results: {
+                /** @example 0 */
+                stepIndex: number;
+                /** @example counterparty_create */
+                action: string;
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                resultId: string;
+            }[] | null;
+            resolvedResultId: string | null;
+            resolvedAt: string | null;
+            failureReason: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            expiresAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            updatedAt: string;
+        };
+        WaitingAction: {
+            request: components["schemas"]["ApprovalRequest"];
+        };
+        AppliedChain: {
+            /** @enum {boolean} */
+            applied: true;
+            /** @description One entry per step, in order. */
+            results: {
+                /** @example 0 */
+                stepIndex: number;
+                /** @example counterparty_create */
+                action: string;
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                resultId: string;
+            }[];
+        };
+        CompositeActions: {
+            steps: {
+                /**
+                 * @example counterparty_create
+                 * @enum {string}
+                 */
+                action: "counterparty_create" | "counterparty_update" | "counterparty_archive" | "counterparty_group_create" | "counterparty_group_update" | "counterparty_group_archive" | "counterparty_group_add" | "counterparty_group_remove";
+                /**
+                 * @description The body of the action on its own. A string `$step:N` stands for the result of step N.
+                 * @example {
+                 *       "name": "Northwind Trading",
+                 *       "kind": "company"
+                 *     }
+                 */
+                payload: {
+                    [key: string]: unknown;
+                };
+                targetId?: string | null;
+            }[];
         };
         /** @description A network of the global registry, which is keyed by coin type. */
         Network: {
@@ -1865,6 +2483,118 @@ export interface components {
                 outstandingFees: string;
             }[];
         };
+        CounterpartyAddress: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            id: string;
+            /**
+             * @description Slug of the network.
+             * @example ethereum
+             */
+            network: string;
+            /** @example 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 */
+            address: string;
+            label: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            createdAt: string;
+        };
+        /** @description Someone outside the vault, known by on-chain addresses. */
+        Counterparty: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            id: string;
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            vaultId: string;
+            /** @example Treasury */
+            name: string;
+            /**
+             * @example individual
+             * @enum {string}
+             */
+            kind: "individual" | "company" | "exchange" | "service" | "other";
+            description: string | null;
+            avatarUri: string | null;
+            color: string | null;
+            emoji: string | null;
+            archivedAt: string | null;
+            /**
+             * @description One step for every change.
+             * @example 1
+             */
+            version: number;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            updatedAt: string;
+            groups: {
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                id: string;
+                /** @example treasury */
+                code: string;
+                /** @example Treasury */
+                name: string;
+            }[];
+            addresses: components["schemas"]["CounterpartyAddress"][];
+        };
+        CounterpartySnapshot: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            id: string;
+            /** @example Treasury */
+            name: string;
+            /**
+             * @example individual
+             * @enum {string}
+             */
+            kind: "individual" | "company" | "exchange" | "service" | "other";
+        };
+        CounterpartyGroup: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            id: string;
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            vaultId: string;
+            /** @example treasury */
+            code: string;
+            /** @example Treasury */
+            name: string;
+            description: string | null;
+            avatarUri: string | null;
+            color: string | null;
+            emoji: string | null;
+            archivedAt: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            updatedAt: string;
+            _count: {
+                /** @example 3 */
+                memberships: number;
+            };
+        };
+        CounterpartyGroupMembership: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            groupId: string;
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            counterpartyId: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            createdAt: string;
+            counterparty: components["schemas"]["CounterpartySnapshot"];
+        };
         OperationMetadata: {
             category: string | null;
             tags: string[];
@@ -1909,7 +2639,8 @@ export interface components {
             /** @example 0 */
             index: number;
             fromAddress: string | null;
-            counterparty: null;
+            counterparty: components["schemas"]["CounterpartySnapshot"] | null;
+            counterpartyAddressId: string | null;
             /**
              * @example internal
              * @enum {string}
@@ -2020,6 +2751,7 @@ export interface components {
              * @enum {string}
              */
             flowType: "internal" | "external";
+            decision?: components["schemas"]["PolicyDecision"];
             /** @example 2 */
             approvalThreshold: number;
             approvalRequirements: {
@@ -2046,8 +2778,24 @@ export interface components {
                  * @example 2026-01-31T09:30:00.000Z
                  */
                 createdAt: string;
+                /**
+                 * @description Whether there is a vote and it counts; after the resolution: whether it counted.
+                 * @example true
+                 */
+                counts: boolean;
+                voidReason: "not_entitled" | null;
+                /**
+                 * @description Whether this approver can still vote now.
+                 * @example false
+                 */
+                canVote: boolean;
                 user: components["schemas"]["Profile"];
             }[];
+            /**
+             * @description false: it waits for votes, and those who can still vote are too few. Cancel it, or restore the approvers.
+             * @example true
+             */
+            quorumReachable: boolean;
             /**
              * @description SHA-256 (hex) of the order that votes and hand-over are bound to.
              * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
@@ -2062,8 +2810,8 @@ export interface components {
                 name: string;
             };
             initiator: components["schemas"]["Profile"];
-            counterparty: null;
-            counterpartyAddressId: null;
+            counterparty: components["schemas"]["CounterpartySnapshot"] | null;
+            counterpartyAddressId: string | null;
             fromAddress: {
                 /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
@@ -2108,6 +2856,11 @@ export interface components {
              * @example 1.5
              */
             amount: string;
+            /**
+             * @description Who is meant to be paid: refused when toAddress is not an address of this counterparty.
+             * @example cmi8h2k1p0a1b2c3d4e5f6g7h
+             */
+            counterpartyId?: string;
             metadata?: {
                 tags?: string[];
                 paymentPurpose?: string | null;
@@ -2140,25 +2893,7 @@ export interface components {
                     bypassed: boolean;
                 }[];
             };
-            trace: {
-                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
-                policyId: string;
-                /** @example large-transfers */
-                policyCode: string;
-                matched: boolean;
-                rules: {
-                    /** @example require */
-                    conditionType: string;
-                    matched: boolean;
-                    selectors: {
-                        /** @example amount */
-                        selectorType: string;
-                        matched: boolean;
-                        expected: unknown;
-                        observed: unknown;
-                    }[];
-                }[];
-            }[];
+            trace: components["schemas"]["PolicyTrace"][];
             fee: {
                 /**
                  * @description In the smallest unit of the token.
@@ -2302,7 +3037,12 @@ export interface components {
             initiatorId: string | null;
             decisionPolicyId: string | null;
             decisionPolicyCode: string | null;
-            counterparty: null;
+            counterparty: {
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                id: string;
+                /** @example Northwind Trading */
+                name: string;
+            } | null;
             /** @example 2 */
             approvalThreshold: number;
             /** @example 1 */
@@ -2842,7 +3582,11 @@ export interface operations {
                  *       "username": "treasurer",
                  *       "image": "https://example.org/logo.png",
                  *       "color": "#1d4ed8",
-                 *       "emoji": "🏦"
+                 *       "emoji": "🏦",
+                 *       "notifications": {
+                 *         "approvals": true,
+                 *         "decisions": true
+                 *       }
                  *     }
                  */
                 "application/json": {
@@ -2851,6 +3595,10 @@ export interface operations {
                     image?: string | null;
                     color?: string | null;
                     emoji?: string | null;
+                    notifications?: {
+                        approvals?: boolean;
+                        decisions?: boolean;
+                    };
                 };
             };
         };
@@ -2869,10 +3617,14 @@ export interface operations {
                      *       "username": "treasurer",
                      *       "image": "https://example.org/logo.png",
                      *       "color": "#1d4ed8",
-                     *       "emoji": "🏦"
+                     *       "emoji": "🏦",
+                     *       "notifications": {
+                     *         "approvals": true,
+                     *         "decisions": true
+                     *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["Profile"];
+                    "application/json": components["schemas"]["OwnProfile"];
                 };
             };
             /** @description The request is not valid; details name the fields */
@@ -5460,6 +6212,33 @@ export interface operations {
             };
             cookie?: never;
         };
+        /**
+         * @description The selectors, and the actions each applies to:
+         *
+         *     | Selector | Looks at | Applies to |
+         *     |---|---|---|
+         *     | `amount` | amount in token units | transfer |
+         *     | `amountUsd` | amount in USD at the rate of the moment | transfer |
+         *     | `percentOfBalance` | amount in per cent of what the source address has available of the token before the transfer | transfer |
+         *     | `velocityAmount` | sum of the transfers of the token in a window, this one included, in token units | transfer |
+         *     | `velocityUsd` | sum of the transfers of all tokens in a window, this one included, in USD | transfer |
+         *     | `velocityCount` | number of transfers in a window, this one included | transfer |
+         *     | `token` | token by id or code | transfer |
+         *     | `network` | network by slug | transfer, create_address |
+         *     | `sourceAddress` | address that pays, by id or on-chain address | transfer |
+         *     | `addressGroup` | folder of the source address, by id | not available yet |
+         *     | `routeVariant` | segment of the source address, or of the one to create, by the codes of route and variant | transfer, create_address |
+         *     | `destination` | on-chain address that is paid | transfer |
+         *     | `destinationType` | internal (an address of the vault), counterparty (of the address book) or unknown | transfer |
+         *     | `counterparty` | counterparty that is paid or changed, by id | transfer, counterparty_update, counterparty_archive, counterparty_group_add, counterparty_group_remove |
+         *     | `counterpartyGroup` | group of the counterparty by id; for counterparty_group_* the group that is changed | transfer, counterparty_update, counterparty_archive, counterparty_group_add, counterparty_group_remove, counterparty_group_update, counterparty_group_archive |
+         *     | `counterpartyKind` | individual, company, exchange, service or other | transfer, counterparty_create, counterparty_update, counterparty_archive, counterparty_group_add, counterparty_group_remove |
+         *     | `counterpartyAgeHours` | hours since the counterparty was created | transfer, counterparty_update, counterparty_archive, counterparty_group_add, counterparty_group_remove |
+         *     | `initiator` | who asks, by user id | every action |
+         *     | `initiatorGroup` | policy group that who asks is in, by id | every action |
+         *     | `category` | operation category, by key | not available yet |
+         *     | `time` | weekly window on the wall clock of a zone | every action |
+         */
         requestBody: {
             content: {
                 /**
@@ -5542,7 +6321,7 @@ export interface operations {
                             /** @example amount */
                             selectorType: string;
                             /**
-                             * @description Numbers: {op: gt|gte|lt|lte, value} or {op: between, min, max} with decimal strings. Sets: one string or an array, meaning any of. time: {timezone, days, from, to}.
+                             * @description Numbers: {op: gt|gte|lt|lte, value} or {op: between, min, max} with decimal strings. Sets: one string or an array, meaning any of. velocity…: {op: gt|gte|lt|lte, value, windowSeconds: 60 to 2592000, per: initiator|sourceAddress|destination|vault}. routeVariant: {route, variant}, or an array of them. time: {timezone, days, from, to}.
                              * @example {
                              *       "op": "gt",
                              *       "value": "1000"
@@ -6220,7 +6999,7 @@ export interface operations {
                             /** @example amount */
                             selectorType: string;
                             /**
-                             * @description Numbers: {op: gt|gte|lt|lte, value} or {op: between, min, max} with decimal strings. Sets: one string or an array, meaning any of. time: {timezone, days, from, to}.
+                             * @description Numbers: {op: gt|gte|lt|lte, value} or {op: between, min, max} with decimal strings. Sets: one string or an array, meaning any of. velocity…: {op: gt|gte|lt|lte, value, windowSeconds: 60 to 2592000, per: initiator|sourceAddress|destination|vault}. routeVariant: {route, variant}, or an array of them. time: {timezone, days, from, to}.
                              * @example {
                              *       "op": "gt",
                              *       "value": "1000"
@@ -9361,7 +10140,12 @@ export interface operations {
                      *           "txHash": "0x7f9c3f5b5d3a",
                      *           "index": 0,
                      *           "fromAddress": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
-                     *           "counterparty": null,
+                     *           "counterparty": {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "name": "Treasury",
+                     *             "kind": "individual"
+                     *           },
+                     *           "counterpartyAddressId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *           "flowType": "internal",
                      *           "usdRate": "1.0002",
                      *           "usdRateAsOf": "2026-01-31T09:30:00.000Z",
@@ -9494,7 +10278,12 @@ export interface operations {
                      *       "txHash": "0x7f9c3f5b5d3a",
                      *       "index": 0,
                      *       "fromAddress": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
-                     *       "counterparty": null,
+                     *       "counterparty": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "name": "Treasury",
+                     *         "kind": "individual"
+                     *       },
+                     *       "counterpartyAddressId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *       "flowType": "internal",
                      *       "usdRate": "1.0002",
                      *       "usdRateAsOf": "2026-01-31T09:30:00.000Z",
@@ -9637,6 +10426,38 @@ export interface operations {
                      *           "failureReason": "APPROVAL_EXPIRED",
                      *           "haltReason": "The wallet service reports another amount",
                      *           "flowType": "internal",
+                     *           "decision": {
+                     *             "effect": "allow",
+                     *             "decisionPolicy": {
+                     *               "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "code": "treasury",
+                     *               "name": "Treasury"
+                     *             },
+                     *             "trace": [
+                     *               {
+                     *                 "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *                 "policyCode": "treasury",
+                     *                 "matched": true,
+                     *                 "rules": [
+                     *                   {
+                     *                     "conditionType": "require",
+                     *                     "matched": true,
+                     *                     "selectors": [
+                     *                       {
+                     *                         "selectorType": "amount",
+                     *                         "matched": true,
+                     *                         "expected": {
+                     *                           "op": "gt",
+                     *                           "value": "1000"
+                     *                         },
+                     *                         "observed": "1250"
+                     *                       }
+                     *                     ]
+                     *                   }
+                     *                 ]
+                     *               }
+                     *             ]
+                     *           },
                      *           "approvalThreshold": 2,
                      *           "approvalRequirements": [
                      *             {
@@ -9655,6 +10476,9 @@ export interface operations {
                      *               "comment": "Checked against the invoice",
                      *               "votedAt": "2026-01-31T09:30:00.000Z",
                      *               "createdAt": "2026-01-31T09:30:00.000Z",
+                     *               "counts": true,
+                     *               "voidReason": "not_entitled",
+                     *               "canVote": false,
                      *               "user": {
                      *                 "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *                 "name": "Treasury",
@@ -9666,6 +10490,7 @@ export interface operations {
                      *               }
                      *             }
                      *           ],
+                     *           "quorumReachable": true,
                      *           "payloadHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
                      *           "vault": {
                      *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
@@ -9681,8 +10506,12 @@ export interface operations {
                      *             "color": "#1d4ed8",
                      *             "emoji": "🏦"
                      *           },
-                     *           "counterparty": null,
-                     *           "counterpartyAddressId": null,
+                     *           "counterparty": {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "name": "Treasury",
+                     *             "kind": "individual"
+                     *           },
+                     *           "counterpartyAddressId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *           "fromAddress": {
                      *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *             "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
@@ -9806,6 +10635,7 @@ export interface operations {
                  *       "token": "USDT",
                  *       "tokenId": "text",
                  *       "amount": "1.5",
+                 *       "counterpartyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                  *       "metadata": {
                  *         "tags": [
                  *           "payroll"
@@ -9849,6 +10679,38 @@ export interface operations {
                      *       "failureReason": "APPROVAL_EXPIRED",
                      *       "haltReason": "The wallet service reports another amount",
                      *       "flowType": "internal",
+                     *       "decision": {
+                     *         "effect": "allow",
+                     *         "decisionPolicy": {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "code": "treasury",
+                     *           "name": "Treasury"
+                     *         },
+                     *         "trace": [
+                     *           {
+                     *             "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "policyCode": "treasury",
+                     *             "matched": true,
+                     *             "rules": [
+                     *               {
+                     *                 "conditionType": "require",
+                     *                 "matched": true,
+                     *                 "selectors": [
+                     *                   {
+                     *                     "selectorType": "amount",
+                     *                     "matched": true,
+                     *                     "expected": {
+                     *                       "op": "gt",
+                     *                       "value": "1000"
+                     *                     },
+                     *                     "observed": "1250"
+                     *                   }
+                     *                 ]
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
                      *       "approvalThreshold": 2,
                      *       "approvalRequirements": [
                      *         {
@@ -9867,6 +10729,9 @@ export interface operations {
                      *           "comment": "Checked against the invoice",
                      *           "votedAt": "2026-01-31T09:30:00.000Z",
                      *           "createdAt": "2026-01-31T09:30:00.000Z",
+                     *           "counts": true,
+                     *           "voidReason": "not_entitled",
+                     *           "canVote": false,
                      *           "user": {
                      *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *             "name": "Treasury",
@@ -9878,6 +10743,7 @@ export interface operations {
                      *           }
                      *         }
                      *       ],
+                     *       "quorumReachable": true,
                      *       "payloadHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
                      *       "vault": {
                      *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
@@ -9893,8 +10759,12 @@ export interface operations {
                      *         "color": "#1d4ed8",
                      *         "emoji": "🏦"
                      *       },
-                     *       "counterparty": null,
-                     *       "counterpartyAddressId": null,
+                     *       "counterparty": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "name": "Treasury",
+                     *         "kind": "individual"
+                     *       },
+                     *       "counterpartyAddressId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *       "fromAddress": {
                      *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *         "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
@@ -10039,6 +10909,7 @@ export interface operations {
                  *       "token": "USDT",
                  *       "tokenId": "text",
                  *       "amount": "1.5",
+                 *       "counterpartyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                  *       "metadata": {
                  *         "tags": [
                  *           "payroll"
@@ -10080,7 +10951,7 @@ export interface operations {
                      *       "trace": [
                      *         {
                      *           "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
-                     *           "policyCode": "large-transfers",
+                     *           "policyCode": "treasury",
                      *           "matched": true,
                      *           "rules": [
                      *             {
@@ -10090,8 +10961,11 @@ export interface operations {
                      *                 {
                      *                   "selectorType": "amount",
                      *                   "matched": true,
-                     *                   "expected": null,
-                     *                   "observed": null
+                     *                   "expected": {
+                     *                     "op": "gt",
+                     *                     "value": "1000"
+                     *                   },
+                     *                   "observed": "1250"
                      *                 }
                      *               ]
                      *             }
@@ -10246,6 +11120,38 @@ export interface operations {
                      *       "failureReason": "APPROVAL_EXPIRED",
                      *       "haltReason": "The wallet service reports another amount",
                      *       "flowType": "internal",
+                     *       "decision": {
+                     *         "effect": "allow",
+                     *         "decisionPolicy": {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "code": "treasury",
+                     *           "name": "Treasury"
+                     *         },
+                     *         "trace": [
+                     *           {
+                     *             "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "policyCode": "treasury",
+                     *             "matched": true,
+                     *             "rules": [
+                     *               {
+                     *                 "conditionType": "require",
+                     *                 "matched": true,
+                     *                 "selectors": [
+                     *                   {
+                     *                     "selectorType": "amount",
+                     *                     "matched": true,
+                     *                     "expected": {
+                     *                       "op": "gt",
+                     *                       "value": "1000"
+                     *                     },
+                     *                     "observed": "1250"
+                     *                   }
+                     *                 ]
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
                      *       "approvalThreshold": 2,
                      *       "approvalRequirements": [
                      *         {
@@ -10264,6 +11170,9 @@ export interface operations {
                      *           "comment": "Checked against the invoice",
                      *           "votedAt": "2026-01-31T09:30:00.000Z",
                      *           "createdAt": "2026-01-31T09:30:00.000Z",
+                     *           "counts": true,
+                     *           "voidReason": "not_entitled",
+                     *           "canVote": false,
                      *           "user": {
                      *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *             "name": "Treasury",
@@ -10275,6 +11184,7 @@ export interface operations {
                      *           }
                      *         }
                      *       ],
+                     *       "quorumReachable": true,
                      *       "payloadHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
                      *       "vault": {
                      *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
@@ -10290,8 +11200,12 @@ export interface operations {
                      *         "color": "#1d4ed8",
                      *         "emoji": "🏦"
                      *       },
-                     *       "counterparty": null,
-                     *       "counterpartyAddressId": null,
+                     *       "counterparty": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "name": "Treasury",
+                     *         "kind": "individual"
+                     *       },
+                     *       "counterpartyAddressId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *       "fromAddress": {
                      *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *         "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
@@ -10430,6 +11344,38 @@ export interface operations {
                      *         "failureReason": "APPROVAL_EXPIRED",
                      *         "haltReason": "The wallet service reports another amount",
                      *         "flowType": "internal",
+                     *         "decision": {
+                     *           "effect": "allow",
+                     *           "decisionPolicy": {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "code": "treasury",
+                     *             "name": "Treasury"
+                     *           },
+                     *           "trace": [
+                     *             {
+                     *               "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "policyCode": "treasury",
+                     *               "matched": true,
+                     *               "rules": [
+                     *                 {
+                     *                   "conditionType": "require",
+                     *                   "matched": true,
+                     *                   "selectors": [
+                     *                     {
+                     *                       "selectorType": "amount",
+                     *                       "matched": true,
+                     *                       "expected": {
+                     *                         "op": "gt",
+                     *                         "value": "1000"
+                     *                       },
+                     *                       "observed": "1250"
+                     *                     }
+                     *                   ]
+                     *                 }
+                     *               ]
+                     *             }
+                     *           ]
+                     *         },
                      *         "approvalThreshold": 2,
                      *         "approvalRequirements": [
                      *           {
@@ -10448,6 +11394,9 @@ export interface operations {
                      *             "comment": "Checked against the invoice",
                      *             "votedAt": "2026-01-31T09:30:00.000Z",
                      *             "createdAt": "2026-01-31T09:30:00.000Z",
+                     *             "counts": true,
+                     *             "voidReason": "not_entitled",
+                     *             "canVote": false,
                      *             "user": {
                      *               "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *               "name": "Treasury",
@@ -10459,6 +11408,7 @@ export interface operations {
                      *             }
                      *           }
                      *         ],
+                     *         "quorumReachable": true,
                      *         "payloadHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
                      *         "vault": {
                      *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
@@ -10474,8 +11424,12 @@ export interface operations {
                      *           "color": "#1d4ed8",
                      *           "emoji": "🏦"
                      *         },
-                     *         "counterparty": null,
-                     *         "counterpartyAddressId": null,
+                     *         "counterparty": {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "name": "Treasury",
+                     *           "kind": "individual"
+                     *         },
+                     *         "counterpartyAddressId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *         "fromAddress": {
                      *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *           "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
@@ -10668,6 +11622,38 @@ export interface operations {
                      *       "failureReason": "APPROVAL_EXPIRED",
                      *       "haltReason": "The wallet service reports another amount",
                      *       "flowType": "internal",
+                     *       "decision": {
+                     *         "effect": "allow",
+                     *         "decisionPolicy": {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "code": "treasury",
+                     *           "name": "Treasury"
+                     *         },
+                     *         "trace": [
+                     *           {
+                     *             "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "policyCode": "treasury",
+                     *             "matched": true,
+                     *             "rules": [
+                     *               {
+                     *                 "conditionType": "require",
+                     *                 "matched": true,
+                     *                 "selectors": [
+                     *                   {
+                     *                     "selectorType": "amount",
+                     *                     "matched": true,
+                     *                     "expected": {
+                     *                       "op": "gt",
+                     *                       "value": "1000"
+                     *                     },
+                     *                     "observed": "1250"
+                     *                   }
+                     *                 ]
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
                      *       "approvalThreshold": 2,
                      *       "approvalRequirements": [
                      *         {
@@ -10686,6 +11672,9 @@ export interface operations {
                      *           "comment": "Checked against the invoice",
                      *           "votedAt": "2026-01-31T09:30:00.000Z",
                      *           "createdAt": "2026-01-31T09:30:00.000Z",
+                     *           "counts": true,
+                     *           "voidReason": "not_entitled",
+                     *           "canVote": false,
                      *           "user": {
                      *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *             "name": "Treasury",
@@ -10697,6 +11686,7 @@ export interface operations {
                      *           }
                      *         }
                      *       ],
+                     *       "quorumReachable": true,
                      *       "payloadHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
                      *       "vault": {
                      *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
@@ -10712,8 +11702,12 @@ export interface operations {
                      *         "color": "#1d4ed8",
                      *         "emoji": "🏦"
                      *       },
-                     *       "counterparty": null,
-                     *       "counterpartyAddressId": null,
+                     *       "counterparty": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "name": "Treasury",
+                     *         "kind": "individual"
+                     *       },
+                     *       "counterpartyAddressId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *       "fromAddress": {
                      *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *         "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
@@ -10895,6 +11889,38 @@ export interface operations {
                      *       "failureReason": "APPROVAL_EXPIRED",
                      *       "haltReason": "The wallet service reports another amount",
                      *       "flowType": "internal",
+                     *       "decision": {
+                     *         "effect": "allow",
+                     *         "decisionPolicy": {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "code": "treasury",
+                     *           "name": "Treasury"
+                     *         },
+                     *         "trace": [
+                     *           {
+                     *             "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "policyCode": "treasury",
+                     *             "matched": true,
+                     *             "rules": [
+                     *               {
+                     *                 "conditionType": "require",
+                     *                 "matched": true,
+                     *                 "selectors": [
+                     *                   {
+                     *                     "selectorType": "amount",
+                     *                     "matched": true,
+                     *                     "expected": {
+                     *                       "op": "gt",
+                     *                       "value": "1000"
+                     *                     },
+                     *                     "observed": "1250"
+                     *                   }
+                     *                 ]
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
                      *       "approvalThreshold": 2,
                      *       "approvalRequirements": [
                      *         {
@@ -10913,6 +11939,9 @@ export interface operations {
                      *           "comment": "Checked against the invoice",
                      *           "votedAt": "2026-01-31T09:30:00.000Z",
                      *           "createdAt": "2026-01-31T09:30:00.000Z",
+                     *           "counts": true,
+                     *           "voidReason": "not_entitled",
+                     *           "canVote": false,
                      *           "user": {
                      *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *             "name": "Treasury",
@@ -10924,6 +11953,7 @@ export interface operations {
                      *           }
                      *         }
                      *       ],
+                     *       "quorumReachable": true,
                      *       "payloadHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
                      *       "vault": {
                      *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
@@ -10939,8 +11969,12 @@ export interface operations {
                      *         "color": "#1d4ed8",
                      *         "emoji": "🏦"
                      *       },
-                     *       "counterparty": null,
-                     *       "counterpartyAddressId": null,
+                     *       "counterparty": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "name": "Treasury",
+                     *         "kind": "individual"
+                     *       },
+                     *       "counterpartyAddressId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *       "fromAddress": {
                      *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *         "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
@@ -11110,6 +12144,38 @@ export interface operations {
                      *       "failureReason": "APPROVAL_EXPIRED",
                      *       "haltReason": "The wallet service reports another amount",
                      *       "flowType": "internal",
+                     *       "decision": {
+                     *         "effect": "allow",
+                     *         "decisionPolicy": {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "code": "treasury",
+                     *           "name": "Treasury"
+                     *         },
+                     *         "trace": [
+                     *           {
+                     *             "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "policyCode": "treasury",
+                     *             "matched": true,
+                     *             "rules": [
+                     *               {
+                     *                 "conditionType": "require",
+                     *                 "matched": true,
+                     *                 "selectors": [
+                     *                   {
+                     *                     "selectorType": "amount",
+                     *                     "matched": true,
+                     *                     "expected": {
+                     *                       "op": "gt",
+                     *                       "value": "1000"
+                     *                     },
+                     *                     "observed": "1250"
+                     *                   }
+                     *                 ]
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
                      *       "approvalThreshold": 2,
                      *       "approvalRequirements": [
                      *         {
@@ -11128,6 +12194,9 @@ export interface operations {
                      *           "comment": "Checked against the invoice",
                      *           "votedAt": "2026-01-31T09:30:00.000Z",
                      *           "createdAt": "2026-01-31T09:30:00.000Z",
+                     *           "counts": true,
+                     *           "voidReason": "not_entitled",
+                     *           "canVote": false,
                      *           "user": {
                      *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *             "name": "Treasury",
@@ -11139,6 +12208,7 @@ export interface operations {
                      *           }
                      *         }
                      *       ],
+                     *       "quorumReachable": true,
                      *       "payloadHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
                      *       "vault": {
                      *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
@@ -11154,8 +12224,12 @@ export interface operations {
                      *         "color": "#1d4ed8",
                      *         "emoji": "🏦"
                      *       },
-                     *       "counterparty": null,
-                     *       "counterpartyAddressId": null,
+                     *       "counterparty": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "name": "Treasury",
+                     *         "kind": "individual"
+                     *       },
+                     *       "counterpartyAddressId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *       "fromAddress": {
                      *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *         "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
@@ -11257,6 +12331,184 @@ export interface operations {
             };
         };
     };
+    simulatePolicies: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "actionType": "transfer",
+                 *       "initiatorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                 *       "targetId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                 *       "payload": {
+                 *         "fromAddressId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                 *         "toAddress": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+                 *         "amount": "1000"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["SimulationOrder"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "effect": "allow",
+                     *       "blockReason": "Payments stop at the weekend",
+                     *       "decisionPolicy": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "code": "treasury",
+                     *         "name": "Treasury"
+                     *       },
+                     *       "requirements": [
+                     *         {
+                     *           "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "policyCode": "treasury",
+                     *           "threshold": 2,
+                     *           "bypassed": true
+                     *         }
+                     *       ],
+                     *       "trace": [
+                     *         {
+                     *           "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "policyCode": "treasury",
+                     *           "matched": true,
+                     *           "rules": [
+                     *             {
+                     *               "conditionType": "require",
+                     *               "matched": true,
+                     *               "selectors": [
+                     *                 {
+                     *                   "selectorType": "amount",
+                     *                   "matched": true,
+                     *                   "expected": {
+                     *                     "op": "gt",
+                     *                     "value": "1000"
+                     *                   },
+                     *                   "observed": "1250"
+                     *                 }
+                     *               ]
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PolicySimulation"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The content type is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listHistory: {
         parameters: {
             query?: {
@@ -11287,6 +12539,15 @@ export interface operations {
                 addressId?: string;
                 /** @example internal */
                 flowType?: "internal" | "external";
+                /** @example text */
+                counterpartyId?: string;
+                /**
+                 * @description Counterparties that are in the group now.
+                 * @example text
+                 */
+                counterpartyGroupId?: string;
+                /** @example text */
+                counterpartyAddressId?: string;
                 /** @example text */
                 decisionPolicyId?: string;
                 /** @example text */
@@ -11351,7 +12612,10 @@ export interface operations {
                      *           "initiatorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *           "decisionPolicyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *           "decisionPolicyCode": "large-transfers",
-                     *           "counterparty": null,
+                     *           "counterparty": {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "name": "Northwind Trading"
+                     *           },
                      *           "approvalThreshold": 2,
                      *           "approvalsCount": 1,
                      *           "usdRate": "1.0002",
@@ -11729,6 +12993,95 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Address"];
+                };
+            };
+            /** @description Waits for approval */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "request": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "action": "create_address",
+                     *         "status": "pending",
+                     *         "initiatorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "initiator": {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "name": "Treasury",
+                     *           "email": "treasurer@example.org",
+                     *           "username": "treasurer",
+                     *           "image": "https://example.org/logo.png",
+                     *           "color": "#1d4ed8",
+                     *           "emoji": "🏦"
+                     *         },
+                     *         "targetType": "address",
+                     *         "targetId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "baseVersion": "3",
+                     *         "payload": {
+                     *           "name": "Northwind Trading",
+                     *           "kind": "company"
+                     *         },
+                     *         "payloadHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *         "decisionPolicyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "decisionPolicyCode": "new-counterparties",
+                     *         "approvalThreshold": 2,
+                     *         "requirements": [
+                     *           {
+                     *             "stepIndex": 0,
+                     *             "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "policyCode": "new-counterparties",
+                     *             "threshold": 2,
+                     *             "approvalsCount": 1,
+                     *             "bypassed": false
+                     *           }
+                     *         ],
+                     *         "approvers": [
+                     *           {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "userId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "decision": "approve",
+                     *             "comment": "Checked against the invoice",
+                     *             "votedAt": "2026-01-31T09:30:00.000Z",
+                     *             "createdAt": "2026-01-31T09:30:00.000Z",
+                     *             "counts": true,
+                     *             "voidReason": "not_entitled",
+                     *             "canVote": false,
+                     *             "user": {
+                     *               "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "name": "Treasury",
+                     *               "email": "treasurer@example.org",
+                     *               "username": "treasurer",
+                     *               "image": "https://example.org/logo.png",
+                     *               "color": "#1d4ed8",
+                     *               "emoji": "🏦"
+                     *             },
+                     *             "stepIndexesJson": [
+                     *               0
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "quorumReachable": true,
+                     *         "results": [
+                     *           {
+                     *             "stepIndex": 0,
+                     *             "action": "counterparty_create",
+                     *             "resultId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *           }
+                     *         ],
+                     *         "resolvedResultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "resolvedAt": "2026-01-31T09:30:00.000Z",
+                     *         "failureReason": "The counterparty is archived",
+                     *         "expiresAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WaitingAction"];
                 };
             };
             /** @description The request is not valid; details name the fields */
@@ -12134,6 +13487,4186 @@ export interface operations {
             };
             /** @description The content type is not application/json */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listCounterparties: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Part of a name, an address or a label.
+                 * @example text
+                 */
+                search?: string;
+                /** @example individual */
+                kind?: "individual" | "company" | "exchange" | "service" | "other";
+                /** @example text */
+                groupId?: string;
+                /**
+                 * @description Both kinds when it is left out.
+                 * @example true
+                 */
+                archived?: boolean;
+                /** @example 20 */
+                limit?: number;
+                /**
+                 * @description nextCursor of the previous page.
+                 * @example text
+                 */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @example text */
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "name": "Treasury",
+                     *           "kind": "individual",
+                     *           "description": "Working capital",
+                     *           "avatarUri": "https://example.org/logo.png",
+                     *           "color": "#1d4ed8",
+                     *           "emoji": "🏦",
+                     *           "archivedAt": "2026-01-31T09:30:00.000Z",
+                     *           "version": 1,
+                     *           "createdAt": "2026-01-31T09:30:00.000Z",
+                     *           "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *           "groups": [
+                     *             {
+                     *               "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "code": "treasury",
+                     *               "name": "Treasury"
+                     *             }
+                     *           ],
+                     *           "addresses": [
+                     *             {
+                     *               "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "network": "ethereum",
+                     *               "address": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+                     *               "label": "Hot wallet",
+                     *               "createdAt": "2026-01-31T09:30:00.000Z"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "nextCursor": "MTc2ODAuY21pOGgyazFw"
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["Counterparty"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createCounterparty: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Treasury",
+                 *       "kind": "individual",
+                 *       "description": "Working capital",
+                 *       "avatarUri": "https://example.org/logo.png",
+                 *       "color": "#1d4ed8",
+                 *       "emoji": "🏦",
+                 *       "addresses": [
+                 *         {
+                 *           "network": "ethereum",
+                 *           "address": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+                 *           "label": "Hot wallet"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @example Treasury */
+                    name: string;
+                    /**
+                     * @example individual
+                     * @enum {string}
+                     */
+                    kind: "individual" | "company" | "exchange" | "service" | "other";
+                    description?: string | null;
+                    avatarUri?: string | null;
+                    color?: string | null;
+                    emoji?: string | null;
+                    addresses?: {
+                        /**
+                         * @description Slug of the network.
+                         * @example ethereum
+                         */
+                        network: string;
+                        /** @example 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 */
+                        address: string;
+                        label?: string | null;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Someone outside the vault, known by on-chain addresses. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "name": "Treasury",
+                     *       "kind": "individual",
+                     *       "description": "Working capital",
+                     *       "avatarUri": "https://example.org/logo.png",
+                     *       "color": "#1d4ed8",
+                     *       "emoji": "🏦",
+                     *       "archivedAt": "2026-01-31T09:30:00.000Z",
+                     *       "version": 1,
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *       "groups": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "code": "treasury",
+                     *           "name": "Treasury"
+                     *         }
+                     *       ],
+                     *       "addresses": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "network": "ethereum",
+                     *           "address": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+                     *           "label": "Hot wallet",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Counterparty"];
+                };
+            };
+            /** @description Waits for approval */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "request": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "action": "create_address",
+                     *         "status": "pending",
+                     *         "initiatorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "initiator": {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "name": "Treasury",
+                     *           "email": "treasurer@example.org",
+                     *           "username": "treasurer",
+                     *           "image": "https://example.org/logo.png",
+                     *           "color": "#1d4ed8",
+                     *           "emoji": "🏦"
+                     *         },
+                     *         "targetType": "address",
+                     *         "targetId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "baseVersion": "3",
+                     *         "payload": {
+                     *           "name": "Northwind Trading",
+                     *           "kind": "company"
+                     *         },
+                     *         "payloadHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *         "decisionPolicyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "decisionPolicyCode": "new-counterparties",
+                     *         "approvalThreshold": 2,
+                     *         "requirements": [
+                     *           {
+                     *             "stepIndex": 0,
+                     *             "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "policyCode": "new-counterparties",
+                     *             "threshold": 2,
+                     *             "approvalsCount": 1,
+                     *             "bypassed": false
+                     *           }
+                     *         ],
+                     *         "approvers": [
+                     *           {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "userId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "decision": "approve",
+                     *             "comment": "Checked against the invoice",
+                     *             "votedAt": "2026-01-31T09:30:00.000Z",
+                     *             "createdAt": "2026-01-31T09:30:00.000Z",
+                     *             "counts": true,
+                     *             "voidReason": "not_entitled",
+                     *             "canVote": false,
+                     *             "user": {
+                     *               "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "name": "Treasury",
+                     *               "email": "treasurer@example.org",
+                     *               "username": "treasurer",
+                     *               "image": "https://example.org/logo.png",
+                     *               "color": "#1d4ed8",
+                     *               "emoji": "🏦"
+                     *             },
+                     *             "stepIndexesJson": [
+                     *               0
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "quorumReachable": true,
+                     *         "results": [
+                     *           {
+                     *             "stepIndex": 0,
+                     *             "action": "counterparty_create",
+                     *             "resultId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *           }
+                     *         ],
+                     *         "resolvedResultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "resolvedAt": "2026-01-31T09:30:00.000Z",
+                     *         "failureReason": "The counterparty is archived",
+                     *         "expiresAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WaitingAction"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The content type is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getCounterparty: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Someone outside the vault, known by on-chain addresses. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "name": "Treasury",
+                     *       "kind": "individual",
+                     *       "description": "Working capital",
+                     *       "avatarUri": "https://example.org/logo.png",
+                     *       "color": "#1d4ed8",
+                     *       "emoji": "🏦",
+                     *       "archivedAt": "2026-01-31T09:30:00.000Z",
+                     *       "version": 1,
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *       "groups": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "code": "treasury",
+                     *           "name": "Treasury"
+                     *         }
+                     *       ],
+                     *       "addresses": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "network": "ethereum",
+                     *           "address": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+                     *           "label": "Hot wallet",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Counterparty"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    updateCounterparty: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Treasury",
+                 *       "kind": "individual",
+                 *       "description": "Working capital",
+                 *       "avatarUri": "https://example.org/logo.png",
+                 *       "color": "#1d4ed8",
+                 *       "emoji": "🏦",
+                 *       "addAddresses": [
+                 *         {
+                 *           "network": "ethereum",
+                 *           "address": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+                 *           "label": "Hot wallet"
+                 *         }
+                 *       ],
+                 *       "removeAddressIds": [
+                 *         "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @example Treasury */
+                    name?: string;
+                    /**
+                     * @example individual
+                     * @enum {string}
+                     */
+                    kind?: "individual" | "company" | "exchange" | "service" | "other";
+                    description?: string | null;
+                    avatarUri?: string | null;
+                    color?: string | null;
+                    emoji?: string | null;
+                    addAddresses?: {
+                        /**
+                         * @description Slug of the network.
+                         * @example ethereum
+                         */
+                        network: string;
+                        /** @example 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 */
+                        address: string;
+                        label?: string | null;
+                    }[];
+                    removeAddressIds?: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Someone outside the vault, known by on-chain addresses. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "name": "Treasury",
+                     *       "kind": "individual",
+                     *       "description": "Working capital",
+                     *       "avatarUri": "https://example.org/logo.png",
+                     *       "color": "#1d4ed8",
+                     *       "emoji": "🏦",
+                     *       "archivedAt": "2026-01-31T09:30:00.000Z",
+                     *       "version": 1,
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *       "groups": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "code": "treasury",
+                     *           "name": "Treasury"
+                     *         }
+                     *       ],
+                     *       "addresses": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "network": "ethereum",
+                     *           "address": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+                     *           "label": "Hot wallet",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Counterparty"];
+                };
+            };
+            /** @description Waits for approval */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "request": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "action": "create_address",
+                     *         "status": "pending",
+                     *         "initiatorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "initiator": {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "name": "Treasury",
+                     *           "email": "treasurer@example.org",
+                     *           "username": "treasurer",
+                     *           "image": "https://example.org/logo.png",
+                     *           "color": "#1d4ed8",
+                     *           "emoji": "🏦"
+                     *         },
+                     *         "targetType": "address",
+                     *         "targetId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "baseVersion": "3",
+                     *         "payload": {
+                     *           "name": "Northwind Trading",
+                     *           "kind": "company"
+                     *         },
+                     *         "payloadHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *         "decisionPolicyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "decisionPolicyCode": "new-counterparties",
+                     *         "approvalThreshold": 2,
+                     *         "requirements": [
+                     *           {
+                     *             "stepIndex": 0,
+                     *             "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "policyCode": "new-counterparties",
+                     *             "threshold": 2,
+                     *             "approvalsCount": 1,
+                     *             "bypassed": false
+                     *           }
+                     *         ],
+                     *         "approvers": [
+                     *           {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "userId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "decision": "approve",
+                     *             "comment": "Checked against the invoice",
+                     *             "votedAt": "2026-01-31T09:30:00.000Z",
+                     *             "createdAt": "2026-01-31T09:30:00.000Z",
+                     *             "counts": true,
+                     *             "voidReason": "not_entitled",
+                     *             "canVote": false,
+                     *             "user": {
+                     *               "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "name": "Treasury",
+                     *               "email": "treasurer@example.org",
+                     *               "username": "treasurer",
+                     *               "image": "https://example.org/logo.png",
+                     *               "color": "#1d4ed8",
+                     *               "emoji": "🏦"
+                     *             },
+                     *             "stepIndexesJson": [
+                     *               0
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "quorumReachable": true,
+                     *         "results": [
+                     *           {
+                     *             "stepIndex": 0,
+                     *             "action": "counterparty_create",
+                     *             "resultId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *           }
+                     *         ],
+                     *         "resolvedResultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "resolvedAt": "2026-01-31T09:30:00.000Z",
+                     *         "failureReason": "The counterparty is archived",
+                     *         "expiresAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WaitingAction"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The content type is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    archiveCounterparty: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Someone outside the vault, known by on-chain addresses. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "name": "Treasury",
+                     *       "kind": "individual",
+                     *       "description": "Working capital",
+                     *       "avatarUri": "https://example.org/logo.png",
+                     *       "color": "#1d4ed8",
+                     *       "emoji": "🏦",
+                     *       "archivedAt": "2026-01-31T09:30:00.000Z",
+                     *       "version": 1,
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *       "groups": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "code": "treasury",
+                     *           "name": "Treasury"
+                     *         }
+                     *       ],
+                     *       "addresses": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "network": "ethereum",
+                     *           "address": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+                     *           "label": "Hot wallet",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Counterparty"];
+                };
+            };
+            /** @description Waits for approval */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "request": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "action": "create_address",
+                     *         "status": "pending",
+                     *         "initiatorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "initiator": {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "name": "Treasury",
+                     *           "email": "treasurer@example.org",
+                     *           "username": "treasurer",
+                     *           "image": "https://example.org/logo.png",
+                     *           "color": "#1d4ed8",
+                     *           "emoji": "🏦"
+                     *         },
+                     *         "targetType": "address",
+                     *         "targetId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "baseVersion": "3",
+                     *         "payload": {
+                     *           "name": "Northwind Trading",
+                     *           "kind": "company"
+                     *         },
+                     *         "payloadHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *         "decisionPolicyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "decisionPolicyCode": "new-counterparties",
+                     *         "approvalThreshold": 2,
+                     *         "requirements": [
+                     *           {
+                     *             "stepIndex": 0,
+                     *             "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "policyCode": "new-counterparties",
+                     *             "threshold": 2,
+                     *             "approvalsCount": 1,
+                     *             "bypassed": false
+                     *           }
+                     *         ],
+                     *         "approvers": [
+                     *           {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "userId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "decision": "approve",
+                     *             "comment": "Checked against the invoice",
+                     *             "votedAt": "2026-01-31T09:30:00.000Z",
+                     *             "createdAt": "2026-01-31T09:30:00.000Z",
+                     *             "counts": true,
+                     *             "voidReason": "not_entitled",
+                     *             "canVote": false,
+                     *             "user": {
+                     *               "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "name": "Treasury",
+                     *               "email": "treasurer@example.org",
+                     *               "username": "treasurer",
+                     *               "image": "https://example.org/logo.png",
+                     *               "color": "#1d4ed8",
+                     *               "emoji": "🏦"
+                     *             },
+                     *             "stepIndexesJson": [
+                     *               0
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "quorumReachable": true,
+                     *         "results": [
+                     *           {
+                     *             "stepIndex": 0,
+                     *             "action": "counterparty_create",
+                     *             "resultId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *           }
+                     *         ],
+                     *         "resolvedResultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "resolvedAt": "2026-01-31T09:30:00.000Z",
+                     *         "failureReason": "The counterparty is archived",
+                     *         "expiresAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WaitingAction"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    addCounterpartyAddress: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "network": "ethereum",
+                 *       "address": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+                 *       "label": "Hot wallet"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description Slug of the network.
+                     * @example ethereum
+                     */
+                    network: string;
+                    /** @example 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 */
+                    address: string;
+                    label?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "network": "ethereum",
+                     *       "address": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+                     *       "label": "Hot wallet",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CounterpartyAddress"];
+                };
+            };
+            /** @description Waits for approval */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "request": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "action": "create_address",
+                     *         "status": "pending",
+                     *         "initiatorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "initiator": {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "name": "Treasury",
+                     *           "email": "treasurer@example.org",
+                     *           "username": "treasurer",
+                     *           "image": "https://example.org/logo.png",
+                     *           "color": "#1d4ed8",
+                     *           "emoji": "🏦"
+                     *         },
+                     *         "targetType": "address",
+                     *         "targetId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "baseVersion": "3",
+                     *         "payload": {
+                     *           "name": "Northwind Trading",
+                     *           "kind": "company"
+                     *         },
+                     *         "payloadHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *         "decisionPolicyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "decisionPolicyCode": "new-counterparties",
+                     *         "approvalThreshold": 2,
+                     *         "requirements": [
+                     *           {
+                     *             "stepIndex": 0,
+                     *             "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "policyCode": "new-counterparties",
+                     *             "threshold": 2,
+                     *             "approvalsCount": 1,
+                     *             "bypassed": false
+                     *           }
+                     *         ],
+                     *         "approvers": [
+                     *           {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "userId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "decision": "approve",
+                     *             "comment": "Checked against the invoice",
+                     *             "votedAt": "2026-01-31T09:30:00.000Z",
+                     *             "createdAt": "2026-01-31T09:30:00.000Z",
+                     *             "counts": true,
+                     *             "voidReason": "not_entitled",
+                     *             "canVote": false,
+                     *             "user": {
+                     *               "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "name": "Treasury",
+                     *               "email": "treasurer@example.org",
+                     *               "username": "treasurer",
+                     *               "image": "https://example.org/logo.png",
+                     *               "color": "#1d4ed8",
+                     *               "emoji": "🏦"
+                     *             },
+                     *             "stepIndexesJson": [
+                     *               0
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "quorumReachable": true,
+                     *         "results": [
+                     *           {
+                     *             "stepIndex": 0,
+                     *             "action": "counterparty_create",
+                     *             "resultId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *           }
+                     *         ],
+                     *         "resolvedResultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "resolvedAt": "2026-01-31T09:30:00.000Z",
+                     *         "failureReason": "The counterparty is archived",
+                     *         "expiresAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WaitingAction"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The content type is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    removeCounterpartyAddress: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+                /** @example text */
+                addressId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Waits for approval */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "request": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "action": "create_address",
+                     *         "status": "pending",
+                     *         "initiatorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "initiator": {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "name": "Treasury",
+                     *           "email": "treasurer@example.org",
+                     *           "username": "treasurer",
+                     *           "image": "https://example.org/logo.png",
+                     *           "color": "#1d4ed8",
+                     *           "emoji": "🏦"
+                     *         },
+                     *         "targetType": "address",
+                     *         "targetId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "baseVersion": "3",
+                     *         "payload": {
+                     *           "name": "Northwind Trading",
+                     *           "kind": "company"
+                     *         },
+                     *         "payloadHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *         "decisionPolicyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "decisionPolicyCode": "new-counterparties",
+                     *         "approvalThreshold": 2,
+                     *         "requirements": [
+                     *           {
+                     *             "stepIndex": 0,
+                     *             "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "policyCode": "new-counterparties",
+                     *             "threshold": 2,
+                     *             "approvalsCount": 1,
+                     *             "bypassed": false
+                     *           }
+                     *         ],
+                     *         "approvers": [
+                     *           {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "userId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "decision": "approve",
+                     *             "comment": "Checked against the invoice",
+                     *             "votedAt": "2026-01-31T09:30:00.000Z",
+                     *             "createdAt": "2026-01-31T09:30:00.000Z",
+                     *             "counts": true,
+                     *             "voidReason": "not_entitled",
+                     *             "canVote": false,
+                     *             "user": {
+                     *               "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "name": "Treasury",
+                     *               "email": "treasurer@example.org",
+                     *               "username": "treasurer",
+                     *               "image": "https://example.org/logo.png",
+                     *               "color": "#1d4ed8",
+                     *               "emoji": "🏦"
+                     *             },
+                     *             "stepIndexesJson": [
+                     *               0
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "quorumReachable": true,
+                     *         "results": [
+                     *           {
+                     *             "stepIndex": 0,
+                     *             "action": "counterparty_create",
+                     *             "resultId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *           }
+                     *         ],
+                     *         "resolvedResultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "resolvedAt": "2026-01-31T09:30:00.000Z",
+                     *         "failureReason": "The counterparty is archived",
+                     *         "expiresAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WaitingAction"];
+                };
+            };
+            /** @description No content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listCounterpartyGroups: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Both kinds when it is left out.
+                 * @example true
+                 */
+                archived?: boolean;
+                /** @example 20 */
+                limit?: number;
+                /**
+                 * @description nextCursor of the previous page.
+                 * @example text
+                 */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @example text */
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "code": "treasury",
+                     *           "name": "Treasury",
+                     *           "description": "Working capital",
+                     *           "avatarUri": "https://example.org/logo.png",
+                     *           "color": "#1d4ed8",
+                     *           "emoji": "🏦",
+                     *           "archivedAt": "2026-01-31T09:30:00.000Z",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z",
+                     *           "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *           "_count": {
+                     *             "memberships": 3
+                     *           }
+                     *         }
+                     *       ],
+                     *       "nextCursor": "MTc2ODAuY21pOGgyazFw"
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["CounterpartyGroup"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createCounterpartyGroup: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "code": "treasury",
+                 *       "name": "Treasury",
+                 *       "description": "Working capital",
+                 *       "avatarUri": "https://example.org/logo.png",
+                 *       "color": "#1d4ed8",
+                 *       "emoji": "🏦"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example treasury */
+                    code: string;
+                    /** @example Treasury */
+                    name: string;
+                    description?: string | null;
+                    avatarUri?: string | null;
+                    color?: string | null;
+                    emoji?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "code": "treasury",
+                     *       "name": "Treasury",
+                     *       "description": "Working capital",
+                     *       "avatarUri": "https://example.org/logo.png",
+                     *       "color": "#1d4ed8",
+                     *       "emoji": "🏦",
+                     *       "archivedAt": "2026-01-31T09:30:00.000Z",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *       "_count": {
+                     *         "memberships": 3
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CounterpartyGroup"];
+                };
+            };
+            /** @description Waits for approval */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "request": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "action": "create_address",
+                     *         "status": "pending",
+                     *         "initiatorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "initiator": {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "name": "Treasury",
+                     *           "email": "treasurer@example.org",
+                     *           "username": "treasurer",
+                     *           "image": "https://example.org/logo.png",
+                     *           "color": "#1d4ed8",
+                     *           "emoji": "🏦"
+                     *         },
+                     *         "targetType": "address",
+                     *         "targetId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "baseVersion": "3",
+                     *         "payload": {
+                     *           "name": "Northwind Trading",
+                     *           "kind": "company"
+                     *         },
+                     *         "payloadHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *         "decisionPolicyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "decisionPolicyCode": "new-counterparties",
+                     *         "approvalThreshold": 2,
+                     *         "requirements": [
+                     *           {
+                     *             "stepIndex": 0,
+                     *             "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "policyCode": "new-counterparties",
+                     *             "threshold": 2,
+                     *             "approvalsCount": 1,
+                     *             "bypassed": false
+                     *           }
+                     *         ],
+                     *         "approvers": [
+                     *           {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "userId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "decision": "approve",
+                     *             "comment": "Checked against the invoice",
+                     *             "votedAt": "2026-01-31T09:30:00.000Z",
+                     *             "createdAt": "2026-01-31T09:30:00.000Z",
+                     *             "counts": true,
+                     *             "voidReason": "not_entitled",
+                     *             "canVote": false,
+                     *             "user": {
+                     *               "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "name": "Treasury",
+                     *               "email": "treasurer@example.org",
+                     *               "username": "treasurer",
+                     *               "image": "https://example.org/logo.png",
+                     *               "color": "#1d4ed8",
+                     *               "emoji": "🏦"
+                     *             },
+                     *             "stepIndexesJson": [
+                     *               0
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "quorumReachable": true,
+                     *         "results": [
+                     *           {
+                     *             "stepIndex": 0,
+                     *             "action": "counterparty_create",
+                     *             "resultId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *           }
+                     *         ],
+                     *         "resolvedResultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "resolvedAt": "2026-01-31T09:30:00.000Z",
+                     *         "failureReason": "The counterparty is archived",
+                     *         "expiresAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WaitingAction"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The content type is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getCounterpartyGroup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "code": "treasury",
+                     *       "name": "Treasury",
+                     *       "description": "Working capital",
+                     *       "avatarUri": "https://example.org/logo.png",
+                     *       "color": "#1d4ed8",
+                     *       "emoji": "🏦",
+                     *       "archivedAt": "2026-01-31T09:30:00.000Z",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *       "_count": {
+                     *         "memberships": 3
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CounterpartyGroup"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    updateCounterpartyGroup: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Treasury",
+                 *       "description": "Working capital",
+                 *       "avatarUri": "https://example.org/logo.png",
+                 *       "color": "#1d4ed8",
+                 *       "emoji": "🏦"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example Treasury */
+                    name?: string;
+                    description?: string | null;
+                    avatarUri?: string | null;
+                    color?: string | null;
+                    emoji?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "code": "treasury",
+                     *       "name": "Treasury",
+                     *       "description": "Working capital",
+                     *       "avatarUri": "https://example.org/logo.png",
+                     *       "color": "#1d4ed8",
+                     *       "emoji": "🏦",
+                     *       "archivedAt": "2026-01-31T09:30:00.000Z",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *       "_count": {
+                     *         "memberships": 3
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CounterpartyGroup"];
+                };
+            };
+            /** @description Waits for approval */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "request": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "action": "create_address",
+                     *         "status": "pending",
+                     *         "initiatorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "initiator": {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "name": "Treasury",
+                     *           "email": "treasurer@example.org",
+                     *           "username": "treasurer",
+                     *           "image": "https://example.org/logo.png",
+                     *           "color": "#1d4ed8",
+                     *           "emoji": "🏦"
+                     *         },
+                     *         "targetType": "address",
+                     *         "targetId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "baseVersion": "3",
+                     *         "payload": {
+                     *           "name": "Northwind Trading",
+                     *           "kind": "company"
+                     *         },
+                     *         "payloadHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *         "decisionPolicyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "decisionPolicyCode": "new-counterparties",
+                     *         "approvalThreshold": 2,
+                     *         "requirements": [
+                     *           {
+                     *             "stepIndex": 0,
+                     *             "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "policyCode": "new-counterparties",
+                     *             "threshold": 2,
+                     *             "approvalsCount": 1,
+                     *             "bypassed": false
+                     *           }
+                     *         ],
+                     *         "approvers": [
+                     *           {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "userId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "decision": "approve",
+                     *             "comment": "Checked against the invoice",
+                     *             "votedAt": "2026-01-31T09:30:00.000Z",
+                     *             "createdAt": "2026-01-31T09:30:00.000Z",
+                     *             "counts": true,
+                     *             "voidReason": "not_entitled",
+                     *             "canVote": false,
+                     *             "user": {
+                     *               "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "name": "Treasury",
+                     *               "email": "treasurer@example.org",
+                     *               "username": "treasurer",
+                     *               "image": "https://example.org/logo.png",
+                     *               "color": "#1d4ed8",
+                     *               "emoji": "🏦"
+                     *             },
+                     *             "stepIndexesJson": [
+                     *               0
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "quorumReachable": true,
+                     *         "results": [
+                     *           {
+                     *             "stepIndex": 0,
+                     *             "action": "counterparty_create",
+                     *             "resultId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *           }
+                     *         ],
+                     *         "resolvedResultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "resolvedAt": "2026-01-31T09:30:00.000Z",
+                     *         "failureReason": "The counterparty is archived",
+                     *         "expiresAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WaitingAction"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The content type is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    archiveCounterpartyGroup: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "code": "treasury",
+                     *       "name": "Treasury",
+                     *       "description": "Working capital",
+                     *       "avatarUri": "https://example.org/logo.png",
+                     *       "color": "#1d4ed8",
+                     *       "emoji": "🏦",
+                     *       "archivedAt": "2026-01-31T09:30:00.000Z",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *       "_count": {
+                     *         "memberships": 3
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CounterpartyGroup"];
+                };
+            };
+            /** @description Waits for approval */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "request": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "action": "create_address",
+                     *         "status": "pending",
+                     *         "initiatorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "initiator": {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "name": "Treasury",
+                     *           "email": "treasurer@example.org",
+                     *           "username": "treasurer",
+                     *           "image": "https://example.org/logo.png",
+                     *           "color": "#1d4ed8",
+                     *           "emoji": "🏦"
+                     *         },
+                     *         "targetType": "address",
+                     *         "targetId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "baseVersion": "3",
+                     *         "payload": {
+                     *           "name": "Northwind Trading",
+                     *           "kind": "company"
+                     *         },
+                     *         "payloadHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *         "decisionPolicyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "decisionPolicyCode": "new-counterparties",
+                     *         "approvalThreshold": 2,
+                     *         "requirements": [
+                     *           {
+                     *             "stepIndex": 0,
+                     *             "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "policyCode": "new-counterparties",
+                     *             "threshold": 2,
+                     *             "approvalsCount": 1,
+                     *             "bypassed": false
+                     *           }
+                     *         ],
+                     *         "approvers": [
+                     *           {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "userId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "decision": "approve",
+                     *             "comment": "Checked against the invoice",
+                     *             "votedAt": "2026-01-31T09:30:00.000Z",
+                     *             "createdAt": "2026-01-31T09:30:00.000Z",
+                     *             "counts": true,
+                     *             "voidReason": "not_entitled",
+                     *             "canVote": false,
+                     *             "user": {
+                     *               "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "name": "Treasury",
+                     *               "email": "treasurer@example.org",
+                     *               "username": "treasurer",
+                     *               "image": "https://example.org/logo.png",
+                     *               "color": "#1d4ed8",
+                     *               "emoji": "🏦"
+                     *             },
+                     *             "stepIndexesJson": [
+                     *               0
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "quorumReachable": true,
+                     *         "results": [
+                     *           {
+                     *             "stepIndex": 0,
+                     *             "action": "counterparty_create",
+                     *             "resultId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *           }
+                     *         ],
+                     *         "resolvedResultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "resolvedAt": "2026-01-31T09:30:00.000Z",
+                     *         "failureReason": "The counterparty is archived",
+                     *         "expiresAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WaitingAction"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listCounterpartyGroupMembers: {
+        parameters: {
+            query?: {
+                /** @example 20 */
+                limit?: number;
+                /**
+                 * @description nextCursor of the previous page.
+                 * @example text
+                 */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "groupId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "counterpartyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z",
+                     *           "counterparty": {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "name": "Treasury",
+                     *             "kind": "individual"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "nextCursor": "MTc2ODAuY21pOGgyazFw"
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["CounterpartyGroupMembership"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    addCounterpartyGroupMember: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "counterpartyId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                    counterpartyId: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "groupId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "counterpartyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "counterparty": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "name": "Treasury",
+                     *         "kind": "individual"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CounterpartyGroupMembership"];
+                };
+            };
+            /** @description Waits for approval */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "request": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "action": "create_address",
+                     *         "status": "pending",
+                     *         "initiatorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "initiator": {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "name": "Treasury",
+                     *           "email": "treasurer@example.org",
+                     *           "username": "treasurer",
+                     *           "image": "https://example.org/logo.png",
+                     *           "color": "#1d4ed8",
+                     *           "emoji": "🏦"
+                     *         },
+                     *         "targetType": "address",
+                     *         "targetId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "baseVersion": "3",
+                     *         "payload": {
+                     *           "name": "Northwind Trading",
+                     *           "kind": "company"
+                     *         },
+                     *         "payloadHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *         "decisionPolicyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "decisionPolicyCode": "new-counterparties",
+                     *         "approvalThreshold": 2,
+                     *         "requirements": [
+                     *           {
+                     *             "stepIndex": 0,
+                     *             "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "policyCode": "new-counterparties",
+                     *             "threshold": 2,
+                     *             "approvalsCount": 1,
+                     *             "bypassed": false
+                     *           }
+                     *         ],
+                     *         "approvers": [
+                     *           {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "userId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "decision": "approve",
+                     *             "comment": "Checked against the invoice",
+                     *             "votedAt": "2026-01-31T09:30:00.000Z",
+                     *             "createdAt": "2026-01-31T09:30:00.000Z",
+                     *             "counts": true,
+                     *             "voidReason": "not_entitled",
+                     *             "canVote": false,
+                     *             "user": {
+                     *               "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "name": "Treasury",
+                     *               "email": "treasurer@example.org",
+                     *               "username": "treasurer",
+                     *               "image": "https://example.org/logo.png",
+                     *               "color": "#1d4ed8",
+                     *               "emoji": "🏦"
+                     *             },
+                     *             "stepIndexesJson": [
+                     *               0
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "quorumReachable": true,
+                     *         "results": [
+                     *           {
+                     *             "stepIndex": 0,
+                     *             "action": "counterparty_create",
+                     *             "resultId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *           }
+                     *         ],
+                     *         "resolvedResultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "resolvedAt": "2026-01-31T09:30:00.000Z",
+                     *         "failureReason": "The counterparty is archived",
+                     *         "expiresAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WaitingAction"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The content type is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    removeCounterpartyGroupMember: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+                /** @example text */
+                counterpartyId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Waits for approval */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "request": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "action": "create_address",
+                     *         "status": "pending",
+                     *         "initiatorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "initiator": {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "name": "Treasury",
+                     *           "email": "treasurer@example.org",
+                     *           "username": "treasurer",
+                     *           "image": "https://example.org/logo.png",
+                     *           "color": "#1d4ed8",
+                     *           "emoji": "🏦"
+                     *         },
+                     *         "targetType": "address",
+                     *         "targetId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "baseVersion": "3",
+                     *         "payload": {
+                     *           "name": "Northwind Trading",
+                     *           "kind": "company"
+                     *         },
+                     *         "payloadHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *         "decisionPolicyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "decisionPolicyCode": "new-counterparties",
+                     *         "approvalThreshold": 2,
+                     *         "requirements": [
+                     *           {
+                     *             "stepIndex": 0,
+                     *             "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "policyCode": "new-counterparties",
+                     *             "threshold": 2,
+                     *             "approvalsCount": 1,
+                     *             "bypassed": false
+                     *           }
+                     *         ],
+                     *         "approvers": [
+                     *           {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "userId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "decision": "approve",
+                     *             "comment": "Checked against the invoice",
+                     *             "votedAt": "2026-01-31T09:30:00.000Z",
+                     *             "createdAt": "2026-01-31T09:30:00.000Z",
+                     *             "counts": true,
+                     *             "voidReason": "not_entitled",
+                     *             "canVote": false,
+                     *             "user": {
+                     *               "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "name": "Treasury",
+                     *               "email": "treasurer@example.org",
+                     *               "username": "treasurer",
+                     *               "image": "https://example.org/logo.png",
+                     *               "color": "#1d4ed8",
+                     *               "emoji": "🏦"
+                     *             },
+                     *             "stepIndexesJson": [
+                     *               0
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "quorumReachable": true,
+                     *         "results": [
+                     *           {
+                     *             "stepIndex": 0,
+                     *             "action": "counterparty_create",
+                     *             "resultId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *           }
+                     *         ],
+                     *         "resolvedResultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "resolvedAt": "2026-01-31T09:30:00.000Z",
+                     *         "failureReason": "The counterparty is archived",
+                     *         "expiresAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WaitingAction"];
+                };
+            };
+            /** @description No content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listApprovalRequests: {
+        parameters: {
+            query?: {
+                /** @example pending */
+                status?: "pending" | "applied" | "rejected" | "cancelled" | "expired" | "failed" | "stale";
+                /** @example create_address */
+                action?: "create_address" | "counterparty_create" | "counterparty_update" | "counterparty_archive" | "counterparty_group_create" | "counterparty_group_update" | "counterparty_group_archive" | "counterparty_group_add" | "counterparty_group_remove" | "composite";
+                /**
+                 * @description true: only those that the caller can vote on now.
+                 * @example true
+                 */
+                awaitingMyApproval?: boolean;
+                /** @example 20 */
+                limit?: number;
+                /**
+                 * @description nextCursor of the previous page.
+                 * @example text
+                 */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @example text */
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "action": "create_address",
+                     *           "status": "pending",
+                     *           "initiatorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "initiator": {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "name": "Treasury",
+                     *             "email": "treasurer@example.org",
+                     *             "username": "treasurer",
+                     *             "image": "https://example.org/logo.png",
+                     *             "color": "#1d4ed8",
+                     *             "emoji": "🏦"
+                     *           },
+                     *           "targetType": "address",
+                     *           "targetId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "baseVersion": "3",
+                     *           "payload": {
+                     *             "name": "Northwind Trading",
+                     *             "kind": "company"
+                     *           },
+                     *           "payloadHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *           "decisionPolicyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "decisionPolicyCode": "new-counterparties",
+                     *           "approvalThreshold": 2,
+                     *           "requirements": [
+                     *             {
+                     *               "stepIndex": 0,
+                     *               "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "policyCode": "new-counterparties",
+                     *               "threshold": 2,
+                     *               "approvalsCount": 1,
+                     *               "bypassed": false
+                     *             }
+                     *           ],
+                     *           "approvers": [
+                     *             {
+                     *               "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "userId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "decision": "approve",
+                     *               "comment": "Checked against the invoice",
+                     *               "votedAt": "2026-01-31T09:30:00.000Z",
+                     *               "createdAt": "2026-01-31T09:30:00.000Z",
+                     *               "counts": true,
+                     *               "voidReason": "not_entitled",
+                     *               "canVote": false,
+                     *               "user": {
+                     *                 "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *                 "name": "Treasury",
+                     *                 "email": "treasurer@example.org",
+                     *                 "username": "treasurer",
+                     *                 "image": "https://example.org/logo.png",
+                     *                 "color": "#1d4ed8",
+                     *                 "emoji": "🏦"
+                     *               },
+                     *               "stepIndexesJson": [
+                     *                 0
+                     *               ]
+                     *             }
+                     *           ],
+                     *           "quorumReachable": true,
+                     *           "results": [
+                     *             {
+                     *               "stepIndex": 0,
+                     *               "action": "counterparty_create",
+                     *               "resultId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *             }
+                     *           ],
+                     *           "resolvedResultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "resolvedAt": "2026-01-31T09:30:00.000Z",
+                     *           "failureReason": "The counterparty is archived",
+                     *           "expiresAt": "2026-01-31T09:30:00.000Z",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z",
+                     *           "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": "MTc2ODAuY21pOGgyazFw"
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["ApprovalRequest"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getApprovalRequest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "action": "create_address",
+                     *       "status": "pending",
+                     *       "initiatorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "initiator": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "name": "Treasury",
+                     *         "email": "treasurer@example.org",
+                     *         "username": "treasurer",
+                     *         "image": "https://example.org/logo.png",
+                     *         "color": "#1d4ed8",
+                     *         "emoji": "🏦"
+                     *       },
+                     *       "targetType": "address",
+                     *       "targetId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "baseVersion": "3",
+                     *       "payload": {
+                     *         "name": "Northwind Trading",
+                     *         "kind": "company"
+                     *       },
+                     *       "payloadHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *       "decisionPolicyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "decisionPolicyCode": "new-counterparties",
+                     *       "approvalThreshold": 2,
+                     *       "requirements": [
+                     *         {
+                     *           "stepIndex": 0,
+                     *           "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "policyCode": "new-counterparties",
+                     *           "threshold": 2,
+                     *           "approvalsCount": 1,
+                     *           "bypassed": false
+                     *         }
+                     *       ],
+                     *       "approvers": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "userId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "decision": "approve",
+                     *           "comment": "Checked against the invoice",
+                     *           "votedAt": "2026-01-31T09:30:00.000Z",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z",
+                     *           "counts": true,
+                     *           "voidReason": "not_entitled",
+                     *           "canVote": false,
+                     *           "user": {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "name": "Treasury",
+                     *             "email": "treasurer@example.org",
+                     *             "username": "treasurer",
+                     *             "image": "https://example.org/logo.png",
+                     *             "color": "#1d4ed8",
+                     *             "emoji": "🏦"
+                     *           },
+                     *           "stepIndexesJson": [
+                     *             0
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "quorumReachable": true,
+                     *       "results": [
+                     *         {
+                     *           "stepIndex": 0,
+                     *           "action": "counterparty_create",
+                     *           "resultId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *         }
+                     *       ],
+                     *       "resolvedResultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "resolvedAt": "2026-01-31T09:30:00.000Z",
+                     *       "failureReason": "The counterparty is archived",
+                     *       "expiresAt": "2026-01-31T09:30:00.000Z",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApprovalRequest"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createCompositeApprovalRequest: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "steps": [
+                 *         {
+                 *           "action": "counterparty_create",
+                 *           "payload": {
+                 *             "name": "Northwind Trading",
+                 *             "kind": "company"
+                 *           },
+                 *           "targetId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["CompositeActions"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "applied": true,
+                     *       "results": [
+                     *         {
+                     *           "stepIndex": 0,
+                     *           "action": "counterparty_create",
+                     *           "resultId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AppliedChain"];
+                };
+            };
+            /** @description Waits for approval */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "request": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "action": "create_address",
+                     *         "status": "pending",
+                     *         "initiatorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "initiator": {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "name": "Treasury",
+                     *           "email": "treasurer@example.org",
+                     *           "username": "treasurer",
+                     *           "image": "https://example.org/logo.png",
+                     *           "color": "#1d4ed8",
+                     *           "emoji": "🏦"
+                     *         },
+                     *         "targetType": "address",
+                     *         "targetId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "baseVersion": "3",
+                     *         "payload": {
+                     *           "name": "Northwind Trading",
+                     *           "kind": "company"
+                     *         },
+                     *         "payloadHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *         "decisionPolicyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "decisionPolicyCode": "new-counterparties",
+                     *         "approvalThreshold": 2,
+                     *         "requirements": [
+                     *           {
+                     *             "stepIndex": 0,
+                     *             "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "policyCode": "new-counterparties",
+                     *             "threshold": 2,
+                     *             "approvalsCount": 1,
+                     *             "bypassed": false
+                     *           }
+                     *         ],
+                     *         "approvers": [
+                     *           {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "userId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "decision": "approve",
+                     *             "comment": "Checked against the invoice",
+                     *             "votedAt": "2026-01-31T09:30:00.000Z",
+                     *             "createdAt": "2026-01-31T09:30:00.000Z",
+                     *             "counts": true,
+                     *             "voidReason": "not_entitled",
+                     *             "canVote": false,
+                     *             "user": {
+                     *               "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "name": "Treasury",
+                     *               "email": "treasurer@example.org",
+                     *               "username": "treasurer",
+                     *               "image": "https://example.org/logo.png",
+                     *               "color": "#1d4ed8",
+                     *               "emoji": "🏦"
+                     *             },
+                     *             "stepIndexesJson": [
+                     *               0
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "quorumReachable": true,
+                     *         "results": [
+                     *           {
+                     *             "stepIndex": 0,
+                     *             "action": "counterparty_create",
+                     *             "resultId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *           }
+                     *         ],
+                     *         "resolvedResultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "resolvedAt": "2026-01-31T09:30:00.000Z",
+                     *         "failureReason": "The counterparty is archived",
+                     *         "expiresAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WaitingAction"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The content type is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    approveApprovalRequest: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "comment": "Checked against the invoice"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example Checked against the invoice */
+                    comment?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "action": "create_address",
+                     *       "status": "pending",
+                     *       "initiatorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "initiator": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "name": "Treasury",
+                     *         "email": "treasurer@example.org",
+                     *         "username": "treasurer",
+                     *         "image": "https://example.org/logo.png",
+                     *         "color": "#1d4ed8",
+                     *         "emoji": "🏦"
+                     *       },
+                     *       "targetType": "address",
+                     *       "targetId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "baseVersion": "3",
+                     *       "payload": {
+                     *         "name": "Northwind Trading",
+                     *         "kind": "company"
+                     *       },
+                     *       "payloadHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *       "decisionPolicyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "decisionPolicyCode": "new-counterparties",
+                     *       "approvalThreshold": 2,
+                     *       "requirements": [
+                     *         {
+                     *           "stepIndex": 0,
+                     *           "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "policyCode": "new-counterparties",
+                     *           "threshold": 2,
+                     *           "approvalsCount": 1,
+                     *           "bypassed": false
+                     *         }
+                     *       ],
+                     *       "approvers": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "userId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "decision": "approve",
+                     *           "comment": "Checked against the invoice",
+                     *           "votedAt": "2026-01-31T09:30:00.000Z",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z",
+                     *           "counts": true,
+                     *           "voidReason": "not_entitled",
+                     *           "canVote": false,
+                     *           "user": {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "name": "Treasury",
+                     *             "email": "treasurer@example.org",
+                     *             "username": "treasurer",
+                     *             "image": "https://example.org/logo.png",
+                     *             "color": "#1d4ed8",
+                     *             "emoji": "🏦"
+                     *           },
+                     *           "stepIndexesJson": [
+                     *             0
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "quorumReachable": true,
+                     *       "results": [
+                     *         {
+                     *           "stepIndex": 0,
+                     *           "action": "counterparty_create",
+                     *           "resultId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *         }
+                     *       ],
+                     *       "resolvedResultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "resolvedAt": "2026-01-31T09:30:00.000Z",
+                     *       "failureReason": "The counterparty is archived",
+                     *       "expiresAt": "2026-01-31T09:30:00.000Z",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApprovalRequest"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The content type is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The wallet service failed */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    rejectApprovalRequest: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "comment": "Checked against the invoice"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example Checked against the invoice */
+                    comment?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "action": "create_address",
+                     *       "status": "pending",
+                     *       "initiatorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "initiator": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "name": "Treasury",
+                     *         "email": "treasurer@example.org",
+                     *         "username": "treasurer",
+                     *         "image": "https://example.org/logo.png",
+                     *         "color": "#1d4ed8",
+                     *         "emoji": "🏦"
+                     *       },
+                     *       "targetType": "address",
+                     *       "targetId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "baseVersion": "3",
+                     *       "payload": {
+                     *         "name": "Northwind Trading",
+                     *         "kind": "company"
+                     *       },
+                     *       "payloadHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *       "decisionPolicyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "decisionPolicyCode": "new-counterparties",
+                     *       "approvalThreshold": 2,
+                     *       "requirements": [
+                     *         {
+                     *           "stepIndex": 0,
+                     *           "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "policyCode": "new-counterparties",
+                     *           "threshold": 2,
+                     *           "approvalsCount": 1,
+                     *           "bypassed": false
+                     *         }
+                     *       ],
+                     *       "approvers": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "userId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "decision": "approve",
+                     *           "comment": "Checked against the invoice",
+                     *           "votedAt": "2026-01-31T09:30:00.000Z",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z",
+                     *           "counts": true,
+                     *           "voidReason": "not_entitled",
+                     *           "canVote": false,
+                     *           "user": {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "name": "Treasury",
+                     *             "email": "treasurer@example.org",
+                     *             "username": "treasurer",
+                     *             "image": "https://example.org/logo.png",
+                     *             "color": "#1d4ed8",
+                     *             "emoji": "🏦"
+                     *           },
+                     *           "stepIndexesJson": [
+                     *             0
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "quorumReachable": true,
+                     *       "results": [
+                     *         {
+                     *           "stepIndex": 0,
+                     *           "action": "counterparty_create",
+                     *           "resultId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *         }
+                     *       ],
+                     *       "resolvedResultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "resolvedAt": "2026-01-31T09:30:00.000Z",
+                     *       "failureReason": "The counterparty is archived",
+                     *       "expiresAt": "2026-01-31T09:30:00.000Z",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApprovalRequest"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The content type is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    cancelApprovalRequest: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "action": "create_address",
+                     *       "status": "pending",
+                     *       "initiatorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "initiator": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "name": "Treasury",
+                     *         "email": "treasurer@example.org",
+                     *         "username": "treasurer",
+                     *         "image": "https://example.org/logo.png",
+                     *         "color": "#1d4ed8",
+                     *         "emoji": "🏦"
+                     *       },
+                     *       "targetType": "address",
+                     *       "targetId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "baseVersion": "3",
+                     *       "payload": {
+                     *         "name": "Northwind Trading",
+                     *         "kind": "company"
+                     *       },
+                     *       "payloadHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *       "decisionPolicyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "decisionPolicyCode": "new-counterparties",
+                     *       "approvalThreshold": 2,
+                     *       "requirements": [
+                     *         {
+                     *           "stepIndex": 0,
+                     *           "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "policyCode": "new-counterparties",
+                     *           "threshold": 2,
+                     *           "approvalsCount": 1,
+                     *           "bypassed": false
+                     *         }
+                     *       ],
+                     *       "approvers": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "userId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "decision": "approve",
+                     *           "comment": "Checked against the invoice",
+                     *           "votedAt": "2026-01-31T09:30:00.000Z",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z",
+                     *           "counts": true,
+                     *           "voidReason": "not_entitled",
+                     *           "canVote": false,
+                     *           "user": {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "name": "Treasury",
+                     *             "email": "treasurer@example.org",
+                     *             "username": "treasurer",
+                     *             "image": "https://example.org/logo.png",
+                     *             "color": "#1d4ed8",
+                     *             "emoji": "🏦"
+                     *           },
+                     *           "stepIndexesJson": [
+                     *             0
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "quorumReachable": true,
+                     *       "results": [
+                     *         {
+                     *           "stepIndex": 0,
+                     *           "action": "counterparty_create",
+                     *           "resultId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *         }
+                     *       ],
+                     *       "resolvedResultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "resolvedAt": "2026-01-31T09:30:00.000Z",
+                     *       "failureReason": "The counterparty is archived",
+                     *       "expiresAt": "2026-01-31T09:30:00.000Z",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApprovalRequest"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -23,7 +23,7 @@ export type JsonSchema = {
 }
 
 /** A component may hold itself; an example of it ends at this depth. */
-const depthMax = 12
+const depthMax = 24
 
 /**
  * An example of what a schema describes: its own `examples`, `const`, `enum` or `default`, else made of its parts, the

@@ -19,6 +19,9 @@ describe('strict JSON', () => {
     '{"__proto__":{}}',
     '{"\\u005f_proto__":{}}',
     '{"a":[{"__proto__":null}]}',
+    '{"a":"\\ud800"}',
+    '["\\udc00\\ud800"]',
+    '{"\\ud83d":1}',
     `${'['.repeat(33)}${']'.repeat(33)}`,
     `${'{"a":'.repeat(33)}1${'}'.repeat(33)}`,
   ])('refuses %s', (text) => {
@@ -30,6 +33,7 @@ describe('strict JSON', () => {
     '{"a":"\\"a\\":1,\\"a\\":2"}',
     '["__proto__","a","a"]',
     '{"a":"\\\\","b":"}{"}',
+    '{"a":"\\ud83c\\udfe6"}',
     `${'['.repeat(32)}${']'.repeat(32)}`,
   ])('accepts %s', (text) => {
     expect(parseStrictJson(text)).toEqual(JSON.parse(text))

@@ -4,8 +4,8 @@ import { jsonDepthMax } from './limits.ts'
 export class StrictJsonError extends Error {}
 
 /**
- * Parses JSON and refuses what makes a document ambiguous or dangerous: a key given twice, `__proto__`, and nesting
- * deeper than `jsonDepthMax`.
+ * Parses JSON and refuses what makes a document ambiguous or dangerous: a key given twice, `__proto__`, half of a
+ * surrogate pair, and nesting deeper than `jsonDepthMax`.
  * @throws SyntaxError when it is no JSON, StrictJsonError when it is refused
  */
 export function parseStrictJson(text: string): unknown {
@@ -22,6 +22,7 @@ function assertUnambiguous(text: string): void {
     const character = text.charCodeAt(i)
     if (character === 0x22 /* " */) {
       const end = endOfString(text, i)
+      assertWellFormed(text.slice(i, end + 1))
       const keys = keysOfOpen.at(-1)
       if (expectsKey && keys) {
         const key = JSON.parse(text.slice(i, end + 1)) as string
@@ -41,6 +42,15 @@ function assertUnambiguous(text: string): void {
     } else if (character === 0x2c /* , */) {
       expectsKey = keysOfOpen.at(-1) !== null
     }
+  }
+}
+
+const halfPair = /\p{Surrogate}/u
+
+/** Half of a surrogate pair, which only an escape can write, is no character: PostgreSQL cannot store it. */
+function assertWellFormed(literal: string): void {
+  if (literal.includes('\\u') && halfPair.test(JSON.parse(literal) as string)) {
+    throw new StrictJsonError('holds a character that cannot be stored')
   }
 }
 

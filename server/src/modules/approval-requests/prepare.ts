@@ -1,5 +1,4 @@
 import type { Trx } from '../../db/client.ts'
-import { badRequest } from '../../lib/errors.ts'
 import type { Appliers, PreparedStep, Step, StepContext } from '../approvals/applier.ts'
 import { applierOf } from './apply.ts'
 import type { RequestAction } from './payload.ts'
@@ -21,7 +20,6 @@ export async function prepareSteps(
 ): Promise<PreparedStep[]> {
   for (const [i, step] of steps.entries()) {
     await inStep(action, i, async () => {
-      assertStorable(step)
       assertReferences(step, i)
     })
   }
@@ -42,16 +40,4 @@ export async function prepareSteps(
 
 function isSameTarget(a: PreparedStep, b: PreparedStep): boolean {
   return a.targetType === b.targetType && a.targetId === b.targetId
-}
-
-const halfPair = /\p{Surrogate}/u
-
-/** PostgreSQL refuses half a surrogate pair in jsonb; NUL, which it refuses too, is the error handler's to name. */
-function assertStorable(step: Step): void {
-  JSON.stringify(step, (key, value: unknown) => {
-    if (halfPair.test(key) || (typeof value === 'string' && halfPair.test(value))) {
-      throw badRequest('body', 'holds a character that cannot be stored')
-    }
-    return value
-  })
 }

@@ -51,7 +51,13 @@ const filled = (text: string) =>
 describe('docs/policies.md', () => {
   it('has the table of selectors that the code has', () => {
     const [, table] = /<!-- selectors:.*?-->\n([\s\S]*?)\n<!-- \/selectors -->/.exec(manual) ?? []
-    expect(table).toBe(renderSelectorTable())
+    // The formatter pads the columns of the manual.
+    const cells = (text = '') =>
+      text
+        .split('\n')
+        .slice(2)
+        .map((row) => row.split('|').map((cell) => cell.trim()))
+    expect(cells(table)).toEqual(cells(renderSelectorTable()))
   })
 
   it('the description of the API has the same table', async () => {
