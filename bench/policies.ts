@@ -14,7 +14,7 @@ const budgetMilliseconds = 5
 const evm = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 const facts = (): Facts => ({
   now: new Date('2026-01-30T09:30:00.000Z'),
-  initiatorId: 'alice',
+  initiatorId: 'first-approver',
   initiatorGroupIds: ['treasurers', 'everyone'],
   token: { id: 'token-1', code: 'USDC' },
   amount: '1000.5',
@@ -53,7 +53,7 @@ const selectors: [selectorType: string, value: unknown][] = [
   ['counterpartyGroup', 'trusted'],
   ['counterpartyKind', 'company'],
   ['counterpartyAgeHours', { op: 'gte', value: '24' }],
-  ['initiator', ['alice', 'bob']],
+  ['initiator', ['first-approver', 'second-approver']],
   ['initiatorGroup', 'treasurers'],
   ['time', window],
 ]

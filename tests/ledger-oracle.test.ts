@@ -290,13 +290,16 @@ async function runAgainstModel(batches: Command[][]): Promise<void> {
 
 async function resolveVote({ id }: Transfer, decision: 'approve' | 'reject' | 'cancel' | 'expire'): Promise<void> {
   if (decision === 'approve') {
-    const votes = await Promise.all([bench.act(bench.alice, id, 'approve'), bench.act(bench.bob, id, 'approve')])
+    const votes = await Promise.all([
+      bench.act(bench.firstApprover, id, 'approve'),
+      bench.act(bench.secondApprover, id, 'approve'),
+    ])
     expect(votes.map(({ status }) => status)).toEqual([200, 200])
   } else if (decision === 'expire') {
     await bench.sql('update transfers set expires_at = $2 where id = $1', [id, bench.test.clock.now()])
     await expireTransfers(bench.test.deps)
     expect((await bench.read(id)).failureReason).toBe('APPROVAL_EXPIRED')
   } else {
-    expect((await bench.act(decision === 'reject' ? bench.carol : bench.owner, id, decision)).status).toBe(200)
+    expect((await bench.act(decision === 'reject' ? bench.thirdApprover : bench.owner, id, decision)).status).toBe(200)
   }
 }

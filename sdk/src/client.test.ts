@@ -23,17 +23,17 @@ describe('the client', () => {
     const rename = () =>
       strongroom.PATCH('/api/v1/users/me', {
         params: { header: { 'Idempotency-Key': key } },
-        body: { name: 'Ada' },
+        body: { name: 'First person' },
       })
     const first = await rename()
-    expect(take(first)).toMatchObject({ name: 'Ada', email: 'person@example.org' })
+    expect(take(first)).toMatchObject({ name: 'First person', email: 'person@example.org' })
     const second = await rename()
     expect(second.response.headers.get('idempotency-replayed')).toBe('true')
     expect(take(second)).toEqual(take(first))
   })
 
   it('throws what the service refuses, with its status and body', async () => {
-    const refused = await strongroom.PATCH('/api/v1/users/me', { body: { nome: 'Ada' } as never })
+    const refused = await strongroom.PATCH('/api/v1/users/me', { body: { nome: 'First person' } as never })
     expect(() => take(refused)).toThrow(StrongroomError)
     expect(refused.error).toMatchObject({ code: 400, details: [{ field: 'nome' }] })
     const anonymous = createStrongroom({ baseUrl })

@@ -59,14 +59,14 @@ async function startWithSmtp(): Promise<{ test: TestApp; smtp: SmtpServer }> {
 describe('mail by SMTP', () => {
   it('carries a sign-in link that works', async () => {
     const { test, smtp } = await startWithSmtp()
-    const person = await test.signIn('ada@example.org')
-    await test.anonymous.post('/auth/magic-link', { email: 'ada@example.org' })
+    const person = await test.signIn('first.person@example.org')
+    await test.anonymous.post('/auth/magic-link', { email: 'first.person@example.org' })
     await test.runJobs()
     expect(smtp.mails).toHaveLength(1)
     const mail = smtp.mails[0]!
     expect(mail).toMatchObject({
-      recipients: ['ada@example.org'],
-      to: 'ada@example.org',
+      recipients: ['first.person@example.org'],
+      to: 'first.person@example.org',
       subject: 'Your sign-in link for Strongroom',
     })
     expect(mail.source).toMatch(/^From: Vault <vault@example\.org>/m)
@@ -95,9 +95,9 @@ describe('mail by SMTP', () => {
 
   it('is tried again after a temporary refusal, under the same Message-ID and once in the end', async () => {
     const { test, smtp } = await startWithSmtp()
-    await test.signIn('ada@example.org')
+    await test.signIn('first.person@example.org')
     smtp.refusals.push(451, 451)
-    await test.anonymous.post('/auth/magic-link', { email: 'ada@example.org' })
+    await test.anonymous.post('/auth/magic-link', { email: 'first.person@example.org' })
     await test.runJobs()
     expect(smtp.refusals).toEqual([])
     expect(smtp.mails).toHaveLength(1)
@@ -107,9 +107,9 @@ describe('mail by SMTP', () => {
 
   it('is given up after a permanent refusal', async () => {
     const { test, smtp } = await startWithSmtp()
-    await test.signIn('ada@example.org')
+    await test.signIn('first.person@example.org')
     smtp.refusals.push(550)
-    await test.anonymous.post('/auth/magic-link', { email: 'ada@example.org' })
+    await test.anonymous.post('/auth/magic-link', { email: 'first.person@example.org' })
     await test.runJobs()
     expect(smtp.mails).toEqual([])
     const { rows } = await test.deps.jobs.boss
@@ -120,9 +120,9 @@ describe('mail by SMTP', () => {
 
   it('waits as a job while the server is down', async () => {
     const { test, smtp } = await startWithSmtp()
-    await test.signIn('ada@example.org')
+    await test.signIn('first.person@example.org')
     await smtp.close()
-    await test.anonymous.post('/auth/magic-link', { email: 'ada@example.org' })
+    await test.anonymous.post('/auth/magic-link', { email: 'first.person@example.org' })
     await expect(test.runJobs(2)).rejects.toThrow('Jobs still wait')
     const { rows } = await test.deps.jobs.boss
       .getDb()
@@ -137,19 +137,22 @@ describe('mail in demo mode', () => {
     cleanups.push(() => outbox.remove())
     const test = await createTestApp({ DATA_DIR: outbox.dataDir })
     cleanups.push(() => test.close())
-    for (const email of ['zoe@example.org', 'ada@example.org']) {
+    for (const email of ['last.person@example.org', 'first.person@example.org']) {
       await test.signIn(email)
       await test.anonymous.post('/auth/magic-link', { email })
       await test.runJobs()
       test.clock.advance(1000)
     }
-    expect((await outbox.read()).map((mail) => mail.to)).toEqual(['zoe@example.org', 'ada@example.org'])
+    expect((await outbox.read()).map((mail) => mail.to)).toEqual([
+      'last.person@example.org',
+      'first.person@example.org',
+    ])
     const names = await readdir(join(outbox.dataDir, 'outbox'))
     for (const name of names) {
       expect(name).toMatch(/^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z-c[0-9a-z]{24}\.eml$/)
       expect((await stat(join(outbox.dataDir, 'outbox', name))).mode & 0o077).toBe(0)
     }
-    const token = (await outbox.lastLink('ada@example.org')).searchParams.get('token')
+    const token = (await outbox.lastLink('first.person@example.org')).searchParams.get('token')
     expect((await test.anonymous.post('/auth/magic-link/verify', { token })).status).toBe(200)
   })
 })

@@ -8,7 +8,7 @@ let test: TestApp
 let person: Person
 beforeAll(async () => {
   test = await createTestApp()
-  person = await test.signIn('ada@example.org')
+  person = await test.signIn('first.person@example.org')
 })
 afterAll(() => test.close())
 
@@ -43,12 +43,12 @@ describe('the sign-in pages', () => {
 
   it('ask before a link is used, naming whom it signs in', async () => {
     const link = await inTransaction(test.deps.db, (trx) =>
-      createSignInLink(trx, test.deps, 'ada@example.org', test.clock.now()),
+      createSignInLink(trx, test.deps, 'first.person@example.org', test.clock.now()),
     )
     const { pathname, search } = new URL(link)
     const answer = await test.anonymous.get(`/${pathname}${search}`)
     expect(answer.status).toBe(200)
-    expect(answer.body).toContain('<strong>ada@example.org</strong>')
+    expect(answer.body).toContain('<strong>first.person@example.org</strong>')
     expect(answer.headers['cache-control']).toBe('no-store')
     expect(answer.headers['referrer-policy']).toBe('no-referrer')
   })

@@ -12,9 +12,9 @@ export type ApprovalBench = {
   /** Asks for things; in the group `makers`. */
   maker: Person
   /** The group `approvers`. */
-  alice: Person
-  bob: Person
-  carol: Person
+  firstApprover: Person
+  secondApprover: Person
+  thirdApprover: Person
   approversId: string
   makersId: string
   /** Adds a policy to the group `everyone`; its name is its code. */
@@ -42,9 +42,9 @@ export async function createApprovalBench(): Promise<ApprovalBench> {
   const test = await createTestApp()
   const vault = await createVaultFixture(test)
   const maker = await addMember(test, vault, 'maker@example.org', ['makers'])
-  const alice = await addMember(test, vault, 'first.approver@example.org', ['approvers'])
-  const bob = await addMember(test, vault, 'second.approver@example.org', ['approvers'])
-  const carol = await addMember(test, vault, 'third.approver@example.org', ['approvers'])
+  const firstApprover = await addMember(test, vault, 'first.approver@example.org', ['approvers'])
+  const secondApprover = await addMember(test, vault, 'second.approver@example.org', ['approvers'])
+  const thirdApprover = await addMember(test, vault, 'third.approver@example.org', ['approvers'])
   const approversId = await ensureGroup(vault, 'approvers')
   const makersId = await ensureGroup(vault, 'makers')
   const databaseOwner = new pg.Pool({ connectionString: test.databaseUrl, max: 2 })
@@ -55,9 +55,9 @@ export async function createApprovalBench(): Promise<ApprovalBench> {
     test,
     vault,
     maker,
-    alice,
-    bob,
-    carol,
+    firstApprover,
+    secondApprover,
+    thirdApprover,
     approversId,
     makersId,
     policy: (body) => createPolicy(vault, { name: body.code, ...body }),

@@ -28,9 +28,9 @@ export type TransferBench = {
   /** Owns addresses and orders transfers; in the group `treasury`. */
   owner: Person
   /** The group `approvers`. */
-  alice: Person
-  bob: Person
-  carol: Person
+  firstApprover: Person
+  secondApprover: Person
+  thirdApprover: Person
   approversId: string
   /** A recipient outside the service. */
   recipient: string
@@ -61,9 +61,9 @@ export async function createTransferBench(env: Record<string, string> = {}): Pro
   const test = await createTestApp(env)
   const vault = await createVaultFixture(test)
   const owner = await addMember(test, vault, 'owner@example.org', ['treasury'])
-  const alice = await addMember(test, vault, 'first.approver@example.org', ['approvers'])
-  const bob = await addMember(test, vault, 'second.approver@example.org', ['approvers'])
-  const carol = await addMember(test, vault, 'third.approver@example.org', ['approvers'])
+  const firstApprover = await addMember(test, vault, 'first.approver@example.org', ['approvers'])
+  const secondApprover = await addMember(test, vault, 'second.approver@example.org', ['approvers'])
+  const thirdApprover = await addMember(test, vault, 'third.approver@example.org', ['approvers'])
   const approversId = await ensureGroup(vault, 'approvers')
   const recipient = fakeAddress('a supplier')
   const databaseOwner = new pg.Pool({ connectionString: test.databaseUrl, max: 2 })
@@ -75,9 +75,9 @@ export async function createTransferBench(env: Record<string, string> = {}): Pro
     test,
     vault,
     owner,
-    alice,
-    bob,
-    carol,
+    firstApprover,
+    secondApprover,
+    thirdApprover,
     approversId,
     recipient,
     policy: (body) => createPolicy(vault, { name: body.code, actionType: 'transfer', ...body }),

@@ -55,7 +55,7 @@ describe('a single gated action', () => {
     expect(request.approvers[0]).toMatchObject({ decision: null, stepIndexesJson: [0], canVote: true, counts: false })
     expect(bench.vault.wallet.requests.filter(({ path }) => path === '/addresses')).toEqual([])
 
-    const done = await bench.act(bench.alice, request.id, 'approve', { comment: 'Needed' })
+    const done = await bench.act(bench.firstApprover, request.id, 'approve', { comment: 'Needed' })
     expect([done.status, done.body.status]).toEqual([200, 'applied'])
     const address = await bench.maker.get(`/vaults/main-vault/addresses/${done.body.resolvedResultId}`)
     expect(address.body).toMatchObject({ label: 'Waiting', pathIndex: 0, owner: { id: bench.maker.userId } })
@@ -71,20 +71,22 @@ describe('a single gated action', () => {
     const body = { network: 'ethereum', segments: { purpose: 'payroll' } }
     const { request } = (await bench.maker.post('/vaults/main-vault/addresses', body)).body
     bench.vault.wallet.down = 'error'
-    expect((await bench.act(bench.alice, request.id, 'approve')).status).toBe(502)
+    expect((await bench.act(bench.firstApprover, request.id, 'approve')).status).toBe(502)
     bench.vault.wallet.down = false
     expect((await bench.read(request.id)).approvers.map((one: { decision: unknown }) => one.decision)).toEqual([
       null,
       null,
       null,
     ])
-    expect((await bench.act(bench.alice, request.id, 'approve')).body.status).toBe('applied')
+    expect((await bench.act(bench.firstApprover, request.id, 'approve')).body.status).toBe('applied')
   })
 
   it('gives two approved at once the next indexes', async () => {
     const body = { network: 'ethereum', segments: { purpose: 'payroll' } }
     const asked = await Promise.all([1, 2].map(() => bench.maker.post('/vaults/main-vault/addresses', body)))
-    const votes = await Promise.all(asked.map(({ body: { request } }) => bench.act(bench.alice, request.id, 'approve')))
+    const votes = await Promise.all(
+      asked.map(({ body: { request } }) => bench.act(bench.firstApprover, request.id, 'approve')),
+    )
     expect(votes.map(({ body: { status } }) => status)).toEqual(['applied', 'applied'])
     const indexes = await Promise.all(
       votes.map(
@@ -99,7 +101,7 @@ describe('a single gated action', () => {
     const body = { network: 'ethereum', segments: { purpose: 'ops' }, token: 'USDT' }
     const { request } = (await bench.maker.post('/vaults/main-vault/addresses', body)).body
     await bench.vault.admin.patch(`/tokens/${bench.vault.tokens.usdt.id}`, { enabled: false })
-    const vote = await bench.act(bench.alice, request.id, 'approve')
+    const vote = await bench.act(bench.firstApprover, request.id, 'approve')
     await bench.vault.admin.patch(`/tokens/${bench.vault.tokens.usdt.id}`, { enabled: true })
     expect([vote.status, vote.body.details]).toEqual([409, 'The token USDT is disabled'])
     const failed = await bench.read(request.id)
@@ -198,8 +200,8 @@ describe('a chain', () => {
     })
     expect(request.approvers[0].stepIndexesJson).toEqual([1])
     expect(await bench.traces()).toBe(before)
-    await bench.act(bench.alice, request.id, 'approve')
-    const { body } = await bench.act(bench.bob, request.id, 'approve')
+    await bench.act(bench.firstApprover, request.id, 'approve')
+    const { body } = await bench.act(bench.secondApprover, request.id, 'approve')
     expect(body.status).toBe('applied')
     expect(body.resolvedResultId).toBe(body.results[2].resultId)
     expect(await bench.traces()).toBe(before + 3)
@@ -210,7 +212,7 @@ describe('a chain', () => {
     const update = (name: string) => ({ action: 'counterparty_update', targetId, payload: { name } })
     expect((await bench.chain([update('First'), update('Second')])).status).toBe(200)
     const request = await bench.waiting([update('Third'), newCounterparty(), update('Fourth')])
-    for (const approver of [bench.alice, bench.bob]) await bench.act(approver, request.id, 'approve')
+    for (const approver of [bench.firstApprover, bench.secondApprover]) await bench.act(approver, request.id, 'approve')
     expect((await bench.read(request.id)).status).toBe('applied')
     expect((await bench.sql('select name from counterparties where id = $1', [targetId]))[0]!.name).toBe('Fourth')
   })
@@ -251,15 +253,15 @@ describe('a chain', () => {
     expect(await bench.traces()).toBe(before)
 
     const request = await bench.waiting([newGroup(), newCounterparty(), newGroup('thrice'), newGroup('thrice')])
-    await bench.act(bench.alice, request.id, 'approve')
-    const last = await bench.act(bench.bob, request.id, 'approve')
+    await bench.act(bench.firstApprover, request.id, 'approve')
+    const last = await bench.act(bench.secondApprover, request.id, 'approve')
     expect(last.status).toBe(409)
     const failed = await bench.read(request.id)
     expect([failed.status, failed.results, failed.requirements[0].approvalsCount]).toEqual(['failed', null, 2])
     expect(failed.failureReason).toContain('steps.3')
     expect(await bench.traces()).toBe(before)
     expect(await bench.audited('approval_request.failed', request.id)).toBe(1)
-    expect((await bench.act(bench.carol, request.id, 'approve')).status).toBe(409)
+    expect((await bench.act(bench.thirdApprover, request.id, 'approve')).status).toBe(409)
   })
 
   it.each([
@@ -330,7 +332,7 @@ describe('reading', () => {
   it('shows requests to initiators, approvers and administrators, and to nobody else', async () => {
     const request = await bench.waiting([newCounterparty()])
     const other = await addMember(bench.test, bench.vault, 'other@example.org', ['makers'])
-    for (const person of [bench.maker, bench.alice, bench.vault.admin]) {
+    for (const person of [bench.maker, bench.firstApprover, bench.vault.admin]) {
       expect((await person.get(`${requests}/${request.id}`)).body.id).toBe(request.id)
       const { body } = await person.get(`${requests}?limit=1`)
       expect(body.items[0].id).toBe(request.id)
@@ -346,23 +348,23 @@ describe('reading', () => {
     const request = await bench.waiting([newCounterparty()])
     const idsFor = async (person: ApprovalBench['maker'], query: string) =>
       (await person.get(`${requests}?limit=100&${query}`)).body.items.map(({ id }: { id: string }) => id)
-    expect(await idsFor(bench.alice, 'awaitingMyApproval=true')).toContain(request.id)
+    expect(await idsFor(bench.firstApprover, 'awaitingMyApproval=true')).toContain(request.id)
     expect(await idsFor(bench.maker, 'awaitingMyApproval=true')).toEqual([])
     expect(await idsFor(bench.vault.admin, 'awaitingMyApproval=true')).toEqual([])
-    await bench.act(bench.alice, request.id, 'approve')
-    expect(await idsFor(bench.alice, 'awaitingMyApproval=true')).not.toContain(request.id)
-    await bench.leave(bench.bob, bench.approversId)
-    await bench.join(bench.bob, bench.makersId)
-    expect(await idsFor(bench.bob, 'awaitingMyApproval=true')).not.toContain(request.id)
-    await bench.join(bench.bob, bench.approversId)
-    expect(await idsFor(bench.bob, 'awaitingMyApproval=true')).toContain(request.id)
-    await bench.leave(bench.bob, bench.makersId)
+    await bench.act(bench.firstApprover, request.id, 'approve')
+    expect(await idsFor(bench.firstApprover, 'awaitingMyApproval=true')).not.toContain(request.id)
+    await bench.leave(bench.secondApprover, bench.approversId)
+    await bench.join(bench.secondApprover, bench.makersId)
+    expect(await idsFor(bench.secondApprover, 'awaitingMyApproval=true')).not.toContain(request.id)
+    await bench.join(bench.secondApprover, bench.approversId)
+    expect(await idsFor(bench.secondApprover, 'awaitingMyApproval=true')).toContain(request.id)
+    await bench.leave(bench.secondApprover, bench.makersId)
     expect(await idsFor(bench.vault.admin, 'status=pending')).toContain(request.id)
     expect(await idsFor(bench.vault.admin, 'status=applied')).not.toContain(request.id)
     expect(await idsFor(bench.vault.admin, 'action=composite&status=pending')).toContain(request.id)
     expect(await idsFor(bench.vault.admin, 'action=create_address')).not.toContain(request.id)
     await bench.act(bench.maker, request.id, 'cancel')
-    expect(await idsFor(bench.carol, 'awaitingMyApproval=true')).not.toContain(request.id)
+    expect(await idsFor(bench.thirdApprover, 'awaitingMyApproval=true')).not.toContain(request.id)
   })
 
   it('pages through all, newest first, without gap or repetition', async () => {

@@ -23,10 +23,14 @@ describe('resolving', () => {
   it('rejects by one vote, whatever was approved before', async () => {
     const before = await bench.traces()
     const id = await waiting()
-    await approve(bench.alice, id)
-    const { status, body } = await reject(bench.bob, id, { comment: 'Unknown to us' })
+    await approve(bench.firstApprover, id)
+    const { status, body } = await reject(bench.secondApprover, id, { comment: 'Unknown to us' })
     expect([status, body.status, body.results, body.resolvedAt === null]).toEqual([200, 'rejected', null, false])
-    expect(await voterOf(id, bench.bob)).toMatchObject({ decision: 'reject', comment: 'Unknown to us', counts: true })
+    expect(await voterOf(id, bench.secondApprover)).toMatchObject({
+      decision: 'reject',
+      comment: 'Unknown to us',
+      counts: true,
+    })
     expect(await bench.traces()).toBe(before)
     expect(await bench.audited('approval_request.rejected', id)).toBe(1)
   })
@@ -34,7 +38,7 @@ describe('resolving', () => {
   it('is cancelled by its initiator or an administrator, by no approver', async () => {
     for (const person of [bench.maker, bench.vault.admin]) {
       const id = await waiting()
-      expect((await bench.act(bench.alice, id, 'cancel')).status).toBe(403)
+      expect((await bench.act(bench.firstApprover, id, 'cancel')).status).toBe(403)
       expect((await bench.act(person, id, 'cancel')).body.status).toBe('cancelled')
       expect(await bench.audited('approval_request.cancelled', id)).toBe(1)
     }
@@ -42,11 +46,11 @@ describe('resolving', () => {
 
   it('expires after 72 hours; a later vote is refused before anything noticed, and nobody can vote', async () => {
     const id = await waiting()
-    await approve(bench.alice, id)
+    await approve(bench.firstApprover, id)
     await expireRequests(bench.test.deps)
     expect(await statusOf(id)).toBe('pending')
     await bench.sql('update approval_requests set expires_at = $2 where id = $1', [id, bench.test.clock.now()])
-    const late = await approve(bench.bob, id)
+    const late = await approve(bench.secondApprover, id)
     expect([late.status, late.body.message]).toEqual([409, 'The time to vote on this request is over'])
     expect((await bench.read(id)).approvers.some((one: { canVote: boolean }) => one.canVote)).toBe(false)
     await expireRequests(bench.test.deps)
@@ -57,11 +61,11 @@ describe('resolving', () => {
   it('stays as it is once resolved', async () => {
     for (const verb of ['reject', 'cancel'] as const) {
       const id = await waiting()
-      await bench.act(verb === 'reject' ? bench.alice : bench.maker, id, verb)
+      await bench.act(verb === 'reject' ? bench.firstApprover : bench.maker, id, verb)
       const resolved = await statusOf(id)
       for (const [person, again] of [
-        [bench.bob, 'approve'],
-        [bench.bob, 'reject'],
+        [bench.secondApprover, 'approve'],
+        [bench.secondApprover, 'reject'],
         [bench.maker, 'cancel'],
       ] as const)
         expect((await bench.act(person, id, again)).status).toBe(409)
@@ -82,8 +86,8 @@ describe('resolving', () => {
       { action: 'counterparty_group_update', targetId: counterparty.resultId, payload: { name } },
     ]
     const [first, second] = [await bench.waiting(update('First')), await bench.waiting(update('Second'))]
-    expect((await approve(bench.alice, first.id)).body.status).toBe('applied')
-    const late = await approve(bench.alice, second.id)
+    expect((await approve(bench.firstApprover, first.id)).body.status).toBe('applied')
+    const late = await approve(bench.firstApprover, second.id)
     expect([late.status, late.body.details]).toEqual([409, 'The target changed since it was asked for'])
     expect([await statusOf(second.id), await countOf(second.id)]).toEqual(['stale', 1])
     const [row] = await bench.sql('select name from counterparty_groups where id = $1', [counterparty.resultId])
@@ -99,8 +103,8 @@ describe('resolving', () => {
     ])
     await bench.sql('update counterparty_groups set archived_at = now() where id = $1', [group.resultId])
     const before = await bench.traces()
-    await approve(bench.alice, request.id)
-    expect((await approve(bench.bob, request.id)).status).toBe(409)
+    await approve(bench.firstApprover, request.id)
+    expect((await approve(bench.secondApprover, request.id)).status).toBe(409)
     expect((await bench.read(request.id)).failureReason).toBe('steps.1: The counterparty group is archived')
     expect(await bench.traces()).toBe(before)
   })
@@ -117,10 +121,10 @@ describe('T27 votes are bound to what was voted on', () => {
   ])('T27 another %s takes no more votes and nothing happens', async (_what, change) => {
     const before = await bench.traces()
     const id = await waiting()
-    await approve(bench.alice, id)
+    await approve(bench.firstApprover, id)
     await bench.sql(`update approval_requests set ${change} where id = $1`, [id])
     for (const vote of [approve, reject]) {
-      const { status, body } = await vote(bench.bob, id)
+      const { status, body } = await vote(bench.secondApprover, id)
       expect([status, body.message]).toEqual([409, 'The request is no longer what its votes were asked for'])
     }
     expect(await statusOf(id)).toBe('pending')
@@ -142,14 +146,14 @@ describe('T27 votes are bound to what was voted on', () => {
 describe('T29 the last vote looks again', () => {
   it('T29 at policies that block now', async () => {
     const id = await waiting()
-    await approve(bench.alice, id)
+    await approve(bench.firstApprover, id)
     const policy = await bench.policy({
       code: 'freeze',
       actionType: 'counterparty_create',
       effect: 'block',
       blockReason: 'Audit week',
     })
-    const refused = await approve(bench.bob, id)
+    const refused = await approve(bench.secondApprover, id)
     await bench.vault.admin.delete(`/policies/${policy.id}`)
     expect([refused.status, refused.body.message, refused.body.details]).toEqual([
       409,
@@ -157,18 +161,18 @@ describe('T29 the last vote looks again', () => {
       'Audit week',
     ])
     expect([await statusOf(id), await countOf(id)]).toEqual(['pending', 1])
-    expect((await approve(bench.bob, id)).body.status).toBe('applied')
+    expect((await approve(bench.secondApprover, id)).body.status).toBe('applied')
   })
 
   it('T29 at the membership of the initiator, whose account may be disabled too', async () => {
     const leaver = await addMember(bench.test, bench.vault, 'leaver@example.org', ['makers'])
     const ids = [await bench.waiting([newCounterparty()], leaver), await bench.waiting([newCounterparty()], leaver)]
-    for (const { id } of ids) await approve(bench.alice, id)
+    for (const { id } of ids) await approve(bench.firstApprover, id)
     await bench.sql('update users set disabled_at = now() where id = $1', [leaver.userId])
-    expect((await approve(bench.bob, ids[0].id)).status).toBe(409)
+    expect((await approve(bench.secondApprover, ids[0].id)).status).toBe(409)
     await bench.sql('update users set disabled_at = null where id = $1', [leaver.userId])
     await bench.leave(leaver, bench.makersId)
-    expect((await approve(bench.bob, ids[1].id)).status).toBe(409)
+    expect((await approve(bench.secondApprover, ids[1].id)).status).toBe(409)
     expect(await statusOf(ids[0].id)).toBe('pending')
   })
 
@@ -192,11 +196,11 @@ describe('T29 the last vote looks again', () => {
       { stepIndex: 2, policyCode: 'waived', bypassed: true },
     ])
     expect(request.decisionPolicyCode).toBe('two-votes')
-    await approve(bench.alice, request.id)
+    await approve(bench.firstApprover, request.id)
     await bench.leave(deputy, bench.vault.groups.administrators)
-    expect((await approve(bench.bob, request.id)).status).toBe(409)
+    expect((await approve(bench.secondApprover, request.id)).status).toBe(409)
     await bench.join(deputy, bench.vault.groups.administrators)
-    expect((await approve(bench.bob, request.id)).body.status).toBe('applied')
+    expect((await approve(bench.secondApprover, request.id)).body.status).toBe('applied')
     await bench.vault.admin.delete(`/policies/${policy.id}`)
     await bench.sql(`update policies set enabled = true where code = 'keep-groups'`)
   })
@@ -227,8 +231,8 @@ describe('T30 the initiator', () => {
     const own = await approve(bench.maker, request.id)
     expect(own.body.status).toBe('pending')
     expect(own.body.requirements.map((one: { approvalsCount: number }) => one.approvalsCount)).toEqual([0, 1])
-    await approve(bench.alice, request.id)
-    expect((await approve(bench.bob, request.id)).body.status).toBe('applied')
+    await approve(bench.firstApprover, request.id)
+    expect((await approve(bench.secondApprover, request.id)).body.status).toBe('applied')
     await bench.vault.admin.delete(`/policies/${policy.id}`)
     await bench.sql(`update policies set enabled = true where code = 'keep-groups'`)
   })
@@ -237,8 +241,8 @@ describe('T30 the initiator', () => {
 describe('T31 one person is one vote', () => {
   it('T31 a second vote is a 409, who was not asked has none', async () => {
     const id = await waiting()
-    await approve(bench.alice, id)
-    for (const vote of [approve, reject]) expect((await vote(bench.alice, id)).status).toBe(409)
+    await approve(bench.firstApprover, id)
+    for (const vote of [approve, reject]) expect((await vote(bench.firstApprover, id)).status).toBe(409)
     expect((await approve(bench.vault.admin, id)).status).toBe(403)
     expect((await approve(bench.maker, id)).status).toBe(403)
     expect(await countOf(id)).toBe(1)
@@ -247,7 +251,7 @@ describe('T31 one person is one vote', () => {
 
   it('T31 of 15 votes at once one counts', async () => {
     const id = await waiting()
-    const answers = await Promise.all(Array.from({ length: 15 }, () => approve(bench.alice, id)))
+    const answers = await Promise.all(Array.from({ length: 15 }, () => approve(bench.firstApprover, id)))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(14).fill(409)])
     expect([await statusOf(id), await countOf(id)]).toEqual(['pending', 1])
     await bench.act(bench.maker, id, 'cancel')
@@ -255,7 +259,7 @@ describe('T31 one person is one vote', () => {
 
   it('T37 covers only the steps of the voter: partial coverage never executes', async () => {
     const second = await ensureGroup(bench.vault, 'second-approvers')
-    const dave = await addMember(bench.test, bench.vault, 'fourth.approver@example.org', ['second-approvers'])
+    const fourthApprover = await addMember(bench.test, bench.vault, 'fourth.approver@example.org', ['second-approvers'])
     const policy = await bench.policy({
       code: 'updates',
       actionType: 'counterparty_update',
@@ -269,19 +273,19 @@ describe('T31 one person is one vote', () => {
     ]
     const before = await bench.traces()
     const request = await bench.waiting(steps)
-    await approve(bench.alice, request.id)
-    const enoughForOne = await approve(bench.bob, request.id)
+    await approve(bench.firstApprover, request.id)
+    const enoughForOne = await approve(bench.secondApprover, request.id)
     expect(enoughForOne.body.status).toBe('pending')
     expect(enoughForOne.body.requirements).toMatchObject([
       { stepIndex: 0, threshold: 2, approvalsCount: 2 },
       { stepIndex: 1, threshold: 1, approvalsCount: 0 },
     ])
     expect(await bench.traces()).toBe(before)
-    expect((await voterOf(request.id, dave)).stepIndexesJson).toEqual([1])
-    expect((await approve(dave, request.id)).body.status).toBe('applied')
+    expect((await voterOf(request.id, fourthApprover)).stepIndexesJson).toEqual([1])
+    expect((await approve(fourthApprover, request.id)).body.status).toBe('applied')
 
     const vetoed = await bench.waiting(steps)
-    expect((await reject(dave, vetoed.id)).body.status).toBe('rejected')
+    expect((await reject(fourthApprover, vetoed.id)).body.status).toBe('rejected')
     await bench.vault.admin.delete(`/policies/${policy.id}`)
   })
 })
@@ -291,8 +295,8 @@ describe('T32 races', () => {
     for (let round = 0; round < 6; round += 1) {
       const before = await bench.traces()
       const id = await waiting()
-      await approve(bench.alice, id)
-      const [yes, no] = await Promise.all([approve(bench.bob, id), reject(bench.carol, id)])
+      await approve(bench.firstApprover, id)
+      const [yes, no] = await Promise.all([approve(bench.secondApprover, id), reject(bench.thirdApprover, id)])
       expect([yes.status, no.status].sort()).toEqual([200, 409])
       expect(await statusOf(id)).toBe(yes.status === 200 ? 'applied' : 'rejected')
       expect(await bench.traces()).toBe(before + (yes.status === 200 ? 1 : 0))
@@ -303,7 +307,7 @@ describe('T32 races', () => {
     for (let round = 0; round < 4; round += 1) {
       const before = await bench.traces()
       const id = await waiting()
-      const answers = await Promise.all([approve(bench.alice, id), approve(bench.bob, id)])
+      const answers = await Promise.all([approve(bench.firstApprover, id), approve(bench.secondApprover, id)])
       expect(answers.map(({ status }) => status)).toEqual([200, 200])
       expect([await statusOf(id), await bench.traces()]).toEqual(['applied', before + 1])
     }
@@ -312,14 +316,14 @@ describe('T32 races', () => {
   it('T32 last vote, veto, cancellation and expiry at once: one resolution', async () => {
     for (let round = 0; round < 4; round += 1) {
       const id = await waiting()
-      await approve(bench.alice, id)
+      await approve(bench.firstApprover, id)
       await bench.sql('update approval_requests set expires_at = $2 where id = $1', [
         id,
         new Date(bench.test.clock.now().getTime() + 5),
       ])
       await Promise.all([
-        approve(bench.bob, id),
-        reject(bench.carol, id),
+        approve(bench.secondApprover, id),
+        reject(bench.thirdApprover, id),
         bench.act(bench.maker, id, 'cancel'),
         bench.act(bench.vault.admin, id, 'cancel'),
         expireRequests(bench.test.deps),
@@ -340,39 +344,39 @@ describe('T32 races', () => {
 describe('T33 who lost what made them an approver', () => {
   it('T33 has no vote, an earlier one is void and says so, and the quorum may be out of reach', async () => {
     const id = await waiting()
-    await approve(bench.alice, id)
-    expect(await voterOf(id, bench.alice)).toMatchObject({ counts: true, voidReason: null, canVote: false })
-    for (const person of [bench.alice, bench.carol]) {
+    await approve(bench.firstApprover, id)
+    expect(await voterOf(id, bench.firstApprover)).toMatchObject({ counts: true, voidReason: null, canVote: false })
+    for (const person of [bench.firstApprover, bench.thirdApprover]) {
       await bench.leave(person, bench.approversId)
       await bench.join(person, bench.makersId)
     }
-    expect(await voterOf(id, bench.alice)).toMatchObject({
+    expect(await voterOf(id, bench.firstApprover)).toMatchObject({
       decision: 'approve',
       counts: false,
       voidReason: 'not_entitled',
     })
-    expect(await voterOf(id, bench.carol)).toMatchObject({ decision: null, canVote: false, voidReason: null })
+    expect(await voterOf(id, bench.thirdApprover)).toMatchObject({ decision: null, canVote: false, voidReason: null })
     const stuck = await bench.read(id)
     expect([stuck.requirements[0].approvalsCount, stuck.quorumReachable]).toEqual([0, false])
-    for (const vote of [approve, reject]) expect((await vote(bench.carol, id)).status).toBe(403)
-    expect((await approve(bench.bob, id)).body).toMatchObject({ status: 'pending', quorumReachable: false })
+    for (const vote of [approve, reject]) expect((await vote(bench.thirdApprover, id)).status).toBe(403)
+    expect((await approve(bench.secondApprover, id)).body).toMatchObject({ status: 'pending', quorumReachable: false })
 
-    for (const person of [bench.alice, bench.carol]) {
+    for (const person of [bench.firstApprover, bench.thirdApprover]) {
       await bench.join(person, bench.approversId)
       await bench.leave(person, bench.makersId)
     }
     expect((await bench.read(id)).quorumReachable).toBe(true)
-    expect((await approve(bench.carol, id)).body.status).toBe('applied')
+    expect((await approve(bench.thirdApprover, id)).body.status).toBe('applied')
   })
 
   it('T33 keeps what counted when it was resolved, whoever leaves later', async () => {
     const id = await waiting()
-    await approve(bench.alice, id)
-    await approve(bench.bob, id)
-    await bench.sql('update users set disabled_at = now() where id = $1', [bench.alice.userId])
-    expect(await voterOf(id, bench.alice)).toMatchObject({ counts: true, voidReason: null })
+    await approve(bench.firstApprover, id)
+    await approve(bench.secondApprover, id)
+    await bench.sql('update users set disabled_at = now() where id = $1', [bench.firstApprover.userId])
+    expect(await voterOf(id, bench.firstApprover)).toMatchObject({ counts: true, voidReason: null })
     expect(await countOf(id)).toBe(2)
-    await bench.sql('update users set disabled_at = null where id = $1', [bench.alice.userId])
+    await bench.sql('update users set disabled_at = null where id = $1', [bench.firstApprover.userId])
   })
 })
 
@@ -384,7 +388,7 @@ describe('notifications', () => {
         ({ kind }) => kind,
       )
     expect(await of()).toEqual(Array<string>(3).fill('approval_needed'))
-    await reject(bench.alice, id)
+    await reject(bench.firstApprover, id)
     expect(await of()).toEqual([...Array<string>(3).fill('approval_needed'), 'decided'])
   })
 })

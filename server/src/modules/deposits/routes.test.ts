@@ -452,10 +452,10 @@ describe('who sees what', () => {
     const { body } = await deposit(bench.test, { address: address.address, asset: usdtContract, amount: '4' })
     const path = `/vaults/main-vault/deposits/${body.depositId}`
     const statuses = []
-    for (const by of [bench.owner, bench.vault.admin, bench.alice]) statuses.push((await by.get(path)).status)
+    for (const by of [bench.owner, bench.vault.admin, bench.firstApprover]) statuses.push((await by.get(path)).status)
     expect(statuses).toEqual([200, 200, 404])
-    expect(await listOf('', bench.alice)).toEqual([])
-    expect(await listOf(`addressId=${address.id}`, bench.alice)).toEqual([])
+    expect(await listOf('', bench.firstApprover)).toEqual([])
+    expect(await listOf(`addressId=${address.id}`, bench.firstApprover)).toEqual([])
     expect((await bench.test.anonymous.get(path)).status).toBe(401)
     const outsider = await bench.test.signIn('outsider@example.org')
     expect((await outsider.get(path)).status).toBe(403)

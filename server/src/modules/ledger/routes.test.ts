@@ -168,7 +168,7 @@ describe('the statement', () => {
     const address = await bench.fundedAddress()
     const { usdt, eth } = bench.vault.tokens
     const path = (tokenId: string) => `${base}/ledger/entries?addressId=${address.id}&tokenId=${tokenId}`
-    expect((await bench.alice.get(path(usdt.id))).status).toBe(404)
+    expect((await bench.firstApprover.get(path(usdt.id))).status).toBe(404)
     expect((await bench.vault.admin.get(path(usdt.id))).status).toBe(200)
     expect((await bench.owner.get(path(eth.id))).status).toBe(404)
     for (const query of [
@@ -336,7 +336,7 @@ describe('concurrency', () => {
         ...made
           .filter(({ status }) => status === 'awaiting_approval')
           .map(({ id }, i) =>
-            i % 2 === 0 ? bench.act(bench.alice, id, 'reject') : bench.act(bench.owner, id, 'cancel'),
+            i % 2 === 0 ? bench.act(bench.firstApprover, id, 'reject') : bench.act(bench.owner, id, 'cancel'),
           ),
         ...pair.map((address) => deposit(bench.test, { address: address.address, amount: '0.1' })),
         ...pair.map((address) => adjust(address.id, '-0.5')),

@@ -21,7 +21,7 @@ beforeAll(async () => {
   const failed = await ordered(first.id, '20')
   const rejected = await ordered(first.id, '200')
   const cancelled = await ordered(second.id, '30')
-  await bench.act(bench.alice, rejected, 'reject')
+  await bench.act(bench.firstApprover, rejected, 'reject')
   await bench.act(bench.owner, cancelled, 'cancel')
   await bench.deliver()
   wallet.confirm(confirmed)

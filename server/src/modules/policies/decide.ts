@@ -37,7 +37,7 @@ export async function decideUnderLock(
   const { vaultId, actionType, initiator, facts } = question
   const candidates = await listCandidates(trx, vaultId, actionType, initiator.groupIds)
   const limiting = velocityWindowsOf(candidates.filter((policy) => !isRuledOut(policy, facts)))
-  void lockVelocity; void velocityLocksOf
+  await lockVelocity(trx, velocityLocksOf(limiting, vaultId, facts))
   return conclude(trx, question, candidates, { ...facts, ...(await readLockedFacts()) })
 }
 

@@ -137,7 +137,7 @@ describe('combine', () => {
   })
 
   it('hands over who may approve: the explicit ones, else the group', () => {
-    const approvers = [{ kind: 'user' as const, id: 'carol' }]
+    const approvers = [{ kind: 'user' as const, id: 'third-approver' }]
     const [group, explicit] = combine(
       [votes('a', 1, { allowInitiatorApproval: true }), votes('b', 1, { approvers })],
       false,
@@ -156,11 +156,11 @@ describe('combine', () => {
   })
 })
 
-const facts: Facts = { now: new Date('2026-01-30T09:30:00.000Z'), initiatorId: 'alice', initiatorGroupIds: [] }
+const facts: Facts = { now: new Date('2026-01-30T09:30:00.000Z'), initiatorId: 'first-approver', initiatorGroupIds: [] }
 /** Selectors that are true, false and unknown under `facts`. */
 const selectors = {
-  T: { id: 's1', selectorType: 'initiator', value: 'alice' },
-  F: { id: 's2', selectorType: 'initiator', value: 'bob' },
+  T: { id: 's1', selectorType: 'initiator', value: 'first-approver' },
+  F: { id: 's2', selectorType: 'initiator', value: 'second-approver' },
   U: { id: 's3', selectorType: 'amount', value: { op: 'gt', value: '1' } },
 }
 const rule = (conditionType: string, truths: string): Rule => ({
@@ -229,7 +229,7 @@ describe('evaluatePolicy', () => {
           conditionType: 'exclude',
           matched: true,
           selectors: [
-            { selectorType: 'initiator', matched: false, expected: 'bob', observed: 'alice' },
+            { selectorType: 'initiator', matched: false, expected: 'second-approver', observed: 'first-approver' },
             { selectorType: 'amount', matched: false, expected: { op: 'gt', value: '1' }, observed: null },
           ],
         },
@@ -293,7 +293,7 @@ function oracle(policies: PolicySnapshot[], isAdmin: boolean): { effect: Effect;
     for (const { conditionType, selectors: named } of policy.rules) {
       const wantedOfDoubt = conditionType === 'exclude' ? !restricts : restricts
       const truths = named.map(({ selectorType, value }) =>
-        selectorType === 'amount' ? wantedOfDoubt : value === 'alice',
+        selectorType === 'amount' ? wantedOfDoubt : value === 'first-approver',
       )
       let result = restricts
       if (truths.length > 0 && conditionType === 'require') result = !truths.includes(false)

@@ -7,7 +7,7 @@ const evmAddress = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 const bitcoinAddress = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'
 const facts: Facts = {
   now: new Date('2026-01-30T09:30:00.000Z'),
-  initiatorId: 'alice',
+  initiatorId: 'first-approver',
   initiatorGroupIds: ['treasurers', 'everyone'],
   token: { id: 'token-1', code: 'USDC' },
   amount: '1000.5',
@@ -29,7 +29,7 @@ const facts: Facts = {
     { per: 'destination', windowSeconds: 60, count: 3, amount: '3', usd: null },
   ],
 }
-const withoutFacts: Facts = { now: facts.now, initiatorId: 'alice', initiatorGroupIds: [] }
+const withoutFacts: Facts = { now: facts.now, initiatorId: 'first-approver', initiatorGroupIds: [] }
 const officeHours = { timezone: 'UTC', days: ['fri'], from: '09:00', to: '17:00' }
 
 /** Per selector: values that match the facts, values that do not, and values that are refused with the field at fault. */
@@ -206,7 +206,10 @@ const table: Record<string, { matching: unknown[]; other: unknown[]; faulty: [va
       ['24', 'value'],
     ],
   },
-  initiator: setCases(['alice', ['bob', 'alice']], ['bob', 'Alice', '__proto__']),
+  initiator: setCases(
+    ['first-approver', ['second-approver', 'first-approver']],
+    ['second-approver', 'First approver', '__proto__'],
+  ),
   initiatorGroup: setCases(['treasurers', 'everyone', ['x', 'everyone']], ['administrators', 'length']),
   time: {
     matching: [officeHours, { ...officeHours, timezone: 'America/New_York', from: '04:30', to: '24:00' }],

@@ -96,13 +96,22 @@ describe('T36 fifty requests at once never slip past a limit', () => {
 
   it('T36 counted in transfers and in USD, by several limits at once', async () => {
     await setRate('0.5')
-    const address = (await bench.fundedAddress()).id
+    const addresses = [(await bench.fundedAddress()).id, (await bench.fundedAddress()).id]
     await blockAbove('velocityUsd', '60.49', 'vault')
     await blockAbove('velocityCount', '15', 'initiator')
     await blockAbove('velocityCount', '14', 'destination')
-    const answers = await Promise.all([...Array(50).keys()].map(() => bench.order(address, '10')))
+    const answers = await Promise.all([...Array(50).keys()].map((i) => bench.order(addresses[i % 2]!, '10')))
     // Twelve transfers are 60 USD, the thirteenth would be 65.
     expect(statuses(answers)).toEqual([...times(12, 201), ...times(38, 403)])
+  })
+
+  it('T36 per sourceAddress, whichever of its tokens is moved', async () => {
+    const address = (await bench.fundedAddress({ eth: '1000' })).id
+    await blockAbove('velocityCount', '20', 'sourceAddress')
+    const answers = await Promise.all(
+      [...Array(50).keys()].map((i) => bench.order(address, '1', { token: i % 2 === 0 ? 'ETH' : 'USDT' })),
+    )
+    expect(statuses(answers)).toEqual([...times(20, 201), ...times(30, 403)])
   })
 
   it('T36 a share of the balance is that of the balance under lock', async () => {
@@ -122,7 +131,7 @@ describe('what a velocity counts', () => {
     const waiting = async () => (await bench.order(address, '150')).body.id
     const rejected = await waiting()
     expect((await bench.order(address, '251')).status).toBe(403)
-    expect((await bench.act(bench.alice, rejected, 'reject')).status).toBe(200)
+    expect((await bench.act(bench.firstApprover, rejected, 'reject')).status).toBe(200)
     const cancelled = await waiting()
     await bench.act(bench.owner, cancelled, 'cancel')
     const failed = (await bench.order(address, '90')).body.id
@@ -196,18 +205,18 @@ describe('what a velocity counts', () => {
     const address = (await bench.fundedAddress()).id
     const id = await blockAbove('velocityAmount', '300', 'sourceAddress')
     const waiting = (await bench.order(address, '300')).body.id
-    await bench.act(bench.alice, waiting, 'approve')
-    expect((await bench.act(bench.bob, waiting, 'approve')).body.status).toBe('pending')
+    await bench.act(bench.firstApprover, waiting, 'approve')
+    expect((await bench.act(bench.secondApprover, waiting, 'approve')).body.status).toBe('pending')
 
     const second = await bench.fundedAddress()
     const later = (await bench.order(second.id, '200')).body.id
-    await bench.act(bench.alice, later, 'approve')
+    await bench.act(bench.firstApprover, later, 'approve')
     await bench.order(second.id, '100')
     const stricter = {
       rules: [rule('velocityAmount', { op: 'gt', value: '299', windowSeconds: 3_600, per: 'sourceAddress' })],
     }
     expect((await bench.vault.admin.patch(`/policies/${id}`, stricter)).status).toBe(200)
-    const refused = await bench.act(bench.bob, later, 'approve')
+    const refused = await bench.act(bench.secondApprover, later, 'approve')
     expect([refused.status, refused.body.message]).toEqual([409, 'A policy blocks this transfer now'])
   })
 })
@@ -386,7 +395,7 @@ describe('the trace', () => {
     }
     expect(await observedBy(bench.vault.admin)).toEqual(all)
     expect(await observedBy(bench.owner)).toEqual({ ...all, 'velocityAmount vault': null })
-    expect(await observedBy(bench.alice)).toEqual({
+    expect(await observedBy(bench.firstApprover)).toEqual({
       amount: '200',
       'velocityAmount vault': null,
       'velocityAmount initiator': null,

@@ -80,7 +80,7 @@ describe('simulating', () => {
   })
 
   it('for another member is for administrators, who see every figure', async () => {
-    const answer = await simulate(bench.vault.admin, { ...transfer('50'), initiatorId: bench.alice.userId })
+    const answer = await simulate(bench.vault.admin, { ...transfer('50'), initiatorId: bench.firstApprover.userId })
     expect(answer.body.effect).toBe('allow')
     const daily = answer.body.trace.find(({ policyCode }: Answer['body']) => policyCode === 'daily')
     expect(daily.rules[0].selectors[0]).toMatchObject({ matched: false, observed: '50' })
@@ -201,11 +201,11 @@ describe('faults', () => {
 
 describe('security', () => {
   it('T39 nobody simulates for others, in other vaults, or with addresses they do not see', async () => {
-    const forOther = await simulate(bench.owner, { ...transfer('1'), initiatorId: bench.alice.userId })
+    const forOther = await simulate(bench.owner, { ...transfer('1'), initiatorId: bench.firstApprover.userId })
     expect(forOther.status).toBe(403)
     const forNobody = await simulate(bench.owner, { ...transfer('1'), initiatorId: 'nobody' })
     expect(forNobody.status).toBe(403)
-    expect((await simulate(bench.alice, transfer('1'))).status).toBe(404)
+    expect((await simulate(bench.firstApprover, transfer('1'))).status).toBe(404)
     expect((await simulate(stranger, transfer('1'))).status).toBe(403)
     const elsewhere = await stranger.post('/vaults/other-vault/policies/simulate', transfer('1'))
     expect(elsewhere.status).toBe(404)

@@ -126,11 +126,11 @@ describe('T29 the last vote', () => {
   const order = async (name: string) => {
     const { status, body } = await pay(name, '101')
     expect([status, body.status]).toEqual([201, 'awaiting_approval'])
-    expect((await bench.act(bench.alice, body.id, 'approve')).status).toBe(200)
+    expect((await bench.act(bench.firstApprover, body.id, 'approve')).status).toBe(200)
     return body.id as string
   }
   const refused = async (id: string, message: string) => {
-    const vote = await bench.act(bench.bob, id, 'approve')
+    const vote = await bench.act(bench.secondApprover, id, 'approve')
     expect([vote.status, vote.body.message]).toEqual([409, message])
     expect((await bench.read(id)).status).toBe('awaiting_approval')
   }
@@ -138,7 +138,7 @@ describe('T29 the last vote', () => {
   it('sends what has not changed', async () => {
     await counterparty('Steady')
     const id = await order('Steady')
-    expect((await bench.act(bench.bob, id, 'approve')).body.status).toBe('pending')
+    expect((await bench.act(bench.secondApprover, id, 'approve')).body.status).toBe('pending')
   })
 
   it('is refused when the counterparty is archived meanwhile', async () => {
@@ -173,7 +173,7 @@ describe('T29 the last vote', () => {
     await bench.owner.post(`${groups}/${groupId}/members`, { counterpartyId: one.id })
     await refused(id, 'A policy blocks this transfer now')
     await bench.owner.delete(`${groups}/${groupId}/members/${one.id}`)
-    expect((await bench.act(bench.bob, id, 'approve')).body.status).toBe('pending')
+    expect((await bench.act(bench.secondApprover, id, 'approve')).body.status).toBe('pending')
     await bench.vault.admin.delete(`/policies/${policyId}`)
   })
 
@@ -242,9 +242,11 @@ describe('a deposit and the history', () => {
 
   it('T39 a counterparty filter shows nobody else’s activity', async () => {
     const payer = await counterparty('Pays two people')
-    const theirs = await bench.fundedAddress({ usdt: '0' }, bench.alice)
+    const theirs = await bench.fundedAddress({ usdt: '0' }, bench.firstApprover)
     await deposit(bench.test, { address: theirs.address, amount: '1', fromAddress: fakeAddress('Pays two people') })
     expect(await historyIds(`counterpartyId=${payer.id}`)).toEqual([])
-    expect((await bench.alice.get(`/vaults/main-vault/history?counterpartyId=${payer.id}`)).body.items).toHaveLength(1)
+    expect(
+      (await bench.firstApprover.get(`/vaults/main-vault/history?counterpartyId=${payer.id}`)).body.items,
+    ).toHaveLength(1)
   })
 })

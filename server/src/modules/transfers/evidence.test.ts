@@ -10,8 +10,8 @@ beforeAll(async () => {
   bench = await createTransferBench()
   const address = await bench.fundedAddress({ usdt: '1000', eth: '1' })
   id = (await bench.order(address.id, '200')).body.id
-  await bench.act(bench.alice, id, 'approve', { comment: 'Checked' })
-  await bench.act(bench.bob, id, 'approve')
+  await bench.act(bench.firstApprover, id, 'approve', { comment: 'Checked' })
+  await bench.act(bench.secondApprover, id, 'approve')
   await bench.deliver()
   bench.vault.wallet.confirm(id)
   await bench.deliver()
@@ -54,7 +54,10 @@ it('T27 holds together offline: order, votes, entries, records and seals', async
     'transfer.requested',
   ])
   const votes = records.filter((record: { action: string }) => record.action === 'transfer.approved')
-  expect(votes.map((record: { actorId: string }) => record.actorId)).toEqual([bench.alice.userId, bench.bob.userId])
+  expect(votes.map((record: { actorId: string }) => record.actorId)).toEqual([
+    bench.firstApprover.userId,
+    bench.secondApprover.userId,
+  ])
   for (const vote of votes) expect(vote.details.payloadHash).toBe(body.payloadHash)
 
   for (const seal of body.seals) {
@@ -83,7 +86,7 @@ it('T27 shows a changed order: its hash is another one', async () => {
 
 it('T39 is for administrators of its vault', async () => {
   const path = `/vaults/main-vault/transfers/${id}/evidence`
-  for (const by of [bench.owner, bench.alice]) expect((await by.get(path)).status).toBe(403)
+  for (const by of [bench.owner, bench.firstApprover]) expect((await by.get(path)).status).toBe(403)
   expect((await bench.test.anonymous.get(path)).status).toBe(401)
   expect((await bench.vault.admin.get('/vaults/main-vault/transfers/cmi8h2k1p0a1b2c3d4e5f6g7h/evidence')).status).toBe(
     404,

@@ -65,7 +65,7 @@ describe('ordering a transfer', () => {
       approvalRequirements: [{ policyCode: 'large', threshold: 2, approvalsCount: 0, bypassed: false }],
     })
     expect(body.approvers.map((approver: { userId: string }) => approver.userId).sort()).toEqual(
-      [bench.alice.userId, bench.bob.userId, bench.carol.userId].sort(),
+      [bench.firstApprover.userId, bench.secondApprover.userId, bench.thirdApprover.userId].sort(),
     )
     expect(new Date(body.expiresAt).getTime() - new Date(body.createdAt).getTime()).toBe(72 * 3_600_000)
     expect(await bench.balances(address.id)).toEqual({ available: '899.999999', reserved: '100.000001' })
@@ -134,7 +134,7 @@ describe('ordering a transfer', () => {
 
 describe('policies', () => {
   it('demands the votes of every policy that matches, each by its own threshold', async () => {
-    const dave = await addMember(bench.test, bench.vault, 'director@example.org', ['directors'])
+    const fourthApprover = await addMember(bench.test, bench.vault, 'director@example.org', ['directors'])
     const directors = await ensureGroup(bench.vault, 'directors')
     await withPolicy(
       {
@@ -155,9 +155,9 @@ describe('policies', () => {
           ['directors-look', 1],
           ['large', 2],
         ])
-        expect((await bench.act(dave, body.id, 'approve')).body.status).toBe('awaiting_approval')
-        expect((await bench.act(bench.alice, body.id, 'approve')).body.status).toBe('awaiting_approval')
-        expect((await bench.act(bench.bob, body.id, 'approve')).body.status).toBe('pending')
+        expect((await bench.act(fourthApprover, body.id, 'approve')).body.status).toBe('awaiting_approval')
+        expect((await bench.act(bench.firstApprover, body.id, 'approve')).body.status).toBe('awaiting_approval')
+        expect((await bench.act(bench.secondApprover, body.id, 'approve')).body.status).toBe('pending')
       },
     )
   })
@@ -405,7 +405,7 @@ describe('cancelling', () => {
 
   it('is open to administrators, and to nobody else', async () => {
     const { body } = await order('200')
-    expect((await bench.act(bench.alice, body.id, 'cancel')).status).toBe(403)
+    expect((await bench.act(bench.firstApprover, body.id, 'cancel')).status).toBe(403)
     expect((await bench.act(bench.vault.admin, body.id, 'cancel')).body.status).toBe('cancelled')
   })
 
@@ -421,7 +421,7 @@ describe('cancelling', () => {
 describe('security', () => {
   it('T39 the address of somebody else cannot be spent from, not even by an administrator', async () => {
     for (const [by, status] of [
-      [bench.alice, 404],
+      [bench.firstApprover, 404],
       [bench.vault.admin, 403],
     ] as const) {
       expect((await order('1', {}, by)).status).toBe(status)
@@ -433,7 +433,7 @@ describe('security', () => {
   it('T39 a transfer is seen by initiator, approvers and administrators; others get 404 for every verb', async () => {
     const stranger = await addMember(bench.test, bench.vault, 'stranger@example.org', ['treasury'])
     const { body } = await order('200')
-    for (const by of [bench.owner, bench.alice, bench.vault.admin])
+    for (const by of [bench.owner, bench.firstApprover, bench.vault.admin])
       expect((await bench.read(body.id, by)).id).toBe(body.id)
     const base = `/vaults/main-vault/transfers/${body.id}`
     expect((await stranger.get(base)).status).toBe(404)
@@ -474,7 +474,9 @@ describe('security', () => {
     expect(waiting.body.items[0].id).toBe(own[0])
     const ofOwner = await bench.vault.admin.get(`/vaults/main-vault/transfers?userId=${bench.owner.userId}&limit=1`)
     expect(ofOwner.body.items[0].id).toBe(own[0])
-    expect((await bench.alice.get(`/vaults/main-vault/transfers?userId=${bench.owner.userId}`)).status).toBe(403)
+    expect((await bench.firstApprover.get(`/vaults/main-vault/transfers?userId=${bench.owner.userId}`)).status).toBe(
+      403,
+    )
     expect((await bench.owner.get('/vaults/main-vault/transfers?state=pending')).status).toBe(400)
     expect((await bench.owner.get('/vaults/main-vault/transfers?cursor=nonsense')).status).toBe(400)
   })

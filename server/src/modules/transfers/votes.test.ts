@@ -32,14 +32,16 @@ const countOf = async (id: string) => (await bench.read(id, bench.vault.admin)).
 describe('approving', () => {
   it('counts votes and goes ahead with the last one needed', async () => {
     const id = await waiting()
-    const first = await approve(bench.alice, id, { comment: 'Checked against the invoice' })
+    const first = await approve(bench.firstApprover, id, { comment: 'Checked against the invoice' })
     expect(first.status).toBe(200)
     expect(first.body.approvalRequirements[0].approvalsCount).toBe(1)
-    expect(first.body.approvers.find((one: { userId: string }) => one.userId === bench.alice.userId)).toMatchObject({
+    expect(
+      first.body.approvers.find((one: { userId: string }) => one.userId === bench.firstApprover.userId),
+    ).toMatchObject({
       decision: 'approve',
       comment: 'Checked against the invoice',
     })
-    const second = await approve(bench.bob, id)
+    const second = await approve(bench.secondApprover, id)
     expect(second.body.status).toBe('pending')
     expect(await bench.balances(address.id)).toEqual({ available: '800', reserved: '200' })
     await bench.deliver()
@@ -52,8 +54,8 @@ describe('approving', () => {
 describe('rejecting', () => {
   it('is a veto: one is enough, and the funds are back', async () => {
     const id = await waiting()
-    await approve(bench.alice, id)
-    const vetoed = await reject(bench.bob, id, { comment: 'Wrong supplier' })
+    await approve(bench.firstApprover, id)
+    const vetoed = await reject(bench.secondApprover, id, { comment: 'Wrong supplier' })
     expect([vetoed.status, vetoed.body.status]).toEqual([200, 'rejected'])
     expect(await bench.balances(address.id)).toEqual({ available: '1000', reserved: '0' })
     await bench.deliver()
@@ -64,11 +66,11 @@ describe('rejecting', () => {
 describe('expiry', () => {
   it('rejects after 72 hours with APPROVAL_EXPIRED and gives the funds back', async () => {
     const id = await waiting()
-    await approve(bench.alice, id)
+    await approve(bench.firstApprover, id)
     await expireTransfers(bench.test.deps)
     expect(await statusOf(id)).toBe('awaiting_approval')
     bench.test.clock.advance(72 * 3_600_000)
-    const late = await approve(bench.bob, id)
+    const late = await approve(bench.secondApprover, id)
     expect([late.status, late.body.message]).toEqual([409, 'The time to approve this transfer is over'])
     await expireTransfers(bench.test.deps)
     const transfer = await bench.read(id)
@@ -107,10 +109,10 @@ describe('T27 votes are bound to what was voted on', () => {
     ['contract', `update transfers set contract_address = '${fakeAddress('another token')}' where id = $1`],
   ])('T27 another %s than was voted on takes no more votes', async (what, change) => {
     const id = await waiting()
-    await approve(bench.alice, id)
+    await approve(bench.firstApprover, id)
     await bench.sql(change, [id])
     for (const vote of [approve, reject]) {
-      const { status, body } = await vote(bench.bob, id)
+      const { status, body } = await vote(bench.secondApprover, id)
       expect([what, status, body.message]).toEqual([
         what,
         409,
@@ -131,8 +133,8 @@ describe('T27 votes are bound to what was voted on', () => {
     ],
   ])('T27 another %s than was approved is halted before the wallet service hears of it', async (_what, change) => {
     const id = await waiting()
-    await approve(bench.alice, id)
-    await approve(bench.bob, id)
+    await approve(bench.firstApprover, id)
+    await approve(bench.secondApprover, id)
     await bench.sql(change, [id])
     await bench.deliver()
     expect(bench.vault.wallet.transfer(id)).toBeNull()
@@ -155,19 +157,19 @@ describe('T27 votes are bound to what was voted on', () => {
 describe('T29 the last vote looks again', () => {
   it('T29 at the kill switch of the token', async () => {
     const id = await waiting()
-    await approve(bench.alice, id)
+    await approve(bench.firstApprover, id)
     const { admin, tokens } = bench.vault
     await admin.patch(`/tokens/${tokens.usdt.id}`, { enabled: false })
-    const refused = await approve(bench.bob, id)
+    const refused = await approve(bench.secondApprover, id)
     await admin.patch(`/tokens/${tokens.usdt.id}`, { enabled: true })
     expect([refused.status, refused.body.message]).toEqual([409, 'The token is disabled'])
     expect([await statusOf(id), await countOf(id)]).toEqual(['awaiting_approval', 1])
-    expect((await approve(bench.bob, id)).body.status).toBe('pending')
+    expect((await approve(bench.secondApprover, id)).body.status).toBe('pending')
   })
 
   it('T29 at policies that block now', async () => {
     const id = await waiting('222')
-    await approve(bench.alice, id)
+    await approve(bench.firstApprover, id)
     const stop = {
       code: 'stop',
       effect: 'block',
@@ -175,7 +177,7 @@ describe('T29 the last vote looks again', () => {
       rules: amountRule({ op: 'between', min: '222', max: '222' }),
     }
     const policy = await bench.policy(stop)
-    const refused = await approve(bench.bob, id)
+    const refused = await approve(bench.secondApprover, id)
     await bench.vault.admin.delete(`/policies/${policy.id}`)
     expect([refused.status, refused.body.message, refused.body.details]).toEqual([
       409,
@@ -190,21 +192,21 @@ describe('T29 the last vote looks again', () => {
     const own = await bench.fundedAddress({}, leaver)
     const order = async () => (await bench.order(own.id, '200', {}, leaver)).body.id
     const [left, disabled] = [await order(), await order()]
-    for (const id of [left, disabled]) await approve(bench.alice, id)
+    for (const id of [left, disabled]) await approve(bench.firstApprover, id)
     await bench.sql('update users set disabled_at = now() where id = $1', [leaver.userId])
-    expect((await approve(bench.bob, disabled)).status).toBe(409)
+    expect((await approve(bench.secondApprover, disabled)).status).toBe(409)
     await bench.sql('update users set disabled_at = null where id = $1', [leaver.userId])
     const treasury = await ensureGroup(bench.vault, 'treasury')
     expect((await bench.vault.admin.delete(`/policy-groups/${treasury}/members/${leaver.userId}`)).status).toBe(204)
-    expect((await approve(bench.bob, left)).status).toBe(409)
+    expect((await approve(bench.secondApprover, left)).status).toBe(409)
     expect(await statusOf(left)).toBe('awaiting_approval')
   })
 
   it('T29 at the lock of the vault', async () => {
     const id = await waiting()
-    await approve(bench.alice, id)
+    await approve(bench.firstApprover, id)
     await bench.sql('update vaults set locked_at = null where id = $1', [bench.vault.id])
-    const { status } = await approve(bench.bob, id)
+    const { status } = await approve(bench.secondApprover, id)
     await bench.sql('update vaults set locked_at = now() where id = $1', [bench.vault.id])
     expect(status).toBe(409)
   })
@@ -243,8 +245,8 @@ describe('T30 the initiator', () => {
       ]),
     )
     expect(counts).toEqual({ large: 0, 'initiator-may': 1 })
-    await approve(bench.alice, both)
-    expect((await approve(bench.bob, both)).body.status).toBe('pending')
+    await approve(bench.firstApprover, both)
+    expect((await approve(bench.secondApprover, both)).body.status).toBe('pending')
     await bench.vault.admin.delete(`/policies/${policy.id}`)
   })
 })
@@ -252,16 +254,16 @@ describe('T30 the initiator', () => {
 describe('T31 one person is one vote', () => {
   it('T31 a second vote is a 409, a vote after the resolution too', async () => {
     const id = await waiting()
-    await approve(bench.alice, id)
-    for (const vote of [approve, reject]) expect((await vote(bench.alice, id)).status).toBe(409)
-    await approve(bench.bob, id)
-    for (const vote of [approve, reject]) expect((await vote(bench.carol, id)).status).toBe(409)
+    await approve(bench.firstApprover, id)
+    for (const vote of [approve, reject]) expect((await vote(bench.firstApprover, id)).status).toBe(409)
+    await approve(bench.secondApprover, id)
+    for (const vote of [approve, reject]) expect((await vote(bench.thirdApprover, id)).status).toBe(409)
     expect(await countOf(id)).toBe(2)
   })
 
   it('T31 of 20 votes at once one counts', async () => {
     const id = await waiting()
-    const answers = await Promise.all(Array.from({ length: 20 }, () => approve(bench.alice, id)))
+    const answers = await Promise.all(Array.from({ length: 20 }, () => approve(bench.firstApprover, id)))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(19).fill(409)])
     expect([await statusOf(id), await countOf(id)]).toEqual(['awaiting_approval', 1])
     expect(await bench.audited('transfer.approved', id)).toBe(1)
@@ -269,7 +271,7 @@ describe('T31 one person is one vote', () => {
 
   it('T31 who is an approver twice, by two groups and by name, counts once', async () => {
     const second = await ensureGroup(bench.vault, 'second-approvers')
-    for (const { userId } of [bench.alice, bench.bob])
+    for (const { userId } of [bench.firstApprover, bench.secondApprover])
       await bench.vault.admin.post(`/policy-groups/${second}/members`, { userId })
     const policy = await bench.policy({
       code: 'doubly',
@@ -279,14 +281,14 @@ describe('T31 one person is one vote', () => {
       approvers: [
         { kind: 'group', groupId: second },
         { kind: 'group', groupId: bench.approversId },
-        { kind: 'user', userId: bench.alice.userId },
+        { kind: 'user', userId: bench.firstApprover.userId },
       ],
     })
     const { body } = await bench.order(address.id, '90')
     expect(body.approvers).toHaveLength(3)
-    const first = await approve(bench.alice, body.id)
+    const first = await approve(bench.firstApprover, body.id)
     expect(first.body).toMatchObject({ status: 'awaiting_approval', approvalRequirements: [{ approvalsCount: 1 }] })
-    expect((await approve(bench.bob, body.id)).body.status).toBe('pending')
+    expect((await approve(bench.secondApprover, body.id)).body.status).toBe('pending')
     await bench.vault.admin.delete(`/policies/${policy.id}`)
   })
 
@@ -305,8 +307,8 @@ describe('T32 races', () => {
     const outcomes = new Set<string>()
     for (let round = 0; round < 12; round += 1) {
       const id = await waiting('101')
-      await approve(bench.alice, id)
-      const votes = [() => approve(bench.bob, id), () => reject(bench.carol, id)]
+      await approve(bench.firstApprover, id)
+      const votes = [() => approve(bench.secondApprover, id), () => reject(bench.thirdApprover, id)]
       const [yes, no] = await Promise.all(
         round % 2 === 0
           ? votes.map((vote) => vote())
@@ -328,7 +330,7 @@ describe('T32 races', () => {
   it('T33 two last votes at once do not miss each other', async () => {
     for (let round = 0; round < 6; round += 1) {
       const id = await waiting('101')
-      const answers = await Promise.all([approve(bench.alice, id), approve(bench.bob, id)])
+      const answers = await Promise.all([approve(bench.firstApprover, id), approve(bench.secondApprover, id)])
       expect(answers.map(({ status }) => status)).toEqual([200, 200])
       expect(await statusOf(id)).toBe('pending')
       expect(await bench.audited('transfer.released', id)).toBe(1)
@@ -339,14 +341,14 @@ describe('T32 races', () => {
   it('T4 last vote, veto, cancellation and expiry at once: one resolution, the funds are moved once', async () => {
     for (let round = 0; round < 6; round += 1) {
       const id = await waiting('101')
-      await approve(bench.alice, id)
+      await approve(bench.firstApprover, id)
       await bench.sql('update transfers set expires_at = $2 where id = $1', [
         id,
         new Date(bench.test.clock.now().getTime() + 3),
       ])
       const answers = await Promise.all([
-        approve(bench.bob, id),
-        reject(bench.carol, id),
+        approve(bench.secondApprover, id),
+        reject(bench.thirdApprover, id),
         bench.act(bench.owner, id, 'cancel'),
         bench.act(bench.vault.admin, id, 'cancel'),
         expireTransfers(bench.test.deps),
@@ -368,36 +370,36 @@ describe('T32 races', () => {
 describe('T33 who lost what made them an approver', () => {
   it('T33 removed from the group: 403, and an earlier vote no longer counts', async () => {
     const id = await waiting()
-    await approve(bench.alice, id)
-    await bench.vault.admin.delete(`/policy-groups/${bench.approversId}/members/${bench.alice.userId}`)
+    await approve(bench.firstApprover, id)
+    await bench.vault.admin.delete(`/policy-groups/${bench.approversId}/members/${bench.firstApprover.userId}`)
     await bench.vault.admin.post(`/policy-groups/${await ensureGroup(bench.vault, 'treasury')}/members`, {
-      userId: bench.alice.userId,
+      userId: bench.firstApprover.userId,
     })
     expect(await countOf(id)).toBe(0)
-    expect((await approve(bench.bob, id)).body.status).toBe('awaiting_approval')
+    expect((await approve(bench.secondApprover, id)).body.status).toBe('awaiting_approval')
 
-    await bench.vault.admin.delete(`/policy-groups/${bench.approversId}/members/${bench.carol.userId}`)
+    await bench.vault.admin.delete(`/policy-groups/${bench.approversId}/members/${bench.thirdApprover.userId}`)
     await bench.vault.admin.post(`/policy-groups/${await ensureGroup(bench.vault, 'treasury')}/members`, {
-      userId: bench.carol.userId,
+      userId: bench.thirdApprover.userId,
     })
-    expect((await approve(bench.carol, id)).status).toBe(403)
-    expect((await reject(bench.carol, id)).status).toBe(403)
+    expect((await approve(bench.thirdApprover, id)).status).toBe(403)
+    expect((await reject(bench.thirdApprover, id)).status).toBe(403)
     expect(await statusOf(id)).toBe('awaiting_approval')
 
-    for (const { userId } of [bench.alice, bench.carol])
+    for (const { userId } of [bench.firstApprover, bench.thirdApprover])
       await bench.vault.admin.post(`/policy-groups/${bench.approversId}/members`, { userId })
-    expect((await approve(bench.carol, id)).body.status).toBe('pending')
+    expect((await approve(bench.thirdApprover, id)).body.status).toBe('pending')
   })
 
   it('T33 disabled: no vote, and an earlier one no longer counts', async () => {
     const id = await waiting()
-    await approve(bench.alice, id)
-    await bench.sql('update users set disabled_at = now() where id = $1', [bench.alice.userId])
+    await approve(bench.firstApprover, id)
+    await bench.sql('update users set disabled_at = now() where id = $1', [bench.firstApprover.userId])
     expect(await countOf(id)).toBe(0)
-    expect((await approve(bench.bob, id)).body.status).toBe('awaiting_approval')
-    expect((await approve(bench.alice, id)).status).toBe(401)
-    await bench.sql('update users set disabled_at = null where id = $1', [bench.alice.userId])
-    expect((await approve(bench.carol, id)).body.status).toBe('pending')
+    expect((await approve(bench.secondApprover, id)).body.status).toBe('awaiting_approval')
+    expect((await approve(bench.firstApprover, id)).status).toBe(401)
+    await bench.sql('update users set disabled_at = null where id = $1', [bench.firstApprover.userId])
+    expect((await approve(bench.thirdApprover, id)).body.status).toBe('pending')
   })
 })
 
@@ -408,33 +410,37 @@ describe('who can vote, and what a vote is worth', () => {
 
   it('T33 says that the vote of an approver who left is void, and that the quorum is out of reach', async () => {
     const id = await waiting()
-    await approve(bench.alice, id)
+    await approve(bench.firstApprover, id)
     const before = await readAs(id)
     expect(before.quorumReachable).toBe(true)
-    expect(voterIn(before, bench.alice)).toMatchObject({ counts: true, voidReason: null, canVote: false })
-    expect(voterIn(before, bench.bob)).toMatchObject({ counts: false, voidReason: null, canVote: true })
+    expect(voterIn(before, bench.firstApprover)).toMatchObject({ counts: true, voidReason: null, canVote: false })
+    expect(voterIn(before, bench.secondApprover)).toMatchObject({ counts: false, voidReason: null, canVote: true })
 
-    for (const { userId } of [bench.alice, bench.carol])
+    for (const { userId } of [bench.firstApprover, bench.thirdApprover])
       await bench.vault.admin.delete(`/policy-groups/${bench.approversId}/members/${userId}`)
     const stuck = await readAs(id)
     expect(stuck.quorumReachable).toBe(false)
-    expect(voterIn(stuck, bench.alice)).toMatchObject({ counts: false, voidReason: 'not_entitled', canVote: false })
-    expect(voterIn(stuck, bench.carol)).toMatchObject({ counts: false, voidReason: null, canVote: false })
+    expect(voterIn(stuck, bench.firstApprover)).toMatchObject({
+      counts: false,
+      voidReason: 'not_entitled',
+      canVote: false,
+    })
+    expect(voterIn(stuck, bench.thirdApprover)).toMatchObject({ counts: false, voidReason: null, canVote: false })
 
-    for (const { userId } of [bench.alice, bench.carol])
+    for (const { userId } of [bench.firstApprover, bench.thirdApprover])
       await bench.vault.admin.post(`/policy-groups/${bench.approversId}/members`, { userId })
     expect((await readAs(id)).quorumReachable).toBe(true)
   })
 
   it('T33 keeps what counted when it was resolved, whoever leaves later', async () => {
     const id = await waiting()
-    await approve(bench.alice, id)
-    await approve(bench.bob, id)
-    await bench.vault.admin.delete(`/policy-groups/${bench.approversId}/members/${bench.alice.userId}`)
+    await approve(bench.firstApprover, id)
+    await approve(bench.secondApprover, id)
+    await bench.vault.admin.delete(`/policy-groups/${bench.approversId}/members/${bench.firstApprover.userId}`)
     const transfer = await readAs(id)
     expect(transfer.approvalRequirements[0].approvalsCount).toBe(2)
-    expect(voterIn(transfer, bench.alice)).toMatchObject({ counts: true, voidReason: null, canVote: false })
-    expect(voterIn(transfer, bench.carol)).toMatchObject({ canVote: false })
-    await bench.vault.admin.post(`/policy-groups/${bench.approversId}/members`, { userId: bench.alice.userId })
+    expect(voterIn(transfer, bench.firstApprover)).toMatchObject({ counts: true, voidReason: null, canVote: false })
+    expect(voterIn(transfer, bench.thirdApprover)).toMatchObject({ canVote: false })
+    await bench.vault.admin.post(`/policy-groups/${bench.approversId}/members`, { userId: bench.firstApprover.userId })
   })
 })

@@ -4,51 +4,51 @@ import { createTestApp, type Person, type TestApp } from '../../testing/app.ts'
 import { addPlatformAdmin, ensureUser } from './actions.ts'
 
 let test: TestApp
-let ada: Person
-let bert: Person
+let first: Person
+let second: Person
 beforeAll(async () => {
   test = await createTestApp()
-  ada = await test.signIn('ada@example.org')
-  bert = await test.signIn('bert@example.org')
+  first = await test.signIn('first.person@example.org')
+  second = await test.signIn('second.person@example.org')
 })
 afterAll(() => test.close())
 
 describe('PATCH /users/me', () => {
   it('changes the given fields, clears with null and leaves the rest', async () => {
-    const set = await ada.patch('/users/me', {
-      name: 'Ada',
-      username: 'Ada.L',
-      image: 'https://example.org/ada.png',
+    const set = await first.patch('/users/me', {
+      name: 'First person',
+      username: 'First.P',
+      image: 'https://example.org/first.png',
       color: '#1d4ed8',
       emoji: '🦉',
     })
     expect(set.status).toBe(200)
     expect(set.body).toEqual({
-      id: ada.userId,
-      name: 'Ada',
-      email: 'ada@example.org',
-      username: 'Ada.L',
-      image: 'https://example.org/ada.png',
+      id: first.userId,
+      name: 'First person',
+      email: 'first.person@example.org',
+      username: 'First.P',
+      image: 'https://example.org/first.png',
       color: '#1d4ed8',
       emoji: '🦉',
       notifications: { approvals: true, decisions: true },
     })
-    const cleared = await ada.patch('/users/me', { emoji: null, image: null })
+    const cleared = await first.patch('/users/me', { emoji: null, image: null })
     expect(cleared.body).toEqual({ ...set.body, emoji: null, image: null })
-    const session = await ada.get('/auth/session')
+    const session = await first.get('/auth/session')
     const { notifications: _, ...profile } = cleared.body
     expect(session.body.user).toEqual(profile)
   })
 
   it('answers an empty change with the profile as it is', async () => {
-    const answer = await bert.patch('/users/me', {})
-    expect(answer.body).toMatchObject({ id: bert.userId, name: 'bert', username: null })
+    const answer = await second.patch('/users/me', {})
+    expect(answer.body).toMatchObject({ id: second.userId, name: 'second.person', username: null })
   })
 
   it('refuses a username that somebody has, in whatever case', async () => {
-    const answer = await bert.patch('/users/me', { username: 'ada.l' })
+    const answer = await second.patch('/users/me', { username: 'first.p' })
     expect(answer.status).toBe(409)
-    expect((await ada.patch('/users/me', { username: 'ADA.L' })).status).toBe(200)
+    expect((await first.patch('/users/me', { username: 'FIRST.P' })).status).toBe(200)
   })
 
   it.each([
@@ -59,19 +59,19 @@ describe('PATCH /users/me', () => {
     ['name', '   '],
     ['name', 7],
   ])('names the field %s for the value %j', async (field, value) => {
-    const answer = await ada.patch('/users/me', { [field]: value })
+    const answer = await first.patch('/users/me', { [field]: value })
     expect(answer.status).toBe(400)
     expect(answer.body.details[0].field).toBe(field)
   })
 
   it.each(['isPlatformAdmin', 'is_platform_admin', 'email', 'id', 'kind'])('T41 does not take %s', async (field) => {
-    const answer = await ada.patch('/users/me', { [field]: true })
+    const answer = await first.patch('/users/me', { [field]: true })
     expect(answer.status).toBe(400)
     expect(answer.body.details[0].field).toBe(field)
   })
 
   it('needs a session', async () => {
-    expect((await test.anonymous.patch('/users/me', { name: 'Eve' })).status).toBe(401)
+    expect((await test.anonymous.patch('/users/me', { name: 'Nobody' })).status).toBe(401)
   })
 })
 
@@ -89,14 +89,14 @@ describe('people', () => {
 
   it('become platform administrators once, with one audit record', async () => {
     const now = test.clock.now()
-    const add = () => inTransaction(test.deps.db, (trx) => addPlatformAdmin(trx, 'Bert@example.org', now))
-    expect(await add()).toEqual({ userId: bert.userId })
+    const add = () => inTransaction(test.deps.db, (trx) => addPlatformAdmin(trx, 'Second.Person@example.org', now))
+    expect(await add()).toEqual({ userId: second.userId })
     await add()
-    expect((await bert.get('/auth/session')).body.isPlatformAdmin).toBe(true)
+    expect((await second.get('/auth/session')).body.isPlatformAdmin).toBe(true)
     const records = await test.deps.db
       .selectFrom('audit_records')
       .select(['chain', 'action'])
-      .where('target_id', '=', bert.userId)
+      .where('target_id', '=', second.userId)
       .execute()
     expect(records).toEqual([{ chain: 'platform', action: 'platform_admin.added' }])
   })
