@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest'
 import type { PolicySnapshot } from '../server/src/modules/policies/decision.ts'
 import { evaluatePolicy } from '../server/src/modules/policies/evaluate.ts'
 import type { Facts } from '../server/src/modules/policies/facts.ts'
@@ -8,7 +7,7 @@ import type { Facts } from '../server/src/modules/policies/facts.ts'
  * applies. Candidates come from the database as fresh JSON for every transfer, and so they do here, outside the measure.
  */
 const candidatesCount = 1_000
-const rounds = 200
+const rounds = 400
 const budgetMilliseconds = 5
 
 const evm = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
@@ -85,25 +84,26 @@ function candidate(i: number): PolicySnapshot {
   }
 }
 
-it(`evaluates ${candidatesCount} candidate policies in at most ${budgetMilliseconds} ms of CPU`, () => {
-  const json = JSON.stringify([...Array(candidatesCount).keys()].map(candidate))
-  const measured: number[] = []
-  let matched = 0
-  for (let round = 0; round < rounds; round += 1) {
-    const policies = JSON.parse(json) as PolicySnapshot[]
-    const fresh = facts()
-    const before = process.cpuUsage()
-    for (const policy of policies) matched += evaluatePolicy(policy, fresh).matched ? 1 : 0
-    const { user, system } = process.cpuUsage(before)
-    measured.push((user + system) / 1_000)
-  }
-  // The first rounds are those of a service that has just started.
-  const warm = measured.slice(rounds / 3).sort((a, b) => a - b)
-  const mean = warm.reduce((sum, one) => sum + one, 0) / warm.length
-  const at = (share: number) => warm[Math.floor(warm.length * share)]!.toFixed(2)
-  console.log(
-    `${candidatesCount} candidates, ${candidatesCount * 5} selectors, ${matched / rounds} match: ` +
-      `mean ${mean.toFixed(2)} ms, median ${at(0.5)} ms, p99 ${at(0.99)} ms of CPU; first round ${measured[0]!.toFixed(2)} ms`,
-  )
-  expect(mean).toBeLessThanOrEqual(budgetMilliseconds)
-})
+const json = JSON.stringify([...Array(candidatesCount).keys()].map(candidate))
+const measured: number[] = []
+let matched = 0
+for (let round = 0; round < rounds; round += 1) {
+  const policies = JSON.parse(json) as PolicySnapshot[]
+  const fresh = facts()
+  const before = process.cpuUsage()
+  for (const policy of policies) matched += evaluatePolicy(policy, fresh).matched ? 1 : 0
+  const { user, system } = process.cpuUsage(before)
+  measured.push((user + system) / 1_000)
+}
+// The first rounds are those of a service that has just started.
+const warm = measured.slice(rounds / 4).sort((a, b) => a - b)
+const mean = warm.reduce((sum, one) => sum + one, 0) / warm.length
+const at = (share: number) => warm[Math.floor(warm.length * share)]!.toFixed(2)
+console.log(
+  `${candidatesCount} candidates, ${candidatesCount * 5} selectors, ${matched / rounds} match: ` +
+    `mean ${mean.toFixed(2)} ms, median ${at(0.5)} ms, p99 ${at(0.99)} ms of CPU; first round ${measured[0]!.toFixed(2)} ms`,
+)
+if (mean > budgetMilliseconds) {
+  console.error(`That is more than ${budgetMilliseconds} ms.`)
+  process.exitCode = 1
+}

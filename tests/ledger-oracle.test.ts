@@ -88,7 +88,8 @@ const commandOf: fc.Arbitrary<Command> = fc.oneof(
     }),
   },
 )
-const batchesOf = fc.array(fc.array(commandOf, { minLength: 1, maxLength: 7 }), { minLength: 2, maxLength: 5 })
+const commands = fc.array(commandOf, { minLength: 3, maxLength: 10, size: 'max' })
+const batchesOf = fc.array(commands, { minLength: 5, maxLength: 9, size: 'max' })
 
 it('T5 the books are what a model of them says, whatever happens at once', async () => {
   const seed = Number(process.env.ORACLE_SEED ?? Date.now() % 1_000_000_000)

@@ -70,7 +70,7 @@ describe('starting and stopping', () => {
     const first = await start()
     await writeRow(first.url)
     await Promise.all([first.stop(), first.stop()])
-    expect(isAlive(first.pid)).toBe(false)
+    await untilGone(first.pid)
 
     const second = await start()
     expect(await readRows(second.url)).toEqual(['kept'])

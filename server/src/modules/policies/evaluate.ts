@@ -1,4 +1,11 @@
-import { asksApproval, type PolicySnapshot, type PolicyTrace, type Rule, type RuleTrace } from './decision.ts'
+import {
+  asksApproval,
+  type PolicySnapshot,
+  type PolicyTrace,
+  type Rule,
+  type RuleTrace,
+  type SelectorTrace,
+} from './decision.ts'
 import type { Facts } from './facts.ts'
 import { evaluateSelector } from './selectors.ts'
 
@@ -24,23 +31,17 @@ export function isRuledOut(policy: PolicySnapshot, facts: Facts): boolean {
 }
 
 /** `inDoubt` is what the rule becomes when nobody can tell; the trace shows its selectors as they were then assumed. */
-function evaluateRule(rule: Rule, facts: Facts, inDoubt: boolean): RuleTrace {
-  const findings = rule.selectors.map((selector) => ({ selector, ...evaluateSelector(selector, facts) }))
-  const truth = combineTruths(
-    rule.conditionType,
-    findings.map(({ matched }) => matched),
-  )
-  const assumed = rule.conditionType === 'exclude' ? !inDoubt : inDoubt
-  return {
-    conditionType: rule.conditionType,
-    matched: truth ?? inDoubt,
-    selectors: findings.map(({ selector, matched, observed }) => ({
-      selectorType: selector.selectorType,
-      matched: matched ?? assumed,
-      expected: selector.value,
-      observed,
-    })),
+function evaluateRule({ conditionType, selectors }: Rule, facts: Facts, inDoubt: boolean): RuleTrace {
+  const assumed = conditionType === 'exclude' ? !inDoubt : inDoubt
+  const truths: Truth[] = []
+  const traces: SelectorTrace[] = []
+  for (const selector of selectors) {
+    const { matched, observed } = evaluateSelector(selector, facts)
+    truths.push(matched)
+    const { selectorType, value: expected } = selector
+    traces.push({ selectorType, matched: matched ?? assumed, expected, observed })
   }
+  return { conditionType, matched: combineTruths(conditionType, truths) ?? inDoubt, selectors: traces }
 }
 
 /** A rule without selectors, or of a kind we do not know, says nothing: nobody can tell. */

@@ -64,6 +64,7 @@ describe('T36 fifty requests at once never slip past a limit', () => {
       'destination',
       ({ own, others }) => [
         { from: own[0]!, by: bench.owner, toAddress: bench.recipient },
+        { from: own[1]!, by: bench.owner, toAddress: bench.recipient },
         { from: others[0]!, by: other, toAddress: bench.recipient },
       ],
     ],

@@ -1,4 +1,5 @@
 import { formatDecimal, multiplyDecimals } from '../../../lib/money.ts'
+import { oncePerFacts } from './once-per.ts'
 import { defineSelector, unknownFinding } from './selector.ts'
 import { meetsBy, readComparison } from './values.ts'
 
@@ -8,10 +9,15 @@ const hourMilliseconds = '3600000'
  * Hours since the counterparty was created: `{op: "lt", value: "24"}` is a counterparty of less than a day. Nobody has no
  * age, so it cannot be told for a destination outside the address book.
  */
-export const counterpartyAgeHours = defineSelector(readComparison, (comparison, { now, counterparty }) => {
-  const createdAt = counterparty?.createdAt
-  if (createdAt === undefined) return unknownFinding
-  const age = BigInt(Math.max(0, now.getTime() - Date.parse(createdAt)))
-  const matched = meetsBy(comparison, age.toString(), (hours) => multiplyDecimals(hours, hourMilliseconds))
-  return { matched, observed: formatDecimal((age * 100n) / 3_600_000n, 2) }
+export const counterpartyAgeHours = defineSelector(readComparison, (comparison, facts) => {
+  const age = ageOf(facts)
+  if (age === null) return unknownFinding
+  const matched = meetsBy(comparison, age.milliseconds, (hours) => multiplyDecimals(hours, hourMilliseconds))
+  return { matched, observed: age.hours }
+})
+
+const ageOf = oncePerFacts(({ now, counterparty }) => {
+  if (counterparty?.createdAt === undefined) return null
+  const milliseconds = BigInt(Math.max(0, now.getTime() - Date.parse(counterparty.createdAt)))
+  return { milliseconds: milliseconds.toString(), hours: formatDecimal((milliseconds * 100n) / 3_600_000n, 2) }
 })

@@ -53,15 +53,12 @@ export function readSet(value: unknown): Reading<string[]> {
   const values: unknown[] = Array.isArray(value) ? value : [value]
   if (values.length === 0) return faultOf('must name at least one value')
   if (values.length > selectorValuesMax) return faultOf(`must not name more than ${selectorValuesMax} values`)
-  const strings: string[] = []
-  for (const [i, entry] of values.entries()) {
-    if (typeof entry !== 'string' || entry === '' || entry.length > selectorValueLengthMax) {
-      const message = `must be a string of 1 to ${selectorValueLengthMax} characters`
-      return Array.isArray(value) ? faultOf(message, String(i)) : faultOf(`${message}, or an array of them`)
-    }
-    strings.push(entry)
-  }
-  return { value: strings }
+  const i = values.findIndex(
+    (entry) => typeof entry !== 'string' || entry === '' || entry.length > selectorValueLengthMax,
+  )
+  if (i < 0) return { value: values as string[] }
+  const message = `must be a string of 1 to ${selectorValueLengthMax} characters`
+  return Array.isArray(value) ? faultOf(message, String(i)) : faultOf(`${message}, or an array of them`)
 }
 
 /** A set whose members must each pass a test of their own. */
