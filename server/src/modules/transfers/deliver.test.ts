@@ -101,6 +101,22 @@ describe('a wallet service that does not answer', () => {
     expect(bench.vault.wallet.broadcastCount(id)).toBe(1)
   })
 
+  it('T22 never reached, a transfer can still be cancelled; once anything may have been sent, it cannot', async () => {
+    const nowhere = async () => createWalletClient({ url: 'http://127.0.0.1:1', secret: null, dispatcher })
+    const unsent = await ordered()
+    await bench.deliver(nowhere)
+    await bench.deliver(nowhere)
+    expect((await bench.act(bench.owner, unsent, 'cancel')).status).toBe(200)
+    expect(await bench.balances(address.id)).toEqual(released)
+
+    const maybeSent = await ordered()
+    bench.vault.wallet.swallow = true
+    await bench.deliver(impatient)
+    await bench.deliver(nowhere)
+    expect((await bench.act(bench.owner, maybeSent, 'cancel')).status).toBe(409)
+    expect(await bench.balances(address.id)).toEqual(reserved)
+  })
+
   it('is asked less and less often, at most once a minute', async () => {
     const id = await ordered()
     bench.vault.wallet.down = 'error'

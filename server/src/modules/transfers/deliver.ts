@@ -55,8 +55,13 @@ async function advance(deps: Deps, connect: Connect, claim: Claim): Promise<void
   } catch (error) {
     // The outcome is unknown, never a failure: the funds stay reserved and the wallet service is asked again.
     deps.log.warn({ err: error, transferId: claim.id }, 'transfer not delivered yet')
-    await retryLater(deps, claim)
+    await retryLater(deps, claim, isSurelyUnsent(claim, error))
   }
+}
+
+/** It was never tried before, and this time no connection came about: nobody can have heard of it. */
+function isSurelyUnsent(claim: Claim, error: unknown): boolean {
+  return claim.previous_phase === 'queued' && error instanceof WalletServiceError && error.kind === 'unreachable'
 }
 
 /** Tells the wallet service; after an interruption it is asked first, so that it never hears of two transfers. */
@@ -339,7 +344,8 @@ async function noteHaltReason(trx: Trx, deps: Deps, claim: Claim, reason: string
   })
 }
 
-async function retryLater(deps: Deps, claim: Claim): Promise<void> {
+/** With `isUnsent` the transfer goes back to the queue, where its initiator may still cancel it. */
+async function retryLater(deps: Deps, claim: Claim, isUnsent: boolean): Promise<void> {
   await inTransaction(deps.db, async (trx) => {
     const transfer = await lockTransfer(trx, claim.vault_id, claim.id)
     if (transfer === null || transfer.status !== 'pending' || transfer.phase === 'halted') return
@@ -350,7 +356,8 @@ async function retryLater(deps: Deps, claim: Claim): Promise<void> {
       .where('vault_id', '=', claim.vault_id)
       .where('id', '=', claim.id)
       .execute()
-    await schedule(trx, claim, new Date(deps.clock().getTime() + delay))
+    const at = new Date(deps.clock().getTime() + delay)
+    await (isUnsent ? requeue(trx, claim, at) : schedule(trx, claim, at))
   })
 }
 
