@@ -1,6 +1,5 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import nodemailer from 'nodemailer'
 import type { Config } from '../config.ts'
 
 export type Mail = {
@@ -30,32 +29,45 @@ export function createMailer(config: Pick<Config, 'smtpUrl' | 'mailFrom' | 'data
 }
 
 function createSmtpMailer(from: string, url: string): Mailer {
-  const transport = nodemailer.createTransport({
-    url,
-    connectionTimeout: connectTimeoutMilliseconds,
-    greetingTimeout: connectTimeoutMilliseconds,
-    socketTimeout: silenceTimeoutMilliseconds,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  })
+  const transport = once(async () =>
+    (await import('nodemailer')).createTransport({
+      url,
+      connectionTimeout: connectTimeoutMilliseconds,
+      greetingTimeout: connectTimeoutMilliseconds,
+      socketTimeout: silenceTimeoutMilliseconds,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    }),
+  )
   return {
     async send(mail) {
-      await transport.sendMail(toMessage(from, mail))
+      await (await transport()).sendMail(toMessage(from, mail))
     },
   }
 }
 
 function createFileMailer(from: string, folder: string): Mailer {
-  const transport = nodemailer.createTransport({ streamTransport: true, buffer: true, newline: 'unix' })
+  const transport = once(async () =>
+    (await import('nodemailer')).createTransport({ streamTransport: true, buffer: true, newline: 'unix' }),
+  )
   return {
     async send(mail) {
-      const { message } = await transport.sendMail(toMessage(from, mail))
+      const { message } = await (await transport()).sendMail(toMessage(from, mail))
       await mkdir(folder, { recursive: true, mode: 0o700 })
       const file = join(folder, `${mail.date.toISOString().replaceAll(':', '-')}-${mail.id}.eml`)
       // Whoever watches the folder sees whole mails only. They hold sign-in links, so others may not read them.
       await writeFile(`${file}.part`, message as Buffer, { mode: 0o600 })
       await rename(`${file}.part`, file)
     },
+  }
+}
+
+/** The library is loaded at the first mail: a start need not wait for it. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => {
+    made ??= make()
+    return made
   }
 }
 

@@ -1,5 +1,5 @@
+import { Ajv, type ValidateFunction } from 'ajv'
 import type { Static, TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
 import { type Dispatcher, request } from 'undici'
 import type { Config } from '../../config.ts'
 import type { Db } from '../../db/client.ts'
@@ -240,18 +240,28 @@ function isWorthRepeating(error: unknown): boolean {
   return error.kind === 'unreachable' || (error.kind === 'failed' && (error.status === null || error.status >= 500))
 }
 
-type Check<T> = { Check(value: unknown): boolean; readonly type?: T }
-const compiled = <S extends TSchema>(schema: S): Check<Static<S>> => Compile(schema) as unknown as Check<Static<S>>
+type Check<T> = (value: unknown) => value is T
 
-const DerivedAddressCheck = compiled(DerivedAddress)
-const TransferStatusCheck = compiled(TransferStatus)
-const BalanceCheck = compiled(Balance)
-const FeeEstimateCheck = compiled(FeeEstimate)
-const RefusalCheck = compiled(Refusal)
+const ajv = new Ajv({ strict: false })
+
+/** Compiled at its first use: most processes never see most answers. */
+function checkOf<const S extends TSchema>(schema: S): Check<Static<S>> {
+  let validate: ValidateFunction | undefined
+  return (value): value is Static<S> => {
+    validate ??= ajv.compile(schema)
+    return validate(value)
+  }
+}
+
+const DerivedAddressCheck = checkOf(DerivedAddress)
+const TransferStatusCheck = checkOf(TransferStatus)
+const BalanceCheck = checkOf(Balance)
+const FeeEstimateCheck = checkOf(FeeEstimate)
+const RefusalCheck = checkOf(Refusal)
 
 function read<T>(check: Check<T>, { status, text }: Reply): T {
   const value = parse(text)
-  if (check.Check(value)) return value as T
+  if (check(value)) return value
   throw new WalletServiceError('invalid', 'The answer does not follow the wallet protocol', { status })
 }
 
@@ -277,7 +287,7 @@ function parse(text: string): unknown {
 
 function wordsOf(text: string): string {
   const value = parse(text)
-  return RefusalCheck.Check(value) ? plainText((value as Static<typeof Refusal>).message) : 'no reason given'
+  return RefusalCheck(value) ? plainText(value.message) : 'no reason given'
 }
 
 /** Foreign text that is stored and shown: one line, bounded, nothing that a database or a terminal would trip over. */
