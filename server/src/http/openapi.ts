@@ -87,7 +87,8 @@ export async function registerOpenApi(app: App): Promise<void> {
   })
   await app.register(swaggerUi, {
     routePrefix: '/docs',
-    uiConfig: { docExpansion: 'none', deepLinking: true },
+    // Without the bar that belongs to the library: there is one document, and it is ours.
+    uiConfig: { layout: 'BaseLayout', docExpansion: 'none', deepLinking: true },
   })
   let text: string | undefined
   app.get(

@@ -20,7 +20,8 @@ import type { Facts } from '../policies/facts.ts'
 import { findInitiator, type Initiator } from '../policies/queries.ts'
 import { toRateSnapshot } from '../rates/queries.ts'
 import { nextStatus, releasesFunds, type TransferEvent } from './lifecycle.ts'
-import { hashPayload, type Order, type OrderBody, type Payload, planOrder } from './order.ts'
+import { type Order, planOrder } from './order.ts'
+import { hashPayload, type OrderBody, type Payload } from './payload.ts'
 import {
   findCounterpartyNow,
   findSource,

@@ -10,7 +10,7 @@ import { setOperationTxHash } from '../operations/write.ts'
 import { type WalletClient, WalletServiceError, walletOfVault } from '../wallet-service/client.ts'
 import { move } from './actions.ts'
 import { judgeStatus, type WalletStatus } from './judge-status.ts'
-import { hashPayload, type Payload } from './order.ts'
+import { hashPayload, type Payload } from './payload.ts'
 import { type LockedTransfer, lockTransfer } from './queries.ts'
 
 const claimedMax = 20

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { judgeStatus, type WalletStatus } from './judge-status.ts'
-import type { Payload } from './order.ts'
+import type { Payload } from './payload.ts'
 
 const order: Payload = {
   transferId: 'c1',

@@ -1,5 +1,5 @@
 import { txHashKey } from '../../lib/onchain-address.ts'
-import type { Payload } from './order.ts'
+import type { Payload } from './payload.ts'
 
 /** What a wallet service says of a transfer (decisions.md, section 10); the echo of the order is optional. */
 export type WalletStatus = {

@@ -1,8 +1,7 @@
-import { canonicalJson } from '../../lib/canonical-json.ts'
 import { conflict, type FieldFault, faulty } from '../../lib/errors.ts'
 import { parseDecimal } from '../../lib/money.ts'
 import { parseOnchainAddress } from '../../lib/onchain-address.ts'
-import { sha256 } from '../../lib/secrets.ts'
+import type { OrderBody } from './payload.ts'
 import type { SourceRow } from './queries.ts'
 
 /** A transfer order as it can be decided on: every part resolved and exact. */
@@ -11,8 +10,6 @@ export type Order = {
   to: { address: string; key: string }
   amount: bigint
 }
-
-export type OrderBody = { toAddress: string; token?: string; tokenId?: string; amount: string; counterpartyId?: string }
 
 /**
  * Checks an order against its source address.
@@ -50,24 +47,4 @@ export function planOrder(source: SourceRow, body: OrderBody): Order {
       `toAddress belongs to ${source.counterparty.name}, which is archived`,
     )
   return { source: { ...source, token_id, token_code, decimals }, to, amount }
-}
-
-export type Payload = {
-  transferId: string
-  vaultId: string
-  initiatorId: string
-  fromAddressId: string
-  fromAddress: string
-  network: string
-  coinType: number
-  derivationPath: string
-  toAddress: string
-  tokenId: string
-  contractAddress: string | null
-  amount: string
-}
-
-/** The SHA-256 that votes and hand-over are bound to (threat 27). */
-export function hashPayload(payload: Payload): Buffer {
-  return sha256(canonicalJson(payload))
 }

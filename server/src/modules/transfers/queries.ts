@@ -11,7 +11,7 @@ import type { OperationStatus } from '../operations/write.ts'
 import type { KeptDecision } from '../policies/decision.ts'
 import { newestRate, type RateColumns } from '../rates/queries.ts'
 import { addressKeyOn } from '../registry/queries.ts'
-import type { OrderBody, Payload } from './order.ts'
+import type { OrderBody, Payload } from './payload.ts'
 
 export type SourceRow = RateColumns & {
   address_id: string
