@@ -1,7 +1,5 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Abi, type Address, createWalletClient, getAddress, type Hex, http, publicActions } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
@@ -33,7 +31,7 @@ export async function deployTestToken(
 /** The compiled contract; compiled on the spot when the workspace has not been built. */
 export function readTestToken(): { abi: Abi; bytecode: Hex } {
   const script = fileURLToPath(new URL('../../scripts/compile-contracts.js', import.meta.url))
-  const output = join(tmpdir(), 'strongroom-test-contracts', 'TestToken.json')
+  const output = fileURLToPath(new URL('../../dist/contracts/TestToken.json', import.meta.url))
   execFileSync(process.execPath, [script, output], { stdio: ['ignore', 'ignore', 'inherit'] })
   return JSON.parse(readFileSync(output, 'utf8'))
 }
