@@ -1,36 +1,188 @@
+import { type RawBuilder, sql } from 'kysely'
 import { forbidden } from '../lib/errors.ts'
 import type { Member } from './caller.ts'
 
 declare const brand: unique symbol
 
 /**
- * Whose addresses, operations and balances a query may read. Only this module makes one, so a read of owned data that
- * forgot to ask who is asking does not compile.
+ * Which addresses, operations and balances a query may read. Only this module makes one, so a read of owned data that
+ * forgot to ask who is asking does not compile. Its parts are for the SQL of this module and of feeds.
  */
 export type AddressScope = {
   readonly vaultId: string
-  /** null: the whole vault. */
+  /** Who asks, as grants name them: `user:<id>`, and `group:<id>` for every group, `everyone` included. */
+  readonly asker: { readonly userId: string; readonly isAdmin: boolean; readonly subjects: readonly string[] }
+  /** All of the vault, or the parts that follow. */
+  readonly isWholeVault: boolean
+  /** The addresses of this person with what happened on them, and the transfers they ordered. */
   readonly ownerId: string | null
+  /** The addresses that others share with whoever asks, with what happened on them. */
+  readonly includesShared: boolean
+  /** Set: of all that, only what is on addresses of this folder. */
+  readonly folderId: string | null
   readonly [brand]: true
 }
 
+type Wanted = {
+  /** Administrators: whose part of the vault. */
+  userId?: string | undefined
+  /** Own, shared with the caller, or both; ignored for administrators, who read the vault. */
+  access?: 'own' | 'shared' | 'all' | undefined
+  includeShared?: boolean | undefined
+  /** A folder that the caller manages, was granted or administers; any other holds nothing. */
+  folderId?: string | undefined
+}
+
 /**
- * An administrator reads the whole vault, or one owner's part of it; everyone else reads their own part.
+ * The part of the vault that a list is about: an administrator reads all of it or one owner's part, everyone else their
+ * own part and, where they ask for it, what is shared with them. Whoever names a folder and does not say otherwise
+ * reads all of it that they may see.
+ *
  * @throws 403 when someone else than an administrator names another user
  */
-export function addressScopeOf(member: Member, userId?: string): AddressScope {
-  if (member.isAdmin) return scope(member.vault.id, userId ?? null)
+export function addressScopeOf(member: Member, { userId, folderId, ...wanted }: Wanted = {}): AddressScope {
+  if (member.isAdmin) return scope(member, { isWholeVault: userId === undefined, ownerId: userId, folderId })
   if (userId !== undefined && userId !== member.userId) {
     throw forbidden('Only administrators may read the data of another user')
   }
-  return scope(member.vault.id, member.userId)
+  const asksForShared = wanted.includeShared ?? folderId !== undefined
+  const access = wanted.access ?? (asksForShared ? 'all' : 'own')
+  return scope(member, {
+    ownerId: access === 'shared' ? undefined : member.userId,
+    includesShared: access !== 'own',
+    folderId,
+  })
+}
+
+/** Everything that the member may see, for reading one thing by its id. */
+export function visibleScopeOf(member: Member): AddressScope {
+  return addressScopeOf(member, { access: 'all' })
+}
+
+/** Everything that whoever asks in this scope may see, however little of it the scope is. */
+export function allVisible(scope: AddressScope): AddressScope {
+  const { isAdmin, userId } = scope.asker
+  const parts = { isWholeVault: isAdmin, ownerId: isAdmin ? null : userId, includesShared: !isAdmin, folderId: null }
+  return { ...scope, ...parts }
 }
 
 /** The caller's own part of the vault, even for an administrator: who may change an address is its owner alone. */
 export function ownScopeOf(member: Member): AddressScope {
-  return scope(member.vault.id, member.userId)
+  return scope(member, { ownerId: member.userId })
 }
 
-function scope(vaultId: string, ownerId: string | null): AddressScope {
-  return { vaultId, ownerId } as AddressScope
+function scope(
+  member: Member,
+  parts: {
+    isWholeVault?: boolean
+    ownerId?: string | undefined
+    includesShared?: boolean
+    folderId?: string | undefined
+  },
+): AddressScope {
+  const { isWholeVault = false, ownerId = null, includesShared = false, folderId = null } = parts
+  const { userId, isAdmin } = member
+  const made: Omit<AddressScope, typeof brand> = {
+    vaultId: member.vault.id,
+    asker: { userId, isAdmin, subjects: subjectsOf(member) },
+    isWholeVault,
+    ownerId,
+    includesShared,
+    folderId,
+  }
+  return made as AddressScope
+}
+/** Who a member is to a grant: one of these is its `subject`. */
+export function subjectsOf({ userId, groupIds }: Pick<Member, 'userId' | 'groupIds'>): string[] {
+  return [`user:${userId}`, ...groupIds.map((id) => `group:${id}`)]
+}
+
+/** SQL condition: the address of `alias`, a row of `addresses`, is in scope. */
+export function isAddressInScope(scope: AddressScope, alias: string): RawBuilder<boolean> {
+  const owner = sql.ref(`${alias}.owner_id`)
+  const id = sql.ref(`${alias}.id`)
+  const parts: RawBuilder<unknown>[] = []
+  if (scope.ownerId !== null) parts.push(sql`${owner} = ${scope.ownerId}`)
+  if (scope.includesShared) {
+    parts.push(sql`(${owner} <> ${scope.asker.userId} and ${id} in (${sharedAddressIds(scope)}))`)
+  }
+  return inScope(scope, alias, parts, id)
+}
+
+/**
+ * SQL condition: the operation of `alias`, a row of `operations`, is in scope: by its address, and for its initiator by
+ * having been ordered.
+ */
+export function isOperationInScope(scope: AddressScope, alias: string): RawBuilder<boolean> {
+  const addressId = sql.ref(`${alias}.address_id`)
+  const parts: RawBuilder<unknown>[] = []
+  if (scope.ownerId !== null) {
+    const [owner, initiator] = [sql.ref(`${alias}.owner_id`), sql.ref(`${alias}.initiator_id`)]
+    parts.push(sql`${owner} = ${scope.ownerId}`, sql`${initiator} = ${scope.ownerId}`)
+  }
+  if (scope.includesShared) parts.push(sql`${addressId} in (${sharedAddressIds(scope)})`)
+  return inScope(scope, alias, parts, addressId)
+}
+
+/** SQL: the ids of all addresses that are shared with whoever asks, one by one or by a folder. */
+export function sharedAddressIds({ vaultId, asker }: AddressScope): RawBuilder<unknown> {
+  return sql`
+    select g.address_id from address_grants g where g.vault_id = ${vaultId} and g.subject = any(${asker.subjects}::text[])
+    union
+    select m.address_id from address_group_grants g
+    join address_group_members m on m.vault_id = g.vault_id and m.group_id = g.group_id
+    where g.vault_id = ${vaultId} and g.subject = any(${asker.subjects}::text[])`
+}
+
+/** SQL: the ids of the addresses in the folder of the scope; none when whoever asks may not see it. */
+export function folderAddressIds(scope: AddressScope): RawBuilder<unknown> {
+  return sql`
+    select m.address_id from address_group_members m
+    join address_groups f on f.vault_id = m.vault_id and f.id = m.group_id
+    where m.vault_id = ${scope.vaultId} and m.group_id = ${scope.folderId} and ${isFolderVisible(scope, 'f')}`
+}
+
+/** SQL condition: whoever asks manages, was granted or administers the folder of `alias`, a row of `address_groups`. */
+export function isFolderVisible(scope: AddressScope, alias: string): RawBuilder<boolean> {
+  const ofVault = sql`${sql.ref(`${alias}.vault_id`)} = ${scope.vaultId}`
+  if (scope.asker.isAdmin) return sql<boolean>`${ofVault}`
+  const manager = sql.ref(`${alias}.created_by_id`)
+  return sql<boolean>`(${ofVault} and (${manager} = ${scope.asker.userId} or ${isFolderGranted(scope, alias)}))`
+}
+
+/** SQL condition: the folder of `alias` was granted to whoever asks, as a person or by a group of theirs. */
+export function isFolderGranted({ asker }: AddressScope, alias: string): RawBuilder<boolean> {
+  return sql<boolean>`exists (
+    select from address_group_grants g where g.vault_id = ${sql.ref(`${alias}.vault_id`)}
+      and g.group_id = ${sql.ref(`${alias}.id`)} and g.subject = any(${asker.subjects}::text[]))`
+}
+
+/**
+ * SQL condition: whoever asks may move what is on the address of `alias`, a row of `addresses`: as its owner or by
+ * grant. To administer a vault is no part of it.
+ */
+export function isTransferAllowed({ asker }: AddressScope, alias: string): RawBuilder<boolean> {
+  const vaultId = sql.ref(`${alias}.vault_id`)
+  const id = sql.ref(`${alias}.id`)
+  return sql<boolean>`(${sql.ref(`${alias}.owner_id`)} = ${asker.userId} or exists (
+    select from address_grants g where g.vault_id = ${vaultId} and g.address_id = ${id} and g.can_transfer
+      and g.subject = any(${asker.subjects}::text[])
+  ) or exists (
+    select from address_group_members m
+    join address_group_grants g on g.vault_id = m.vault_id and g.group_id = m.group_id
+    where m.vault_id = ${vaultId} and m.address_id = ${id} and g.can_transfer
+      and g.subject = any(${asker.subjects}::text[])))`
+}
+
+/** Of the vault, in one of the parts (unless all of it is in scope), and in the folder if there is one. */
+function inScope(
+  scope: AddressScope,
+  alias: string,
+  parts: RawBuilder<unknown>[],
+  addressId: RawBuilder<unknown>,
+): RawBuilder<boolean> {
+  const all = [sql`${sql.ref(`${alias}.vault_id`)} = ${scope.vaultId}`]
+  if (!scope.isWholeVault) all.push(parts.length === 0 ? sql`false` : sql`(${sql.join(parts, sql` or `)})`)
+  if (scope.folderId !== null) all.push(sql`${addressId} in (${folderAddressIds(scope)})`)
+  return sql<boolean>`(${sql.join(all, sql` and `)})`
 }

@@ -57,6 +57,51 @@ export interface Addresses {
   vault_id: string;
 }
 
+export interface AddressGrants {
+  address_id: string;
+  can_transfer: boolean;
+  can_view: boolean;
+  created_at: Timestamp;
+  grantor_id: string;
+  id: string;
+  subject: Generated<string>;
+  subject_id: string;
+  subject_type: string;
+  vault_id: string;
+}
+
+export interface AddressGroupGrants {
+  can_transfer: boolean;
+  can_view: boolean;
+  created_at: Timestamp;
+  grantor_id: string;
+  group_id: string;
+  id: string;
+  subject: Generated<string>;
+  subject_id: string;
+  subject_type: string;
+  vault_id: string;
+}
+
+export interface AddressGroupMembers {
+  address_id: string;
+  created_at: Timestamp;
+  group_id: string;
+  vault_id: string;
+}
+
+export interface AddressGroups {
+  color: string | null;
+  created_at: Timestamp;
+  created_by_id: string;
+  description: string | null;
+  emoji: string | null;
+  id: string;
+  name: string;
+  updated_at: Timestamp;
+  vault_id: string;
+}
+
 export interface Adjustments {
   address_id: string;
   amount: Numeric;
@@ -144,6 +189,65 @@ export interface AuditSeals {
   record_ids: string[];
   sealed_at: Timestamp;
   sequence: Int8;
+}
+
+export interface CategoryApprovers {
+  category_id: string;
+  created_at: Timestamp;
+  group_id: string | null;
+  id: string;
+  kind: string;
+  user_id: string | null;
+  vault_id: string;
+}
+
+export interface CategoryAssignments {
+  assigned_by_id: string;
+  category_id: string;
+  created_at: Timestamp;
+  id: string;
+  operation_created_at: Timestamp;
+  operation_id: string;
+  operation_type: string;
+  updated_at: Timestamp;
+  values: Json;
+  vault_id: string;
+  version: Generated<number>;
+}
+
+export interface CategoryFields {
+  archived: Generated<boolean>;
+  category_id: string;
+  created_at: Timestamp;
+  currency_field_key: string | null;
+  default_json: Json | null;
+  help_text: string | null;
+  id: string;
+  key: string;
+  label: string;
+  options_json: Json | null;
+  order_index: Int8;
+  required: boolean;
+  scale: number | null;
+  sensitive: boolean;
+  type: string;
+  unit: string | null;
+  updated_at: Timestamp;
+  vault_id: string;
+}
+
+export interface CategoryGrants {
+  can_assign: boolean;
+  can_edit: boolean;
+  can_view: boolean;
+  category_id: string;
+  created_at: Timestamp;
+  grantor_id: string;
+  id: string;
+  subject: Generated<string>;
+  subject_id: string;
+  subject_type: string;
+  vault_id: string;
 }
 
 export interface Counterparties {
@@ -303,6 +407,45 @@ export interface Notifications {
   subject_id: string;
   subject_type: string;
   user_id: string;
+  vault_id: string;
+}
+
+export interface OperationCategories {
+  allow_initiator_approval: boolean;
+  applies_to: string;
+  approval_scope: string;
+  approval_threshold: number;
+  archived: Generated<boolean>;
+  assign_scope: string;
+  color: string | null;
+  created_at: Timestamp;
+  created_by_id: string;
+  description: string | null;
+  edit_scope: string;
+  emoji: string | null;
+  id: string;
+  is_system: Generated<boolean>;
+  key: string;
+  name: string;
+  updated_at: Timestamp;
+  updated_by_id: string;
+  vault_id: string;
+  version: Generated<number>;
+  view_scope: string;
+}
+
+export interface OperationRelations {
+  comment: string | null;
+  created_at: Timestamp;
+  created_by_id: string;
+  id: string;
+  related_amount: Numeric | null;
+  relation_type: string;
+  source_operation_id: string;
+  source_operation_type: string;
+  target_operation_id: string;
+  target_operation_type: string;
+  token_id: string | null;
   vault_id: string;
 }
 
@@ -544,6 +687,10 @@ export interface WalletEvents {
 }
 
 export interface DB {
+  address_grants: AddressGrants;
+  address_group_grants: AddressGroupGrants;
+  address_group_members: AddressGroupMembers;
+  address_groups: AddressGroups;
   addresses: Addresses;
   adjustments: Adjustments;
   approval_eligibilities: ApprovalEligibilities;
@@ -552,6 +699,10 @@ export interface DB {
   approval_voters: ApprovalVoters;
   audit_records: AuditRecords;
   audit_seals: AuditSeals;
+  category_approvers: CategoryApprovers;
+  category_assignments: CategoryAssignments;
+  category_fields: CategoryFields;
+  category_grants: CategoryGrants;
   counterparties: Counterparties;
   counterparty_addresses: CounterpartyAddresses;
   counterparty_group_memberships: CounterpartyGroupMemberships;
@@ -566,6 +717,8 @@ export interface DB {
   magic_links: MagicLinks;
   networks: Networks;
   notifications: Notifications;
+  operation_categories: OperationCategories;
+  operation_relations: OperationRelations;
   operations: Operations;
   policies: Policies;
   policy_approvers: PolicyApprovers;

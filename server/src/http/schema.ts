@@ -77,6 +77,21 @@ export const pageQuery = {
   cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'nextCursor of the previous page.' })),
 }
 
+/** Query parameters by which lists and sums are cut to what the caller wants of what they may see. */
+export const FolderFilter = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 128,
+    description: 'Only what is on addresses of this folder, which the caller manages, was granted or administers.',
+  }),
+)
+export const IncludeShared = Type.Optional(
+  Type.Boolean({
+    description: 'true: what others share with the caller too. Administrators see the whole vault anyway.',
+    examples: [false],
+  }),
+)
+
 export const VaultParams = Closed({ code: Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }) })
 export const VaultAndIdParams = Closed({
   code: Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }),

@@ -37,7 +37,7 @@ export function toAddress(row: AddressWithBalances, member: Member): Static<type
       color: row.owner_color,
       emoji: row.owner_emoji,
     },
-    access: { isOwner, isAdmin: member.isAdmin, canView: true, canTransfer: isOwner },
+    access: { isOwner, isAdmin: member.isAdmin, canView: true, canTransfer: row.can_transfer },
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
-import type { AddressScope } from '../../access/address-scope.ts'
+import { type AddressScope, isAddressInScope, isTransferAllowed } from '../../access/address-scope.ts'
 import type { Db, Trx } from '../../db/client.ts'
 import type { Addresses } from '../../db/types.ts'
 import type { Position } from '../../lib/cursor.ts'
@@ -28,6 +28,8 @@ export type AddressWithBalances = AddressRow & {
   owner_image: string | null
   owner_color: string | null
   owner_emoji: string | null
+  /** Whoever asked may move what is on it. */
+  can_transfer: boolean
   balances: AddressBalanceRow[]
 }
 
@@ -84,7 +86,7 @@ export async function lockOnchainAddress(trx: Trx, networkId: string, addressKey
 }
 
 function selectAddresses(db: Db | Trx, scope: AddressScope) {
-  const query = db
+  return db
     .selectFrom('addresses')
     .innerJoin('networks', 'networks.id', 'addresses.network_id')
     .innerJoin('users', 'users.id', 'addresses.owner_id')
@@ -128,6 +130,6 @@ function selectAddresses(db: Db | Trx, scope: AddressScope) {
           .orderBy('account.token_id'),
       ).as('balances'),
     )
-    .where('addresses.vault_id', '=', scope.vaultId)
-  return scope.ownerId === null ? query : query.where('addresses.owner_id', '=', scope.ownerId)
+    .select(isTransferAllowed(scope, 'addresses').as('can_transfer'))
+    .where(isAddressInScope(scope, 'addresses'))
 }

@@ -381,7 +381,7 @@ describe('reading addresses', () => {
     expect((await other.get(`${addresses}?userId=${owner.userId}`)).status).toBe(403)
   })
 
-  it.each(['folderId=x', 'acces=own', 'limit=0', 'limit=101', 'cursor=nonsense'])(
+  it.each(['folder=x', 'acces=own', 'access=mine', 'limit=0', 'limit=101', 'cursor=nonsense'])(
     'answers 400 for ?%s',
     async (query) => {
       expect((await owner.get(`${addresses}?${query}`)).status).toBe(400)

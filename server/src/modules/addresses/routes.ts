@@ -1,4 +1,4 @@
-import { addressScopeOf, ownScopeOf } from '../../access/address-scope.ts'
+import { addressScopeOf, ownScopeOf, visibleScopeOf } from '../../access/address-scope.ts'
 import { memberOf } from '../../access/caller.ts'
 import type { Deps } from '../../deps.ts'
 import { created, mutate, ok } from '../../http/mutate.ts'
@@ -46,7 +46,9 @@ export function addressRoutes(app: App, deps: Deps, appliers: Appliers): void {
     '/vaults/:code/addresses',
     route({
       operationId: 'listAddresses',
-      summary: "List addresses: one's own, or all for administrators",
+      summary: 'Addresses, newest first',
+      description:
+        'Those of the caller, those that others share with them (`access`), or those of a folder; administrators see the whole vault.',
       tag,
       access: 'member',
       params: VaultParams,
@@ -55,9 +57,10 @@ export function addressRoutes(app: App, deps: Deps, appliers: Appliers): void {
     }),
     async (request) => {
       const member = memberOf(request)
-      const { userId, ...filter } = request.query
+      const { userId, access, folderId, ...filter } = request.query
+      const scope = addressScopeOf(member, { userId, access, folderId })
       const { after, limit } = pageOf(request.query)
-      const rows = await listAddresses(deps.db, addressScopeOf(member, userId), filter, { after, limit })
+      const rows = await listAddresses(deps.db, scope, filter, { after, limit })
       return toPage(
         rows,
         limit,
@@ -79,7 +82,7 @@ export function addressRoutes(app: App, deps: Deps, appliers: Appliers): void {
     }),
     async (request) => {
       const member = memberOf(request)
-      const row = await findAddress(deps.db, addressScopeOf(member), request.params.id)
+      const row = await findAddress(deps.db, visibleScopeOf(member), request.params.id)
       if (row === null) throw notFound('Address')
       return toAddress(row, member)
     },

@@ -4,6 +4,8 @@ import {
   Color,
   Description,
   Emoji,
+  Enum,
+  FolderFilter,
   Id,
   Nullable,
   pageQuery,
@@ -118,6 +120,14 @@ export const AddressQuery = Closed({
       maxLength: 200,
       description: 'Part of the on-chain address or the label.',
       examples: ['payroll'],
+    }),
+  ),
+  folderId: FolderFilter,
+  access: Type.Optional(
+    Type.Unsafe<'own' | 'shared' | 'all'>({
+      ...Enum(['own', 'shared', 'all']),
+      description:
+        '`own` (the default), `shared` with the caller for viewing, or `all`; in a folder `all` is the default. Ignored for administrators.',
     }),
   ),
   userId: Type.Optional(

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { AddressScope } from '../../access/address-scope.ts'
+import { type AddressScope, isOperationInScope } from '../../access/address-scope.ts'
 import type { Db, Trx } from '../../db/client.ts'
 import type { Position } from '../../lib/cursor.ts'
 import { type AddressOwner, type CounterpartyKind, ownerOfAddress } from '../counterparties/queries.ts'
@@ -97,7 +97,7 @@ export type DepositRow = {
 }
 
 const creditedDeposits = sql`
-  select o.id, o.vault_id, o.address_id, o.owner_id, a.address, a.label, n.slug as network, o.token_id, t.code as token_code,
+  select o.id, o.vault_id, o.address_id, o.owner_id, o.initiator_id, a.address, a.label, n.slug as network, o.token_id, t.code as token_code,
     t.symbol as token_symbol, t.contract_address, t.decimals, o.amount, d.tx_hash, d.tx_index, d.from_address, o.flow_type,
     o.counterparty_id, o.counterparty_address_id, o.counterparty_name, o.counterparty_kind,
     o.usd_rate, o.usd_rate_as_of, o.usd_rate_source, o.usd_value, o.tags, o.payment_purpose, o.note, o.blockchain_at,
@@ -112,9 +112,7 @@ const creditedDeposits = sql`
 export async function findDeposit(db: Db, scope: AddressScope, id: string): Promise<DepositRow | null> {
   const { rows } = await sql<DepositRow>`
     select * from (${creditedDeposits}) d
-    where d.vault_id = ${scope.vaultId} and d.id = ${id} and (${scope.ownerId}::text is null or d.owner_id = ${scope.ownerId})`.execute(
-    db,
-  )
+    where d.id = ${id} and ${isOperationInScope(scope, 'd')}`.execute(db)
   return rows[0] ?? null
 }
 
@@ -124,8 +122,7 @@ type ListOptions = { addressId: string | null; after: Position | null; limit: nu
 export async function listDeposits(db: Db, scope: AddressScope, options: ListOptions): Promise<DepositRow[]> {
   const { rows } = await sql<DepositRow>`
     select * from (${creditedDeposits}) d
-    where d.vault_id = ${scope.vaultId}
-      ${scope.ownerId === null ? sql`` : sql`and d.owner_id = ${scope.ownerId}`}
+    where ${isOperationInScope(scope, 'd')}
       ${options.addressId === null ? sql`` : sql`and d.address_id = ${options.addressId}`}
       ${options.after === null ? sql`` : sql`and (d.created_at, d.id) < (${options.after.createdAt}, ${options.after.id})`}
     order by d.created_at desc, d.id desc limit ${options.limit + 1}`.execute(db)
@@ -148,7 +145,7 @@ export async function listQuarantined(db: Db, scope: AddressScope, options: List
     join tokens t on t.id = d.token_id
     join networks n on n.id = o.network_id
     where e.vault_id = ${scope.vaultId} and e.outcome = 'quarantined'
-      and (${scope.ownerId}::text is null or o.owner_id = ${scope.ownerId})
+      and ${isOperationInScope(scope, 'o')}
       ${options.addressId === null ? sql`` : sql`and d.address_id = ${options.addressId}`}
       ${options.after === null ? sql`` : sql`and (e.received_at, e.id) < (${options.after.createdAt}, ${options.after.id})`}
     order by e.received_at desc, e.id desc limit ${options.limit + 1}`.execute(db)

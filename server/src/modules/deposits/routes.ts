@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { addressScopeOf } from '../../access/address-scope.ts'
+import { addressScopeOf, visibleScopeOf } from '../../access/address-scope.ts'
 import { memberOf } from '../../access/caller.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import type { Deps } from '../../deps.ts'
@@ -23,7 +23,7 @@ export function depositRoutes(app: App, deps: Deps): void {
       operationId: 'listDeposits',
       summary: 'Deposits, newest first',
       description:
-        'A member reads deposits to their own addresses, an administrator those of the whole vault. `outcome=quarantined` shows administrators the events that contradict a credited deposit.',
+        'A member reads deposits to their own addresses and with `includeShared` to those shared with them, an administrator those of the whole vault. `outcome=quarantined` shows administrators the events that contradict a credited deposit.',
       tag,
       access: 'member',
       params: VaultParams,
@@ -32,8 +32,8 @@ export function depositRoutes(app: App, deps: Deps): void {
     }),
     async (request) => {
       const member = memberOf(request)
-      const { outcome, userId, addressId } = request.query
-      const scope = addressScopeOf(member, userId)
+      const { outcome, userId, addressId, folderId, includeShared } = request.query
+      const scope = addressScopeOf(member, { userId, folderId, includeShared })
       const options = { ...pageOf(request.query), addressId: addressId ?? null }
       if (outcome === 'quarantined' && !member.isAdmin) throw forbidden('Only administrators see quarantined deposits')
       const list = outcome === 'quarantined' ? listQuarantined : listDeposits
@@ -53,7 +53,7 @@ export function depositRoutes(app: App, deps: Deps): void {
       answers: { 200: Ref(Deposit) },
     }),
     async (request) => {
-      const row = await findDeposit(deps.db, addressScopeOf(memberOf(request)), request.params.id)
+      const row = await findDeposit(deps.db, visibleScopeOf(memberOf(request)), request.params.id)
       if (row === null) throw notFound('Deposit')
       return toDeposit(row)
     },

@@ -1,5 +1,16 @@
 import { Type } from 'typebox'
-import { Closed, DecimalAmount, Enum, Id, Nullable, pageQuery, RawAmount, Timestamp } from '../../http/schema.ts'
+import {
+  Closed,
+  DecimalAmount,
+  Enum,
+  FolderFilter,
+  Id,
+  IncludeShared,
+  Nullable,
+  pageQuery,
+  RawAmount,
+  Timestamp,
+} from '../../http/schema.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
 
@@ -51,6 +62,8 @@ export const Deposit = Closed(
 export const DepositQuery = Closed({
   outcome: Type.Optional(Enum(['credited', 'quarantined'])),
   userId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+  folderId: FolderFilter,
+  includeShared: IncludeShared,
   addressId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
   ...pageQuery,
 })

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { AddressScope } from '../../access/address-scope.ts'
+import { type AddressScope, isOperationInScope } from '../../access/address-scope.ts'
 import type { Db } from '../../db/client.ts'
 import type { Position } from '../../lib/cursor.ts'
 
@@ -89,7 +89,7 @@ function conditions(scope: AddressScope, filter: HistoryFilter): RawBuilder<unkn
   const add = (value: unknown, condition: RawBuilder<unknown>) => {
     if (value !== null) all.push(condition)
   }
-  if (filter.awaitingApprovalOf === null) add(scope.ownerId, sql`o.owner_id = ${scope.ownerId}`)
+  if (filter.awaitingApprovalOf === null) all.push(isOperationInScope(scope, 'o'))
   else {
     all.push(sql`o.status = 'awaiting_approval' and o.initiator_id <> ${filter.awaitingApprovalOf} and o.id in (
       select v.subject_id from approval_voters v

@@ -28,6 +28,8 @@ export function historyRoutes(app: App, deps: Deps): void {
     async (request) => {
       const member = memberOf(request)
       const { query } = request
+      const { userId, folderId, includeShared } = query
+      const scope = addressScopeOf(member, { userId, folderId, includeShared })
       const awaits = query.awaitingMyApproval === true
       if (awaits && query.direction === 'in') throw badRequest('direction', 'cannot be in with awaitingMyApproval')
       const filter = {
@@ -47,7 +49,7 @@ export function historyRoutes(app: App, deps: Deps): void {
         decisionPolicyId: query.decisionPolicyId ?? null,
         txHash: query.txHash === undefined ? null : txHashKey(query.txHash),
       }
-      const rows = await listHistory(deps.db, addressScopeOf(member, query.userId), filter)
+      const rows = await listHistory(deps.db, scope, filter)
       return toPage(rows, filter.limit, (row) => ({ createdAt: row.created_at, id: row.id }), toHistoryItem)
     },
   )

@@ -1,5 +1,16 @@
 import { Type } from 'typebox'
-import { Closed, DecimalAmount, Enum, Id, Nullable, pageQuery, RawAmount, Timestamp } from '../../http/schema.ts'
+import {
+  Closed,
+  DecimalAmount,
+  Enum,
+  FolderFilter,
+  Id,
+  IncludeShared,
+  Nullable,
+  pageQuery,
+  RawAmount,
+  Timestamp,
+} from '../../http/schema.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
 const statuses = ['awaiting_approval', 'pending', 'confirmed', 'failed', 'rejected', 'cancelled'] as const
@@ -63,6 +74,8 @@ export const HistoryQuery = Closed({
   tokenId: Key,
   network: Type.Optional(Type.String({ minLength: 1, maxLength: 64, examples: ['ethereum'] })),
   addressId: Key,
+  folderId: FolderFilter,
+  includeShared: IncludeShared,
   flowType: Type.Optional(Enum(['internal', 'external'])),
   counterpartyId: Key,
   counterpartyGroupId: Type.Optional(

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { AddressScope } from '../../access/address-scope.ts'
+import { type AddressScope, isAddressInScope } from '../../access/address-scope.ts'
 import type { Db, Trx } from '../../db/client.ts'
 import type { Position } from '../../lib/cursor.ts'
 
@@ -15,7 +15,7 @@ export async function listTotals(db: Db, scope: AddressScope, filter: BalanceFil
       coalesce(sum(l.balance) filter (where l.purpose = 'reserved'), 0) as reserved
     from ledger_accounts l
     join tokens t on t.id = l.token_id
-    ${scope.ownerId === null ? sql`` : sql`join addresses a on a.vault_id = l.vault_id and a.id = l.address_id and a.owner_id = ${scope.ownerId}`}
+    ${coversAll(scope) ? sql`` : inScope(scope)}
     where l.vault_id = ${scope.vaultId} and l.address_id <> ''
       ${filter.addressId === null ? sql`` : sql`and l.address_id = ${filter.addressId}`}
       ${filter.token === null ? sql`` : sql`and t.code = ${filter.token}`}
@@ -49,7 +49,7 @@ export async function listAccounts(db: Db, scope: AddressScope, options: Account
       select l.*, t.code as token_code, t.symbol as token_symbol, t.decimals
       from ledger_accounts l
       join tokens t on t.id = l.token_id
-      ${scope.ownerId === null ? sql`` : sql`join addresses o on o.vault_id = l.vault_id and o.id = l.address_id and o.owner_id = ${scope.ownerId}`}
+      ${coversAll(scope) ? sql`` : inScope(scope)}
       where l.vault_id = ${scope.vaultId}
         ${options.addressId === null ? sql`` : sql`and l.address_id = ${options.addressId}`}
         ${options.token === null ? sql`` : sql`and t.code = ${options.token}`}
@@ -103,7 +103,7 @@ export async function findAccount(
     join addresses a on a.vault_id = l.vault_id and a.id = l.address_id
     join tokens t on t.id = l.token_id
     where l.vault_id = ${scope.vaultId} and l.address_id = ${key.addressId} and l.token_id = ${key.tokenId}
-      and l.purpose = ${key.purpose} and (${scope.ownerId}::text is null or a.owner_id = ${scope.ownerId})`.execute(db)
+      and l.purpose = ${key.purpose} and ${isAddressInScope(scope, 'a')}`.execute(db)
   return rows[0] ?? null
 }
 
@@ -123,6 +123,12 @@ export async function listStatement(db: Db, options: StatementOptions): Promise<
     order by sequence desc limit ${options.limit + 1}`.execute(db)
   return rows
 }
+
+const coversAll = ({ isWholeVault, folderId }: AddressScope) => isWholeVault && folderId === null
+
+/** Keeps only accounts `l` of addresses in scope; vault-level accounts are of no address. */
+const inScope = (scope: AddressScope) => sql`
+  join addresses o on o.vault_id = l.vault_id and o.id = l.address_id and ${isAddressInScope(scope, 'o')}`
 
 export type TokenSumRow = {
   token_id: string

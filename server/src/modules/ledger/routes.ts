@@ -1,4 +1,4 @@
-import { addressScopeOf } from '../../access/address-scope.ts'
+import { addressScopeOf, visibleScopeOf } from '../../access/address-scope.ts'
 import { memberOf } from '../../access/caller.ts'
 import type { Deps } from '../../deps.ts'
 import { created, mutate } from '../../http/mutate.ts'
@@ -31,7 +31,7 @@ export function ledgerRoutes(app: App, deps: Deps): void {
       operationId: 'getBalances',
       summary: 'Balances in total and by account',
       description:
-        'A member sees their own addresses, an administrator the whole vault. `purpose` filters the accounts only.',
+        'A member sees their own addresses and with `includeShared` those shared with them, an administrator the whole vault. `purpose` filters the accounts only.',
       tag,
       access: 'member',
       params: VaultParams,
@@ -40,8 +40,8 @@ export function ledgerRoutes(app: App, deps: Deps): void {
     }),
     async (request) => {
       const member = memberOf(request)
-      const scope = addressScopeOf(member)
       const { query } = request
+      const scope = addressScopeOf(member, { includeShared: query.includeShared })
       const isVaultLevel = query.purpose === 'external' || query.purpose === 'adjustment'
       if (isVaultLevel && !member.isAdmin) throw forbidden('Only administrators see the accounts of the vault itself')
       const filter = { addressId: query.addressId ?? null, token: query.token ?? null }
@@ -73,7 +73,7 @@ export function ledgerRoutes(app: App, deps: Deps): void {
       answers: { 200: PageOf(Ref(LedgerEntry)) },
     }),
     async (request) => {
-      const scope = addressScopeOf(memberOf(request))
+      const scope = visibleScopeOf(memberOf(request))
       const { addressId, tokenId, purpose = 'available' } = request.query
       const bounds = parseBounds(request.query)
       const account = await findAccount(deps.db, scope, { addressId, tokenId, purpose })

@@ -1,5 +1,15 @@
 import { Type } from 'typebox'
-import { Closed, DecimalAmount, Enum, Id, Nullable, pageQuery, RawAmount, Timestamp } from '../../http/schema.ts'
+import {
+  Closed,
+  DecimalAmount,
+  Enum,
+  Id,
+  IncludeShared,
+  Nullable,
+  pageQuery,
+  RawAmount,
+  Timestamp,
+} from '../../http/schema.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
 const SignedRaw = Type.String({ pattern: '^-?(0|[1-9][0-9]*)$', examples: ['1500000'] })
@@ -48,6 +58,7 @@ export const BalancesQuery = Closed({
   addressId: Type.Optional(Key('One address, all its tokens.')),
   token: Type.Optional(Type.String({ minLength: 1, maxLength: 64, examples: ['USDT'] })),
   purpose: Type.Optional(Enum(purposes)),
+  includeShared: IncludeShared,
   ...pageQuery,
 })
 

@@ -91,7 +91,6 @@ const registry: ReadonlyMap<string, Entry> = new Map(
     },
     addressGroup: {
       kind: addressGroup,
-      isAvailable: false,
       actionTypes: transfers,
       summary: 'folder of the source address, by id',
     },

@@ -1,4 +1,4 @@
-import { addressScopeOf } from '../../access/address-scope.ts'
+import { visibleScopeOf } from '../../access/address-scope.ts'
 import type { Member } from '../../access/caller.ts'
 import type { Db } from '../../db/client.ts'
 import { AppError, badRequest, faulty } from '../../lib/errors.ts'
@@ -39,8 +39,8 @@ export async function simulate(db: Db, appliers: Appliers, simulation: Simulatio
       throw badRequest('targetId', `does not belong to ${actionType}`)
     }
     if (actionType === 'transfer') {
-      const scope = addressScopeOf(member)
-      return (await previewTransfer(db, { scope, initiator, spender: null, body: readTransfer(payload), now })).decision
+      const scope = visibleScopeOf(member)
+      return (await previewTransfer(db, { scope, initiator, spends: false, body: readTransfer(payload), now })).decision
     }
     const applier = appliers[actionType]
     if (applier === undefined) throw badRequest('actionType', `${actionType} is not available yet`)

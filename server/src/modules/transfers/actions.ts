@@ -1,4 +1,4 @@
-import { type AddressScope, addressScopeOf } from '../../access/address-scope.ts'
+import { type AddressScope, visibleScopeOf } from '../../access/address-scope.ts'
 import type { Member } from '../../access/caller.ts'
 import type { Db, Trx } from '../../db/client.ts'
 import { type AppError, conflict, forbidden, notFound } from '../../lib/errors.ts'
@@ -42,14 +42,14 @@ export type Outcome = { id: string } | { refusal: AppError }
 /**
  * Decides on an order and, when it is not refused, reserves its funds: everything or nothing, in `trx`.
  *
- * @throws 400 for a wrong order, 404 for an address the member does not see, 403 for one they do not own, 409 for too little available, a
+ * @throws 400 for a wrong order, 404 for an address the member does not see, 403 for one they may not move funds from, 409 for too little available, a
  *   disabled token or a quorum that cannot be reached
  */
 export async function requestTransfer(
   trx: Trx,
   { member, body, approvalTtlHours, now }: { member: Member; body: TransferBody; approvalTtlHours: number; now: Date },
 ): Promise<Outcome> {
-  const order = await readOrder(trx, addressScopeOf(member), body, now, member)
+  const order = await readOrder(trx, visibleScopeOf(member), body, now, true)
   const { source } = order
   if (source.token_enabled !== true) throw conflict(`The token ${source.token_code} is disabled`)
   let available = 0n
@@ -145,19 +145,19 @@ export async function requestTransfer(
 /**
  * What would happen to an order right now; changes nothing and locks nothing.
  * @param scope which source addresses whoever asks may name
- * @param spender who would order it; null for a simulation, which may be about anybody
+ * @param spends whether whoever asks would order it; a simulation may be about anybody
  */
 export async function previewTransfer(
   db: Db,
   {
     scope,
     initiator,
-    spender,
+    spends,
     body,
     now,
-  }: { scope: AddressScope; initiator: Initiator; spender: Member | null; body: TransferBody; now: Date },
+  }: { scope: AddressScope; initiator: Initiator; spends: boolean; body: TransferBody; now: Date },
 ) {
-  const order = await readOrder(db, scope, body, now, spender)
+  const order = await readOrder(db, scope, body, now, spends)
   return { order, decision: await decide(db, questionOf(scope.vaultId, initiator, order, now)) }
 }
 
@@ -358,18 +358,18 @@ async function recordVote(
   })
 }
 
-/** With `spender`, only for whoever may move the funds: to see an address is not to own it. */
+/** When it `spends`, only for whoever may move the funds: to see an address is not enough. */
 async function readOrder(
   db: Db | Trx,
   scope: AddressScope,
   body: TransferBody,
   now: Date,
-  spender: Member | null,
+  spends: boolean,
 ): Promise<Order> {
   const source = await findSource(db, scope, body.fromAddressId, body, now)
   if (source === null) throw notFound('Address')
-  if (spender !== null && source.owner_id !== spender.userId) {
-    throw forbidden('Only the owner of an address may move its funds')
+  if (spends && !source.can_transfer) {
+    throw forbidden('Only the owner of an address and whoever they grant it to may move its funds')
   }
   return planOrder(source, body)
 }
@@ -387,6 +387,7 @@ function questionOf(vaultId: string, initiator: Initiator, { source, to, amount 
     networkSlug: source.network_slug,
     sourceAddressId: source.address_id,
     sourceAddress: source.address,
+    addressGroupIds: source.folder_ids,
     routeVariants: source.route_variants,
     destination: { address: to.address, key: to.key, networkType: source.network_type },
     ...recipientFacts(source.to_address_id !== null, source.counterparty),

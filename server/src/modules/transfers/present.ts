@@ -1,11 +1,9 @@
-import type { Member } from '../../access/caller.ts'
 import { formatDecimal } from '../../lib/money.ts'
 import { toApprover } from '../approvals/present.ts'
 import { isQuorumReachable } from '../approvals/tally.ts'
 import type { TransferRow } from './queries.ts'
 
-/** `member` decides whether the recipient's address of this vault is named: only to its owner or an administrator. */
-export function toTransfer(row: TransferRow, member: Member) {
+export function toTransfer(row: TransferRow) {
   const isWaiting = row.status === 'awaiting_approval'
   return {
     id: row.id,
@@ -13,7 +11,7 @@ export function toTransfer(row: TransferRow, member: Member) {
     fromAddressId: row.address_id,
     initiatorId: row.initiator_id,
     toAddress: row.to_address,
-    toAddressId: member.isAdmin ? row.to_address_id : null,
+    toAddressId: row.to_address_id,
     amount: row.amount,
     amountDecimal: formatDecimal(row.amount, row.decimals),
     asset: row.token_code,

@@ -1,5 +1,12 @@
 import { sql } from 'kysely'
-import type { AddressScope } from '../../access/address-scope.ts'
+import {
+  type AddressScope,
+  allVisible,
+  isAddressInScope,
+  isOperationInScope,
+  isTransferAllowed,
+  visibleScopeOf,
+} from '../../access/address-scope.ts'
 import type { Member } from '../../access/caller.ts'
 import type { Db, Trx } from '../../db/client.ts'
 import type { Position } from '../../lib/cursor.ts'
@@ -19,6 +26,8 @@ export type SourceRow = RateColumns & {
   address_key: string
   derivation_path: string
   owner_id: string
+  /** Whoever asked may move what is on the address. */
+  can_transfer: boolean
   network_id: string
   network_slug: string
   network_type: NetworkType
@@ -34,6 +43,8 @@ export type SourceRow = RateColumns & {
   counterparty: AddressOwner | null
   /** The segments of the source address, by codes. */
   route_variants: { route: string; variant: string }[]
+  /** The folders that the source address is in. */
+  folder_ids: string[]
 }
 
 /** Everything an order refers to, in one round trip; null when the caller does not see the source address. */
@@ -45,14 +56,16 @@ export async function findSource(
   now: Date,
 ): Promise<SourceRow | null> {
   const { rows } = await sql<SourceRow>`
-    select a.id as address_id, a.address, a.address_key, a.derivation_path, a.owner_id, n.id as network_id,
-      n.slug as network_slug, n.type as network_type, n.coin_type, t.id as token_id, t.code as token_code,
+    select a.id as address_id, a.address, a.address_key, a.derivation_path, a.owner_id,
+      ${isTransferAllowed(scope, 'a')} as can_transfer, n.id as network_id, n.slug as network_slug, n.type as network_type, n.coin_type, t.id as token_id, t.code as token_code,
       t.contract_address, t.decimals, t.enabled as token_enabled, l.balance as available, d.id as to_address_id,
       ${ownerOfAddress(sql`a.vault_id`, sql`a.network_id`, addressKeyOn('n', body.toAddress))} as counterparty,
       r.usd_rate, r.usd_rate_as_of, r.usd_rate_source,
       (select coalesce(jsonb_agg(jsonb_build_object('route', x.code, 'variant', y.code) order by x.position), '[]')
         from routes x join variants y on y.vault_id = x.vault_id and y.route_id = x.id
-        where x.vault_id = a.vault_id and a.segments ->> x.code = y.path_id::text) as route_variants
+        where x.vault_id = a.vault_id and a.segments ->> x.code = y.path_id::text) as route_variants,
+      array(select m.group_id from address_group_members m
+        where m.vault_id = a.vault_id and m.address_id = a.id order by m.group_id) as folder_ids
     from addresses a
     join networks n on n.id = a.network_id
     left join tokens t on t.network_id = a.network_id and ${
@@ -66,8 +79,7 @@ export async function findSource(
     left join addresses d on d.vault_id = a.vault_id and d.network_id = a.network_id
       and d.address_key = ${addressKeyOn('n', body.toAddress)}
     ${newestRate('t.id', now)}
-    where a.vault_id = ${scope.vaultId} and a.id = ${addressId}
-      and (${scope.ownerId}::text is null or a.owner_id = ${scope.ownerId})`.execute(db)
+    where a.id = ${addressId} and ${isAddressInScope(scope, 'a')}`.execute(db)
   return rows[0] ?? null
 }
 
@@ -138,13 +150,15 @@ export type TransferRow = {
   approvers: ApproverRow[]
 }
 
-const transferColumns = sql`
+/** `to_address_id` names an address of the vault only to whoever may see it. */
+const transferColumns = (scope: AddressScope) => sql`
   o.id, o.vault_id, v.code as vault_code, v.name as vault_name, o.address_id, a.address as from_address, a.derivation_path,
   o.owner_id, o.initiator_id, ${profileOf('i')} as initiator, n.slug as network, o.token_id, k.code as token_code,
   k.symbol as token_symbol, k.decimals, t.contract_address, o.amount, o.status, o.flow_type, o.counterparty_id, o.counterparty_address_id,
   o.counterparty_name, o.counterparty_kind, o.tx_hash, o.usd_rate,
   o.usd_rate_as_of, o.usd_rate_source, o.usd_value, o.tags, o.payment_purpose, o.note, o.created_at, o.confirmed_at,
-  o.updated_at, t.to_address, t.to_address_id, t.payload, t.payload_hash, t.decision, t.decision_policy_id,
+  o.updated_at, t.to_address, (select r.id from addresses r
+    where r.id = t.to_address_id and ${isAddressInScope(allVisible(scope), 'r')}) as to_address_id, t.payload, t.payload_hash, t.decision, t.decision_policy_id,
   t.decision_policy_code, t.decision_policy_name, t.approval_threshold, t.expires_at, t.phase, t.fee, t.failure_reason,
   t.halt_reason, ${requirementsOf(sql.ref('o.vault_id'), sql.ref('o.id'))} as requirements,
   ${approversOf(sql.ref('o.vault_id'), sql.ref('o.id'))} as approvers`
@@ -158,12 +172,13 @@ const transferSources = sql`
   join tokens k on k.id = o.token_id
   join users i on i.id = o.initiator_id`
 
-/** A transfer that the member may see: as initiator, owner of the source address, approver, or administrator. */
+/** A transfer that the member may see: as initiator, owner or viewer of the source address, approver, or administrator. */
 export async function findTransfer(db: Db | Trx, member: Member, id: string): Promise<TransferRow | null> {
+  const scope = visibleScopeOf(member)
   const { rows } = await sql<TransferRow>`
-    select ${transferColumns} from ${transferSources}
+    select ${transferColumns(scope)} from ${transferSources}
     where o.vault_id = ${member.vault.id} and o.id = ${id} and o.type = 'transfer' and (
-      ${member.isAdmin} or o.initiator_id = ${member.userId} or o.owner_id = ${member.userId} or exists (
+      ${isOperationInScope(scope, 'o')} or exists (
         select from approval_voters s
         where s.vault_id = o.vault_id and s.subject_id = o.id and s.user_id = ${member.userId}))`.execute(db)
   return rows[0] ?? null
@@ -171,12 +186,11 @@ export async function findTransfer(db: Db | Trx, member: Member, id: string): Pr
 
 type ListOptions = { status: OperationStatus | null; after: Position | null; limit: number }
 
-/** Transfers from addresses in scope, newest first; one row more than the limit. */
+/** Transfers in scope, newest first; one row more than the limit. */
 export async function listTransfers(db: Db, scope: AddressScope, options: ListOptions): Promise<TransferRow[]> {
   const { rows } = await sql<TransferRow>`
-    select ${transferColumns} from ${transferSources}
-    where o.vault_id = ${scope.vaultId} and o.type = 'transfer'
-      ${scope.ownerId === null ? sql`` : sql`and o.owner_id = ${scope.ownerId}`}
+    select ${transferColumns(scope)} from ${transferSources}
+    where ${isOperationInScope(scope, 'o')} and o.type = 'transfer'
       ${options.status === null ? sql`` : sql`and o.status = ${options.status}`}
       ${options.after === null ? sql`` : sql`and (o.created_at, o.id) < (${options.after.createdAt}, ${options.after.id})`}
     order by o.created_at desc, o.id desc limit ${options.limit + 1}`.execute(db)

@@ -109,8 +109,9 @@ describe('ordering a transfer', () => {
     expect(await bench.balances(whale.id)).toEqual({ available: '0', reserved: decimalOf(rawAmountMax) })
   })
 
-  it('marks a transfer to another address of the vault as internal and names that only to administrators', async () => {
-    const other = await createAddress(bench.owner, { token: 'USDT' })
+  it('marks a transfer to another address of the vault as internal and names that to whoever may see it', async () => {
+    const stranger = await addMember(bench.test, bench.vault, 'recipient@example.org', ['treasury'])
+    const other = await createAddress(stranger, { token: 'USDT' })
     const { body } = await order('1', { toAddress: other.address.toLowerCase() })
     expect(body).toMatchObject({ flowType: 'internal', toAddress: other.address, toAddressId: null })
     expect((await bench.read(body.id, bench.vault.admin)).toAddressId).toBe(other.id)

@@ -1,4 +1,4 @@
-import { addressScopeOf } from '../../access/address-scope.ts'
+import { addressScopeOf, visibleScopeOf } from '../../access/address-scope.ts'
 import { type Member, memberOf } from '../../access/caller.ts'
 import type { Db, Trx } from '../../db/client.ts'
 import type { Deps } from '../../deps.ts'
@@ -61,9 +61,9 @@ export function transferRoutes(app: App, deps: Deps): void {
     async (request) => {
       const member = memberOf(request)
       const { order, decision } = await previewTransfer(deps.db, {
-        scope: addressScopeOf(member),
+        scope: visibleScopeOf(member),
         initiator: member,
-        spender: member,
+        spends: true,
         body: request.body,
         now: deps.clock(),
       })
@@ -84,7 +84,8 @@ export function transferRoutes(app: App, deps: Deps): void {
     route({
       operationId: 'listTransfers',
       summary: 'Transfers, newest first',
-      description: 'A member reads transfers from their own addresses, an administrator those of the whole vault.',
+      description:
+        'A member reads transfers from their own addresses and those they ordered, with `includeShared` also those from addresses shared with them; an administrator those of the whole vault.',
       tag,
       access: 'member',
       params: VaultParams,
@@ -93,15 +94,11 @@ export function transferRoutes(app: App, deps: Deps): void {
     }),
     async (request) => {
       const member = memberOf(request)
-      const { status, userId } = request.query
+      const { status, userId, folderId, includeShared } = request.query
+      const scope = addressScopeOf(member, { userId, folderId, includeShared })
       const options = { ...pageOf(request.query), status: status ?? null }
-      const rows = await listTransfers(deps.db, addressScopeOf(member, userId), options)
-      return toPage(
-        rows,
-        options.limit,
-        (row) => ({ createdAt: row.created_at, id: row.id }),
-        (row) => toTransfer(row, member),
-      )
+      const rows = await listTransfers(deps.db, scope, options)
+      return toPage(rows, options.limit, (row) => ({ createdAt: row.created_at, id: row.id }), toTransfer)
     },
   )
 
@@ -121,7 +118,7 @@ export function transferRoutes(app: App, deps: Deps): void {
       const member = memberOf(request)
       const row = await getTransfer(deps.db, member, request.params.id)
       const reader = { isAdmin: member.isAdmin, isInitiator: row.initiator_id === member.userId }
-      return { ...toTransfer(row, member), decision: toPolicyDecision(row.decision, reader) }
+      return { ...toTransfer(row), decision: toPolicyDecision(row.decision, reader) }
     },
   )
 
@@ -142,7 +139,7 @@ export function transferRoutes(app: App, deps: Deps): void {
       const row = await getTransfer(deps.db, member, request.params.id)
       return {
         schemaVersion: '1' as const,
-        transfer: toTransfer(row, member),
+        transfer: toTransfer(row),
         payload: row.payload,
         payloadHash: row.payload_hash.toString('hex'),
         decision: row.decision,
@@ -198,7 +195,7 @@ export function transferRoutes(app: App, deps: Deps): void {
 }
 
 async function readTransfer(db: Db | Trx, member: Member, id: string) {
-  return toTransfer(await getTransfer(db, member, id), member)
+  return toTransfer(await getTransfer(db, member, id))
 }
 
 async function getTransfer(db: Db | Trx, member: Member, id: string): Promise<TransferRow> {

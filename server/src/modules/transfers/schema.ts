@@ -3,7 +3,9 @@ import {
   Closed,
   DecimalAmount,
   Enum,
+  FolderFilter,
   Id,
+  IncludeShared,
   Nullable,
   pageQuery,
   RawAmount,
@@ -164,6 +166,8 @@ export const TransferPreview = Closed(
 export const TransferQuery = Closed({
   status: Type.Optional(Enum(transferStatuses)),
   userId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+  folderId: FolderFilter,
+  includeShared: IncludeShared,
   ...pageQuery,
 })
 
