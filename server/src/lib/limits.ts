@@ -32,6 +32,8 @@ export const variantsPerRouteMax = 500
 export const groupsPerInvitationMax = 50
 export const chainStepsMax = 50
 export const addressesPerCounterpartyMax = 200
+/** They are listed whole, without pages. */
+export const relationsPerOperationMax = 500
 
 /** 2^256 - 1: the largest raw amount there is (decisions.md, section 0). */
 export const rawAmountMax = 2n ** 256n - 1n
@@ -48,6 +50,11 @@ export const idempotencyTtlHours = 24
 export const signInAttemptTtlHours = 24
 export const purgedRowsPerTransactionMax = 10_000
 export const webhookToleranceSeconds = 300
+
+/** Group commit of the webhook: see db/group-commit.ts. */
+export const eventsPerCommitMax = 256
+export const eventCommitsInFlightMax = 2
+export const eventsWaitingMax = 4_096
 
 export const transactionAttemptsMax = 5
 export const rateAgeMinutesMax = 15

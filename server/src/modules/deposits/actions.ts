@@ -1,39 +1,51 @@
 import { sql } from 'kysely'
 import type { Trx } from '../../db/client.ts'
-import { badRequest } from '../../lib/errors.ts'
+import type { WalletEvents } from '../../db/types.ts'
+import { type AppError, badRequest } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { parseDecimal } from '../../lib/money.ts'
 import { lockOnchainAddress } from '../addresses/queries.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { depositPosting } from '../ledger/postings.ts'
-import { insertOperation } from '../operations/write.ts'
+import { insertOperations, type NewOperation } from '../operations/write.ts'
 import { type DepositEvent, parseWalletEvent } from './parse-event.ts'
-import { type EventTarget, findEventTarget } from './queries.ts'
+import { type DepositKey, type EventTarget, findDepositsByKey, findEventTargets } from './queries.ts'
 
 export type EventOutcome = 'credited' | 'duplicate' | 'ignored' | 'unmatched' | 'quarantined'
+
+/** An authentic event; null: of a kind that is not ours. `rawBody` is what arrived. */
+export type Arrival = { event: DepositEvent | null; rawBody: string }
+
+/** What an arrival is answered; a fault is answered with its 400 and leaves nothing behind. */
+export type ArrivalAnswer = { outcome: EventOutcome; depositId: string | null } | { fault: AppError }
+
 type Credit = {
   outcome: EventOutcome
   vaultId: string | null
   depositId: string | null
   addressKey: string | null
-  quarantined?: object
+  /** The amount that contradicts the deposit, in raw units. */
+  quarantined: { amount: string } | null
 }
 
-const ignored: Credit = { outcome: 'ignored', vaultId: null, depositId: null, addressKey: null }
+const ignored: Credit = { outcome: 'ignored', vaultId: null, depositId: null, addressKey: null, quarantined: null }
 
 /**
- * Stores an authentic event as it arrived and does what it says, both in `trx`: a credit and its record cannot part.
- * @throws 400 for malformed fields; nothing is written then
+ * Stores authentic events as they arrived and does what they say, all in `trx`: a credit and its record cannot part. A
+ * wrong one changes nothing for the others.
  */
-export async function receiveWalletEvent(
-  trx: Trx,
-  { body, rawBody, now }: { body: unknown; rawBody: string; now: Date },
-): Promise<{ outcome: EventOutcome; depositId: string | null }> {
-  const event = parseWalletEvent(body)
-  const credit = event === null ? ignored : await creditDeposit(trx, event, now)
-  await trx
-    .insertInto('wallet_events')
-    .values({
+export async function receiveWalletEvents(trx: Trx, arrivals: Arrival[], now: Date): Promise<ArrivalAnswer[]> {
+  const found = await creditDeposits(
+    trx,
+    arrivals.flatMap(({ event }) => (event === null ? [] : [event])),
+    now,
+  )
+  const credits = arrivals.map(({ event }) => (event === null ? ignored : found.shift()!))
+  const records: Record<keyof WalletEvents, unknown>[] = []
+  for (const [i, credit] of credits.entries()) {
+    if ('fault' in credit) continue
+    const { event, rawBody } = arrivals[i]!
+    records.push({
       id: newId(now),
       received_at: now,
       body: rawBody,
@@ -42,10 +54,15 @@ export async function receiveWalletEvent(
       outcome: credit.outcome,
       vault_id: credit.vaultId,
       deposit_id: credit.depositId,
-      quarantined: quarantinedOf(credit),
+      quarantined: credit.quarantined,
     })
-    .execute()
-  return { outcome: credit.outcome, depositId: credit.depositId }
+  }
+  await sql`
+    insert into wallet_events
+    select * from json_populate_recordset(null::wallet_events, ${JSON.stringify(records)}::json)`.execute(trx)
+  return credits.map((credit) =>
+    'fault' in credit ? credit : { outcome: credit.outcome, depositId: credit.depositId },
+  )
 }
 
 /** Credits the events that arrived before their address existed; runs in the transaction that creates the address. */
@@ -54,7 +71,7 @@ export async function creditUnmatchedEvents(
   address: { networkId: string; addressKey: string },
   now: Date,
 ): Promise<void> {
-  const events = await trx
+  const stored = await trx
     .selectFrom('wallet_events')
     .innerJoin('networks', 'networks.slug', 'wallet_events.network')
     .select(['wallet_events.id', 'wallet_events.body'])
@@ -63,60 +80,135 @@ export async function creditUnmatchedEvents(
     .where('wallet_events.outcome', '=', 'unmatched')
     .orderBy('wallet_events.id')
     .execute()
-  for (const stored of events) {
-    const event = parseWalletEvent(JSON.parse(stored.body))
-    if (event === null) continue
-    const credit = await creditDeposit(trx, event, now)
+  const events = stored.flatMap(({ id, body }) => {
+    const event = parseWalletEvent(JSON.parse(body))
+    return event === null ? [] : [{ id, event }]
+  })
+  const credits = await creditDeposits(
+    trx,
+    events.map(({ event }) => event),
+    now,
+  )
+  for (const [i, credit] of credits.entries()) {
+    if ('fault' in credit) throw credit.fault
     await trx
       .updateTable('wallet_events')
       .set({
         outcome: credit.outcome,
         vault_id: credit.vaultId,
         deposit_id: credit.depositId,
-        quarantined: quarantinedOf(credit),
+        quarantined: credit.quarantined === null ? null : JSON.stringify(credit.quarantined),
       })
-      .where('id', '=', stored.id)
+      .where('id', '=', events[i]!.id)
       .execute()
   }
 }
 
-function quarantinedOf(credit: Credit): string | null {
-  return credit.quarantined === undefined ? null : JSON.stringify(credit.quarantined)
+/** An event that is to be credited, unless it was before. */
+type Candidate = { n: number; event: DepositEvent; addressKey: string; operation: NewOperation }
+
+/** Credits every event that is due, each once; the answers are in the order of the events. */
+async function creditDeposits(trx: Trx, events: DepositEvent[], now: Date): Promise<(Credit | { fault: AppError })[]> {
+  if (events.length === 0) return []
+  const targets = await findRecipients(trx, events, now)
+  const candidates: Candidate[] = []
+  const credits = events.map((event, n): Credit | { fault: AppError } => {
+    const target = targets[n]!
+    if (target === null || target.token === null || !target.token.enabled) return ignored
+    const amount = parseDecimal(event.amountDecimal, target.token.decimals)
+    if (amount === null)
+      return { fault: badRequest('tx.amount', `must fit a token of ${target.token.decimals} decimals`) }
+    const { addressKey } = target
+    if (target.address === null) return { ...ignored, outcome: 'unmatched', addressKey }
+    const operation = toOperation(event, target, target.token, target.address, amount, now)
+    candidates.push({ n, event, addressKey, operation })
+    return { outcome: 'credited', vaultId: operation.vaultId, depositId: operation.id, addressKey, quarantined: null }
+  })
+
+  const insertedIds = await insertDeposits(trx, candidates)
+  const fresh = candidates.filter(({ operation }) => insertedIds.has(operation.id)).map(({ operation }) => operation)
+  await insertOperations(trx, fresh)
+  const repeated = candidates.filter(({ operation }) => !insertedIds.has(operation.id))
+  const firsts = await findDepositsByKey(trx, repeated.map(keyOf))
+  for (const [i, candidate] of repeated.entries()) credits[candidate.n] = compareWithFirst(candidate, firsts[i]!)
+  await postEntries(
+    trx,
+    fresh.map(({ id, ...operation }) => depositPosting({ ...operation, operationId: id })),
+    now,
+  )
+  return credits
 }
 
-async function creditDeposit(trx: Trx, event: DepositEvent, now: Date): Promise<Credit> {
-  const target = await findRecipient(trx, event, now)
-  if (target === null || target.token === null || !target.token.enabled) return ignored
-  const amount = parseDecimal(event.amountDecimal, target.token.decimals)
-  if (amount === null) throw badRequest('tx.amount', `must fit a token of ${target.token.decimals} decimals`)
-  const { address, token, addressKey } = target
-  if (address === null) return { outcome: 'unmatched', vaultId: null, depositId: null, addressKey }
+/** Inserts what has no deposit of the same key yet, in the order of the keys so that no two batches wait in a circle. */
+async function insertDeposits(trx: Trx, candidates: Candidate[]): Promise<Set<string>> {
+  if (candidates.length === 0) return new Set()
+  const rows = candidates.map((candidate) => ({
+    vault_id: candidate.operation.vaultId,
+    id: candidate.operation.id,
+    address_id: candidate.operation.addressId,
+    token_id: candidate.operation.tokenId,
+    tx_hash: candidate.event.txHash,
+    tx_index: candidate.event.index,
+    from_address: candidate.event.fromAddress,
+    created_at: candidate.operation.now,
+  }))
+  const inserted = await sql<{ id: string }>`
+    insert into deposits (vault_id, id, address_id, token_id, tx_hash, tx_index, from_address, created_at)
+    select vault_id, id, address_id, token_id, tx_hash, tx_index, from_address, created_at from json_populate_recordset(null::deposits, ${JSON.stringify(rows)}::json) with ordinality as d
+    order by d.vault_id, d.address_id, d.token_id, d.tx_hash, d.tx_index, d.ordinality
+    on conflict (vault_id, address_id, token_id, tx_hash, tx_index) do nothing
+    returning id`.execute(trx)
+  return new Set(inserted.rows.map(({ id }) => id))
+}
 
-  const { vaultId } = address
-  const id = newId(now)
-  const inserted = await trx
-    .insertInto('deposits')
-    .values({
-      vault_id: vaultId,
-      id,
-      address_id: address.id,
-      token_id: token.id,
-      tx_hash: event.txHash,
-      tx_index: event.index,
-      from_address: event.fromAddress,
-      created_at: now,
-    })
-    .onConflict((conflict) =>
-      conflict.columns(['vault_id', 'address_id', 'token_id', 'tx_hash', 'tx_index']).doNothing(),
-    )
-    .returning('id')
-    .executeTakeFirst()
-  if (inserted === undefined)
-    return compareWithFirst(trx, { vaultId, addressId: address.id, tokenId: token.id, addressKey, event, amount })
+/**
+ * An address may be created at this very moment: before an event is left unmatched, the lock that address creation
+ * holds is taken and the address is looked for once more.
+ */
+async function findRecipients(trx: Trx, events: DepositEvent[], now: Date): Promise<(EventTarget | null)[]> {
+  const targets = await findEventTargets(trx, events, now)
+  const homeless = targets.flatMap((target, n) =>
+    target !== null && target.address === null && target.token !== null ? [{ n, target }] : [],
+  )
+  if (homeless.length === 0) return targets
+  const keys = new Map(homeless.map(({ target }) => [`${target.networkId} ${target.addressKey}`, target]))
+  for (const [, { networkId, addressKey }] of [...keys].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    await lockOnchainAddress(trx, networkId, addressKey)
+  }
+  const again = await findEventTargets(
+    trx,
+    homeless.map(({ n }) => events[n]!),
+    now,
+  )
+  for (const [i, { n }] of homeless.entries()) targets[n] = again[i]!
+  return targets
+}
 
-  await insertOperation(trx, {
-    vaultId,
-    id,
+/** The same event again is a duplicate; the same event with another amount is set aside for people to look at. */
+function compareWithFirst({ addressKey, operation }: Candidate, first: { id: string; amount: bigint }): Credit {
+  const { vaultId, amount } = operation
+  const common = { vaultId, depositId: first.id, addressKey }
+  return first.amount === amount
+    ? { ...common, outcome: 'duplicate', quarantined: null }
+    : { ...common, outcome: 'quarantined', quarantined: { amount: amount.toString() } }
+}
+
+function keyOf({ event, operation }: Candidate): DepositKey {
+  const { vaultId, addressId, tokenId } = operation
+  return { vaultId, addressId, tokenId, txHash: event.txHash, index: event.index }
+}
+
+function toOperation(
+  event: DepositEvent,
+  target: EventTarget,
+  token: { id: string; decimals: number },
+  address: { vaultId: string; id: string; ownerId: string },
+  amount: bigint,
+  now: Date,
+): NewOperation {
+  return {
+    vaultId: address.vaultId,
+    id: newId(now),
     type: 'deposit',
     status: 'confirmed',
     addressId: address.id,
@@ -136,50 +228,5 @@ async function creditDeposit(trx: Trx, event: DepositEvent, now: Date): Promise<
     now,
     confirmedAt: now,
     blockchainAt: event.blockTime,
-  })
-  await postEntries(
-    trx,
-    [depositPosting({ vaultId, tokenId: token.id, addressId: address.id, operationId: id, amount })],
-    now,
-  )
-  return { outcome: 'credited', vaultId, depositId: id, addressKey }
-}
-
-/**
- * An address may be created at this very moment: before an event is left unmatched, the lock that address creation
- * holds is taken and the address is looked for once more.
- */
-async function findRecipient(trx: Trx, event: DepositEvent, now: Date): Promise<EventTarget | null> {
-  const target = await findEventTarget(trx, event, now)
-  if (target === null || target.address !== null || target.token === null) return target
-  await lockOnchainAddress(trx, target.networkId, target.addressKey)
-  return findEventTarget(trx, event, now)
-}
-
-type Repeated = {
-  vaultId: string
-  addressId: string
-  tokenId: string
-  addressKey: string
-  event: DepositEvent
-  amount: bigint
-}
-
-/** The same event again is a duplicate; the same event with another amount is set aside for people to look at. */
-async function compareWithFirst(trx: Trx, repeated: Repeated): Promise<Credit> {
-  const { vaultId, addressId, tokenId, addressKey, event, amount } = repeated
-  const { rows } = await sql<{ id: string; amount: string }>`
-    select o.id, o.amount from deposits d join operations o on o.vault_id = d.vault_id and o.id = d.id
-    where d.vault_id = ${vaultId} and d.address_id = ${addressId} and d.token_id = ${tokenId}
-      and d.tx_hash = ${event.txHash} and d.tx_index = ${event.index}`.execute(trx)
-  const first = rows[0]
-  if (first === undefined) throw new Error('A deposit that blocks another one must exist')
-  if (BigInt(first.amount) === amount) return { outcome: 'duplicate', vaultId, depositId: first.id, addressKey }
-  return {
-    outcome: 'quarantined',
-    vaultId,
-    depositId: first.id,
-    addressKey,
-    quarantined: { amount: amount.toString() },
   }
 }

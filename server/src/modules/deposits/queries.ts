@@ -4,7 +4,7 @@ import type { Db, Trx } from '../../db/client.ts'
 import type { Position } from '../../lib/cursor.ts'
 import { type AddressOwner, type CounterpartyKind, ownerOfAddress } from '../counterparties/queries.ts'
 import { newestRate, type RateColumns, type RateSnapshot, toRateSnapshot } from '../rates/queries.ts'
-import { addressKeyOn } from '../registry/queries.ts'
+import { addressKeyIn, bitcoinKeyOf } from '../registry/queries.ts'
 import type { DepositEvent } from './parse-event.ts'
 
 /** What the registry and the address book say of an event. */
@@ -19,39 +19,53 @@ export type EventTarget = {
   rate: RateSnapshot | null
 }
 
-/** Resolves network, token and recipient of an event in one round trip; null for an unknown network. */
-export async function findEventTarget(db: Db | Trx, event: DepositEvent, now: Date): Promise<EventTarget | null> {
-  const { rows } = await sql<
-    {
-      network_id: string
-      address_key: string
-      token_id: string | null
-      decimals: number
-      enabled: boolean
-      vault_id: string | null
-      address_id: string
-      owner_id: string
-      is_internal: boolean
-      counterparty: AddressOwner | null
-    } & RateColumns
-  >`
-    select n.id as network_id, k.address_key, t.id as token_id, t.decimals, t.enabled,
+type TargetRow = RateColumns & {
+  n: number
+  network_id: string
+  address_key: string
+  token_id: string | null
+  decimals: number
+  enabled: boolean
+  vault_id: string | null
+  address_id: string
+  owner_id: string
+  is_internal: boolean
+  counterparty: AddressOwner | null
+}
+
+/** Resolves network, token and recipient of every event in one round trip; null for an unknown network. */
+export async function findEventTargets(
+  db: Db | Trx,
+  events: DepositEvent[],
+  now: Date,
+): Promise<(EventTarget | null)[]> {
+  const column = (read: (event: DepositEvent) => string | null) => sql`${events.map(read)}::text[]`
+  const { rows } = await sql<TargetRow>`
+    select e.n::int, n.id as network_id, k.address_key, t.id as token_id, t.decimals, t.enabled,
       a.vault_id, a.id as address_id, a.owner_id, r.usd_rate, r.usd_rate_as_of, r.usd_rate_source,
-      exists (select from operations o where o.vault_id = a.vault_id and o.tx_hash = ${event.txHash} and o.type = 'transfer')
+      exists (select from operations o where o.vault_id = a.vault_id and o.tx_hash = e.tx_hash and o.type = 'transfer')
         or exists (select from addresses f where f.vault_id = a.vault_id and f.network_id = n.id
           and f.address_key = k.from_key) as is_internal,
       ${ownerOfAddress(sql`a.vault_id`, sql`n.id`, sql`k.from_key`)} as counterparty
-    from networks n
+    from unnest(${column((e) => e.network)}, ${column((e) => e.contract ?? '')}, ${column((e) => e.txHash)},
+      ${column((e) => e.toAddress)}, ${column((e) => bitcoinKeyOf(e.toAddress))},
+      ${column((e) => e.fromAddress)}, ${column((e) => bitcoinKeyOf(e.fromAddress))}) with ordinality
+      as e(network, contract, tx_hash, recipient, recipient_on_bitcoin, sender, sender_on_bitcoin, n)
+    join networks n on n.slug = e.network
     cross join lateral (
-      select ${addressKeyOn('n', event.toAddress)} as address_key, ${addressKeyOn('n', event.fromAddress)} as from_key,
-        case when n.type = 'evm' then lower(${event.contract ?? ''}) else ${event.contract ?? ''} end as contract_key
+      select ${addressKeyIn('n', sql`e.recipient`, sql`e.recipient_on_bitcoin`)} as address_key,
+        ${addressKeyIn('n', sql`e.sender`, sql`e.sender_on_bitcoin`)} as from_key,
+        case when n.type = 'evm' then lower(e.contract) else e.contract end as contract_key
     ) k
     left join tokens t on t.network_id = n.id and t.contract_key = k.contract_key
     left join addresses a on a.network_id = n.id and a.address_key = k.address_key
-    ${newestRate('t.id', now)}
-    where n.slug = ${event.network}`.execute(db)
-  const row = rows[0]
-  if (row === undefined) return null
+    ${newestRate('t.id', now)}`.execute(db)
+  const targets: (EventTarget | null)[] = events.map(() => null)
+  for (const row of rows) targets[row.n - 1] = toEventTarget(row)
+  return targets
+}
+
+function toEventTarget(row: TargetRow): EventTarget {
   return {
     networkId: row.network_id,
     addressKey: row.address_key,
@@ -61,6 +75,24 @@ export async function findEventTarget(db: Db | Trx, event: DepositEvent, now: Da
     counterparty: row.counterparty,
     rate: toRateSnapshot(row),
   }
+}
+
+/** What tells one deposit from another: the address stands for network and recipient, the token for the contract. */
+export type DepositKey = { vaultId: string; addressId: string; tokenId: string; txHash: string; index: number }
+
+/** The deposits that have these keys, in the order of the keys. */
+export async function findDepositsByKey(trx: Trx, keys: DepositKey[]): Promise<{ id: string; amount: bigint }[]> {
+  if (keys.length === 0) return []
+  const { rows } = await sql<{ id: string; amount: string }>`
+    select o.id, o.amount
+    from unnest(${keys.map((k) => k.vaultId)}::text[], ${keys.map((k) => k.addressId)}::text[],
+      ${keys.map((k) => k.tokenId)}::text[], ${keys.map((k) => k.txHash)}::text[], ${keys.map((k) => k.index)}::int[])
+      with ordinality as k(vault_id, address_id, token_id, tx_hash, tx_index, n)
+    join deposits d using (vault_id, address_id, token_id, tx_hash, tx_index)
+    join operations o on o.vault_id = d.vault_id and o.id = d.id
+    order by k.n`.execute(trx)
+  if (rows.length !== keys.length) throw new Error('A deposit that blocks another one must exist')
+  return rows.map(({ id, amount }) => ({ id, amount: BigInt(amount) }))
 }
 
 export type DepositRow = {

@@ -1,14 +1,17 @@
 import type { FastifyRequest } from 'fastify'
 import { addressScopeOf, visibleScopeOf } from '../../access/address-scope.ts'
 import { memberOf } from '../../access/caller.ts'
+import { createGroupCommit } from '../../db/group-commit.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import type { Deps } from '../../deps.ts'
 import { type App, route } from '../../http/route.ts'
 import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../http/schema.ts'
 import { pageOf, toPage } from '../../lib/cursor.ts'
 import { badRequest, forbidden, notFound } from '../../lib/errors.ts'
+import { eventCommitsInFlightMax, eventsPerCommitMax, eventsWaitingMax } from '../../lib/limits.ts'
 import { parseStrictJson } from '../../lib/strict-json.ts'
-import { receiveWalletEvent } from './actions.ts'
+import { type Arrival, type ArrivalAnswer, receiveWalletEvents } from './actions.ts'
+import { parseWalletEvent } from './parse-event.ts'
 import { toDeposit } from './present.ts'
 import { findDeposit, listDeposits, listQuarantined } from './queries.ts'
 import { Deposit, DepositQuery, WalletEvent, WebhookAnswer } from './schema.ts'
@@ -62,6 +65,12 @@ export function depositRoutes(app: App, deps: Deps): void {
 
 /** The inbound webhook; it lives outside /api/v1 and reads raw bytes, because that is what the signature covers. */
 export function webhookRoutes(app: App, deps: Deps): void {
+  const receive = createGroupCommit<Arrival, ArrivalAnswer>({
+    commit: (arrivals) => inTransaction(deps.db, (trx) => receiveWalletEvents(trx, arrivals, deps.clock())),
+    batchMax: eventsPerCommitMax,
+    inFlightMax: eventCommitsInFlightMax,
+    waitingMax: eventsWaitingMax,
+  })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
     'application/json',
@@ -95,9 +104,9 @@ export function webhookRoutes(app: App, deps: Deps): void {
       }
       const text = decode(rawBody)
       const body = parse(text)
-      const { outcome, depositId } = await inTransaction(deps.db, (trx) =>
-        receiveWalletEvent(trx, { body, rawBody: text, now }),
-      )
+      const answer = await receive({ event: parseWalletEvent(body), rawBody: text })
+      if ('fault' in answer) throw answer.fault
+      const { outcome, depositId } = answer
       return { received: true as const, outcome, ...(depositId === null ? {} : { depositId }) }
     },
   )

@@ -1,5 +1,6 @@
-import { sql } from 'kysely'
+import { type Insertable, sql } from 'kysely'
 import type { Trx } from '../../db/client.ts'
+import type { Operations } from '../../db/types.ts'
 import { usdValueOf } from '../../lib/money.ts'
 import type { RateSnapshot } from '../rates/queries.ts'
 
@@ -36,39 +37,50 @@ export type NewOperation = {
 
 /** Writes what a transfer or deposit shares with every other operation. */
 export async function insertOperation(trx: Trx, operation: NewOperation): Promise<void> {
-  await trx
-    .insertInto('operations')
-    .values({
-      vault_id: operation.vaultId,
-      id: operation.id,
-      type: operation.type,
-      status: operation.status,
-      address_id: operation.addressId,
-      owner_id: operation.ownerId,
-      initiator_id: operation.initiatorId,
-      network_id: operation.networkId,
-      token_id: operation.tokenId,
-      amount: operation.amount.toString(),
-      usd_rate: operation.rate?.usdRate ?? null,
-      usd_rate_as_of: operation.rate?.asOf ?? null,
-      usd_rate_source: operation.rate?.source ?? null,
-      usd_value:
-        operation.rate === null ? null : usdValueOf(operation.amount, operation.decimals, operation.rate.usdRate),
-      flow_type: operation.flowType,
-      counterparty_id: operation.counterparty?.id ?? null,
-      counterparty_address_id: operation.counterparty?.addressId ?? null,
-      counterparty_name: operation.counterparty?.name ?? null,
-      counterparty_kind: operation.counterparty?.kind ?? null,
-      tx_hash: operation.txHash,
-      tags: operation.tags,
-      payment_purpose: operation.paymentPurpose,
-      note: operation.note,
-      created_at: operation.now,
-      confirmed_at: operation.confirmedAt,
-      blockchain_at: operation.blockchainAt,
-      updated_at: operation.now,
-    })
-    .execute()
+  await insertOperations(trx, [operation])
+}
+
+/** As `insertOperation`, for any number of them in one statement. */
+export async function insertOperations(trx: Trx, operations: NewOperation[]): Promise<void> {
+  if (operations.length === 0) return
+  await sql`
+    insert into operations
+    select * from json_populate_recordset(null::operations, ${JSON.stringify(operations.map(toRow))}::json)`.execute(
+    trx,
+  )
+}
+
+function toRow(operation: NewOperation): Insertable<Operations> {
+  return {
+    vault_id: operation.vaultId,
+    id: operation.id,
+    type: operation.type,
+    status: operation.status,
+    address_id: operation.addressId,
+    owner_id: operation.ownerId,
+    initiator_id: operation.initiatorId,
+    network_id: operation.networkId,
+    token_id: operation.tokenId,
+    amount: operation.amount.toString(),
+    usd_rate: operation.rate?.usdRate ?? null,
+    usd_rate_as_of: operation.rate?.asOf ?? null,
+    usd_rate_source: operation.rate?.source ?? null,
+    usd_value:
+      operation.rate === null ? null : usdValueOf(operation.amount, operation.decimals, operation.rate.usdRate),
+    flow_type: operation.flowType,
+    counterparty_id: operation.counterparty?.id ?? null,
+    counterparty_address_id: operation.counterparty?.addressId ?? null,
+    counterparty_name: operation.counterparty?.name ?? null,
+    counterparty_kind: operation.counterparty?.kind ?? null,
+    tx_hash: operation.txHash,
+    tags: operation.tags,
+    payment_purpose: operation.paymentPurpose,
+    note: operation.note,
+    created_at: operation.now,
+    confirmed_at: operation.confirmedAt,
+    blockchain_at: operation.blockchainAt,
+    updated_at: operation.now,
+  }
 }
 
 type Move = {

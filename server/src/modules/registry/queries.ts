@@ -16,9 +16,21 @@ type Paging = { after: Position | null; limit: number }
  * its network is known. Text that is no address there becomes a key that no address has.
  */
 export function addressKeyOn(alias: string, text: string | null): RawBuilder<string | null> {
-  const onBitcoin = text === null ? null : (parseOnchainAddress(text, 'bitcoin')?.key ?? text)
-  return sql`case ${sql.ref(`${alias}.type`)} when 'evm' then lower(${text}::text)
-    when 'bitcoin' then ${onBitcoin}::text else ${text}::text end`
+  return addressKeyIn(alias, sql`${text}::text`, sql`${bitcoinKeyOf(text)}::text`)
+}
+
+/** As `addressKeyOn`, for SQL that holds the text and what `bitcoinKeyOf` makes of it. */
+export function addressKeyIn(
+  alias: string,
+  text: RawBuilder<unknown>,
+  onBitcoin: RawBuilder<unknown>,
+): RawBuilder<string | null> {
+  return sql`case ${sql.ref(`${alias}.type`)} when 'evm' then lower(${text}) when 'bitcoin' then ${onBitcoin} else ${text} end`
+}
+
+/** The key of a Bitcoin address, which SQL cannot tell; other text stays as it is. */
+export function bitcoinKeyOf(text: string | null): string | null {
+  return text === null ? null : (parseOnchainAddress(text, 'bitcoin')?.key ?? text)
 }
 
 /** Networks, newest first, one row more than the limit. */

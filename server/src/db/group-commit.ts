@@ -1,0 +1,69 @@
+import { unavailable } from '../lib/errors.ts'
+import { sqlStateOf } from './transaction.ts'
+
+type Options<Input, Output> = {
+  /** Does the work of all inputs in one transaction and answers each, in their order, after the commit. */
+  commit: (inputs: Input[]) => Promise<Output[]>
+  /** Inputs that travel together at most. */
+  batchMax: number
+  /** Transactions that run at once; two let the next one be prepared while the last one waits for the disk. */
+  inFlightMax: number
+  /** Inputs that may wait; whoever comes then is asked to come again. */
+  waitingMax: number
+}
+
+type Waiting<Input, Output> = {
+  input: Input
+  resolve: (output: Output) => void
+  reject: (error: unknown) => void
+}
+
+/**
+ * Group commit: what arrives while a transaction runs waits and travels together in the next one, so that many share
+ * the price of one commit. Alone, an input goes at once. A batch that one input spoils is done again one by one, so
+ * that nobody else is harmed.
+ */
+export function createGroupCommit<Input, Output>({
+  commit,
+  batchMax,
+  inFlightMax,
+  waitingMax,
+}: Options<Input, Output>): (input: Input) => Promise<Output> {
+  const waiting: Waiting<Input, Output>[] = []
+  let inFlight = 0
+
+  const run = async (batch: Waiting<Input, Output>[]): Promise<void> => {
+    try {
+      const outputs = await commit(batch.map(({ input }) => input))
+      for (const [i, { resolve }] of batch.entries()) resolve(outputs[i]!)
+    } catch (error) {
+      if (batch.length === 1 || !isOfOneInput(error)) for (const { reject } of batch) reject(error)
+      else for (const each of batch) await run([each])
+    }
+  }
+
+  const start = () => {
+    while (inFlight < inFlightMax && waiting.length > 0) {
+      inFlight += 1
+      void run(waiting.splice(0, batchMax)).finally(() => {
+        inFlight -= 1
+        start()
+      })
+    }
+  }
+
+  /** @throws 503 with Retry-After when too many wait already */
+  return (input) => {
+    if (waiting.length >= waitingMax) throw unavailable('Too much is arriving at once', 1)
+    return new Promise((resolve, reject) => {
+      waiting.push({ input, resolve, reject })
+      start()
+    })
+  }
+}
+
+/** Wrong data (class 22) or a broken constraint (class 23) is the fault of one; a lost connection is everybody's. */
+function isOfOneInput(error: unknown): boolean {
+  const state = sqlStateOf(error)
+  return state !== null && (state.startsWith('22') || state.startsWith('23'))
+}
