@@ -6,6 +6,7 @@ import { openDeps } from '../server/src/start.ts'
 import { createAnswerCheck } from '../server/src/testing/answer-check.ts'
 import { createTestApp, type TestApp } from '../server/src/testing/app.ts'
 import { expectations, type Request, type Row } from './access-matrix/expectations.ts'
+import { recordStatements, type Statement } from './access-matrix/statements.ts'
 import {
   type Caller,
   callerNames,
@@ -13,6 +14,7 @@ import {
   fresh,
   type Resources,
   toCaller,
+  viewerNames,
   type World,
 } from './access-matrix/world.ts'
 
@@ -25,7 +27,7 @@ type Operation = {
   /** Names of the body's fields; null without a body. */
   bodyNames: string[] | null
 }
-type Answer = { status: number; text: string }
+type Answer = { status: number; text: string; statements: Statement[] }
 
 const test: TestApp = await createTestApp({ RATE_LIMIT_PER_MINUTE: '0' })
 const operations = operationsOf(test.app)
@@ -34,6 +36,7 @@ const ofVaults = tested.filter(({ path }) => path.includes('{code}'))
 const guarded = tested.filter(({ isPublic }) => !isPublic)
 const check = createAnswerCheck(test.app)
 const checked = new Set<string>()
+const recorder = recordStatements()
 let world: World
 
 /** Another node of the service: its own connections to the same database. */
@@ -46,6 +49,7 @@ beforeAll(async () => {
   secondNode = { app, close: () => app.close().then(close) }
 })
 afterAll(async () => {
+  recorder.stop()
   await secondNode?.close()
   await test.close()
 })
@@ -58,7 +62,9 @@ describe('the table', () => {
   it('T39 knows what to put into every filter that names something of a vault', () => {
     const named = ofVaults.flatMap(({ queryNames }) => queryNames.filter((name) => /Ids?$/.test(name)))
     const known = filtersOf(named).map(({ name }) => name)
-    expect([...new Set(named)].filter((name) => name !== 'tokenId' && !known.includes(name))).toEqual([])
+    expect([...new Set(named)].filter((name) => !/^(token|network)Ids?$/.test(name) && !known.includes(name))).toEqual(
+      [],
+    )
   })
 
   it('T39 has a status for every caller', () => {
@@ -73,20 +79,37 @@ describe('the table', () => {
 })
 
 describe('what is searched for in the answers', () => {
+  const reads = guarded.filter(({ method }) => method === 'GET')
+
   it('T39 is what those read who may, so that not finding it means something', async () => {
-    const answers: string[] = []
-    for (const operation of guarded.filter(({ method }) => method === 'GET')) {
-      const { query, ...request } = await validRequest(operation, world.main.resources)
-      const all: Record<string, string> = operation.queryNames.includes('limit') ? { limit: '100' } : {}
-      answers.push((await send(operation, world.callers.admin, { ...request, query: { ...query, ...all } })).text)
-    }
-    const text = answers.join('\n')
+    const text = await readAll(world.callers.admin)
     const secrets = Object.values(world.main.secrets).flatMap((strings) => [...strings])
     expect(secrets.length).toBeGreaterThan(30)
     // The one thing that is shown once and never again.
     const unseen = secrets.filter((secret) => !text.includes(secret) && !secret.startsWith('srk_'))
     expect(unseen).toEqual([])
   })
+
+  it.for(viewerNames)('T39 is, of what is shared, what %s reads', async (name) => {
+    const text = await readAll(world.callers[name])
+    const { shared, asked } = world.main.secrets
+    expect(shared.size).toBeGreaterThan(10)
+    expect([...shared, ...asked].filter((secret) => !text.includes(secret))).toEqual([])
+  })
+
+  /** Whatever all reads together answer, as widely as they can be asked. */
+  async function readAll(caller: Caller): Promise<string> {
+    const widest = { limit: '100', includeShared: 'true', access: 'all' }
+    // First all that is read about, for what is made later would be in none of the lists.
+    const requests = await Promise.all(reads.map((operation) => validRequest(operation, world.main.resources)))
+    const read = async (operation: Operation, { query, ...request }: Request) => {
+      const more = Object.entries(widest).filter(([name]) => operation.queryNames.includes(name))
+      const answer = await send(operation, caller, { ...request, query: { ...Object.fromEntries(more), ...query } })
+      return answer.text
+    }
+    const texts = await Promise.all(reads.map((operation, index) => read(operation, requests[index]!)))
+    return texts.join('\n')
+  }
 })
 
 describe('every operation by every caller', () => {
@@ -103,6 +126,9 @@ describe('every operation by every caller', () => {
       if (status !== 404) return
       const absent = await send(operation, caller, await validRequest(operation, world.absentIn('harbour')))
       if (absent.text !== answer.text) faults.push(`${caller.name}: ${answer.text} differs from ${absent.text}`)
+      if (ofVaults.includes(operation)) expect(answer.statements.length, operation.operationId).toBeGreaterThan(1)
+      if (workOf(absent) !== workOf(answer))
+        faults.push(`${caller.name}: ${workOf(answer)} differs from ${workOf(absent)}`)
     }
     await Promise.all(world.refused.map((caller) => judge(caller, expected.nobody)))
     for (const caller of Object.values(world.callers))
@@ -112,7 +138,7 @@ describe('every operation by every caller', () => {
 })
 
 describe('ids of another vault', () => {
-  const members = ['owner', 'other', 'approver', 'admin', 'service'] as const
+  const members = ['owner', 'grantee', 'other', 'approver', 'admin', 'service'] as const
   const referring = guarded.filter(refersToSomething)
 
   it.for(referring)('T39 $operationId answers about them as about ids that never existed', async (operation) => {
@@ -147,14 +173,19 @@ describe('ids of another vault', () => {
     for (const filter of filtersOf(operation.queryNames)) {
       for (const name of members) {
         // Within the vault, too: what belongs to somebody else is nothing to a member who may not see it.
-        const strange = [world.rival, ...(name === 'other' || name === 'service' ? [world.main] : [])]
         const own = await validRequest(operation, world.main.resources)
-        const ask = (value: string) =>
-          send(operation, world.callers[name], { ...own, query: { ...own.query, [filter.name]: value } })
+        const isWhatItIsAbout = own.query !== undefined && filter.name in own.query
+        const isBystander = name === 'other' || name === 'service'
+        const strange = [world.rival, ...(isBystander && !isWhatItIsAbout ? [world.main] : [])]
+        const ask = async (value: string) => {
+          const request = { ...own, query: { ...own.query, [filter.name]: value } }
+          const { text } = await send(operation, world.callers[name], request)
+          return withoutReport(text).replaceAll(value, 'value')
+        }
         const absent = await ask(await filter.valueIn(world.absentIn('harbour'), null))
         for (const party of strange) {
           const answer = await ask(await filter.valueIn(party.resources, party))
-          expect(answer, `${name} by ${filter.name}`).toEqual(absent)
+          expect(answer, `${name} by ${filter.name}`).toBe(absent)
         }
       }
     }
@@ -187,7 +218,7 @@ describe('permission comes before validation', () => {
     // Elsewhere it is the thing that is asked for that tells who may do it, so the request must be read first.
     if (expected.outsider !== 403) return
     const strangers = ['outsider', 'foreignAdmin', 'platform', 'foreignService'] as const
-    const ordinary = ['owner', 'other', 'approver', 'service'] as const
+    const ordinary = ['owner', 'grantee', 'other', 'approver', 'service'] as const
     const isForAdministrators = ordinary.every((name) => expected[name] === 403)
     for (const name of isForAdministrators ? [...strangers, ...ordinary] : strangers) {
       if (expected[name] !== 403) continue
@@ -228,7 +259,17 @@ describe('unknown input', () => {
 
 describe('other people’s data', () => {
   const reads = guarded.filter(({ method }) => method === 'GET')
-  const bystanders = ['other', 'service', 'approver', 'foreignAdmin', 'foreignService', 'outsider'] as const
+  const bystanders = [
+    'other',
+    'service',
+    'userViewer',
+    'groupViewer',
+    'grantee',
+    'approver',
+    'foreignAdmin',
+    'foreignService',
+    'outsider',
+  ] as const
 
   it('T40 what bystanders read, counts and cursors included, does not change by what somebody else does', async () => {
     const requests = await Promise.all(reads.map((operation) => standingRequests(operation)))
@@ -237,7 +278,7 @@ describe('other people’s data', () => {
       const readAs = async (name: (typeof bystanders)[number], index: number, request: Request) => {
         const operation = reads[index]!
         const { text } = await send(operation, world.callers[name], request)
-        answers[`${operation.operationId} ${name} ${JSON.stringify(request.query)}`] = text
+        answers[`${operation.operationId} ${name} ${JSON.stringify(request.query)}`] = withoutReport(text)
       }
       for (const index of reads.keys()) {
         const all = bystanders.flatMap((name) => requests[index]!.map((request) => readAs(name, index, request)))
@@ -254,6 +295,8 @@ describe('other people’s data', () => {
     const request = await validRequest(operation, world.main.resources)
     const variations: Record<string, string>[] = [{}]
     if (operation.queryNames.includes('limit')) variations.push({ limit: '1' })
+    if (operation.queryNames.includes('includeShared')) variations.push({ includeShared: 'true' })
+    if (operation.queryNames.includes('access')) variations.push({ access: 'all' })
     if (operation.queryNames.includes('search')) variations.push({ search: 'harbour' })
     if (operation.queryNames.includes('summary')) variations.push({ summary: 'true' })
     return variations.map((more) => ({ ...request, query: { ...request.query, ...more } }))
@@ -367,14 +410,16 @@ async function send({ method, path }: Operation, caller: Caller, request: Reques
   const search = new URLSearchParams(query).toString()
   const url = search === '' ? filled : `${filled}?${search}`
   const sends = body !== undefined && method !== 'GET'
-  const response = await app.inject({
-    method: method as 'GET',
-    url,
-    // Sign-in links are limited by address of the sender; here everyone comes from their own.
-    remoteAddress: `10.0.${Math.floor(fresh() / 250) % 250}.${fresh() % 250}`,
-    headers: sends ? { 'content-type': 'application/json', ...caller.headers } : caller.headers,
-    ...(sends ? { payload: typeof body === 'string' ? body : JSON.stringify(body) } : {}),
-  })
+  const { result: response, statements } = await recorder.during(() =>
+    app.inject({
+      method: method as 'GET',
+      url,
+      // Sign-in links are limited by address of the sender; here everyone comes from their own.
+      remoteAddress: `10.0.${Math.floor(fresh() / 250) % 250}.${fresh() % 250}`,
+      headers: sends ? { 'content-type': 'application/json', ...caller.headers } : caller.headers,
+      ...(sends ? { payload: typeof body === 'string' ? body : JSON.stringify(body) } : {}),
+    }),
+  )
   const isJson = String(response.headers['content-type'] ?? '').startsWith('application/json')
   if (method !== 'GET' && response.statusCode < 300) for (const party of [world.main, world.rival]) party.renew()
   // Once for each kind of answer to each caller: to validate thousands of refusals would take longer than to get them.
@@ -383,20 +428,30 @@ async function send({ method, path }: Operation, caller: Caller, request: Reques
     check(method, filled, { status: response.statusCode, body: response.json(), headers: response.headers })
     checked.add(kind)
   }
-  return { status: response.statusCode, text: response.body }
+  return { status: response.statusCode, text: response.body, statements }
 }
 
 async function withSessionOfItsOwn(caller: Caller): Promise<Caller> {
   return caller.email === null ? caller : toCaller(caller.name, await test.signIn(caller.email))
 }
 
+/** What the database was asked for the answer: as long as that is the same, time tells nothing about what is hidden. */
+function workOf({ statements }: Answer): string {
+  return statements.map(({ text }) => text).join('\n;\n')
+}
+
 /** What the answer holds that the caller may not read and did not send. */
 function leaksOf(caller: Caller, request: Request, { text }: Answer): string[] {
   const sent = JSON.stringify(request)
-  return world
-    .secretsFrom(caller.name)
-    .filter((secret) => text.includes(secret) && !sent.includes(secret))
-    .map((secret) => `${caller.name} reads ${secret} in ${text.slice(0, 500)}`)
+  const withheld = world.secretsFrom(caller.name).filter((secret) => !sent.includes(secret))
+  return findIn(text, withheld).map((secret) => `${caller.name} reads ${secret} in ${text.slice(0, 500)}`)
+}
+
+/** The strings that are in the text; in one pass over texts that are long, such as openapi.json. */
+function findIn(text: string, strings: string[]): string[] {
+  if (text.length < 100_000) return strings.filter((each) => text.includes(each))
+  const words = new Set(text.split(/[^\w-]+/))
+  return strings.filter((each) => (/^[\w-]+$/.test(each) ? words.has(each) : text.includes(each)))
 }
 
 /** Whether the request of the row names something beside the vault. */
@@ -422,6 +477,11 @@ function withNonsenseInside(value: unknown): unknown[] {
   })
 }
 
+/** A report says when it was made, and has an id of its own. */
+function withoutReport(text: string): string {
+  return text.replace(/"report":\{[^}]*\}/, '"report":{}')
+}
+
 function withoutIds(text: string): string {
   return text.replace(/c[0-9a-z]{24}|(policy|group)-\d+/g, 'id').replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time')
 }
@@ -430,18 +490,31 @@ type Filter = { name: string; valueIn(resources: Resources, party: World['rival'
 
 /** The query parameters that name something of a vault; `tokenId` is of the registry, which all vaults share. */
 function filtersOf(queryNames: string[]): Filter[] {
+  const ownerOf: Filter['valueIn'] = async (resources, party) => party?.people.owner.userId ?? resources.address()
   const known: Record<string, Filter['valueIn']> = {
     addressId: (resources) => resources.address(),
     decisionPolicyId: (resources) => resources.policy(),
-    userId: async (resources, party) => party?.people.owner.userId ?? resources.address(),
+    userId: ownerOf,
+    actor: ownerOf,
+    initiatorId: ownerOf,
     counterpartyId: (resources) => resources.counterparty(),
     counterpartyGroupId: (resources) => resources.counterpartyGroup(),
     counterpartyAddressId: async (resources) => (await resources.counterpartyAddress()).addressId,
     groupId: (resources) => resources.counterpartyGroup(),
+    sourceOperationId: (resources) => resources.deposit(),
+    targetOperationId: (resources) => resources.transfer(),
+    folderId: (resources) => resources.folder(),
     target: (resources) => resources.transfer(),
-    actor: async (resources, party) => party?.people.owner.userId ?? resources.address(),
+    category: (resources) => resources.categoryKey(),
+    categoryKey: (resources) => resources.categoryKey(),
   }
-  return queryNames.filter((name) => name in known).map((name) => ({ name, valueIn: known[name]! }))
+  // Reports take lists of what others take one of.
+  known.ownAddressId = known.addressId!
+  known.categories = known.category!
+  return queryNames.flatMap((name) => {
+    const valueIn = known[name] ?? known[name.replace(/s$/, '')]
+    return valueIn === undefined ? [] : [{ name, valueIn }]
+  })
 }
 
 function operationsOf(app: App): Operation[] {

@@ -5,6 +5,10 @@ import { registerOpenApi } from './http/openapi.ts'
 import type { App } from './http/route.ts'
 import { ErrorSchema } from './http/schema.ts'
 import { createServer } from './http/server.ts'
+import { addressGrantRoutes } from './modules/address-grants/routes.ts'
+import { addressGrantComponents } from './modules/address-grants/schema.ts'
+import { addressGroupRoutes } from './modules/address-groups/routes.ts'
+import { addressGroupComponents } from './modules/address-groups/schema.ts'
 import { createAddressApplier } from './modules/addresses/apply-create.ts'
 import { addressRoutes } from './modules/addresses/routes.ts'
 import { addressComponents } from './modules/addresses/schema.ts'
@@ -15,6 +19,9 @@ import { auditRoutes } from './modules/audit/routes.ts'
 import { auditComponents } from './modules/audit/schema.ts'
 import { authRoutes } from './modules/auth/routes.ts'
 import { authComponents } from './modules/auth/schema.ts'
+import { categoryAppliers } from './modules/category-assignments/appliers.ts'
+import { categoryAssignmentRoutes } from './modules/category-assignments/routes.ts'
+import { categoryAssignmentComponents } from './modules/category-assignments/schema.ts'
 import { counterpartyAppliers } from './modules/counterparties/appliers.ts'
 import { counterpartyRoutes } from './modules/counterparties/routes.ts'
 import { counterpartyComponents } from './modules/counterparties/schema.ts'
@@ -30,12 +37,20 @@ import { invitationRoutes } from './modules/invitations/routes.ts'
 import { invitationComponents } from './modules/invitations/schema.ts'
 import { ledgerRoutes } from './modules/ledger/routes.ts'
 import { ledgerComponents } from './modules/ledger/schema.ts'
+import { operationCategoryRoutes } from './modules/operation-categories/routes.ts'
+import { operationCategoryComponents } from './modules/operation-categories/schema.ts'
+import { operationMetadataRoutes } from './modules/operation-metadata/routes.ts'
+import { operationMetadataComponents } from './modules/operation-metadata/schema.ts'
+import { operationRelationRoutes } from './modules/operation-relations/routes.ts'
+import { operationRelationComponents } from './modules/operation-relations/schema.ts'
 import { policyRoutes } from './modules/policies/routes.ts'
 import { policyComponents } from './modules/policies/schema.ts'
 import { rateRoutes } from './modules/rates/routes.ts'
 import { rateComponents } from './modules/rates/schema.ts'
 import { registryRoutes } from './modules/registry/routes.ts'
 import { registryComponents } from './modules/registry/schema.ts'
+import { reportRoutes } from './modules/reports/routes.ts'
+import { reportComponents } from './modules/reports/schema.ts'
 import { serviceTokenRoutes } from './modules/service-tokens/routes.ts'
 import { serviceTokenComponents } from './modules/service-tokens/schema.ts'
 import { simulationRoutes } from './modules/simulations/routes.ts'
@@ -84,7 +99,14 @@ const components = [
   ...depositComponents,
   ...transferComponents,
   ...historyComponents,
+  ...reportComponents,
+  ...operationCategoryComponents,
+  ...categoryAssignmentComponents,
+  ...operationMetadataComponents,
+  ...operationRelationComponents,
   ...addressComponents,
+  ...addressGrantComponents,
+  ...addressGroupComponents,
 ]
 
 const apiModules: ((app: App, deps: Deps) => void)[] = [
@@ -102,7 +124,14 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   transferRoutes,
   (app, deps) => simulationRoutes(app, deps, appliersOf(deps)),
   historyRoutes,
+  reportRoutes,
+  operationCategoryRoutes,
+  categoryAssignmentRoutes,
+  operationMetadataRoutes,
+  operationRelationRoutes,
   (app, deps) => addressRoutes(app, deps, appliersOf(deps)),
+  addressGrantRoutes,
+  addressGroupRoutes,
   (app, deps) => counterpartyRoutes(app, deps, counterpartyAppliers),
   (app, deps) => counterpartyGroupRoutes(app, deps, counterpartyGroupAppliers),
   (app, deps) => approvalRequestRoutes(app, deps, appliersOf(deps)),
@@ -113,6 +142,7 @@ function appliersOf(deps: Deps): Required<Appliers> {
   return {
     ...counterpartyAppliers,
     ...counterpartyGroupAppliers,
+    ...categoryAppliers,
     // Events that came before their address are credited when it appears; addresses know nothing of deposits.
     create_address: createAddressApplier(deps, {
       onAddressCreated: (trx, { network_id, address_key }) =>

@@ -1,6 +1,6 @@
 import { fakeAddress, fakeTxHash } from '../../server/src/testing/fake-wallet.ts'
 import { fixtureRoutes } from '../../server/src/testing/fixtures.ts'
-import { type CallerName, callerNames, fresh, type Resources } from './world.ts'
+import { type CallerName, callerNames, categoryGrant, fresh, type Resources, relationBody } from './world.ts'
 
 export type Request = { params?: Record<string, string>; query?: Record<string, string>; body?: unknown }
 export type Row = {
@@ -33,7 +33,25 @@ const policyBody = () => ({
   rules: [{ conditionType: 'require', selectors: [{ selectorType: 'network', value: 'ethereum' }] }],
 })
 const ofTransfer = async (r: Resources) => ({ params: { id: await r.transfer() } })
+const ofFolder = async (r: Resources) => ({ params: { id: await r.folder() } })
+const grantBody = async (r: Resources) => ({ subjectType: 'group', subjectId: await r.group(), canTransfer: true })
+const relationOf = async (r: Resources) => ({ body: relationBody(await r.transfer(), await r.deposit()) })
+const ofCategory = async (r: Resources) => ({ params: { id: await r.category() } })
+const ofOperation = async (r: Resources) => ({ params: { type: 'transfer', id: await r.transfer() } })
+const ofAssigned = async (r: Resources) => {
+  const { type, id } = await r.assignment()
+  return { params: { type, id } }
+}
 const plain = () => ({})
+/** As much as the caller may see, between bounds that stay the same however long the tests take. */
+const reportOf = (subject: (r: Resources) => Record<string, string> | Promise<Record<string, string>>) => {
+  return async (r: Resources) => ({ query: { ...reported, includeShared: 'true', ...(await subject(r)) } })
+}
+const day = 86_400_000
+const reported = {
+  from: new Date(Date.now() - day).toISOString(),
+  to: new Date(Date.now() + day).toISOString(),
+}
 
 /**
  * What each operation of openapi.json answers to each caller whose request is valid. `outsider`: signed in, member of no
@@ -43,122 +61,191 @@ const plain = () => ({})
  */
 // biome-ignore format: a table is read by its columns.
 export const expectations: Record<string, Row> = {
-  //                          nobody outsider owner other approver admin foreignAdmin platform service foreignService
-  getOpenApi:           row('    200      200   200   200      200   200          200      200     200            200', plain),
-  getHealth:            row('    200      200   200   200      200   200          200      200     200            200', plain),
-  getReadiness:         row('    200      200   200   200      200   200          200      200     200            200', plain),
-  getMetrics:           row('    200      200   200   200      200   200          200      200     200            200', plain),
-  requestMagicLink:     row('    200      200   200   200      200   200          200      200     200            200', () => ({ body: { email: `nobody-${fresh()}@example.org` } })),
-  followMagicLink:      row('    302      302   302   302      302   302          302      302     302            302', () => ({ query: { token: 'a-token-that-nobody-was-ever-sent' } })),
-  redeemMagicLink:      row('    401      401   401   401      401   401          401      401     401            401', () => ({ body: { token: 'a-token-that-nobody-was-ever-sent' } })),
-  receiveWalletEvent:   row('    200      200   200   200      200   200          200      200     200            200', () => ({ body: walletEvent() })),
+  //                          nobody outsider owner userViewer groupViewer grantee other approver admin foreignAdmin platform service foreignService
+  getOpenApi:           row('    200      200   200        200         200     200   200      200   200          200      200     200            200', plain),
+  getHealth:            row('    200      200   200        200         200     200   200      200   200          200      200     200            200', plain),
+  getReadiness:         row('    200      200   200        200         200     200   200      200   200          200      200     200            200', plain),
+  getMetrics:           row('    200      200   200        200         200     200   200      200   200          200      200     200            200', plain),
+  requestMagicLink:     row('    200      200   200        200         200     200   200      200   200          200      200     200            200', () => ({ body: { email: `nobody-${fresh()}@example.org` } })),
+  followMagicLink:      row('    302      302   302        302         302     302   302      302   302          302      302     302            302', () => ({ query: { token: 'a-token-that-nobody-was-ever-sent' } })),
+  redeemMagicLink:      row('    401      401   401        401         401     401   401      401   401          401      401     401            401', () => ({ body: { token: 'a-token-that-nobody-was-ever-sent' } })),
+  receiveWalletEvent:   row('    200      200   200        200         200     200   200      200   200          200      200     200            200', () => ({ body: walletEvent() })),
 
-  getCurrentSession:    row('    401      200   200   200      200   200          200      200     200            200', plain),
-  listSessions:         row('    401      200   200   200      200   200          200      200     200            200', plain),
-  revokeSession:        row('    401      404   204   404      404   404          404      404     404            404', async (r) => ({ params: { id: await r.session() } })),
-  signOut:              row('    401      204   204   204      204   204          204      204     409            409', plain, { endsSession: true }),
-  updateMyProfile:      row('    401      200   200   200      200   200          200      200     200            200', () => ({ body: { color: '#1d4ed8' } })),
+  getCurrentSession:    row('    401      200   200        200         200     200   200      200   200          200      200     200            200', plain),
+  listSessions:         row('    401      200   200        200         200     200   200      200   200          200      200     200            200', plain),
+  revokeSession:        row('    401      404   204        404         404     404   404      404   404          404      404     404            404', async (r) => ({ params: { id: await r.session() } })),
+  signOut:              row('    401      204   204        204         204     204   204      204   204          204      204     409            409', plain, { endsSession: true }),
+  updateMyProfile:      row('    401      200   200        200         200     200   200      200   200          200      200     200            200', () => ({ body: { color: '#1d4ed8' } })),
 
-  listNetworks:         row('    401      200   200   200      200   200          200      200     200            200', plain),
-  listTokens:           row('    401      200   200   200      200   200          200      200     200            200', plain),
-  createToken:          row('    401      403   403   403      403   403          403      201     403            403', () => ({ body: tokenBody() })),
-  updateToken:          row('    401      403   403   403      403   403          403      200     403            403', async (r) => ({ params: { id: await r.token() }, body: { enabled: true } })),
-  recordTokenRate:      row('    401      403   403   403      403   403          403      201     403            403', async (r) => ({ params: { id: await r.token() }, body: rateBody() })),
+  listNetworks:         row('    401      200   200        200         200     200   200      200   200          200      200     200            200', plain),
+  listTokens:           row('    401      200   200        200         200     200   200      200   200          200      200     200            200', plain),
+  createToken:          row('    401      403   403        403         403     403   403      403   403          403      201     403            403', () => ({ body: tokenBody() })),
+  updateToken:          row('    401      403   403        403         403     403   403      403   403          403      200     403            403', async (r) => ({ params: { id: await r.token() }, body: { enabled: true } })),
+  recordTokenRate:      row('    401      403   403        403         403     403   403      403   403          403      201     403            403', async (r) => ({ params: { id: await r.token() }, body: rateBody() })),
 
-  listVaults:           row('    401      200   200   200      200   200          200      200     200            200', plain),
-  createVault:          row('    401      403   403   403      403   403          403      201     403            403', () => ({ body: vaultBody() })),
-  getVault:             row('    401      403   200   200      200   200          403      403     200            403', plain),
-  updateVault:          row('    401      403   403   403      403   200          403      403     403            403', () => ({ body: { description: 'Working capital' } })),
+  listVaults:           row('    401      200   200        200         200     200   200      200   200          200      200     200            200', plain),
+  createVault:          row('    401      403   403        403         403     403   403      403   403          403      201     403            403', () => ({ body: vaultBody() })),
+  getVault:             row('    401      403   200        200         200     200   200      200   200          403      403     200            403', plain),
+  updateVault:          row('    401      403   403        403         403     403   403      403   200          403      403     403            403', () => ({ body: { description: 'Working capital' } })),
   // Allowed, and too late: the vault is locked.
-  lockVault:            row('    401      403   403   403      403   409          403      403     403            403', plain),
-  replaceRoutes:        row('    401      403   403   403      403   409          403      403     403            403', () => ({ body: { routes: fixtureRoutes } })),
-  addVariant:           row('    401      403   403   403      403   201          403      403     403            403', async (r) => ({ params: { routeId: await r.route() }, body: variantBody() })),
-  updateVariant:        row('    401      403   403   403      403   200          403      403     403            403', async (r) => ({ params: { id: await r.variant() }, body: { enabled: true } })),
-  parseDerivationPath:  row('    401      403   200   200      200   200          403      403     200            403', () => ({ body: { path: 'm/44/60/1/0' } })),
+  lockVault:            row('    401      403   403        403         403     403   403      403   409          403      403     403            403', plain),
+  replaceRoutes:        row('    401      403   403        403         403     403   403      403   409          403      403     403            403', () => ({ body: { routes: fixtureRoutes } })),
+  addVariant:           row('    401      403   403        403         403     403   403      403   201          403      403     403            403', async (r) => ({ params: { routeId: await r.route() }, body: variantBody() })),
+  updateVariant:        row('    401      403   403        403         403     403   403      403   200          403      403     403            403', async (r) => ({ params: { id: await r.variant() }, body: { enabled: true } })),
+  parseDerivationPath:  row('    401      403   200        200         200     200   200      200   200          403      403     200            403', () => ({ body: { path: 'm/44/60/1/0' } })),
 
-  listPolicyGroups:     row('    401      403   200   200      200   200          403      403     200            403', plain),
-  createPolicyGroup:    row('    401      403   403   403      403   201          403      403     403            403', () => ({ body: { code: `group-${fresh()}`, name: 'A group' } })),
-  getPolicyGroup:       row('    401      404   200   200      200   200          404      404     200            404', async (r) => ({ params: { id: await r.group() } })),
-  updatePolicyGroup:    row('    401      404   403   403      403   200          404      404     403            404', async (r) => ({ params: { id: await r.group() }, body: { name: 'Renamed' } })),
-  deletePolicyGroup:    row('    401      404   403   403      403   204          404      404     403            404', async (r) => ({ params: { id: await r.group() } })),
-  addPolicyGroupMember: row('    401      404   403   403      403   201          404      404     403            404', async (r) => ({ params: { id: await r.group() }, body: { userId: `machine-${fresh()}` } })),
+  listPolicyGroups:     row('    401      403   200        200         200     200   200      200   200          403      403     200            403', plain),
+  createPolicyGroup:    row('    401      403   403        403         403     403   403      403   201          403      403     403            403', () => ({ body: { code: `group-${fresh()}`, name: 'A group' } })),
+  getPolicyGroup:       row('    401      404   200        200         200     200   200      200   200          404      404     200            404', async (r) => ({ params: { id: await r.group() } })),
+  updatePolicyGroup:    row('    401      404   403        403         403     403   403      403   200          404      404     403            404', async (r) => ({ params: { id: await r.group() }, body: { name: 'Renamed' } })),
+  deletePolicyGroup:    row('    401      404   403        403         403     403   403      403   204          404      404     403            404', async (r) => ({ params: { id: await r.group() } })),
+  addPolicyGroupMember: row('    401      404   403        403         403     403   403      403   201          404      404     403            404', async (r) => ({ params: { id: await r.group() }, body: { userId: `machine-${fresh()}` } })),
   removePolicyGroupMember:
-                        row('    401      404   403   403      403   204          404      404     403            404', async (r) => ({ params: await r.membership() })),
-  listPolicies:         row('    401      403   200   200      200   200          403      403     200            403', plain),
-  createPolicy:         row('    401      404   403   403      403   201          404      404     403            404', async (r) => ({ params: { id: await r.group() }, body: policyBody() }), { reaches: reachByPolicy }),
-  getPolicy:            row('    401      404   200   200      200   200          404      404     200            404', async (r) => ({ params: { id: await r.policy() } })),
-  updatePolicy:         row('    401      404   403   403      403   200          404      404     403            404', async (r) => ({ params: { id: await r.policy() }, body: { name: 'Renamed' } })),
-  deletePolicy:         row('    401      404   403   403      403   204          404      404     403            404', async (r) => ({ params: { id: await r.policy() } })),
-  simulatePolicies:     row('    401      403   200   404      404   200          403      403     404            403', async (r) => ({ body: { actionType: 'transfer', payload: (await order(r)).body } })),
+                        row('    401      404   403        403         403     403   403      403   204          404      404     403            404', async (r) => ({ params: await r.membership() })),
+  listPolicies:         row('    401      403   200        200         200     200   200      200   200          403      403     200            403', plain),
+  createPolicy:         row('    401      404   403        403         403     403   403      403   201          404      404     403            404', async (r) => ({ params: { id: await r.group() }, body: policyBody() }), { reaches: reachByPolicy }),
+  getPolicy:            row('    401      404   200        200         200     200   200      200   200          404      404     200            404', async (r) => ({ params: { id: await r.policy() } })),
+  updatePolicy:         row('    401      404   403        403         403     403   403      403   200          404      404     403            404', async (r) => ({ params: { id: await r.policy() }, body: { name: 'Renamed' } })),
+  deletePolicy:         row('    401      404   403        403         403     403   403      403   204          404      404     403            404', async (r) => ({ params: { id: await r.policy() } })),
+  simulatePolicies:     row('    401      403   200        200         200     200   404      404   200          403      403     404            403', async (r) => ({ body: { actionType: 'transfer', payload: (await order(r)).body } })),
 
-  createInvitation:     row('    401      404   403   403      403   201          404      404     403            404', async (r) => ({ body: { email: `guest-${fresh()}@example.org`, groupIds: [await r.group()] } })),
-  listInvitations:      row('    401      403   403   403      403   200          403      403     403            403', plain),
-  getInvitation:        row('    401      404   404   404      404   200          404      404     404            404', async (r) => ({ params: { id: await r.invitation() } })),
-  revokeInvitation:     row('    401      404   404   404      404   200          404      404     404            404', async (r) => ({ params: { id: await r.invitation() } })),
-  createServiceToken:   row('    401      403   403   403      403   201          403      403     403            403', async (r) => ({ body: { name: 'A service', groupIds: [await r.group()] } })),
-  listServiceTokens:    row('    401      403   403   403      403   200          403      403     403            403', plain),
-  revokeServiceToken:   row('    401      403   403   403      403   204          403      403     403            403', async (r) => ({ params: { id: await r.serviceToken() } })),
+  createInvitation:     row('    401      404   403        403         403     403   403      403   201          404      404     403            404', async (r) => ({ body: { email: `guest-${fresh()}@example.org`, groupIds: [await r.group()] } })),
+  listInvitations:      row('    401      403   403        403         403     403   403      403   200          403      403     403            403', plain),
+  getInvitation:        row('    401      404   404        404         404     404   404      404   200          404      404     404            404', async (r) => ({ params: { id: await r.invitation() } })),
+  revokeInvitation:     row('    401      404   404        404         404     404   404      404   200          404      404     404            404', async (r) => ({ params: { id: await r.invitation() } })),
+  createServiceToken:   row('    401      403   403        403         403     403   403      403   201          403      403     403            403', async (r) => ({ body: { name: 'A service', groupIds: [await r.group()] } })),
+  listServiceTokens:    row('    401      403   403        403         403     403   403      403   200          403      403     403            403', plain),
+  revokeServiceToken:   row('    401      403   403        403         403     403   403      403   204          403      403     403            403', async (r) => ({ params: { id: await r.serviceToken() } })),
 
-  createAddress:        row('    401      403   201   201      201   201          403      403     201            403', () => ({ body: { network: 'ethereum', segments: { purpose: 'ops' } } })),
-  listAddresses:        row('    401      403   200   200      200   200          403      403     200            403', plain),
-  getAddress:           row('    401      403   200   404      404   200          403      403     404            403', async (r) => ({ params: { id: await r.address() } })),
-  updateAddress:        row('    401      403   200   404      404   404          403      403     404            403', async (r) => ({ params: { id: await r.address() }, body: { color: '#1d4ed8' } })),
+  createAddress:        row('    401      403   201        201         201     201   201      201   201          403      403     201            403', () => ({ body: { network: 'ethereum', segments: { purpose: 'ops' } } })),
+  listAddresses:        row('    401      403   200        200         200     200   200      200   200          403      403     200            403', plain),
+  getAddress:           row('    401      403   200        200         200     200   404      404   200          403      403     404            403', async (r) => ({ params: { id: await r.address() } })),
+  updateAddress:        row('    401      403   200        404         404     404   404      404   404          403      403     404            403', async (r) => ({ params: { id: await r.address() }, body: { color: '#1d4ed8' } })),
 
-  getBalances:          row('    401      403   200   200      200   200          403      403     200            403', plain),
-  listLedgerEntries:    row('    401      403   200   404      404   200          403      403     404            403', async (r) => ({ query: { addressId: await r.address(), tokenId: await r.token() } })),
-  createAdjustment:     row('    401      403   403   403      403   201          403      403     403            403', async (r) => ({ body: { addressId: await r.address(), tokenId: await r.token(), amount: '1', reason: 'Opening balance' } })),
-  getReconciliation:    row('    401      403   403   403      403   200          403      403     403            403', plain),
-  listDeposits:         row('    401      403   200   200      200   200          403      403     200            403', plain),
-  getDeposit:           row('    401      403   200   404      404   200          403      403     404            403', async (r) => ({ params: { id: await r.deposit() } })),
-  listHistory:          row('    401      403   200   200      200   200          403      403     200            403', plain),
+  listAddressGrants:    row('    401      403   200        403         403     403   404      404   200          403      403     404            403', async (r) => ({ params: { id: await r.address() } })),
+  createAddressGrant:   row('    401      403   201        404         404     404   404      404   404          403      403     404            403', async (r) => ({ params: { id: await r.address() }, body: await grantBody(r) }), { reaches: reachByAddressGrant }),
+  deleteAddressGrant:   row('    401      403   204        404         404     404   404      404   404          403      403     404            403', async (r) => ({ params: await r.addressGrant() })),
+  listAddressGroups:    row('    401      403   200        200         200     200   200      200   200          403      403     200            403', plain),
+  createAddressGroup:   row('    401      403   201        201         201     201   201      201   201          403      403     201            403', () => ({ body: { name: `Folder ${fresh()}` } })),
+  getAddressGroup:      row('    401      403   200        200         200     200   404      404   200          403      403     404            403', ofFolder),
+  updateAddressGroup:   row('    401      403   200        403         403     403   404      404   403          403      403     404            403', async (r) => ({ ...(await ofFolder(r)), body: { color: '#1d4ed8' } })),
+  deleteAddressGroup:   row('    401      403   204        403         403     403   404      404   403          403      403     404            403', ofFolder),
+  listAddressGroupMembers:
+                        row('    401      403   200        200         200     200   404      404   200          403      403     404            403', ofFolder),
+  addAddressGroupMember:row('    401      403   201        403         403     403   404      404   403          403      403     404            403', async (r) => ({ ...(await ofFolder(r)), body: { addressId: await r.payingAddress() } }), { reaches: reachByFolder }),
+  removeAddressGroupMember:
+                        row('    401      403   204        403         403     403   404      404   403          403      403     404            403', async (r) => ({ params: await r.folderMember() })),
+  listAddressGroupGrants:
+                        row('    401      403   200        403         403     403   404      404   200          403      403     404            403', ofFolder),
+  createAddressGroupGrant:
+                        row('    401      403   201        403         403     403   404      404   403          403      403     404            403', async (r) => ({ ...(await ofFolder(r)), body: await grantBody(r) }), { reaches: reachByFolderGrant }),
+  deleteAddressGroupGrant:
+                        row('    401      403   204        403         403     403   404      404   403          403      403     404            403', async (r) => ({ params: await r.folderGrant() })),
 
-  createTransfer:       row('    401      403   201   404      404   403          403      403     404            403', order, { reaches: reachByOrder }),
-  previewTransfer:      row('    401      403   200   404      404   403          403      403     404            403', order),
-  listTransfers:        row('    401      403   200   200      200   200          403      403     200            403', plain),
-  getTransfer:          row('    401      403   200   404      200   200          403      403     404            403', ofTransfer),
-  getTransferEvidence:  row('    401      403   403   403      403   200          403      403     403            403', ofTransfer),
-  approveTransfer:      row('    401      403   403   404      200   403          403      403     404            403', async (r) => ({ ...(await ofTransfer(r)), body: {} })),
-  rejectTransfer:       row('    401      403   403   404      200   403          403      403     404            403', async (r) => ({ ...(await ofTransfer(r)), body: {} })),
-  cancelTransfer:       row('    401      403   200   404      403   200          403      403     404            403', ofTransfer),
+  getBalances:          row('    401      403   200        200         200     200   200      200   200          403      403     200            403', plain),
+  listLedgerEntries:    row('    401      403   200        200         200     200   404      404   200          403      403     404            403', async (r) => ({ query: { addressId: await r.address(), tokenId: await r.token() } })),
+  createAdjustment:     row('    401      403   403        403         403     403   403      403   201          403      403     403            403', async (r) => ({ body: { addressId: await r.address(), tokenId: await r.token(), amount: '1', reason: 'Opening balance' } })),
+  getReconciliation:    row('    401      403   403        403         403     403   403      403   200          403      403     403            403', plain),
+  listDeposits:         row('    401      403   200        200         200     200   200      200   200          403      403     200            403', plain),
+  getDeposit:           row('    401      403   200        200         200     200   404      404   200          403      403     404            403', async (r) => ({ params: { id: await r.deposit() } })),
+  listHistory:          row('    401      403   200        200         200     200   200      200   200          403      403     200            403', plain),
 
-  listCounterparties:   row('    401      403   200   200      200   200          403      403     200            403', plain),
-  createCounterparty:   row('    401      403   201   201      201   201          403      403     201            403', () => ({ body: { name: `Supplier ${fresh()}`, kind: 'company', addresses: [{ network: 'ethereum', address: fakeAddress(`supplier ${fresh()}`) }] } })),
-  getCounterparty:      row('    401      403   200   200      200   200          403      403     200            403', async (r) => ({ params: { id: await r.counterparty() } })),
-  updateCounterparty:   row('    401      403   200   200      200   200          403      403     200            403', async (r) => ({ params: { id: await r.counterparty() }, body: { name: `Supplier ${fresh()}` } })),
-  archiveCounterparty:  row('    401      403   200   200      200   200          403      403     200            403', async (r) => ({ params: { id: await r.counterparty() } })),
+  createTransfer:       row('    401      403   201        403         403     201   404      404   403          403      403     404            403', order, { reaches: reachByOrder }),
+  previewTransfer:      row('    401      403   200        403         403     200   404      404   403          403      403     404            403', order),
+  listTransfers:        row('    401      403   200        200         200     200   200      200   200          403      403     200            403', plain),
+  getTransfer:          row('    401      403   200        200         200     200   404      200   200          403      403     404            403', ofTransfer),
+  getTransferEvidence:  row('    401      403   403        403         403     403   403      403   200          403      403     403            403', ofTransfer),
+  approveTransfer:      row('    401      403   403        403         403     403   404      200   403          403      403     404            403', async (r) => ({ ...(await ofTransfer(r)), body: {} })),
+  rejectTransfer:       row('    401      403   403        403         403     403   404      200   403          403      403     404            403', async (r) => ({ ...(await ofTransfer(r)), body: {} })),
+  cancelTransfer:       row('    401      403   200        403         403     403   404      403   200          403      403     404            403', ofTransfer),
+
+  listOperationCategories:
+                        row('    401      403   200        200         200     200   200      200   200          403      403     200            403', plain),
+  createOperationCategory:
+                        row('    401      403   403        403         403     403   403      403   201          403      403     403            403', () => ({ body: { key: `category_${fresh()}`, name: 'A category' } })),
+  getOperationCategory: row('    401      403   200        200         200     200   200      200   200          403      403     200            403', ofCategory),
+  updateOperationCategory:
+                        row('    401      403   403        403         403     403   200      403   200          403      403     403            403', async (r) => ({ ...(await ofCategory(r)), body: { name: 'Renamed' } })),
+  addCategoryField:     row('    401      403   403        403         403     403   201      403   201          403      403     403            403', async (r) => ({ ...(await ofCategory(r)), body: { key: `field_${fresh()}`, label: 'A field', type: 'text' } })),
+  updateCategoryField:  row('    401      403   403        403         403     403   200      403   200          403      403     403            403', async (r) => ({ params: await r.categoryField(), body: { label: 'Renamed' } })),
+  deleteCategoryField:  row('    401      403   403        403         403     403   204      403   204          403      403     403            403', async (r) => ({ params: await r.categoryField() })),
+  replaceCategoryGrants:row('    401      403   403        403         403     403   403      403   200          403      403     403            403', async (r) => ({ ...(await ofCategory(r)), body: { grants: [categoryGrant(await r.group())] } }), { reaches: reachByCategoryGrant }),
+  replaceCategoryApprovers:
+                        row('    401      403   403        403         403     403   403      403   200          403      403     403            403', async (r) => ({ ...(await ofCategory(r)), body: { approvers: [{ kind: 'group', groupId: await r.group() }] } }), { reaches: reachByCategoryApprover }),
+
+  listCategoryAssignments:
+                        row('    401      403   200        200         200     200   404      200   200          403      403     404            403', ofAssigned),
+  listAvailableCategories:
+                        row('    401      403   200        200         200     200   404      200   200          403      403     404            403', ofOperation),
+  assignCategory:       row('    401      403   201        403         403     403   404      403   201          403      403     404            403', async (r) => ({ params: { type: 'transfer', id: await r.transfer(), categoryId: await r.category() }, body: { values: {} } }), { reaches: reachByAssignment }),
+  unassignCategory:     row('    401      403   204        403         403     403   404      403   204          403      403     404            403', async (r) => ({ params: await r.assignment() })),
+  updateOperationMetadata:
+                        row('    401      403   200        403         403     403   404      403   403          403      403     404            403', async (r) => ({ ...(await ofOperation(r)), body: { note: 'Agreed' } })),
+
+  listOperationRelations:
+                        row('    401      403   200        200         200     200   200      200   200          403      403     200            403', plain),
+  createOperationRelation:
+                        row('    401      403   201        403         403     403   404      404   201          403      403     404            403', relationOf, { reaches: reachByRelation }),
+  deleteOperationRelation:
+                        row('    401      403   204        403         403     403   404      404   204          403      403     404            403', async (r) => ({ params: { id: await r.relation() } })),
+  listRelationsOfOperation:
+                        row('    401      403   200        200         200     200   404      200   200          403      403     404            403', ofOperation),
+
+  listCounterparties:   row('    401      403   200        200         200     200   200      200   200          403      403     200            403', plain),
+  createCounterparty:   row('    401      403   201        201         201     201   201      201   201          403      403     201            403', () => ({ body: { name: `Supplier ${fresh()}`, kind: 'company', addresses: [{ network: 'ethereum', address: fakeAddress(`supplier ${fresh()}`) }] } })),
+  getCounterparty:      row('    401      403   200        200         200     200   200      200   200          403      403     200            403', async (r) => ({ params: { id: await r.counterparty() } })),
+  updateCounterparty:   row('    401      403   200        200         200     200   200      200   200          403      403     200            403', async (r) => ({ params: { id: await r.counterparty() }, body: { name: `Supplier ${fresh()}` } })),
+  archiveCounterparty:  row('    401      403   200        200         200     200   200      200   200          403      403     200            403', async (r) => ({ params: { id: await r.counterparty() } })),
   addCounterpartyAddress:
-                        row('    401      403   201   201      201   201          403      403     201            403', async (r) => ({ params: { id: await r.counterparty() }, body: { network: 'ethereum', address: fakeAddress(`supplier ${fresh()}`) } })),
+                        row('    401      403   201        201         201     201   201      201   201          403      403     201            403', async (r) => ({ params: { id: await r.counterparty() }, body: { network: 'ethereum', address: fakeAddress(`supplier ${fresh()}`) } })),
   removeCounterpartyAddress:
-                        row('    401      403   204   204      204   204          403      403     204            403', async (r) => ({ params: await r.counterpartyAddress() })),
+                        row('    401      403   204        204         204     204   204      204   204          403      403     204            403', async (r) => ({ params: await r.counterpartyAddress() })),
   listCounterpartyGroups:
-                        row('    401      403   200   200      200   200          403      403     200            403', plain),
+                        row('    401      403   200        200         200     200   200      200   200          403      403     200            403', plain),
   createCounterpartyGroup:
-                        row('    401      403   201   201      201   201          403      403     201            403', () => ({ body: { code: `suppliers-${fresh()}`, name: 'Suppliers' } })),
+                        row('    401      403   201        201         201     201   201      201   201          403      403     201            403', () => ({ body: { code: `suppliers-${fresh()}`, name: 'Suppliers' } })),
   getCounterpartyGroup:
-                        row('    401      403   200   200      200   200          403      403     200            403', async (r) => ({ params: { id: await r.counterpartyGroup() } })),
+                        row('    401      403   200        200         200     200   200      200   200          403      403     200            403', async (r) => ({ params: { id: await r.counterpartyGroup() } })),
   updateCounterpartyGroup:
-                        row('    401      403   200   200      200   200          403      403     200            403', async (r) => ({ params: { id: await r.counterpartyGroup() }, body: { name: 'Renamed' } })),
+                        row('    401      403   200        200         200     200   200      200   200          403      403     200            403', async (r) => ({ params: { id: await r.counterpartyGroup() }, body: { name: 'Renamed' } })),
   archiveCounterpartyGroup:
-                        row('    401      403   200   200      200   200          403      403     200            403', async (r) => ({ params: { id: await r.counterpartyGroup() } })),
+                        row('    401      403   200        200         200     200   200      200   200          403      403     200            403', async (r) => ({ params: { id: await r.counterpartyGroup() } })),
   listCounterpartyGroupMembers:
-                        row('    401      403   200   200      200   200          403      403     200            403', async (r) => ({ params: { id: await r.counterpartyGroup() } })),
+                        row('    401      403   200        200         200     200   200      200   200          403      403     200            403', async (r) => ({ params: { id: await r.counterpartyGroup() } })),
   addCounterpartyGroupMember:
-                        row('    401      403   201   201      201   201          403      403     201            403', async (r) => ({ params: { id: await r.counterpartyGroup() }, body: { counterpartyId: await r.counterparty() } }), { reaches: reachByMember }),
+                        row('    401      403   201        201         201     201   201      201   201          403      403     201            403', async (r) => ({ params: { id: await r.counterpartyGroup() }, body: { counterpartyId: await r.counterparty() } }), { reaches: reachByMember }),
   removeCounterpartyGroupMember:
-                        row('    401      403   204   204      204   204          403      403     204            403', async (r) => ({ params: await r.counterpartyMember() })),
+                        row('    401      403   204        204         204     204   204      204   204          403      403     204            403', async (r) => ({ params: await r.counterpartyMember() })),
 
-  listApprovalRequests: row('    401      403   200   200      200   200          403      403     200            403', plain),
+  listApprovalRequests: row('    401      403   200        200         200     200   200      200   200          403      403     200            403', plain),
   createCompositeApprovalRequest:
-                        row('    401      403   200   200      200   200          403      403     200            403', () => ({ body: { steps: [{ action: 'counterparty_create', payload: { name: `Supplier ${fresh()}`, kind: 'company' } }] } })),
-  getApprovalRequest:   row('    401      403   200   404      200   200          403      403     404            403', async (r) => ({ params: { id: await r.approvalRequest() } })),
+                        row('    401      403   200        200         200     200   200      200   200          403      403     200            403', () => ({ body: { steps: [{ action: 'counterparty_create', payload: { name: `Supplier ${fresh()}`, kind: 'company' } }] } })),
+  getApprovalRequest:   row('    401      403   200        404         404     404   404      200   200          403      403     404            403', async (r) => ({ params: { id: await r.approvalRequest() } })),
   approveApprovalRequest:
-                        row('    401      403   403   404      200   403          403      403     404            403', async (r) => ({ params: { id: await r.approvalRequest() }, body: {} })),
+                        row('    401      403   403        404         404     404   404      200   403          403      403     404            403', async (r) => ({ params: { id: await r.approvalRequest() }, body: {} })),
   rejectApprovalRequest:
-                        row('    401      403   403   404      200   403          403      403     404            403', async (r) => ({ params: { id: await r.approvalRequest() }, body: {} })),
+                        row('    401      403   403        404         404     404   404      200   403          403      403     404            403', async (r) => ({ params: { id: await r.approvalRequest() }, body: {} })),
   cancelApprovalRequest:
-                        row('    401      403   200   404      403   200          403      403     404            403', async (r) => ({ params: { id: await r.approvalRequest() } })),
+                        row('    401      403   200        404         404     404   404      403   200          403      403     404            403', async (r) => ({ params: { id: await r.approvalRequest() } })),
 
-  listAuditRecords:     row('    401      403   403   403      403   200          403      403     403            403', plain),
+  reportAddressActivity:row('    401      403   200        200         200     200   404      404   200          403      403     404            403', reportOf(async (r) => ({ addressId: await r.address() }))),
+  reportCounterpartyActivity:
+                        row('    401      403   200        200         200     200   200      200   200          403      403     200            403', reportOf(async (r) => ({ counterpartyId: await r.counterparty() }))),
+  reportCounterpartyGroupActivity:
+                        row('    401      403   200        200         200     200   200      200   200          403      403     200            403', reportOf(async (r) => ({ counterpartyGroupId: await r.counterpartyGroup() }))),
+  reportTransactionActivity:
+                        row('    401      403   200        200         200     200   200      200   200          403      403     200            403', reportOf(plain)),
+  reportAssetMovement:  row('    401      403   200        200         200     200   200      200   200          403      403     200            403', reportOf(plain)),
+  reportAccountStatement:
+                        row('    401      403   200        200         200     200   404      404   200          403      403     404            403', reportOf(async (r) => ({ addressId: await r.address(), tokenId: await r.token() }))),
+  reportOperationsExceptions:
+                        row('    401      403   200        200         200     200   200      200   200          403      403     200            403', reportOf(plain)),
+  reportApprovalActivity:
+                        row('    401      403   200        200         200     200   200      200   200          403      403     200            403', reportOf(plain)),
+  reportCategoryAnalytics:
+                        row('    401      403   200        200         200     200   200      200   200          403      403     200            403', reportOf(async (r) => ({ categoryKey: await r.categoryKey() }))),
+
+  listAuditRecords:     row('    401      403   403        403         403     403   403      403   200          403      403     403            403', plain),
 }
 
 function row(statuses: string, request: Row['request'], more: Pick<Row, 'endsSession' | 'reaches'> = {}): Row {
@@ -187,9 +274,43 @@ async function reachByOrder(own: Resources, strange: Resources): Promise<Request
   return [{ body: { ...body, counterpartyId: await strange.counterparty() } }]
 }
 
+/** A grant names whom it is for. */
+async function reachByAddressGrant(own: Resources, strange: Resources): Promise<Request[]> {
+  return [{ params: { id: await own.address() }, body: await grantBody(strange) }]
+}
+
+async function reachByFolderGrant(own: Resources, strange: Resources): Promise<Request[]> {
+  return [{ params: { id: await own.folder() }, body: await grantBody(strange) }]
+}
+
+async function reachByFolder(own: Resources, strange: Resources): Promise<Request[]> {
+  return [{ params: { id: await own.folder() }, body: { addressId: await strange.address() } }]
+}
+
 async function reachByMember(own: Resources, strange: Resources): Promise<Request[]> {
   const params = { id: await own.counterpartyGroup() }
   return [{ params, body: { counterpartyId: await strange.counterparty() } }]
+}
+
+async function reachByRelation(own: Resources, strange: Resources): Promise<Request[]> {
+  return [
+    { body: relationBody(await strange.transfer(), await own.deposit()) },
+    { body: relationBody(await own.transfer(), await strange.deposit()) },
+  ]
+}
+
+async function reachByCategoryGrant(own: Resources, strange: Resources): Promise<Request[]> {
+  return [{ params: { id: await own.category() }, body: { grants: [categoryGrant(await strange.group())] } }]
+}
+
+async function reachByCategoryApprover(own: Resources, strange: Resources): Promise<Request[]> {
+  const approvers = [{ kind: 'group', groupId: await strange.group() }]
+  return [{ params: { id: await own.category() }, body: { approvers } }]
+}
+
+async function reachByAssignment(own: Resources, strange: Resources): Promise<Request[]> {
+  const params = { type: 'transfer', id: await own.transfer(), categoryId: await strange.category() }
+  return [{ params, body: { values: {} } }]
 }
 
 function tokenBody() {

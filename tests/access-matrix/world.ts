@@ -13,11 +13,18 @@ import {
   type VaultFixture,
 } from '../../server/src/testing/fixtures.ts'
 
-/** The columns of the table; `nobody` stands for every credential that must not count. */
+/**
+ * The columns of the table. `nobody` stands for every credential that must not count. What the requests are about is the
+ * owner's, who shares it: `userViewer` sees it by a grant to them, `groupViewer` by one to a group of theirs, and
+ * `grantee` may spend from it besides.
+ */
 export const callerNames = [
   'nobody',
   'outsider',
   'owner',
+  'userViewer',
+  'groupViewer',
+  'grantee',
   'other',
   'approver',
   'admin',
@@ -47,10 +54,19 @@ export type Resources = {
   group(): Promise<string>
   membership(): Promise<{ id: string; userId: string }>
   policy(): Promise<string>
+  addressGrant(): Promise<{ id: string; grantId: string }>
+  folder(): Promise<string>
+  folderMember(): Promise<{ id: string; addressId: string }>
+  folderGrant(): Promise<{ id: string; grantId: string }>
   counterparty(): Promise<string>
   counterpartyAddress(): Promise<{ id: string; addressId: string }>
   counterpartyGroup(): Promise<string>
   counterpartyMember(): Promise<{ id: string; counterpartyId: string }>
+  category(): Promise<string>
+  categoryKey(): Promise<string>
+  categoryField(): Promise<{ id: string; fieldId: string }>
+  assignment(): Promise<{ type: string; id: string; categoryId: string }>
+  relation(): Promise<string>
   route(): Promise<string>
   variant(): Promise<string>
 }
@@ -59,11 +75,15 @@ export type Resources = {
 type Secrets = {
   /** Of the vault: for its members. */
   vault: Set<string>
-  /** Of the owner alone: a label, an address, deposits. */
+  /** Of the owner alone: an address that is shared with nobody, its deposits, to whom the others are shared. */
   owner: Set<string>
-  /** Of what the owner asked for: those who vote on it see it too. */
+  /** Of what the owner shares: labels, addresses, deposits, folders. */
+  shared: Set<string>
+  /** Of the transfers from what the owner shares: those who vote on them see them too. */
   asked: Set<string>
-  /** Of the other member alone. */
+  /** Of what else the owner asked for: for those who vote on it. */
+  requested: Set<string>
+  /** Of the other member alone, who may edit categories besides. */
   other: Set<string>
   /** Of the approver; whose name is in what the owner asked for. */
   approver: Set<string>
@@ -71,16 +91,20 @@ type Secrets = {
   administrators: Set<string>
 }
 
+export const viewerNames = ['userViewer', 'groupViewer', 'grantee'] as const
+type Viewer = (typeof viewerNames)[number]
+type GroupName = 'members' | 'approvers' | 'administrators' | 'auditors'
+
 type Party = {
   vault: VaultFixture
-  people: Record<'owner' | 'other' | 'approver' | 'admin', Person>
+  people: Record<'owner' | Viewer | 'other' | 'approver' | 'admin', Person>
   serviceToken: string
   resources: Resources
   secrets: Secrets
   renew(): void
   /** Another person in groups of the vault. */
-  join(name: string, ...groups: ('members' | 'approvers' | 'administrators')[]): Promise<Person>
-  /** Another address, deposit and transfer of the owner. */
+  join(name: string, ...groups: GroupName[]): Promise<Person>
+  /** Another address, deposit and transfer of the owner, shared with nobody. */
   actAsOwner(): Promise<void>
 }
 
@@ -121,8 +145,11 @@ export async function createWorld(test: TestApp): Promise<World> {
     admin: all(rival),
     owner: [...all(rival), main.secrets.other, main.secrets.administrators],
     other: [...all(rival), ...without(main.secrets, 'vault', 'other')],
-    approver: [...all(rival), ...without(main.secrets, 'vault', 'approver', 'asked')],
+    approver: [...all(rival), ...without(main.secrets, 'vault', 'approver', 'asked', 'requested')],
     service: [...all(rival), ...without(main.secrets, 'vault')],
+  }
+  for (const name of viewerNames) {
+    withheld[name] = [...all(rival), ...without(main.secrets, 'vault', 'shared', 'asked', 'approver')]
   }
   return {
     main,
@@ -130,6 +157,9 @@ export async function createWorld(test: TestApp): Promise<World> {
     callers: {
       outsider: toCaller('outsider', outsider),
       owner: toCaller('owner', main.people.owner),
+      userViewer: toCaller('userViewer', main.people.userViewer),
+      groupViewer: toCaller('groupViewer', main.people.groupViewer),
+      grantee: toCaller('grantee', main.people.grantee),
       other: toCaller('other', main.people.other),
       approver: toCaller('approver', main.people.approver),
       admin: toCaller('admin', main.people.admin),
@@ -168,6 +198,7 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
     administrators: vault.groups.administrators,
     approvers: await ensureGroup(vault, 'approvers'),
     members: await ensureGroup(vault, 'members'),
+    auditors: await ensureGroup(vault, 'auditors'),
   }
   const { members } = groups
   const join = async (name: string, ...groupNames: (keyof typeof groups)[]) => {
@@ -179,6 +210,9 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
   }
   const people = {
     owner: await join('owner', 'members'),
+    userViewer: await join('user-viewer', 'members'),
+    groupViewer: await join('group-viewer', 'auditors'),
+    grantee: await join('grantee', 'members'),
     other: await join('other', 'members'),
     approver: await join('approver', 'approvers'),
     admin: await join('admin', 'administrators'),
@@ -213,7 +247,9 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
   const secrets: Secrets = {
     vault: new Set([vault.id, code, vault.groups.everyone, ...Object.values(groups)]),
     owner: new Set(),
+    shared: new Set(),
     asked: new Set([nameOf(owner)]),
+    requested: new Set(),
     other: new Set([nameOf(other)]),
     approver: new Set([nameOf(people.approver)]),
     administrators: new Set([nameOf(admin), service.id, service.token]),
@@ -235,22 +271,45 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
     return answer.body.depositId as string
   }
   const paying = await addressOf(owner, `paying of ${code}`, secrets.asked)
-  const saved = await addressOf(owner, `savings of ${code}`, secrets.owner)
+  const saved = await addressOf(owner, `savings of ${code}`, secrets.shared)
+  const hidden = await addressOf(owner, `private of ${code}`, secrets.requested)
+  const filed = await addressOf(owner, `in a folder of ${code}`, secrets.shared)
   const others = await addressOf(other, `of another in ${code}`, secrets.other)
-  await depositTo(paying, secrets.owner)
-  const depositId = await depositTo(saved, secrets.owner)
+  await depositTo(paying, secrets.shared)
+  const depositId = await depositTo(saved, secrets.shared)
+  await depositTo(hidden, secrets.owner)
   await depositTo(others, secrets.other)
 
-  const transfer = async () => {
+  const order = async (fromAddressId: string, secretTo: Set<string>) => {
     const toAddress = fakeAddress(`recipient ${fresh()}`)
-    const { id } = await post(owner, `/vaults/${code}/transfers`, {
-      fromAddressId: paying.id,
-      toAddress,
-      amount: '0.5',
-    })
-    for (const each of [id, toAddress]) secrets.asked.add(each)
+    const { id } = await post(owner, `/vaults/${code}/transfers`, { fromAddressId, toAddress, amount: '0.5' })
+    for (const each of [id, toAddress]) secretTo.add(each)
     return id as string
   }
+  const transfer = () => order(paying.id, secrets.asked)
+  await order(hidden.id, secrets.requested)
+  const subjects = [
+    { subjectType: 'user', subjectId: people.userViewer.userId, canTransfer: false },
+    { subjectType: 'group', subjectId: groups.auditors, canTransfer: false },
+    { subjectType: 'user', subjectId: people.grantee.userId, canTransfer: true },
+  ]
+  const shareTo = async (url: string, subject: object, secretTo: Set<string>) => {
+    const { id } = await post(owner, `${url}/grants`, subject)
+    secretTo.add(id)
+    return id as string
+  }
+  for (const { id } of [paying, saved]) {
+    for (const subject of subjects) await shareTo(`/vaults/${code}/addresses/${id}`, subject, secrets.owner)
+  }
+  const createFolder = async (secretTo: Set<string>, ...addresses: { id: string }[]) => {
+    const name = `Folder ${fresh()} of ${code}`
+    const { id } = await post(owner, `/vaults/${code}/address-groups`, { name })
+    for (const each of [id, name]) secretTo.add(each)
+    for (const address of addresses)
+      await post(owner, `/vaults/${code}/address-groups/${id}/members`, { addressId: address.id })
+    return id as string
+  }
+  await createFolder(secrets.owner, hidden, saved)
   const group = async () => {
     const name = `group-${fresh()}`
     const { id } = await post(admin, `/vaults/${code}/policy-groups`, { code: name, name })
@@ -283,6 +342,30 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
       return kept.get(name) as Promise<Value>
     }
   }
+  const newestCategory = keep('category', async () => {
+    const key = `category_${fresh()}`
+    const { id } = await post(admin, `/vaults/${code}/operation-categories`, { key, name: 'A category' })
+    for (const each of [id, key]) secrets.vault.add(each)
+    const editor = { subjectType: 'user', subjectUserId: other.userId, canEdit: true }
+    const grants = [categoryGrant(await group()), editor]
+    const answer = await admin.put(`/vaults/${code}/operation-categories/${id}/grants`, { grants })
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+    for (const grant of answer.body.grants) secrets.other.add(grant.id)
+    return { id: id as string, key }
+  })
+  const category = async () => (await newestCategory()).id
+  const addField = async () => {
+    const id = await category()
+    const body = { key: `field_${fresh()}`, label: 'A field', type: 'text' }
+    const { id: fieldId } = await post(admin, `/vaults/${code}/operation-categories/${id}/fields`, body)
+    secrets.vault.add(fieldId)
+    return { id, fieldId: fieldId as string, key: body.key }
+  }
+  const folder = keep('folder', async () => {
+    const id = await createFolder(secrets.shared, saved, filed)
+    for (const subject of subjects) await shareTo(`/vaults/${code}/address-groups/${id}`, subject, secrets.owner)
+    return id
+  })
   const resources: Resources = {
     code,
     address: async () => saved.id,
@@ -296,7 +379,7 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
         segments: { purpose: 'payroll' },
       })
       expect(answer.status, JSON.stringify(answer.body)).toBe(202)
-      secrets.asked.add(answer.body.request.id)
+      secrets.requested.add(answer.body.request.id)
       return answer.body.request.id as string
     }),
     session: keep('session', async () => {
@@ -337,6 +420,18 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
       secrets.vault.add(id)
       return id
     }),
+    addressGrant: keep('addressGrant', async () => {
+      const subject = { subjectType: 'group', subjectId: await group() }
+      const grantId = await shareTo(`/vaults/${code}/addresses/${saved.id}`, subject, secrets.owner)
+      return { id: saved.id, grantId }
+    }),
+    folder,
+    folderMember: async () => ({ id: await folder(), addressId: filed.id }),
+    folderGrant: keep('folderGrant', async () => {
+      const id = await folder()
+      const subject = { subjectType: 'group', subjectId: await group() }
+      return { id, grantId: await shareTo(`/vaults/${code}/address-groups/${id}`, subject, secrets.owner) }
+    }),
     counterparty: keep('counterparty', counterparty),
     counterpartyAddress: keep('counterpartyAddress', async () => {
       const id = await counterparty()
@@ -352,15 +447,46 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
       await post(owner, `/vaults/${code}/counterparty-groups/${id}/members`, { counterpartyId })
       return { id, counterpartyId }
     }),
+    category,
+    categoryKey: async () => (await newestCategory()).key,
+    categoryField: keep('categoryField', async () => {
+      const { id, fieldId } = await addField()
+      return { id, fieldId }
+    }),
+    assignment: keep('assignment', async () => {
+      const { id, key } = await addField()
+      const params = { type: 'transfer', id: await transfer(), categoryId: id }
+      const value = `Invoice ${fresh()} of ${code}`
+      const url = `/vaults/${code}/operations/transfer/${params.id}/categories/${id}`
+      const answer = await owner.put(url, { values: { [key]: value } })
+      expect(answer.status, JSON.stringify(answer.body)).toBe(201)
+      for (const each of [value, answer.body.id]) secrets.asked.add(each)
+      return params
+    }),
+    relation: keep('relation', async () => {
+      const { id } = await post(owner, `/vaults/${code}/operation-relations`, relationBody(await transfer(), depositId))
+      secrets.shared.add(id)
+      return id as string
+    }),
     route: async () => vault.vault.routes.find((route: { code: string }) => route.code === 'purpose').id,
     variant: async () => vault.vault.routes.find((route: { code: string }) => route.code === 'purpose').variants[1].id,
   }
   const actAsOwner = async () => {
     const address = await addressOf(owner, `new of ${code} ${fresh()}`, secrets.owner)
     await depositTo(address, secrets.owner)
-    await transfer()
+    await order(address.id, secrets.requested)
   }
   return { vault, people, serviceToken: service.token, resources, secrets, renew, join, actAsOwner }
+}
+
+/** The deposit corrects the transfer. */
+export function relationBody(transferId: string, depositId: string) {
+  const source = { sourceOperationType: 'deposit', sourceOperationId: depositId }
+  return { ...source, targetOperationType: 'transfer', targetOperationId: transferId, relationType: 'correction' }
+}
+
+export function categoryGrant(groupId: string) {
+  return { subjectType: 'group', subjectGroupId: groupId, canAssign: true }
 }
 
 function absentResources(code: string): Resources {
@@ -379,10 +505,19 @@ function absentResources(code: string): Resources {
     group: nothing,
     membership: async () => ({ id: await nothing(), userId: `machine-${fresh()}` }),
     policy: nothing,
+    addressGrant: async () => ({ id: await nothing(), grantId: await nothing() }),
+    folder: nothing,
+    folderMember: async () => ({ id: await nothing(), addressId: await nothing() }),
+    folderGrant: async () => ({ id: await nothing(), grantId: await nothing() }),
     counterparty: nothing,
     counterpartyAddress: async () => ({ id: await nothing(), addressId: await nothing() }),
     counterpartyGroup: nothing,
     counterpartyMember: async () => ({ id: await nothing(), counterpartyId: await nothing() }),
+    category: nothing,
+    categoryKey: async () => `category_${fresh()}_of_nobody`,
+    categoryField: async () => ({ id: await nothing(), fieldId: await nothing() }),
+    assignment: async () => ({ type: 'transfer', id: await nothing(), categoryId: await nothing() }),
+    relation: nothing,
     route: nothing,
     variant: nothing,
   }

@@ -2,6 +2,9 @@ import { type RawBuilder, sql } from 'kysely'
 import { forbidden } from '../lib/errors.ts'
 import type { Member } from './caller.ts'
 
+/** Whoever asks, as far as it decides what they may read: a member, or the initiator of what is looked at later. */
+export type Asker = Pick<Member, 'userId' | 'isAdmin' | 'groupIds'> & { vault: Pick<Member['vault'], 'id'> }
+
 declare const brand: unique symbol
 
 /**
@@ -40,7 +43,7 @@ type Wanted = {
  *
  * @throws 403 when someone else than an administrator names another user
  */
-export function addressScopeOf(member: Member, { userId, folderId, ...wanted }: Wanted = {}): AddressScope {
+export function addressScopeOf(member: Asker, { userId, folderId, ...wanted }: Wanted = {}): AddressScope {
   if (member.isAdmin) return scope(member, { isWholeVault: userId === undefined, ownerId: userId, folderId })
   if (userId !== undefined && userId !== member.userId) {
     throw forbidden('Only administrators may read the data of another user')
@@ -55,7 +58,7 @@ export function addressScopeOf(member: Member, { userId, folderId, ...wanted }: 
 }
 
 /** Everything that the member may see, for reading one thing by its id. */
-export function visibleScopeOf(member: Member): AddressScope {
+export function visibleScopeOf(member: Asker): AddressScope {
   return addressScopeOf(member, { access: 'all' })
 }
 
@@ -67,12 +70,12 @@ export function allVisible(scope: AddressScope): AddressScope {
 }
 
 /** The caller's own part of the vault, even for an administrator: who may change an address is its owner alone. */
-export function ownScopeOf(member: Member): AddressScope {
+export function ownScopeOf(member: Asker): AddressScope {
   return scope(member, { ownerId: member.userId })
 }
 
 function scope(
-  member: Member,
+  member: Asker,
   parts: {
     isWholeVault?: boolean
     ownerId?: string | undefined
@@ -92,21 +95,31 @@ function scope(
   }
   return made as AddressScope
 }
+
 /** Who a member is to a grant: one of these is its `subject`. */
-export function subjectsOf({ userId, groupIds }: Pick<Member, 'userId' | 'groupIds'>): string[] {
+export function subjectsOf({ userId, groupIds }: Pick<Asker, 'userId' | 'groupIds'>): string[] {
   return [`user:${userId}`, ...groupIds.map((id) => `group:${id}`)]
 }
 
 /** SQL condition: the address of `alias`, a row of `addresses`, is in scope. */
 export function isAddressInScope(scope: AddressScope, alias: string): RawBuilder<boolean> {
-  const owner = sql.ref(`${alias}.owner_id`)
-  const id = sql.ref(`${alias}.id`)
-  const parts: RawBuilder<unknown>[] = []
-  if (scope.ownerId !== null) parts.push(sql`${owner} = ${scope.ownerId}`)
-  if (scope.includesShared) {
-    parts.push(sql`(${owner} <> ${scope.asker.userId} and ${id} in (${sharedAddressIds(scope)}))`)
-  }
-  return inScope(scope, alias, parts, id)
+  return inScope(scope, alias, ownAndShared(scope, alias), sql.ref(`${alias}.id`))
+}
+
+/**
+ * The scope in SQL conditions on `alias`, a row of `addresses`, of which no address meets two. Each is a range of an
+ * index, which their disjunction is not: lists read part by part.
+ */
+export function addressParts(scope: AddressScope, alias: string): RawBuilder<boolean>[] {
+  const parts = scope.isWholeVault ? [] : ownAndShared(scope, alias)
+  if (parts.length < 2) return [isAddressInScope(scope, alias)]
+  return parts.map((part) => inScope(scope, alias, [part], sql.ref(`${alias}.id`)))
+}
+
+/** SQL: the ids of all addresses in scope, each once. */
+export function scopedAddressIds(scope: AddressScope): RawBuilder<unknown> {
+  const parts = addressParts(scope, 's').map((part) => sql`select s.id from addresses s where ${part}`)
+  return sql`${sql.join(parts, sql` union all `)}`
 }
 
 /**
@@ -172,6 +185,18 @@ export function isTransferAllowed({ asker }: AddressScope, alias: string): RawBu
     join address_group_grants g on g.vault_id = m.vault_id and g.group_id = m.group_id
     where m.vault_id = ${vaultId} and m.address_id = ${id} and g.can_transfer
       and g.subject = any(${asker.subjects}::text[])))`
+}
+
+/** No address meets both: what is one's own counts as that, even if a group of its owner's was granted it. */
+function ownAndShared(scope: AddressScope, alias: string): RawBuilder<unknown>[] {
+  const owner = sql.ref(`${alias}.owner_id`)
+  const parts: RawBuilder<unknown>[] = []
+  if (scope.ownerId !== null) parts.push(sql`${owner} = ${scope.ownerId}`)
+  if (scope.includesShared) {
+    const id = sql.ref(`${alias}.id`)
+    parts.push(sql`(${owner} <> ${scope.asker.userId} and ${id} in (${sharedAddressIds(scope)}))`)
+  }
+  return parts
 }
 
 /** Of the vault, in one of the parts (unless all of it is in scope), and in the folder if there is one. */

@@ -65,6 +65,7 @@ export interface AddressGrants {
   grantor_id: string;
   id: string;
   subject: Generated<string>;
+  subject_group_id: Generated<string | null>;
   subject_id: string;
   subject_type: string;
   vault_id: string;
@@ -78,6 +79,7 @@ export interface AddressGroupGrants {
   group_id: string;
   id: string;
   subject: Generated<string>;
+  subject_group_id: Generated<string | null>;
   subject_id: string;
   subject_type: string;
   vault_id: string;
@@ -87,6 +89,16 @@ export interface AddressGroupMembers {
   address_id: string;
   created_at: Timestamp;
   group_id: string;
+  vault_id: string;
+}
+
+export interface AddressGroupMembershipLog {
+  added_at: Timestamp;
+  address_id: string;
+  group_id: string;
+  group_name: string | null;
+  manager_id: string | null;
+  removed_at: Timestamp | null;
   vault_id: string;
 }
 
@@ -209,6 +221,7 @@ export interface CategoryAssignments {
   operation_created_at: Timestamp;
   operation_id: string;
   operation_type: string;
+  position: Generated<number>;
   updated_at: Timestamp;
   values: Json;
   vault_id: string;
@@ -434,6 +447,13 @@ export interface OperationCategories {
   view_scope: string;
 }
 
+export interface OperationRelationReaders {
+  relation_created_at: Timestamp;
+  relation_id: string;
+  user_id: string;
+  vault_id: string;
+}
+
 export interface OperationRelations {
   comment: string | null;
   created_at: Timestamp;
@@ -441,6 +461,7 @@ export interface OperationRelations {
   id: string;
   related_amount: Numeric | null;
   relation_type: string;
+  source_address_id: string;
   source_operation_id: string;
   source_operation_type: string;
   target_operation_id: string;
@@ -690,6 +711,7 @@ export interface DB {
   address_grants: AddressGrants;
   address_group_grants: AddressGroupGrants;
   address_group_members: AddressGroupMembers;
+  address_group_membership_log: AddressGroupMembershipLog;
   address_groups: AddressGroups;
   addresses: Addresses;
   adjustments: Adjustments;
@@ -718,6 +740,7 @@ export interface DB {
   networks: Networks;
   notifications: Notifications;
   operation_categories: OperationCategories;
+  operation_relation_readers: OperationRelationReaders;
   operation_relations: OperationRelations;
   operations: Operations;
   policies: Policies;

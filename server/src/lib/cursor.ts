@@ -1,6 +1,8 @@
+import { canonicalJson } from './canonical-json.ts'
 import { badRequest } from './errors.ts'
 import { idPattern } from './ids.ts'
 import { pageItemsDefault } from './limits.ts'
+import { sha256 } from './secrets.ts'
 
 /** Where a page ends: the (createdAt, id) of its last row. */
 export type Position = { createdAt: Date; id: string }
@@ -9,24 +11,29 @@ export type Page<Row> = { items: Row[]; nextCursor: string | null }
 
 const idForm = new RegExp(idPattern)
 
-export function encodeCursor(position: Position): string {
-  return Buffer.from(`${position.createdAt.getTime()}.${position.id}`).toString('base64url')
+/** A short name of everything but the limit that decides what is in a list; a cursor with it fits no other list. */
+export function cursorTag(query: object): string {
+  return sha256(canonicalJson(query)).toString('base64url').slice(0, 8)
 }
 
-/** @throws 400 when the cursor is not one of ours. */
-export function decodeCursor(cursor: string): Position {
+export function encodeCursor(position: Position, tag?: string): string {
+  const parts = [position.createdAt.getTime(), position.id, ...(tag === undefined ? [] : [tag])]
+  return Buffer.from(parts.join('.')).toString('base64url')
+}
+
+/** @throws 400 when the cursor is not one of ours, or not one of the list that has this tag. */
+export function decodeCursor(cursor: string, tag?: string): Position {
   const text = Buffer.from(cursor, 'base64url').toString()
   const [milliseconds = '', id = '', ...rest] = text.split('.')
-  if (rest.length > 0 || !/^\d{1,15}$/.test(milliseconds) || !idForm.test(id)) {
-    throw badRequest('cursor', 'is not a cursor of this list')
-  }
+  if (!/^\d{1,15}$/.test(milliseconds) || !idForm.test(id)) throw badRequest('cursor', 'is not a cursor of this list')
+  if (rest.length > 1 || rest[0] !== tag) throw badRequest('cursor', 'is not a cursor of this list with these filters')
   return { createdAt: new Date(Number(milliseconds)), id }
 }
 
 /** What a list query needs: one row more than asked for tells whether another page follows. */
-export function pageOf(query: PageQuery): { after: Position | null; limit: number } {
+export function pageOf(query: PageQuery, tag?: string): { after: Position | null; limit: number } {
   return {
-    after: query.cursor === undefined ? null : decodeCursor(query.cursor),
+    after: query.cursor === undefined ? null : decodeCursor(query.cursor, tag),
     limit: query.limit ?? pageItemsDefault,
   }
 }
@@ -44,4 +51,13 @@ export function toPage<Row, Item>(
     items: kept.map(present),
     nextCursor: rows.length > limit && last !== undefined ? encodeCursor(position(last)) : null,
   }
+}
+
+/** A page of a list that tells itself where it goes on, with cursors that fit no other list. */
+export function toTaggedPage<Row, Item>(
+  { rows, next }: { rows: Row[]; next: Position | null },
+  tag: string,
+  present: (row: Row) => Item,
+): Page<Item> {
+  return { items: rows.map(present), nextCursor: next === null ? null : encodeCursor(next, tag) }
 }

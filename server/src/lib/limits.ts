@@ -5,6 +5,15 @@ export const jsonDepthMax = 32
 
 export const pageItemsDefault = 20
 export const pageItemsMax = 100
+/** What one request for a page of operations reads at most, whatever its filters (modules/operations/feed.ts). */
+export const feedWindowRows = 10_000
+/** Ranges of an index that are merged as a stream; more than that are gathered. */
+export const feedMergedRangesMax = 32
+/** Rows that are gathered at once from the ranges with the newest rows, and how often that is done for one page. */
+export const feedGatheredRows = 100
+export const feedGatheringsMax = 5
+/** Ranges that are gathered for a filter; for more than that, the rows of the vault are filtered. */
+export const feedGatheredRangesMax = 1_000
 
 export const nameLengthMax = 200
 export const descriptionLengthMax = 2_000
@@ -32,6 +41,18 @@ export const variantsPerRouteMax = 500
 export const groupsPerInvitationMax = 50
 export const chainStepsMax = 50
 export const addressesPerCounterpartyMax = 200
+
+export const fieldsPerCategoryMax = 100
+export const optionsPerFieldMax = 200
+export const grantsPerCategoryMax = 100
+export const approversPerCategoryMax = 100
+export const fieldKeyLengthMax = 64
+export const fieldUnitLengthMax = 16
+export const fieldHelpTextLengthMax = 500
+/** Fraction digits of a number or currency field. */
+export const fieldScaleMax = 18
+export const fieldTextLengthMax = 2_000
+export const fieldOptionLengthMax = 200
 /** They are listed whole, without pages. */
 export const relationsPerOperationMax = 500
 
@@ -76,3 +97,8 @@ export const walletSecretLengthMax = 512
 export const addressCreationsWaitingMax = 500
 /** How often another node may take the index we were about to use. */
 export const addressIndexAttemptsMax = 25
+
+/** Reports: the longest interval, and the longest that is cut into days. */
+export const reportYearsMax = 100
+export const reportDayBucketYearsMax = 10
+export const reportStatementMilliseconds = 120_000

@@ -1,5 +1,6 @@
 -- Who else may see an address, or move its funds: grants on it, and on the folders it is in.
--- A subject is 'user:<id>' or 'group:<id>' of a policy group; `everyone` is a group like any other.
+-- A subject is 'user:<id>' or 'group:<id>' of a policy group; `everyone` is a group like any other. A group that is
+-- deleted takes what was granted to it along; users are never deleted, and grants of somebody who left lie idle.
 
 create table address_grants (
   vault_id text not null,
@@ -8,12 +9,14 @@ create table address_grants (
   subject_type text not null check (subject_type in ('user', 'group')),
   subject_id text not null,
   subject text not null generated always as (subject_type || ':' || subject_id) stored,
+  subject_group_id text generated always as (case when subject_type = 'group' then subject_id end) stored,
   can_view boolean not null check (can_view),
   can_transfer boolean not null,
   grantor_id text not null,
   created_at timestamptz(3) not null,
   primary key (vault_id, id),
-  foreign key (vault_id, address_id) references addresses (vault_id, id)
+  foreign key (vault_id, address_id) references addresses (vault_id, id),
+  foreign key (vault_id, subject_group_id) references policy_groups (vault_id, id) on delete cascade
 );
 -- Read from both sides: what is shared with somebody, and with whom something is shared.
 create unique index address_grants_of_subject on address_grants (vault_id, subject, address_id);
@@ -43,6 +46,7 @@ create table address_group_members (
   foreign key (vault_id, group_id) references address_groups (vault_id, id) on delete cascade,
   foreign key (vault_id, address_id) references addresses (vault_id, id)
 );
+create index address_group_members_feed on address_group_members (vault_id, group_id, created_at desc, address_id desc);
 create index address_group_members_of_address on address_group_members (vault_id, address_id);
 
 create table address_group_grants (
@@ -52,12 +56,14 @@ create table address_group_grants (
   subject_type text not null check (subject_type in ('user', 'group')),
   subject_id text not null,
   subject text not null generated always as (subject_type || ':' || subject_id) stored,
+  subject_group_id text generated always as (case when subject_type = 'group' then subject_id end) stored,
   can_view boolean not null check (can_view),
   can_transfer boolean not null,
   grantor_id text not null,
   created_at timestamptz(3) not null,
   primary key (vault_id, id),
-  foreign key (vault_id, group_id) references address_groups (vault_id, id) on delete cascade
+  foreign key (vault_id, group_id) references address_groups (vault_id, id) on delete cascade,
+  foreign key (vault_id, subject_group_id) references policy_groups (vault_id, id) on delete cascade
 );
 create unique index address_group_grants_of_subject on address_group_grants (vault_id, subject, group_id);
 create index address_group_grants_of_group on address_group_grants (vault_id, group_id, created_at desc, id desc);

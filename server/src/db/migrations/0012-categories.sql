@@ -97,6 +97,8 @@ create table category_assignments (
   -- Field key to canonical string; a field without a value is absent.
   values jsonb not null,
   version integer not null default 1,
+  -- The first assignment of an operation is its metadata.category: lowest position, then the oldest.
+  position integer not null default 0,
   assigned_by_id text not null,
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
@@ -113,10 +115,13 @@ create table operation_relations (
   id text not null,
   source_operation_type text not null check (source_operation_type in ('transfer', 'deposit')),
   source_operation_id text not null,
+  -- Where the source happened; operations never move to another address.
+  source_address_id text not null,
   target_operation_type text not null check (target_operation_type in ('transfer', 'deposit')),
   target_operation_id text not null,
   relation_type text not null check (relation_type in ('refund', 'reversal', 'correction', 'replacement')),
   related_amount numeric(78, 0) check (related_amount > 0),
+  -- The token that both operations are of; null when they differ, and then no amount relates them.
   token_id text,
   comment text,
   created_by_id text not null,
@@ -130,3 +135,19 @@ create table operation_relations (
 );
 create index operation_relations_target on operation_relations (vault_id, target_operation_id);
 create index operation_relations_feed on operation_relations (vault_id, created_at desc, id desc);
+create index operation_relations_type_feed on operation_relations (vault_id, relation_type, created_at desc, id desc);
+create index operation_relations_token_feed on operation_relations (vault_id, token_id, created_at desc, id desc);
+create index operation_relations_address_feed
+  on operation_relations (vault_id, source_address_id, created_at desc, id desc);
+
+-- Who sees the source of a relation in their own name: its owner, initiator and approvers, who stay the same for good. The
+-- relations of a member are one range of this index, however many the vault has.
+create table operation_relation_readers (
+  vault_id text not null,
+  user_id text not null,
+  relation_created_at timestamptz(3) not null,
+  relation_id text not null,
+  primary key (vault_id, user_id, relation_created_at, relation_id),
+  foreign key (vault_id, relation_id) references operation_relations (vault_id, id) on delete cascade
+);
+create index operation_relation_readers_of on operation_relation_readers (vault_id, relation_id);

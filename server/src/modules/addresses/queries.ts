@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
-import { type AddressScope, isAddressInScope, isTransferAllowed } from '../../access/address-scope.ts'
+import { type AddressScope, addressParts, isAddressInScope, isTransferAllowed } from '../../access/address-scope.ts'
 import type { Db, Trx } from '../../db/client.ts'
 import type { Addresses } from '../../db/types.ts'
 import type { Position } from '../../lib/cursor.ts'
@@ -35,35 +35,51 @@ export type AddressWithBalances = AddressRow & {
 
 type Filter = { token?: string; search?: string }
 
-/** Addresses within the scope, newest first, one row more than the limit. */
+/** Addresses within the scope, newest first, one row more than the limit. The page is found first, its details then. */
 export async function listAddresses(
   db: Db | Trx,
   scope: AddressScope,
   filter: Filter,
   { after, limit }: { after: Position | null; limit: number },
 ): Promise<AddressWithBalances[]> {
-  let query = selectAddresses(db, scope)
-  if (filter.token !== undefined) query = query.where('tokens.code', '=', filter.token)
-  if (filter.search !== undefined) {
-    const pattern = containsPattern(filter.search)
-    query = query.where((where) =>
-      where.or([where('addresses.address', 'ilike', pattern), where('addresses.label', 'ilike', pattern)]),
-    )
-  }
-  if (after !== null) {
-    query = query.where(sql<boolean>`(addresses.created_at, addresses.id) < (${after.createdAt}, ${after.id})`)
-  }
-  return (await query
+  const order = sql`order by created_at desc, id desc limit ${limit + 1}`
+  const filters = [
+    ...(filter.token === undefined ? [] : [sql`a.token_id in (select id from tokens where code = ${filter.token})`]),
+    ...(filter.search === undefined ? [] : [isFoundBy(filter.search)]),
+    ...(after === null ? [] : [sql`(a.created_at, a.id) < (${after.createdAt}, ${after.id})`]),
+  ]
+  const parts = addressParts(scope, 'a').map(
+    (part) =>
+      sql`(select a.id, a.created_at from addresses a where ${sql.join([part, ...filters], sql` and `)} ${order})`,
+  )
+  const page = sql<{ id: string }>`(select id from (${sql.join(parts, sql` union all `)}) parts ${order})`.as('page')
+  return (await selectAddresses(db, scope)
+    .innerJoin(page, (join) => join.onRef('page.id', '=', 'addresses.id').on('addresses.vault_id', '=', scope.vaultId))
     .orderBy('addresses.created_at', 'desc')
     .orderBy('addresses.id', 'desc')
-    .limit(limit + 1)
     .execute()) as AddressWithBalances[]
 }
 
 /** null when there is none within the scope. */
 export async function findAddress(db: Db | Trx, scope: AddressScope, id: string): Promise<AddressWithBalances | null> {
-  const row = await selectAddresses(db, scope).where('addresses.id', '=', id).executeTakeFirst()
+  const row = await selectAddresses(db, scope)
+    .where('addresses.id', '=', id)
+    .where(isAddressInScope(scope, 'addresses'))
+    .executeTakeFirst()
   return (row as AddressWithBalances | undefined) ?? null
+}
+
+/** What an operation on an address that waited is looked at for again. */
+type AddressStanding = { canTransfer: boolean; folderIds: string[] }
+
+/** Whether whoever asks may still move what is on the address, and the folders it is in now; both whatever they see. */
+export async function findStanding(db: Db | Trx, scope: AddressScope, id: string): Promise<AddressStanding> {
+  const { rows } = await sql<AddressStanding>`
+    select ${isTransferAllowed(scope, 'a')} as "canTransfer",
+      array(select m.group_id from address_group_members m
+        where m.vault_id = a.vault_id and m.address_id = a.id order by m.group_id) as "folderIds"
+    from addresses a where a.vault_id = ${scope.vaultId} and a.id = ${id}`.execute(db)
+  return rows[0]!
 }
 
 /** The lowest free index under the prefix; addresses are never deleted, so it is the highest plus one. */
@@ -131,5 +147,9 @@ function selectAddresses(db: Db | Trx, scope: AddressScope) {
       ).as('balances'),
     )
     .select(isTransferAllowed(scope, 'addresses').as('can_transfer'))
-    .where(isAddressInScope(scope, 'addresses'))
+}
+
+function isFoundBy(search: string) {
+  const pattern = containsPattern(search)
+  return sql`(a.address ilike ${pattern} or a.label ilike ${pattern})`
 }

@@ -13,7 +13,7 @@ import { decide } from '../policies/decide.ts'
 import type { Decision, Requirement } from '../policies/decision.ts'
 import type { Facts } from '../policies/facts.ts'
 import { findInitiator, type Initiator } from '../policies/queries.ts'
-import { applySteps, type StepResult, tryApplySteps } from './apply.ts'
+import { applierOf, applySteps, type StepResult, tryApplySteps } from './apply.ts'
 import { nextStatus, type RequestEvent } from './lifecycle.ts'
 import { outcomeOf } from './outcome.ts'
 import { hashPayload, type RequestAction } from './payload.ts'
@@ -40,7 +40,7 @@ export type Outcome =
   | { refusal: AppError }
 
 /**
- * Asks the policies about gated actions: allowed, they are done at once and together; otherwise they wait for votes,
+ * Asks the policies, or what an action is governed by instead, about gated actions: allowed, they are done at once and together; otherwise they wait for votes,
  * or nothing happens at all.
  *
  * @throws 400, 404 and 409 as the appliers; 409 for a quorum that cannot be reached; PrefetchNeededError
@@ -49,7 +49,7 @@ export async function requestAction(trx: Trx, request: ActionRequest): Promise<O
   const { member, action, appliers, now } = request
   const context: StepContext = { vaultId: member.vault.id, initiatorId: member.userId, now }
   const steps = await prepareSteps(trx, { context, action, steps: request.steps, appliers })
-  const decisions = await decideOn(trx, context, member, steps)
+  const decisions = await decideOn(trx, context, member, steps, appliers)
   const outcome = outcomeOf(decisions)
   if (outcome.effect === 'refuse') {
     await recordDecision(trx, 'action.refused', request, steps, decisions)
@@ -84,7 +84,7 @@ export async function approveRequest(
   if (!isApproved(await listRequirements(trx, member.vault.id, id))) return { id }
 
   const context: StepContext = { vaultId: member.vault.id, initiatorId: request.initiator_id, now }
-  await assertMayGoOn(trx, context, request)
+  await assertMayGoOn(trx, context, request, appliers)
   const attempt = await tryApplySteps(trx, { context, action: request.action, steps: request.steps, appliers, fetched })
   if ('results' in attempt) {
     await resolve(trx, request, { event: 'approved', actorId: member.userId, now, results: attempt.results })
@@ -187,35 +187,51 @@ async function lockPending(trx: Trx, { member, id, now }: VoteOn): Promise<Locke
 }
 
 /** The last vote looks again at what may have changed since the request; a policy may only have become stricter. */
-async function assertMayGoOn(trx: Trx, context: StepContext, { steps, decision }: LockedRequest): Promise<void> {
+async function assertMayGoOn(
+  trx: Trx,
+  context: StepContext,
+  { steps, decision }: LockedRequest,
+  appliers: Appliers,
+): Promise<void> {
   const initiator = await findInitiator(trx, context.vaultId, context.initiatorId)
   if (initiator === null) throw conflict('The initiator is disabled or no longer a member of the vault')
   const wasWaived = decision.some(({ requirements }) => requirements.some(({ bypassed }) => bypassed))
   if (wasWaived && !initiator.isAdmin) {
     throw conflict('A vote was waived for an administrator, and the initiator no longer is one')
   }
-  const outcome = (await decideOn(trx, context, initiator, steps)).find(({ effect }) => effect === 'block')
+  const decisions = await decideOn(trx, context, initiator, steps, appliers)
+  const outcome = decisions.find(({ effect }) => effect === 'block')
   if (outcome !== undefined) throw conflict('A policy blocks this now', outcome.blockReason ?? undefined)
 }
 
 async function decideOn(
   trx: Trx,
-  { vaultId, now }: StepContext,
+  context: StepContext,
   initiator: Initiator,
   steps: PreparedStep[],
+  appliers: Appliers,
 ): Promise<Decision[]> {
   const decisions: Decision[] = []
-  for (const { step, facts } of steps) {
+  for (const prepared of steps) {
+    const applier = applierOf(appliers, prepared.step.action)
     decisions.push(
-      await decide(trx, {
-        vaultId,
-        actionType: step.action,
-        initiator,
-        facts: { ...facts, now, initiatorId: initiator.userId, initiatorGroupIds: initiator.groupIds } as Facts,
-      }),
+      applier.decide === undefined
+        ? await askPolicies(trx, context, prepared, initiator)
+        : await applier.decide(trx, context, prepared, initiator),
     )
   }
   return decisions
+}
+
+function askPolicies(
+  trx: Trx,
+  { vaultId, now }: StepContext,
+  { step, facts }: PreparedStep,
+  initiator: Initiator,
+): Promise<Decision> {
+  const { userId: initiatorId, groupIds: initiatorGroupIds } = initiator
+  const known = { ...facts, now, initiatorId, initiatorGroupIds } as Facts
+  return decide(trx, { vaultId, actionType: step.action, initiator, facts: known })
 }
 
 async function openRequest(

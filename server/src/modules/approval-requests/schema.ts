@@ -7,7 +7,7 @@ import { requestStatuses } from './lifecycle.ts'
 
 export const requestActions = [...gatedActions, 'composite'] as const
 /** What may be a step of a chain: the actions on counterparties and their groups. */
-export const chainActions = gatedActions.filter((action) => action !== 'create_address')
+export const chainActions = gatedActions.filter((action) => action.startsWith('counterparty_'))
 
 const RequestStatus = Enum(requestStatuses)
 const RequestAction = Enum(requestActions)
@@ -26,12 +26,16 @@ export const ApprovalRequest = Closed(
     status: RequestStatus,
     initiatorId: Id,
     initiator: Type.Unsafe<unknown>(Type.Ref('Profile')),
-    targetType: Enum(['address', 'counterparty', 'counterparty_group', 'composite']),
+    targetType: Enum(['address', 'counterparty', 'counterparty_group', 'category_assignment', 'composite']),
     targetId: Nullable(
       Type.String({ description: 'null: something new, or a chain.', examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
     ),
     baseVersion: Nullable(
-      Type.String({ description: 'Version of the target that the change was asked for.', examples: ['3'] }),
+      Type.String({
+        description:
+          'Version of the target that the change was asked for; of a category assignment the version of the category and, after a colon, its own.',
+        examples: ['3'],
+      }),
     ),
     payload: Type.Unknown({
       description: 'What was asked for, as it is voted on and will be applied; of a chain {steps}.',
@@ -43,7 +47,12 @@ export const ApprovalRequest = Closed(
       examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
     }),
     decisionPolicyId: Nullable(Id),
-    decisionPolicyCode: Nullable(Type.String({ examples: ['new-counterparties'] })),
+    decisionPolicyCode: Nullable(
+      Type.String({
+        description: 'For category_assign and category_edit, id and key of the category stand for those of a policy.',
+        examples: ['new-counterparties'],
+      }),
+    ),
     approvalThreshold: Type.Integer({ minimum: 0, examples: [2] }),
     requirements: Type.Array(
       Closed({

@@ -1,4 +1,6 @@
 import type { Db, Trx } from '../../db/client.ts'
+import type { Decision } from '../policies/decision.ts'
+import type { Initiator } from '../policies/queries.ts'
 
 /** The actions that go through an approval request; transfers wait as what they are. */
 export const gatedActions = [
@@ -11,6 +13,8 @@ export const gatedActions = [
   'counterparty_group_archive',
   'counterparty_group_add',
   'counterparty_group_remove',
+  'category_assign',
+  'category_edit',
 ] as const
 
 export type GatedAction = (typeof gatedActions)[number]
@@ -24,7 +28,7 @@ export type Step = {
 
 export type StepContext = { vaultId: string; initiatorId: string; now: Date }
 
-export type TargetType = 'address' | 'counterparty' | 'counterparty_group'
+export type TargetType = 'address' | 'counterparty' | 'counterparty_group' | 'category_assignment'
 
 /** A step that was found possible, in the form that is stored, hashed, voted on and applied unchanged. */
 export type PreparedStep = {
@@ -46,6 +50,11 @@ export type Applier = {
    * @throws 400 with the path within the payload (or `targetId`), 404, 409
    */
   prepare(db: Db | Trx, context: StepContext, step: Step): Promise<PreparedStep>
+  /**
+   * Decides on a prepared step in place of the policies of the vault, for an action that is governed by its target; asked
+   * again by the last vote, when only a block counts.
+   */
+  decide?(trx: Trx, context: StepContext, prepared: PreparedStep, initiator: Initiator): Promise<Decision>
   /**
    * Does it, with every reference resolved. The target is locked and its version compared with `baseVersion`, unless
    * that is null: an earlier step of the same chain made or changed the target. `fetched` is what `prefetch` found.

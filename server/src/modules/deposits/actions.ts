@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Trx } from '../../db/client.ts'
+import { prepared, type Trx } from '../../db/client.ts'
 import type { WalletEvents } from '../../db/types.ts'
 import { type AppError, badRequest } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
@@ -57,7 +57,7 @@ export async function receiveWalletEvents(trx: Trx, arrivals: Arrival[], now: Da
       quarantined: credit.quarantined,
     })
   }
-  await sql`
+  await sql`${prepared}
     insert into wallet_events
     select * from json_populate_recordset(null::wallet_events, ${JSON.stringify(records)}::json)`.execute(trx)
   return credits.map((credit) =>
@@ -152,7 +152,7 @@ async function insertDeposits(trx: Trx, candidates: Candidate[]): Promise<Set<st
     from_address: candidate.event.fromAddress,
     created_at: candidate.operation.now,
   }))
-  const inserted = await sql<{ id: string }>`
+  const inserted = await sql<{ id: string }>`${prepared}
     insert into deposits (vault_id, id, address_id, token_id, tx_hash, tx_index, from_address, created_at)
     select vault_id, id, address_id, token_id, tx_hash, tx_index, from_address, created_at from json_populate_recordset(null::deposits, ${JSON.stringify(rows)}::json) with ordinality as d
     order by d.vault_id, d.address_id, d.token_id, d.tx_hash, d.tx_index, d.ordinality

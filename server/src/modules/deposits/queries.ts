@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
 import { type AddressScope, isOperationInScope } from '../../access/address-scope.ts'
-import type { Db, Trx } from '../../db/client.ts'
+import { type Db, prepared, type Trx } from '../../db/client.ts'
 import type { Position } from '../../lib/cursor.ts'
+import { firstCategoryKey } from '../category-assignments/visibility.ts'
 import { type AddressOwner, type CounterpartyKind, ownerOfAddress } from '../counterparties/queries.ts'
+import { type FeedFilters, type FeedPage, type FeedRows, readFeed } from '../operations/feed.ts'
 import { newestRate, type RateColumns, type RateSnapshot, toRateSnapshot } from '../rates/queries.ts'
 import { addressKeyIn, bitcoinKeyOf } from '../registry/queries.ts'
 import type { DepositEvent } from './parse-event.ts'
@@ -40,7 +42,7 @@ export async function findEventTargets(
   now: Date,
 ): Promise<(EventTarget | null)[]> {
   const column = (read: (event: DepositEvent) => string | null) => sql`${events.map(read)}::text[]`
-  const { rows } = await sql<TargetRow>`
+  const { rows } = await sql<TargetRow>`${prepared}
     select e.n::int, n.id as network_id, k.address_key, t.id as token_id, t.decimals, t.enabled,
       a.vault_id, a.id as address_id, a.owner_id, r.usd_rate, r.usd_rate_as_of, r.usd_rate_source,
       exists (select from operations o where o.vault_id = a.vault_id and o.tx_hash = e.tx_hash and o.type = 'transfer')
@@ -83,7 +85,7 @@ export type DepositKey = { vaultId: string; addressId: string; tokenId: string; 
 /** The deposits that have these keys, in the order of the keys. */
 export async function findDepositsByKey(trx: Trx, keys: DepositKey[]): Promise<{ id: string; amount: bigint }[]> {
   if (keys.length === 0) return []
-  const { rows } = await sql<{ id: string; amount: string }>`
+  const { rows } = await sql<{ id: string; amount: string }>`${prepared}
     select o.id, o.amount
     from unnest(${keys.map((k) => k.vaultId)}::text[], ${keys.map((k) => k.addressId)}::text[],
       ${keys.map((k) => k.tokenId)}::text[], ${keys.map((k) => k.txHash)}::text[], ${keys.map((k) => k.index)}::int[])
@@ -120,6 +122,8 @@ export type DepositRow = {
   usd_rate_as_of: Date | null
   usd_rate_source: string | null
   usd_value: string | null
+  /** Key of the first category that whoever asks may see. */
+  category: string | null
   tags: string[]
   payment_purpose: string | null
   note: string | null
@@ -143,23 +147,27 @@ const creditedDeposits = sql`
 
 export async function findDeposit(db: Db, scope: AddressScope, id: string): Promise<DepositRow | null> {
   const { rows } = await sql<DepositRow>`
-    select * from (${creditedDeposits}) d
+    select d.*, ${firstCategoryKey(scope, 'd')} as category from (${creditedDeposits}) d
     where d.id = ${id} and ${isOperationInScope(scope, 'd')}`.execute(db)
   return rows[0] ?? null
 }
 
-type ListOptions = { addressId: string | null; after: Position | null; limit: number }
-
-/** Credited deposits, newest first; one row more than the limit. */
-export async function listDeposits(db: Db, scope: AddressScope, options: ListOptions): Promise<DepositRow[]> {
-  const { rows } = await sql<DepositRow>`
-    select * from (${creditedDeposits}) d
-    where ${isOperationInScope(scope, 'd')}
-      ${options.addressId === null ? sql`` : sql`and d.address_id = ${options.addressId}`}
-      ${options.after === null ? sql`` : sql`and (d.created_at, d.id) < (${options.after.createdAt}, ${options.after.id})`}
-    order by d.created_at desc, d.id desc limit ${options.limit + 1}`.execute(db)
-  return rows
+/** One page of the credited deposits that the filters leave in scope, newest first. */
+export function listDeposits(
+  db: Db,
+  scope: AddressScope,
+  filters: FeedFilters,
+  page: FeedPage,
+): Promise<FeedRows<DepositRow>> {
+  return readFeed(db, scope, { ...filters, type: 'deposit' }, page, async (snapshot, ids) => {
+    const { rows } = await sql<DepositRow>`
+      select d.*, ${firstCategoryKey(scope, 'd')} as category from (${creditedDeposits}) d
+      where d.vault_id = ${scope.vaultId} and d.id = any(${ids}::text[])`.execute(snapshot)
+    return rows
+  })
 }
+
+type ListOptions = { addressId: string | null; after: Position | null; limit: number }
 
 /** Events that contradict a deposit already credited, in the form of the deposits they are not. */
 export async function listQuarantined(db: Db, scope: AddressScope, options: ListOptions): Promise<DepositRow[]> {
@@ -168,7 +176,7 @@ export async function listQuarantined(db: Db, scope: AddressScope, options: List
       t.symbol as token_symbol, t.contract_address, t.decimals, (e.quarantined->>'amount')::numeric as amount, d.tx_hash,
       d.tx_index, d.from_address, o.flow_type, o.counterparty_id, o.counterparty_address_id, o.counterparty_name,
       o.counterparty_kind, null as usd_rate, null::timestamptz as usd_rate_as_of, null as usd_rate_source,
-      null as usd_value, '{}'::text[] as tags, null as payment_purpose, null as note, o.blockchain_at,
+      null as usd_value, null as category, '{}'::text[] as tags, null as payment_purpose, null as note, o.blockchain_at,
       e.received_at as created_at, 'quarantined' as outcome
     from wallet_events e
     join deposits d on d.vault_id = e.vault_id and d.id = e.deposit_id

@@ -6,10 +6,11 @@ import { inTransaction } from '../../db/transaction.ts'
 import type { Deps } from '../../deps.ts'
 import { type App, route } from '../../http/route.ts'
 import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../http/schema.ts'
-import { pageOf, toPage } from '../../lib/cursor.ts'
+import { pageOf, toPage, toTaggedPage } from '../../lib/cursor.ts'
 import { badRequest, forbidden, notFound } from '../../lib/errors.ts'
 import { eventCommitsInFlightMax, eventsPerCommitMax, eventsWaitingMax } from '../../lib/limits.ts'
 import { parseStrictJson } from '../../lib/strict-json.ts'
+import { type FeedFilters, feedTag, noFilters } from '../operations/feed.ts'
 import { type Arrival, type ArrivalAnswer, receiveWalletEvents } from './actions.ts'
 import { parseWalletEvent } from './parse-event.ts'
 import { toDeposit } from './present.ts'
@@ -26,7 +27,7 @@ export function depositRoutes(app: App, deps: Deps): void {
       operationId: 'listDeposits',
       summary: 'Deposits, newest first',
       description:
-        'A member reads deposits to their own addresses and with `includeShared` to those shared with them, an administrator those of the whole vault. `outcome=quarantined` shows administrators the events that contradict a credited deposit.',
+        'A member reads deposits to their own addresses and with `includeShared` to those shared with them, an administrator those of the whole vault. `outcome=quarantined` shows administrators the events that contradict a credited deposit. A page may hold fewer items than `limit`, even none, while `nextCursor` is not null.',
       tag,
       access: 'member',
       params: VaultParams,
@@ -37,11 +38,15 @@ export function depositRoutes(app: App, deps: Deps): void {
       const member = memberOf(request)
       const { outcome, userId, addressId, folderId, includeShared } = request.query
       const scope = addressScopeOf(member, { userId, folderId, includeShared })
-      const options = { ...pageOf(request.query), addressId: addressId ?? null }
-      if (outcome === 'quarantined' && !member.isAdmin) throw forbidden('Only administrators see quarantined deposits')
-      const list = outcome === 'quarantined' ? listQuarantined : listDeposits
-      const rows = await list(deps.db, scope, options)
-      return toPage(rows, options.limit, (row) => ({ createdAt: row.created_at, id: row.id }), toDeposit)
+      if (outcome === 'quarantined') {
+        if (!member.isAdmin) throw forbidden('Only administrators see quarantined deposits')
+        const options = { ...pageOf(request.query), addressId: addressId ?? null }
+        const rows = await listQuarantined(deps.db, scope, options)
+        return toPage(rows, options.limit, (row) => ({ createdAt: row.created_at, id: row.id }), toDeposit)
+      }
+      const filters: FeedFilters = { ...noFilters, addressId: addressId ?? null }
+      const list = feedTag('deposits', scope, filters)
+      return toTaggedPage(await listDeposits(deps.db, scope, filters, pageOf(request.query, list)), list, toDeposit)
     },
   )
 

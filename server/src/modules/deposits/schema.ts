@@ -14,16 +14,6 @@ import {
 
 const Text = (example: string) => Type.String({ examples: [example] })
 
-export const OperationMetadata = Closed(
-  {
-    category: Nullable(Text('payroll')),
-    tags: Type.Array(Text('march')),
-    paymentPurpose: Nullable(Text('Invoice 4711')),
-    note: Nullable(Text('Agreed with the supplier')),
-  },
-  { $id: 'OperationMetadata' },
-)
-
 export const Deposit = Closed(
   {
     id: Id,
@@ -106,4 +96,4 @@ export const WalletEvent = Type.Object(
   { $id: 'WalletEvent' },
 )
 
-export const depositComponents = [OperationMetadata, Deposit, WebhookAnswer, WalletEvent]
+export const depositComponents = [Deposit, WebhookAnswer, WalletEvent]

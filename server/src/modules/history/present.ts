@@ -30,7 +30,7 @@ export function toHistoryItem(row: HistoryRow) {
     usdRate: row.usd_rate,
     usdValue: row.usd_value,
     usdRateSource: row.usd_rate_source,
-    metadata: { category: null, tags: row.tags, paymentPurpose: row.payment_purpose, note: row.note },
+    metadata: { category: row.category, tags: row.tags, paymentPurpose: row.payment_purpose, note: row.note },
     createdAt: row.created_at.toISOString(),
     confirmedAt: row.confirmed_at?.toISOString() ?? null,
   }

@@ -11,6 +11,7 @@ import {
   RawAmount,
   Timestamp,
 } from '../../http/schema.ts'
+import { noteLengthMax } from '../../lib/limits.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
 const statuses = ['awaiting_approval', 'pending', 'confirmed', 'failed', 'rejected', 'cancelled'] as const
@@ -82,6 +83,18 @@ export const HistoryQuery = Closed({
     Type.String({ minLength: 1, maxLength: 128, description: 'Counterparties that are in the group now.' }),
   ),
   counterpartyAddressId: Key,
+  category: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 128,
+      description:
+        'Key of a category that is assigned to the operation; assignments that the caller may not see do not count.',
+      examples: ['payroll'],
+    }),
+  ),
+  paymentPurpose: Type.Optional(
+    Type.String({ minLength: 1, maxLength: noteLengthMax, description: 'Exactly this.', examples: ['Invoice 4711'] }),
+  ),
   decisionPolicyId: Key,
   txHash: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
   from: Bound,

@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
-import type { Trx } from '../../db/client.ts'
+import { prepared, type Trx } from '../../db/client.ts'
 import { newId } from '../../lib/ids.ts'
 import type { Posting } from './postings.ts'
 
 /**
  * Writes entries and moves the cached balances, in one statement for any number of postings. Accounts are locked in
- * sorted order and made at their first use.
+ * sorted order and made at their first use. The time of an entry is `now`, or that of an earlier entry of its accounts
+ * when another node's clock was ahead: within an account time never runs backwards.
  *
  * @throws SQLSTATE 23514 when a balance would fall below zero (nothing is written); 23505 when an operation already has
  *   an entry of that kind: every effect happens once
@@ -13,7 +14,7 @@ import type { Posting } from './postings.ts'
 export async function postEntries(trx: Trx, postings: Posting[], now: Date): Promise<void> {
   if (postings.length === 0) return
   const column = <T>(read: (posting: Posting) => T) => postings.map(read)
-  await sql`
+  await sql`${prepared}
     with input as (
       select * from unnest(
         ${column((p) => p.vaultId)}::text[], ${column((p) => p.tokenId)}::text[], ${column((p) => p.addressId)}::text[],
@@ -34,21 +35,29 @@ export async function postEntries(trx: Trx, postings: Posting[], now: Date): Pro
       select vault_id, token_id, address_id, purpose, sum(delta) as delta, min(id) as id
       from sides group by vault_id, token_id, address_id, purpose
     ),
+    locked as materialized (
+      -- An entry with two sides has one time, so what the accounts remember is compared before either is changed.
+      select a.last_entry_at from ledger_accounts a join totals t using (vault_id, address_id, token_id, purpose)
+      where exists (select from input where debit is not null and credit is not null)
+      order by a.vault_id, a.address_id, a.token_id, a.purpose for update of a
+    ),
+    moment as materialized (select greatest(${now}::timestamptz, max(last_entry_at)) as at from locked),
     accounts as (
       -- A check is tested on the row that an upsert proposes, so a debit proposes 0 and takes its delta in the update.
-      insert into ledger_accounts as a (vault_id, id, token_id, address_id, purpose, balance, created_at)
-      select vault_id, id, token_id, address_id, purpose, greatest(delta, 0), ${now}::timestamptz
-      from totals order by vault_id, address_id, token_id, purpose
+      insert into ledger_accounts as a (vault_id, id, token_id, address_id, purpose, balance, last_entry_at, created_at)
+      select vault_id, id, token_id, address_id, purpose, greatest(delta, 0), moment.at, ${now}::timestamptz
+      from totals, moment order by vault_id, address_id, token_id, purpose
       on conflict (vault_id, address_id, token_id, purpose) do update
         set balance = a.balance + case when excluded.balance > 0 then excluded.balance else (
           select t.delta from totals t
           where t.vault_id = excluded.vault_id and t.address_id = excluded.address_id
-            and t.token_id = excluded.token_id and t.purpose = excluded.purpose) end
-      returning a.vault_id, a.token_id, a.address_id, a.purpose, a.number, a.balance, a.xmax = 0 as is_new
+            and t.token_id = excluded.token_id and t.purpose = excluded.purpose) end,
+          last_entry_at = greatest(a.last_entry_at, excluded.last_entry_at)
+      returning a.vault_id, a.token_id, a.address_id, a.purpose, a.number, a.balance, a.last_entry_at, a.xmax = 0 as is_new
     ),
     running as (
       -- The balance after each posting: the final one less what the later postings of this statement moved.
-      select s.n, s.purpose, s.delta, a.number,
+      select s.n, s.purpose, s.delta, a.number, a.last_entry_at as at,
         case when a.is_new and t.delta < 0 then t.delta else a.balance end
           - coalesce(sum(s.delta) over (
               partition by a.number order by s.n rows between 1 following and unbounded following), 0) as balance
@@ -72,7 +81,7 @@ export async function postEntries(trx: Trx, postings: Posting[], now: Date): Pro
     insert into ledger_entries
       (vault_id, kind, token_id, operation_id, debit_account, credit_account, amount, debit_balance, credit_balance, created_at)
     select i.vault_id, i.kind, i.token_id, i.operation_id, d.number, c.number, i.amount, d.balance, c.balance,
-      ${now}::timestamptz
+      greatest(d.at, c.at)
     from input i
     left join running d on d.n = i.n and d.delta < 0
     left join running c on c.n = i.n and c.delta > 0

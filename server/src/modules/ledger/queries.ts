@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type AddressScope, isAddressInScope } from '../../access/address-scope.ts'
+import { type AddressScope, isAddressInScope, scopedAddressIds } from '../../access/address-scope.ts'
 import type { Db, Trx } from '../../db/client.ts'
 import type { Position } from '../../lib/cursor.ts'
 
@@ -15,8 +15,7 @@ export async function listTotals(db: Db, scope: AddressScope, filter: BalanceFil
       coalesce(sum(l.balance) filter (where l.purpose = 'reserved'), 0) as reserved
     from ledger_accounts l
     join tokens t on t.id = l.token_id
-    ${coversAll(scope) ? sql`` : inScope(scope)}
-    where l.vault_id = ${scope.vaultId} and l.address_id <> ''
+    where l.vault_id = ${scope.vaultId} and l.address_id <> '' ${inScope(scope)}
       ${filter.addressId === null ? sql`` : sql`and l.address_id = ${filter.addressId}`}
       ${filter.token === null ? sql`` : sql`and t.code = ${filter.token}`}
     group by t.id, t.code, t.symbol, t.decimals order by t.code, t.id`.execute(db)
@@ -49,8 +48,7 @@ export async function listAccounts(db: Db, scope: AddressScope, options: Account
       select l.*, t.code as token_code, t.symbol as token_symbol, t.decimals
       from ledger_accounts l
       join tokens t on t.id = l.token_id
-      ${coversAll(scope) ? sql`` : inScope(scope)}
-      where l.vault_id = ${scope.vaultId}
+      where l.vault_id = ${scope.vaultId} ${inScope(scope)}
         ${options.addressId === null ? sql`` : sql`and l.address_id = ${options.addressId}`}
         ${options.token === null ? sql`` : sql`and t.code = ${options.token}`}
         ${options.purpose === null ? sql`` : sql`and l.purpose = ${options.purpose}`}
@@ -124,11 +122,9 @@ export async function listStatement(db: Db, options: StatementOptions): Promise<
   return rows
 }
 
-const coversAll = ({ isWholeVault, folderId }: AddressScope) => isWholeVault && folderId === null
-
 /** Keeps only accounts `l` of addresses in scope; vault-level accounts are of no address. */
-const inScope = (scope: AddressScope) => sql`
-  join addresses o on o.vault_id = l.vault_id and o.id = l.address_id and ${isAddressInScope(scope, 'o')}`
+const inScope = (scope: AddressScope) =>
+  scope.isWholeVault && scope.folderId === null ? sql`` : sql`and l.address_id in (${scopedAddressIds(scope)})`
 
 export type TokenSumRow = {
   token_id: string

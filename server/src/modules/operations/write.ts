@@ -1,5 +1,5 @@
 import { type Insertable, sql } from 'kysely'
-import type { Trx } from '../../db/client.ts'
+import { prepared, type Trx } from '../../db/client.ts'
 import type { Operations } from '../../db/types.ts'
 import { usdValueOf } from '../../lib/money.ts'
 import type { RateSnapshot } from '../rates/queries.ts'
@@ -43,7 +43,7 @@ export async function insertOperation(trx: Trx, operation: NewOperation): Promis
 /** As `insertOperation`, for any number of them in one statement. */
 export async function insertOperations(trx: Trx, operations: NewOperation[]): Promise<void> {
   if (operations.length === 0) return
-  await sql`
+  await sql`${prepared}
     insert into operations
     select * from json_populate_recordset(null::operations, ${JSON.stringify(operations.map(toRow))}::json)`.execute(
     trx,

@@ -7,6 +7,8 @@ import { changedFields } from './changes.ts'
 import type { Rule } from './decision.ts'
 import {
   type ApproverDraft,
+  addressGroupReferences,
+  categoryReferences,
   counterpartyReferences,
   findPolicyFaults,
   groupReferences,
@@ -22,6 +24,7 @@ import {
   findPolicy,
   listMembersAmong,
   listNamedAmong,
+  lockExistingAddressGroups,
   lockExistingGroups,
   lockForAdministrator,
   type PolicyRow,
@@ -126,19 +129,25 @@ async function findMissingReferences(trx: Trx, vaultId: string, given: PolicyCha
   const counterparties = counterpartyReferences(given, 'counterparty')
   const counterpartyGroups = counterpartyReferences(given, 'counterpartyGroup')
   const variants = variantReferences(given)
+  const addressGroups = addressGroupReferences(given)
+  const categories = categoryReferences(given)
   const existingGroups = await lockExistingGroups(trx, vaultId, idsOf(groups))
+  const existingAddressGroups = await lockExistingAddressGroups(trx, vaultId, idsOf(addressGroups))
   const members = await listMembersAmong(trx, vaultId, idsOf(users))
   const named = await listNamedAmong(trx, vaultId, {
     counterparties: idsOf(counterparties),
     counterpartyGroups: idsOf(counterpartyGroups),
     variants: idsOf(variants),
+    categories: idsOf(categories),
   })
   return [
     ...missing(groups, existingGroups, 'is no policy group of the vault'),
+    ...missing(addressGroups, existingAddressGroups, 'is no address group of the vault'),
     ...missing(users, members, 'is no member of the vault'),
     ...missing(counterparties, named.counterparties, 'is no counterparty of the vault'),
     ...missing(counterpartyGroups, named.counterpartyGroups, 'is no counterparty group of the vault'),
     ...missing(variants, named.variants, 'is no route and variant of the vault'),
+    ...missing(categories, named.categories, 'is no operation category of the vault'),
   ]
 }
 

@@ -33,6 +33,8 @@ export type Facts = {
   counterparty?: CounterpartyFacts | null
   /** The counterparty groups acted upon (counterparty_group_*); for other actions those of `counterparty` count. */
   counterpartyGroupIds?: string[]
+  /** Key of the category that the operation is declared to be of; null: of none. */
+  category?: string | null
   /** What operations other than this one add up to; gathered by `decide` when a candidate asks for it. */
   velocity?: VelocitySum[]
 }

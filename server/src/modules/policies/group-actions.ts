@@ -100,7 +100,7 @@ export async function deletePolicyGroup(trx: Trx, order: { id: string; actorId: 
   if (group.isSystem) throw conflict('A system group cannot be deleted')
   const uses = await groupUses(trx, group)
   if (uses.hasPolicies) throw conflict('The group has policies; delete them first')
-  if (uses.isApprover) throw conflict('The group approves for policies; name other approvers first')
+  if (uses.isApprover) throw conflict('The group approves for policies or categories; name other approvers first')
   if (uses.isSelected) throw conflict('A rule of a policy names the group; change it first')
   await trx.deleteFrom('policy_groups').where('vault_id', '=', group.vaultId).where('id', '=', id).execute()
   const { vaultId, code, name, memberships } = group

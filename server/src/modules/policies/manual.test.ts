@@ -37,6 +37,8 @@ beforeAll(async () => {
     return answer.body.id
   }
   ids.set('the counterparty', await made('counterparties', { name: 'A supplier', kind: 'company' }))
+  await made('operation-categories', { key: 'payroll', name: 'Payroll' })
+  ids.set('the folder', await made('address-groups', { name: 'Payroll' }))
   ids.set('the counterparty group', await made('counterparty-groups', { code: 'suppliers', name: 'Suppliers' }))
 })
 afterAll(() => test.close())

@@ -100,6 +100,16 @@ export function counterpartyReferences(
   return valuesOf(rules, selectorType).map(toReference)
 }
 
+/** The folders that rules refer to, and where. */
+export function addressGroupReferences({ rules = [] }: PolicyChange): Reference[] {
+  return valuesOf(rules, 'addressGroup').map(toReference)
+}
+
+/** The categories that rules refer to by keys, and where. */
+export function categoryReferences({ rules = [] }: PolicyChange): Reference[] {
+  return valuesOf(rules, 'category').map(toReference)
+}
+
 /** The variants that rules refer to by codes, and where; a code holds no `/`, so that `id` is `route/variant`. */
 export function variantReferences({ rules = [] }: PolicyChange): Reference[] {
   return valuesOf(rules, 'routeVariant').map(({ field, value }) => {

@@ -64,7 +64,7 @@ export function toPolicySimulation(decision: Decision, reader: TraceReader): Sta
 }
 
 /**
- * A trace without the figures that are not the reader's: the sums of other people's transfers are for administrators,
+ * A trace without what is not the reader's: the sums of other people's transfers are for administrators,
  * the initiator's own sums and balances for the initiator too. Whether a selector matched is for everybody.
  */
 function toTrace(trace: PolicyTrace[], { isAdmin, isInitiator }: TraceReader): PolicyTrace[] {
@@ -79,7 +79,8 @@ function toTrace(trace: PolicyTrace[], { isAdmin, isInitiator }: TraceReader): P
 }
 
 function isPrivate({ selectorType, expected }: SelectorTrace, isInitiator: boolean): boolean {
-  if (selectorType === 'percentOfBalance') return !isInitiator
+  // Of a category that did not match, only those who may see it shall know.
+  if (selectorType === 'percentOfBalance' || selectorType === 'category') return !isInitiator
   if (!velocityTypes.has(selectorType)) return false
   return !isInitiator || readVelocityWindow(expected)?.per !== 'initiator'
 }

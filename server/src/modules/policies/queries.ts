@@ -264,6 +264,16 @@ export async function lockExistingGroups(trx: Trx, vaultId: string, ids: string[
   return new Set(rows.map(({ id }) => id))
 }
 
+/** Which of these folders the vault has; they cannot be deleted until the transaction ends. */
+export async function lockExistingAddressGroups(trx: Trx, vaultId: string, ids: string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set()
+  const { rows } = await sql<{ id: string }>`
+    select id from address_groups where vault_id = ${vaultId} and id = any(${ids}) order by id for key share`.execute(
+    trx,
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
 /** Which of these users are in any group of the vault. */
 export async function listMembersAmong(db: Db | Trx, vaultId: string, userIds: string[]): Promise<Set<string>> {
   if (userIds.length === 0) return new Set()
@@ -273,17 +283,20 @@ export async function listMembersAmong(db: Db | Trx, vaultId: string, userIds: s
   return new Set(rows.map(({ user_id }) => user_id))
 }
 
-type Names<Value> = { counterparties: Value; counterpartyGroups: Value; variants: Value }
+type Names<Value> = { counterparties: Value; counterpartyGroups: Value; variants: Value; categories: Value }
 
-/** Which of these the vault has: ids, and `route/variant` by codes. None of them is ever deleted while addresses exist. */
+/**
+ * Which of these the vault has: ids, `route/variant` by codes, and keys of categories. None of them is ever deleted while
+ * addresses exist.
+ */
 export async function listNamedAmong(
   db: Db | Trx,
   vaultId: string,
   wanted: Names<string[]>,
 ): Promise<Names<Set<string>>> {
-  const { counterparties, counterpartyGroups, variants } = wanted
-  if ([counterparties, counterpartyGroups, variants].every(({ length }) => length === 0)) {
-    return { counterparties: new Set(), counterpartyGroups: new Set(), variants: new Set() }
+  const { counterparties, counterpartyGroups, variants, categories } = wanted
+  if ([counterparties, counterpartyGroups, variants, categories].every(({ length }) => length === 0)) {
+    return { counterparties: new Set(), counterpartyGroups: new Set(), variants: new Set(), categories: new Set() }
   }
   const { rows } = await sql<Names<string[]>>`
     select
@@ -293,12 +306,16 @@ export async function listNamedAmong(
       array(
         select r.code || '/' || v.code from routes r join variants v on v.vault_id = r.vault_id and v.route_id = r.id
         where r.vault_id = ${vaultId} and r.code || '/' || v.code = any(${variants})
-      ) as variants`.execute(db)
+      ) as variants,
+      array(select key from operation_categories where vault_id = ${vaultId} and key = any(${categories})) as categories`.execute(
+    db,
+  )
   const row = rows[0]!
   return {
     counterparties: new Set(row.counterparties),
     counterpartyGroups: new Set(row.counterpartyGroups),
     variants: new Set(row.variants),
+    categories: new Set(row.categories),
   }
 }
 
@@ -324,7 +341,8 @@ export async function groupUses(
   const { rows } = await sql<{ hasPolicies: boolean; isApprover: boolean; isSelected: boolean }>`
     select
       exists (select 1 from policies p where p.vault_id = ${vaultId} and p.group_id = ${id}) as "hasPolicies",
-      exists (select 1 from policy_approvers a where a.vault_id = ${vaultId} and a.group_id = ${id}) as "isApprover",
+      exists (select 1 from policy_approvers a where a.vault_id = ${vaultId} and a.group_id = ${id})
+        or exists (select 1 from category_approvers a where a.vault_id = ${vaultId} and a.group_id = ${id}) as "isApprover",
       exists (
         select 1 from policies p
         where p.vault_id = ${vaultId} and jsonb_path_exists(
@@ -334,6 +352,25 @@ export async function groupUses(
         )
       ) as "isSelected"`.execute(trx)
   return rows[0]!
+}
+
+/** Whether a rule of a policy of the vault, enabled or not, names this value with this selector. */
+export async function isSelectedByPolicy(
+  trx: Trx,
+  vaultId: string,
+  selectorType: string,
+  value: string,
+): Promise<boolean> {
+  const { rows } = await sql<{ is: boolean }>`
+    select exists (
+      select from policies p
+      where p.vault_id = ${vaultId} and jsonb_path_exists(
+        p.rules,
+        '$[*].selectors[*] ? (@.selectorType == $type).value[*] ? (@ == $value)',
+        jsonb_build_object('type', ${selectorType}::text, 'value', ${value}::text)
+      )
+    ) as is`.execute(trx)
+  return rows[0]!.is
 }
 
 const groupColumns = sql`

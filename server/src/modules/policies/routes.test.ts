@@ -582,9 +582,9 @@ describe('policies', () => {
     ],
     ['an unknown selector', () => ({ rules: [rule('toString', 'x')] }), 'rules.0.selectors.0.selectorType'],
     [
-      'a selector that is not available',
-      () => ({ rules: [amountAbove('1'), rule('addressGroup', 'x')] }),
-      'rules.1.selectors.0.selectorType',
+      'a category that the vault does not have',
+      () => ({ rules: [amountAbove('1'), rule('category', ['nothing'])] }),
+      'rules.1.selectors.0.value.0',
     ],
     [
       'a selector foreign to the action',
@@ -614,6 +614,11 @@ describe('policies', () => {
     [
       'a counterparty that the vault does not have',
       () => ({ rules: [rule('counterparty', ['nobody'])] }),
+      'rules.0.selectors.0.value.0',
+    ],
+    [
+      'a folder that the vault does not have',
+      () => ({ rules: [rule('addressGroup', ['nobody'])] }),
       'rules.0.selectors.0.value.0',
     ],
     [

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import type { Facts } from './facts.ts'
-import { addressGroup } from './selectors/address-group.ts'
 import { actionTypes, evaluateSelector, findSelectorFault, selectorTypes } from './selectors.ts'
 
 const evmAddress = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
@@ -18,6 +17,8 @@ const facts: Facts = {
   destinationType: 'unknown',
   usdRate: '0.999',
   available: '3001.5',
+  addressGroupIds: ['folder-1', 'folder-2'],
+  category: 'payroll',
   routeVariants: [
     { route: 'purpose', variant: 'ops' },
     { route: 'region', variant: 'eu' },
@@ -151,6 +152,7 @@ const table: Record<string, { matching: unknown[]; other: unknown[]; faulty: [va
       [[], 'value'],
     ],
   },
+  addressGroup: setCases(['folder-2', ['x', 'folder-1']], ['Folder-1', 'folder', ['x', 'length']]),
   routeVariant: {
     matching: [
       { route: 'purpose', variant: 'ops' },
@@ -206,6 +208,7 @@ const table: Record<string, { matching: unknown[]; other: unknown[]; faulty: [va
       ['24', 'value'],
     ],
   },
+  category: setCases(['payroll', ['rent', 'payroll']], ['rent', 'Payroll', ['rent', 'toString'], '__proto__']),
   initiator: setCases(
     ['first-approver', ['second-approver', 'first-approver']],
     ['second-approver', 'First approver', '__proto__'],
@@ -288,7 +291,7 @@ describe('selectors', () => {
     expect(matches(address.toLowerCase())).toBe(false)
   })
 
-  it('T34 refuses selectors that are unknown, foreign to the action, or not available yet', () => {
+  it('T34 refuses selectors that are unknown or foreign to the action', () => {
     const refused = (actionType: string, selectorType: string) => findSelectorFault(actionType, selectorType, 'x')
     for (const name of ['ammount', '', 'constructor', '__proto__', 'toString']) {
       expect(refused('transfer', name)).toEqual({
@@ -298,9 +301,6 @@ describe('selectors', () => {
       expect(evaluateSelector({ selectorType: name, value: 'x' }, facts)).toEqual({ matched: null, observed: null })
     }
     expect(refused('create_address', 'amount')?.message).toBe('the selector amount does not apply to create_address')
-    for (const name of ['addressGroup', 'category']) {
-      expect(refused('transfer', name)?.message).toBe(`the selector ${name} is not available yet`)
-    }
   })
 
   const aboutCounterparty = ['counterparty', 'counterpartyGroup', 'counterpartyKind', 'counterpartyAgeHours']
@@ -351,9 +351,19 @@ describe('selectors', () => {
     expect(found('new', { counterpartyGroupIds: ['new'] })).toBe(true)
   })
 
-  it('addressGroup, which no policy may use yet, looks at the folders of the source address', () => {
-    const found = (more: Partial<Facts>) => addressGroup.evaluate(['a', 'b'], { ...facts, ...more }).matched
-    expect([found({ addressGroupIds: ['b'] }), found({ addressGroupIds: [] }), found({})]).toEqual([true, false, null])
+  it('T34 category is certainly none of those it names for an operation that is declared to be of none', () => {
+    const found = (more: Partial<Facts>) =>
+      evaluateSelector({ selectorType: 'category', value: ['payroll', 'null'] }, { ...withoutFacts, ...more })
+    expect(found({ category: null })).toEqual({ matched: false, observed: null })
+    expect(found({})).toEqual({ matched: null, observed: null })
+  })
+
+  it('addressGroup observes the folders that it names, and no others that the address is in', () => {
+    const found = (value: unknown) => evaluateSelector({ selectorType: 'addressGroup', value }, facts)
+    expect(found(['folder-2', 'x'])).toEqual({ matched: true, observed: ['folder-2'] })
+    expect(found('x')).toEqual({ matched: false, observed: [] })
+    const inNone = { ...facts, addressGroupIds: [] }
+    expect(evaluateSelector({ selectorType: 'addressGroup', value: 'folder-2' }, inNone).matched).toBe(false)
   })
 })
 

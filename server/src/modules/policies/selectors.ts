@@ -3,6 +3,7 @@ import type { Facts } from './facts.ts'
 import { addressGroup } from './selectors/address-group.ts'
 import { amount } from './selectors/amount.ts'
 import { amountUsd } from './selectors/amount-usd.ts'
+import { category } from './selectors/category.ts'
 import { counterparty } from './selectors/counterparty.ts'
 import { counterpartyAgeHours } from './selectors/counterparty-age-hours.ts'
 import { counterpartyGroup } from './selectors/counterparty-group.ts'
@@ -34,10 +35,8 @@ export const actionTypes = [
 ] as const
 export type ActionType = (typeof actionTypes)[number]
 
-/** `kind` is null where nothing can be evaluated yet; such a selector is refused by name, and so is an unavailable one. */
 type Entry = {
-  kind: SelectorKind | null
-  isAvailable: boolean
+  kind: SelectorKind
   actionTypes: readonly ActionType[]
   /** What it looks at, for people. */
   summary: string
@@ -59,7 +58,7 @@ const groupChanges: readonly ActionType[] = ['counterparty_group_update', 'count
  * the API and docs/policies.md are rendered from it. A Map: a name such as `constructor` finds nothing.
  */
 const registry: ReadonlyMap<string, Entry> = new Map(
-  Object.entries<Omit<Entry, 'isAvailable'> & { isAvailable?: boolean }>({
+  Object.entries<Entry>({
     amount: { kind: amount, actionTypes: transfers, summary: 'amount in token units' },
     amountUsd: { kind: amountUsd, actionTypes: transfers, summary: 'amount in USD at the rate of the moment' },
     percentOfBalance: {
@@ -127,21 +126,23 @@ const registry: ReadonlyMap<string, Entry> = new Map(
     },
     initiator: { kind: initiator, actionTypes, summary: 'who asks, by user id' },
     initiatorGroup: { kind: initiatorGroup, actionTypes, summary: 'policy group that who asks is in, by id' },
-    category: { kind: null, isAvailable: false, actionTypes: transfers, summary: 'operation category, by key' },
+    category: {
+      kind: category,
+      actionTypes: transfers,
+      summary: 'operation category that the transfer is declared to be of, by key',
+    },
     time: { kind: time, actionTypes, summary: 'weekly window on the wall clock of a zone' },
-  }).map(([name, entry]) => [name, { isAvailable: true, ...entry }]),
+  }),
 )
 
 /** The selectors that a policy may use. */
-export const selectorTypes: readonly string[] = [...registry].flatMap(([name, entry]) =>
-  entry.isAvailable ? [name] : [],
-)
+export const selectorTypes: readonly string[] = [...registry.keys()]
 
 /** The table of selectors in Markdown, for the description of the API and the manual. */
 export function renderSelectorTable(): string {
   const rows = [...registry].map(([name, entry]) => {
     const actions = entry.actionTypes.length === actionTypes.length ? 'every action' : entry.actionTypes.join(', ')
-    return `| \`${name}\` | ${entry.summary} | ${entry.isAvailable ? actions : 'not available yet'} |`
+    return `| \`${name}\` | ${entry.summary} | ${actions} |`
   })
   return ['| Selector | Looks at | Applies to |', '|---|---|---|', ...rows].join('\n')
 }
@@ -151,10 +152,6 @@ export function findSelectorFault(actionType: string, selectorType: string, valu
   const entry = registry.get(selectorType)
   if (entry === undefined) {
     return { field: 'selectorType', message: `must be one of ${selectorTypes.join(', ')}` }
-  }
-  // Refused by name, so that nobody takes a policy for working.
-  if (entry.kind === null || !entry.isAvailable) {
-    return { field: 'selectorType', message: `the selector ${selectorType} is not available yet` }
   }
   if (!(entry.actionTypes as readonly string[]).includes(actionType)) {
     return { field: 'selectorType', message: `the selector ${selectorType} does not apply to ${actionType}` }
@@ -167,6 +164,6 @@ export function findSelectorFault(actionType: string, selectorType: string, valu
 
 /** Unknown selectors and values that do not fit cannot be told, so they fail closed. */
 export function evaluateSelector(selector: { selectorType: string; value: unknown }, facts: Facts): Finding {
-  const kind = registry.get(selector.selectorType)?.kind ?? null
-  return kind === null ? { matched: null, observed: null } : kind.evaluate(selector.value, facts)
+  const entry = registry.get(selector.selectorType)
+  return entry === undefined ? { matched: null, observed: null } : entry.kind.evaluate(selector.value, facts)
 }

@@ -1,14 +1,17 @@
-import { type AddressScope, visibleScopeOf } from '../../access/address-scope.ts'
+import { type AddressScope, subjectsOf, visibleScopeOf } from '../../access/address-scope.ts'
 import type { Member } from '../../access/caller.ts'
 import type { Db, Trx } from '../../db/client.ts'
 import { type AppError, conflict, forbidden, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { formatDecimal } from '../../lib/money.ts'
+import { findStanding } from '../addresses/queries.ts'
 import { openApproval } from '../approvals/open.ts'
 import { listRequirements } from '../approvals/queries.ts'
 import { isApproved } from '../approvals/tally.ts'
 import { castVote, settleEntitlements } from '../approvals/vote.ts'
 import { insertAuditRecord } from '../audit/record.ts'
+import { assignNamedCategory, findNamedCategory, type NamedCategory } from '../category-assignments/first-category.ts'
+import { findFirstCategoryKey } from '../category-assignments/queries.ts'
 import type { AddressOwner } from '../counterparties/queries.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { type Posting, releasePosting, reservePosting, settlePosting } from '../ledger/postings.ts'
@@ -33,7 +36,7 @@ import {
 
 type TransferBody = OrderBody & {
   fromAddressId: string
-  metadata?: { tags?: string[]; paymentPurpose?: string | null; note?: string | null }
+  metadata?: { category?: string | null; tags?: string[]; paymentPurpose?: string | null; note?: string | null }
 }
 
 /** The answer to a request: the transfer's id, or a refusal that leaves an audit record behind. */
@@ -42,7 +45,8 @@ export type Outcome = { id: string } | { refusal: AppError }
 /**
  * Decides on an order and, when it is not refused, reserves its funds: everything or nothing, in `trx`.
  *
- * @throws 400 for a wrong order, 404 for an address the member does not see, 403 for one they may not move funds from, 409 for too little available, a
+ * @throws 400 for a wrong order, 404 for an address the member does not see, 403 for one they may not move funds from or a
+ *   category they may not assign, 409 for too little available, a
  *   disabled token or a quorum that cannot be reached
  */
 export async function requestTransfer(
@@ -50,13 +54,18 @@ export async function requestTransfer(
   { member, body, approvalTtlHours, now }: { member: Member; body: TransferBody; approvalTtlHours: number; now: Date },
 ): Promise<Outcome> {
   const order = await readOrder(trx, visibleScopeOf(member), body, now, true)
+  const category = await readCategory(trx, member.vault.id, member, body)
   const { source } = order
   if (source.token_enabled !== true) throw conflict(`The token ${source.token_code} is disabled`)
   let available = 0n
-  const decision = await decideUnderLock(trx, questionOf(member.vault.id, member, order, now), async () => {
-    available = await lockAvailable(trx, member.vault.id, source.address_id, source.token_id)
-    return { available: formatDecimal(available, source.decimals) }
-  })
+  const decision = await decideUnderLock(
+    trx,
+    questionOf(member.vault.id, member, { order, category, now }),
+    async () => {
+      available = await lockAvailable(trx, member.vault.id, source.address_id, source.token_id)
+      return { available: formatDecimal(available, source.decimals) }
+    },
+  )
   const id = newId(now)
   const payload = toPayload(id, member, order)
   if (decision.effect === 'block' || decision.effect === 'deny') return refuse(trx, { member, decision, payload, now })
@@ -88,6 +97,10 @@ export async function requestTransfer(
     confirmedAt: null,
     blockchainAt: null,
   })
+  if (category !== null) {
+    const operation = { vault_id: member.vault.id, id, type: 'transfer', created_at: now } as const
+    await assignNamedCategory(trx, operation, category, { actorId: member.userId, now })
+  }
   const strictest = decision.requirements.find((one) => one.policyId === decision.decisionPolicy?.id)
   await trx
     .insertInto('transfers')
@@ -135,6 +148,7 @@ export async function requestTransfer(
       decision: decision.effect,
       decisionPolicyCode: decision.decisionPolicy?.code ?? null,
       counterpartyId: source.counterparty?.id ?? null,
+      category: category?.category.key ?? null,
       bypassed: decision.requirements.filter((one) => one.bypassed).map((one) => one.policyCode),
     },
     now,
@@ -158,7 +172,8 @@ export async function previewTransfer(
   }: { scope: AddressScope; initiator: Initiator; spends: boolean; body: TransferBody; now: Date },
 ) {
   const order = await readOrder(db, scope, body, now, spends)
-  return { order, decision: await decide(db, questionOf(scope.vaultId, initiator, order, now)) }
+  const category = await readCategory(db, scope.vaultId, initiator, body)
+  return { order, decision: await decide(db, questionOf(scope.vaultId, initiator, { order, category, now })) }
 }
 
 /**
@@ -325,6 +340,9 @@ async function assertMayGoOn(trx: Trx, { id, now }: VoteOn, transfer: LockedTran
   if (isFirstArchived || (owner !== null && owner.archivedAt !== null)) throw conflict('The counterparty is archived')
   const initiator = await findInitiator(trx, vaultId, transfer.initiator_id)
   if (initiator === null) throw conflict('The initiator is disabled or no longer a member of the vault')
+  const asInitiator = visibleScopeOf({ ...initiator, vault: { id: vaultId } })
+  const { canTransfer, folderIds } = await findStanding(trx, asInitiator, transfer.address_id)
+  if (!canTransfer) throw conflict('The initiator may no longer move funds from this address')
   const decision = await decide(trx, {
     vaultId,
     actionType: 'transfer',
@@ -334,6 +352,8 @@ async function assertMayGoOn(trx: Trx, { id, now }: VoteOn, transfer: LockedTran
       ...recipientFacts(facts.destinationType === 'internal', owner),
       now,
       initiatorGroupIds: initiator.groupIds,
+      addressGroupIds: folderIds,
+      category: await findFirstCategoryKey(trx, { vault_id: vaultId, id }),
       operationId: id,
     },
   })
@@ -374,8 +394,26 @@ async function readOrder(
   return planOrder(source, body)
 }
 
+/**
+ * The category that an order declares, as far as its initiator may assign it so.
+ * @throws 400 with the field `metadata.category`, 403
+ */
+async function readCategory(
+  db: Db | Trx,
+  vaultId: string,
+  initiator: Initiator,
+  { metadata }: TransferBody,
+): Promise<NamedCategory | null> {
+  const key = metadata?.category ?? null
+  if (key === null) return null
+  const standing = { isAdmin: initiator.isAdmin, isOwnOperation: true, subjects: subjectsOf(initiator) }
+  return findNamedCategory(db, vaultId, { key, type: 'transfer', standing, field: 'metadata.category' })
+}
+
+type Declared = { order: Order; category: NamedCategory | null; now: Date }
+
 /** What the policies are asked about an order, with all they may look at. */
-function questionOf(vaultId: string, initiator: Initiator, { source, to, amount }: Order, now: Date) {
+function questionOf(vaultId: string, initiator: Initiator, { order: { source, to, amount }, category, now }: Declared) {
   const facts: Facts = {
     now,
     initiatorId: initiator.userId,
@@ -391,6 +429,7 @@ function questionOf(vaultId: string, initiator: Initiator, { source, to, amount 
     routeVariants: source.route_variants,
     destination: { address: to.address, key: to.key, networkType: source.network_type },
     ...recipientFacts(source.to_address_id !== null, source.counterparty),
+    category: category?.category.key ?? null,
   }
   return { vaultId, actionType: 'transfer', initiator, facts }
 }
@@ -419,7 +458,12 @@ async function refuse(trx: Trx, { member, decision, payload, now }: Refusal): Pr
     action: decision.effect === 'block' ? 'transfer.blocked' : 'transfer.denied',
     targetType: 'address',
     targetId: payload.fromAddressId,
-    details: { payload, decisionPolicyCode: decision.decisionPolicy?.code ?? null, message },
+    details: {
+      payload,
+      category: decision.facts.category ?? null,
+      decisionPolicyCode: decision.decisionPolicy?.code ?? null,
+      message,
+    },
     now,
   })
   return { refusal: forbidden(message) }

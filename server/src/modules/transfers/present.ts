@@ -52,7 +52,7 @@ export function toTransfer(row: TransferRow) {
       derivationPath: row.derivation_path,
       network: row.network,
     },
-    metadata: { category: null, tags: row.tags, paymentPurpose: row.payment_purpose, note: row.note },
+    metadata: { category: row.category, tags: row.tags, paymentPurpose: row.payment_purpose, note: row.note },
     usdRate: row.usd_rate,
     usdRateAsOf: row.usd_rate_as_of?.toISOString() ?? null,
     usdRateSource: row.usd_rate_source,

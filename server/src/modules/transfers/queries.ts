@@ -9,11 +9,12 @@ import {
 } from '../../access/address-scope.ts'
 import type { Member } from '../../access/caller.ts'
 import type { Db, Trx } from '../../db/client.ts'
-import type { Position } from '../../lib/cursor.ts'
 import type { NetworkType } from '../../lib/onchain-address.ts'
 import { type ApproverRow, approversOf, type ProfileRow, profileOf, requirementsOf } from '../approvals/queries.ts'
 import type { RequirementState } from '../approvals/tally.ts'
+import { firstCategoryKey } from '../category-assignments/visibility.ts'
 import { type AddressOwner, type CounterpartyKind, ownerOfAddress } from '../counterparties/queries.ts'
+import { type FeedFilters, type FeedPage, type FeedRows, readFeed } from '../operations/feed.ts'
 import type { OperationStatus } from '../operations/write.ts'
 import type { KeptDecision } from '../policies/decision.ts'
 import { newestRate, type RateColumns } from '../rates/queries.ts'
@@ -126,6 +127,8 @@ export type TransferRow = {
   usd_rate_as_of: Date | null
   usd_rate_source: string | null
   usd_value: string | null
+  /** Key of the first category that whoever asks may see. */
+  category: string | null
   tags: string[]
   payment_purpose: string | null
   note: string | null
@@ -156,7 +159,7 @@ const transferColumns = (scope: AddressScope) => sql`
   o.owner_id, o.initiator_id, ${profileOf('i')} as initiator, n.slug as network, o.token_id, k.code as token_code,
   k.symbol as token_symbol, k.decimals, t.contract_address, o.amount, o.status, o.flow_type, o.counterparty_id, o.counterparty_address_id,
   o.counterparty_name, o.counterparty_kind, o.tx_hash, o.usd_rate,
-  o.usd_rate_as_of, o.usd_rate_source, o.usd_value, o.tags, o.payment_purpose, o.note, o.created_at, o.confirmed_at,
+  o.usd_rate_as_of, o.usd_rate_source, o.usd_value, ${firstCategoryKey(scope, 'o')} as category, o.tags, o.payment_purpose, o.note, o.created_at, o.confirmed_at,
   o.updated_at, t.to_address, (select r.id from addresses r
     where r.id = t.to_address_id and ${isAddressInScope(allVisible(scope), 'r')}) as to_address_id, t.payload, t.payload_hash, t.decision, t.decision_policy_id,
   t.decision_policy_code, t.decision_policy_name, t.approval_threshold, t.expires_at, t.phase, t.fee, t.failure_reason,
@@ -184,17 +187,19 @@ export async function findTransfer(db: Db | Trx, member: Member, id: string): Pr
   return rows[0] ?? null
 }
 
-type ListOptions = { status: OperationStatus | null; after: Position | null; limit: number }
-
-/** Transfers in scope, newest first; one row more than the limit. */
-export async function listTransfers(db: Db, scope: AddressScope, options: ListOptions): Promise<TransferRow[]> {
-  const { rows } = await sql<TransferRow>`
-    select ${transferColumns(scope)} from ${transferSources}
-    where ${isOperationInScope(scope, 'o')} and o.type = 'transfer'
-      ${options.status === null ? sql`` : sql`and o.status = ${options.status}`}
-      ${options.after === null ? sql`` : sql`and (o.created_at, o.id) < (${options.after.createdAt}, ${options.after.id})`}
-    order by o.created_at desc, o.id desc limit ${options.limit + 1}`.execute(db)
-  return rows
+/** One page of the transfers that the filters leave in scope, newest first. */
+export function listTransfers(
+  db: Db,
+  scope: AddressScope,
+  filters: FeedFilters,
+  page: FeedPage,
+): Promise<FeedRows<TransferRow>> {
+  return readFeed(db, scope, { ...filters, type: 'transfer' }, page, async (snapshot, ids) => {
+    const { rows } = await sql<TransferRow>`
+      select ${transferColumns(scope)} from ${transferSources}
+      where o.vault_id = ${scope.vaultId} and o.id = any(${ids}::text[])`.execute(snapshot)
+    return rows
+  })
 }
 
 /**

@@ -5,10 +5,11 @@ import type { Deps } from '../../deps.ts'
 import { created, mutate, ok } from '../../http/mutate.ts'
 import { type App, route } from '../../http/route.ts'
 import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../http/schema.ts'
-import { pageOf, toPage } from '../../lib/cursor.ts'
+import { pageOf, toTaggedPage } from '../../lib/cursor.ts'
 import { notFound } from '../../lib/errors.ts'
 import { formatDecimal } from '../../lib/money.ts'
 import { VoteBody } from '../approvals/schema.ts'
+import { type FeedFilters, feedTag, noFilters } from '../operations/feed.ts'
 import { toPolicyDecision, toPolicySimulation } from '../policies/present.ts'
 import { walletOfVault } from '../wallet-service/client.ts'
 import { approveTransfer, cancelTransfer, previewTransfer, rejectTransfer, requestTransfer } from './actions.ts'
@@ -85,7 +86,7 @@ export function transferRoutes(app: App, deps: Deps): void {
       operationId: 'listTransfers',
       summary: 'Transfers, newest first',
       description:
-        'A member reads transfers from their own addresses and those they ordered, with `includeShared` also those from addresses shared with them; an administrator those of the whole vault.',
+        'A member reads transfers from their own addresses and those they ordered, with `includeShared` also those from addresses shared with them; an administrator those of the whole vault. A page may hold fewer items than `limit`, even none, while `nextCursor` is not null.',
       tag,
       access: 'member',
       params: VaultParams,
@@ -96,9 +97,9 @@ export function transferRoutes(app: App, deps: Deps): void {
       const member = memberOf(request)
       const { status, userId, folderId, includeShared } = request.query
       const scope = addressScopeOf(member, { userId, folderId, includeShared })
-      const options = { ...pageOf(request.query), status: status ?? null }
-      const rows = await listTransfers(deps.db, scope, options)
-      return toPage(rows, options.limit, (row) => ({ createdAt: row.created_at, id: row.id }), toTransfer)
+      const filters: FeedFilters = { ...noFilters, status: status ?? null }
+      const list = feedTag('transfers', scope, filters)
+      return toTaggedPage(await listTransfers(deps.db, scope, filters, pageOf(request.query, list)), list, toTransfer)
     },
   )
 

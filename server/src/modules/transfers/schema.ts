@@ -127,6 +127,17 @@ const orderFields = {
   ),
   metadata: Type.Optional(
     Closed({
+      category: Type.Optional(
+        Nullable(
+          Type.String({
+            minLength: 1,
+            maxLength: 64,
+            description:
+              'Key of a category that needs neither values nor approval. The policies see it, and it is assigned with the transfer.',
+            examples: ['payroll'],
+          }),
+        ),
+      ),
       tags: Type.Optional(Tags),
       paymentPurpose: Type.Optional(Nullable(Type.String({ maxLength: noteLengthMax, examples: ['Invoice 4711'] }))),
       note: Type.Optional(Nullable(Type.String({ maxLength: noteLengthMax, examples: ['Agreed with the supplier'] }))),

@@ -1,0 +1,181 @@
+import { connect } from 'node:net'
+import { performance } from 'node:perf_hooks'
+
+/** What came back from a load. */
+export type LoadResult = {
+  /** Answers per second of the measured time, by status. */
+  perSecond: Record<number, number>
+  /** All answers by status, those that came after the measured time included. */
+  answers: Record<number, number>
+  /** How long each answer took, in milliseconds, in ascending order. */
+  latencies: Float64Array
+  /** Arrivals that found every connection busy; only an open load has them. */
+  unsent: number
+  /** Connections that broke. */
+  broken: number
+}
+
+type Load = {
+  port: number
+  connections: number
+  seconds: number
+  /** The bytes of the next request. */
+  next: () => Buffer
+  onAnswer?: (status: number, text: string) => void
+}
+
+/** Each connection sends its next request when it has its answer: as many are under way as there are connections. */
+export async function loadClosed(load: Load): Promise<LoadResult> {
+  const { record, result } = createTally(load)
+  const connections = await openAll(load)
+  const endsAt = performance.now() + load.seconds * 1000
+  record.begin()
+  const send = async (connection: Connection) => {
+    while (performance.now() < endsAt) if (!(await exchange(connection, load.next(), record, load.onAnswer))) return
+  }
+  await Promise.all(connections.map(send))
+  for (const connection of connections) connection.end()
+  return result()
+}
+
+/** Requests arrive at a fixed rate whatever becomes of them; an arrival that finds all connections busy is not sent. */
+export async function loadOpen(load: Load & { arrivalsPerSecond: number }): Promise<LoadResult> {
+  const { record, result } = createTally(load)
+  const all = await openAll(load)
+  const idle = [...all]
+  const underWay = new Set<Promise<void>>()
+  const startedAt = performance.now()
+  record.begin()
+  for (let arrived = 0; performance.now() < startedAt + load.seconds * 1000; ) {
+    const due = Math.floor(((performance.now() - startedAt) * load.arrivalsPerSecond) / 1000)
+    const free = idle.splice(0, due - arrived)
+    record.unsent(due - arrived - free.length)
+    for (const connection of free) {
+      const done = exchange(connection, load.next(), record, load.onAnswer).then((isAlive) => {
+        underWay.delete(done)
+        if (isAlive) idle.push(connection)
+      })
+      underWay.add(done)
+    }
+    arrived = due
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+  await Promise.all(underWay)
+  for (const connection of all) connection.end()
+  return result()
+}
+
+/** A request in the bytes that go over the wire, so that building it is no part of the load. */
+export function toRequest(method: string, path: string, headers: Record<string, string>, body: string | null): Buffer {
+  const lines = [`${method} ${path} HTTP/1.1`, 'host: bench']
+  for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`)
+  if (body !== null) lines.push('content-type: application/json', `content-length: ${Buffer.byteLength(body)}`)
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body ?? ''}`)
+}
+
+/** At `share` of the ascending values; 0 when there are none. */
+export function percentile(values: Float64Array, share: number): number {
+  return values[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0
+}
+
+type Recorder = {
+  begin(): void
+  answer(status: number, milliseconds: number): void
+  unsent(count: number): void
+  broken(): void
+}
+
+function createTally({ seconds }: Load): { record: Recorder; result(): LoadResult } {
+  const inTime: Record<number, number> = {}
+  const answers: Record<number, number> = {}
+  const latencies: number[] = []
+  let [endsAt, unsent, broken] = [0, 0, 0]
+  const record: Recorder = {
+    begin() {
+      endsAt = performance.now() + seconds * 1000
+    },
+    answer(status, milliseconds) {
+      answers[status] = (answers[status] ?? 0) + 1
+      latencies.push(milliseconds)
+      if (performance.now() <= endsAt) inTime[status] = (inTime[status] ?? 0) + 1
+    },
+    unsent(count) {
+      unsent += count
+    },
+    broken() {
+      broken += 1
+    },
+  }
+  const result = () => ({
+    perSecond: Object.fromEntries(Object.entries(inTime).map(([status, count]) => [status, count / seconds])),
+    answers,
+    latencies: Float64Array.from(latencies).sort(),
+    unsent,
+    broken,
+  })
+  return { record, result }
+}
+
+async function exchange(
+  connection: Connection,
+  request: Buffer,
+  record: Recorder,
+  onAnswer: Load['onAnswer'],
+): Promise<boolean> {
+  const sentAt = performance.now()
+  const answer = await connection.send(request)
+  if (answer === null) {
+    record.broken()
+    return false
+  }
+  record.answer(answer.status, performance.now() - sentAt)
+  onAnswer?.(answer.status, answer.text)
+  return true
+}
+
+type Reply = { status: number; text: string }
+type Connection = { send(request: Buffer): Promise<Reply | null>; end(): void }
+
+const openAll = ({ port, connections }: Load): Promise<Connection[]> =>
+  Promise.all(Array.from({ length: connections }, () => open(port)))
+
+/**
+ * A keep-alive connection that has one request under way at a time. It reads no more of HTTP than the service writes,
+ * head and content-length, because the load shares the machine with what it measures. null: the connection broke.
+ */
+function open(port: number): Promise<Connection> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+    let received = ''
+    let isGone = false
+    let answer: (reply: Reply | null) => void = () => {}
+    socket.setEncoding('latin1')
+    socket.on('data', (chunk: string) => {
+      received += chunk
+      const headEnd = received.indexOf('\r\n\r\n')
+      if (headEnd < 0) return
+      const lengthAt = received.indexOf('content-length: ')
+      const bodyLength = lengthAt < 0 || lengthAt > headEnd ? 0 : Number.parseInt(received.slice(lengthAt + 16), 10)
+      if (received.length < headEnd + 4 + bodyLength) return
+      const reply = { status: Number(received.slice(9, 12)), text: received.slice(headEnd + 4) }
+      received = ''
+      answer(reply)
+    })
+    socket.once('connect', () =>
+      resolve({
+        send: (request) =>
+          new Promise((done) => {
+            if (isGone) return done(null)
+            answer = done
+            socket.write(request)
+          }),
+        end: () => socket.destroy(),
+      }),
+    )
+    socket.once('error', reject)
+    socket.on('close', () => {
+      isGone = true
+      answer(null)
+    })
+  })
+}

@@ -1,0 +1,52 @@
+import { createApp } from '../../server/src/app.ts'
+import { readConfig } from '../../server/src/config.ts'
+import { migrate } from '../../server/src/db/migrate.ts'
+import { inTransaction } from '../../server/src/db/transaction.ts'
+import { memberOf } from '../../server/src/access/caller.ts'
+import { route } from '../../server/src/http/route.ts'
+import { Closed, VaultParams } from '../../server/src/http/schema.ts'
+import { startWorkers } from '../../server/src/jobs/workers.ts'
+import { newId } from '../../server/src/lib/ids.ts'
+import { postEntries } from '../../server/src/modules/ledger/post-entries.ts'
+import { reservePosting } from '../../server/src/modules/ledger/postings.ts'
+import { createLogger, openDeps } from '../../server/src/start.ts'
+import { Type } from 'typebox'
+
+/**
+ * One node of the service in a process of its own, with one route more: a bare posting behind the same guard, for what
+ * the rest of a transfer costs to be seen.
+ */
+async function serve(): Promise<void> {
+  const config = readConfig()
+  const log = createLogger(config.logLevel)
+  await migrate(config.databaseUrl!)
+  const { deps } = await openDeps(config, config.databaseUrl!, log, () => new Date())
+  const app = await createApp(deps)
+  app.post(
+    '/bench/vaults/:code/postings',
+    route({
+      operationId: 'benchPosting',
+      summary: 'A bare reservation',
+      tag: 'Bench',
+      access: 'member',
+      params: VaultParams,
+      body: Type.Object({ addressId: Type.String(), tokenId: Type.String() }),
+      answers: { 200: Closed({ operationId: Type.String() }) },
+    }),
+    async (request) => {
+      const { addressId, tokenId } = request.body
+      const now = deps.clock()
+      const subject = { vaultId: memberOf(request).vault.id, addressId, tokenId, operationId: newId(now), amount: 1n }
+      await inTransaction(deps.db, (trx) => postEntries(trx, [reservePosting(subject)], now))
+      return { operationId: subject.operationId }
+    },
+  )
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  await startWorkers(deps)
+  process.send?.(app.server.address())
+  // `exit` lets --cpu-prof write its profile; the parent waits for it.
+  process.once('SIGTERM', () => process.exit(0))
+  process.once('disconnect', () => process.exit(0))
+}
+
+await serve()

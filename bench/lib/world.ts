@@ -1,0 +1,234 @@
+import { randomBytes } from 'node:crypto'
+import { type Db, openDatabase } from '../../server/src/db/client.ts'
+import { createGroupCommit } from '../../server/src/db/group-commit.ts'
+import { inTransaction } from '../../server/src/db/transaction.ts'
+import { newId } from '../../server/src/lib/ids.ts'
+import {
+  eventCommitsInFlightMax,
+  eventsPerCommitMax,
+  eventsWaitingMax,
+} from '../../server/src/lib/limits.ts'
+import { newSecret, sha256 } from '../../server/src/lib/secrets.ts'
+import { type Arrival, type ArrivalAnswer, receiveWalletEvents } from '../../server/src/modules/deposits/actions.ts'
+import { parseWalletEvent } from '../../server/src/modules/deposits/parse-event.ts'
+import { signatureOf } from '../../server/src/modules/deposits/signature.ts'
+import { type FakeWallet, fakeAddress, startFakeWallet } from '../../server/src/testing/fake-wallet.ts'
+import { toRequest } from './http-load.ts'
+import { type Stack, webhookSecret } from './stack.ts'
+
+export type Address = { id: string; address: string }
+type Token = { id: string; contractAddress: string }
+
+/** Vaults, people, policies and addresses, enough of each that no measurement is about their lack. */
+export type World = {
+  wallet: FakeWallet
+  usdt: Token
+  vault: { id: string; code: string }
+  /** Bearer tokens of members of the first vault. */
+  admin: string
+  initiator: string
+  approvers: string[]
+  /** Addresses that take deposits: one, many of the first vault, and as many spread over all vaults. */
+  hot: Address[]
+  spread: Address[]
+  overVaults: Address[]
+  /** Addresses of the initiator, with more USDT on each than a load can spend. */
+  funded: Address[]
+  call(token: string, method: string, path: string, body?: object): Promise<unknown>
+  /** The same transactions as the webhook's, without HTTP, in this process. */
+  receive(arrival: Arrival): Promise<ArrivalAnswer>
+  close(): Promise<void>
+}
+
+export type Size = { vaults: number; spread: number; funded: number }
+export const fullSize: Size = { vaults: 64, spread: 10_000, funded: 1_000 }
+const contract = '0xdAC17F958D2ee523a2206206994597C13D831ec7'
+
+export async function createWorld(stack: Stack, size: Size = fullSize): Promise<World> {
+  const wallet = await startFakeWallet()
+  const { db } = openDatabase({ url: stack.databaseUrl, onError: () => {} })
+  const call = async (token: string, method: string, path: string, body?: object): Promise<unknown> => {
+    const response = await fetch(`http://127.0.0.1:${stack.port}/api/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
+    return text === '' ? null : JSON.parse(text)
+  }
+  const [admin, initiator, ...approvers] = await signIn(db, 5)
+
+  const vaults: { id: string; code: string }[] = []
+  for (let i = 1; i <= size.vaults; i += 1) {
+    const code = `vault-${i}`
+    const vault = { code, name: code, walletServiceUrl: wallet.url, walletServiceSecret: wallet.secret }
+    vaults.push((await call(admin!.token, 'POST', '/vaults', { vault, routes })) as { id: string; code: string })
+  }
+  const token = { network: 'ethereum', decimals: 6, code: 'USDT', symbol: 'USDT', name: 'Tether USD' }
+  await call(admin!.token, 'POST', '/tokens', { ...token, code: 'ETH', symbol: 'ETH', decimals: 18, contractAddress: null })
+  const usdt = (await call(admin!.token, 'POST', '/tokens', { ...token, contractAddress: contract })) as Token
+  for (const { code } of vaults) await call(admin!.token, 'POST', `/vaults/${code}/lock`, {})
+
+  const vault = vaults[0]!
+  const ownerId = initiator!.userId
+  await addPolicies(call, admin!.token, vault.code, { initiator: ownerId, approvers: approvers.map((one) => one.userId) })
+  const insert = (vaultId: string, count: number) => insertAddresses(stack, { vaultId, count, ownerId, tokenId: usdt.id })
+  const [hot, spread, funded] = [await insert(vault.id, 1), await insert(vault.id, size.spread), await insert(vault.id, size.funded)]
+  const overVaults: Address[] = []
+  for (const { id } of vaults) overVaults.push(...(await insert(id, Math.ceil(size.spread / size.vaults))))
+  shuffle(overVaults)
+
+  const receive = createGroupCommit<Arrival, ArrivalAnswer>({
+    commit: (arrivals) => inTransaction(db, (trx) => receiveWalletEvents(trx, arrivals, new Date())),
+    batchMax: eventsPerCommitMax,
+    inFlightMax: eventCommitsInFlightMax,
+    waitingMax: eventsWaitingMax,
+  })
+  const world: World = {
+    wallet, usdt, vault, admin: admin!.token, initiator: initiator!.token, approvers: approvers.map((one) => one.token),
+    hot, spread, overVaults, funded, call, receive,
+    async close() {
+      await db.destroy()
+      await wallet.close()
+    },
+  }
+  // Every account exists before anything is measured, as it does for all but the first deposit of an address.
+  await depositBare(world, [...hot, ...spread, ...overVaults], '1')
+  await depositBare(world, funded, '1000000000')
+  await stack.sql('vacuum analyze')
+  return world
+}
+
+const routes = {
+  network: { order: 0, name: 'Network', variants: [{ id: 60, code: 'ethereum', name: 'Ethereum' }] },
+  purpose: { order: 1, name: 'Purpose', variants: [{ id: 1, code: 'ops', name: 'Operations' }] },
+  index: { order: 2, name: 'Index', dynamic: true },
+}
+
+export type EventBody = { kind: 'TOPUP'; tx: Record<string, unknown> }
+
+/** A deposit to one of the addresses in turn, with a transaction hash of its own. */
+export function createEvents({ usdt }: World, addresses: Address[], amount = '1'): () => EventBody {
+  let turn = 0
+  return () => ({
+    kind: 'TOPUP',
+    tx: {
+      network: 'ethereum',
+      asset: usdt.contractAddress,
+      amount,
+      toAddress: addresses[turn++ % addresses.length]!.address,
+      txHash: `0x${randomBytes(32).toString('hex')}`,
+      index: 0,
+      fromAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+      blockTime: new Date().toISOString(),
+      confirmations: 12,
+    },
+  })
+}
+
+export const toArrival = (body: EventBody): Arrival => ({ event: parseWalletEvent(body), rawBody: JSON.stringify(body) })
+
+/** The event as the wallet service sends it: signed. */
+export function toWebhook(body: object): Buffer {
+  const text = JSON.stringify(body)
+  const id = `evt_${newId()}`
+  const timestamp = `${Math.floor(Date.now() / 1000)}`
+  const signature = `v1,${signatureOf(webhookSecret, id, timestamp, text)}`
+  const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature }
+  return toRequest('POST', '/webhooks/wallet', headers, text)
+}
+
+async function depositBare(world: World, addresses: Address[], amount: string): Promise<void> {
+  const next = createEvents(world, addresses, amount)
+  for (let done = 0; done < addresses.length; done += 2_000) {
+    await Promise.all(addresses.slice(done, done + 2_000).map(() => world.receive(toArrival(next()))))
+  }
+}
+
+async function signIn(db: Db, count: number): Promise<{ userId: string; token: string }[]> {
+  const now = new Date()
+  const inAWeek = new Date(now.getTime() + 7 * 86_400_000)
+  const people = Array.from({ length: count }, () => ({ userId: newId(now), token: newSecret() }))
+  for (const [i, { userId, token }] of people.entries()) {
+    const email = `person-${i}@example.org`
+    const dates = { created_at: now, updated_at: now }
+    await db.insertInto('users').values({ id: userId, email, name: email, is_platform_admin: i === 0, ...dates }).execute()
+    const session = { id: newId(now), token_hash: sha256(token), user_id: userId, created_at: now }
+    await db
+      .insertInto('sessions')
+      .values({ ...session, last_seen_at: now, expires_at: inAWeek, ends_at: inAWeek })
+      .execute()
+  }
+  return people
+}
+
+/** Three layers by amount: small is free, medium needs one vote, large two and one of another group. */
+async function addPolicies(
+  call: World['call'],
+  admin: string,
+  vault: string,
+  people: { initiator: string; approvers: string[] },
+): Promise<void> {
+  const group = async (code: string, members: string[]) => {
+    const path = `/vaults/${vault}/policy-groups`
+    const { id } = (await call(admin, 'POST', path, { code, name: code })) as { id: string }
+    for (const userId of members) await call(admin, 'POST', `/policy-groups/${id}/members`, { userId })
+    return id
+  }
+  const treasury = await group('treasury', [people.initiator, ...people.approvers.slice(0, 2)])
+  const compliance = await group('compliance', people.approvers.slice(2))
+  const policy = (code: string, amounts: object[], effect: object) =>
+    call(admin, 'POST', `/policy-groups/${treasury}/policies`, {
+      code,
+      name: code,
+      actionType: 'transfer',
+      rules: [
+        {
+          conditionType: 'require',
+          selectors: [
+            { selectorType: 'token', value: 'USDT' },
+            ...amounts.map((value) => ({ selectorType: 'amount', value })),
+          ],
+        },
+      ],
+      ...effect,
+    })
+  const votes = (approvalThreshold: number, groupId: string) => ({
+    effect: 'requireApproval',
+    approvalThreshold,
+    approvers: [{ kind: 'group', groupId }],
+  })
+  await policy('small', [{ op: 'lte', value: '100' }], { effect: 'allow' })
+  await policy('medium', [{ op: 'gt', value: '100' }, { op: 'lte', value: '10000' }], votes(1, treasury))
+  await policy('large-treasury', [{ op: 'gt', value: '10000' }], votes(2, treasury))
+  await policy('large-compliance', [{ op: 'gt', value: '10000' }], votes(1, compliance))
+}
+
+let addressesCount = 0
+
+/** As address creation leaves them; by SQL, because asking the wallet service 20,000 times is no part of the bench. */
+async function insertAddresses(
+  stack: Stack,
+  { vaultId, count, ownerId, tokenId }: { vaultId: string; count: number; ownerId: string; tokenId: string },
+): Promise<Address[]> {
+  const first = addressesCount
+  addressesCount += count
+  const addresses = Array.from({ length: count }, (_, i) => ({ id: newId(), address: fakeAddress(`bench ${first + i}`) }))
+  await stack.sql(
+    `insert into addresses (vault_id, id, network_id, address, address_key, derivation_path, static_prefix, path_index,
+       segments, owner_id, token_id, created_at, updated_at)
+     select $1, a.id, n.id, a.address, lower(a.address), 'm/44/60/1/' || ($5 + a.n), 'm/44/60/1', $5 + a.n,
+       '{"network": 60, "purpose": 1}', $3, $4, now(), now()
+     from unnest($2::text[], $6::text[]) with ordinality as a(id, address, n), networks n where n.slug = 'ethereum'`,
+    [vaultId, addresses.map((one) => one.id), ownerId, tokenId, first, addresses.map((one) => one.address)],
+  )
+  return addresses
+}
+
+function shuffle(items: unknown[]): void {
+  for (let i = items.length - 1; i > 0; i -= 1) {
+    const j = Math.floor(Math.random() * (i + 1))
+    ;[items[i], items[j]] = [items[j], items[i]]
+  }
+}

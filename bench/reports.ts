@@ -1,0 +1,265 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import type { Member } from '../server/src/access/caller.ts'
+import { type Db, openDatabase } from '../server/src/db/client.ts'
+import { startEmbeddedPostgres } from '../server/src/db/embedded.ts'
+import { buildActivity } from '../server/src/modules/reports/build-activity.ts'
+import { readActivityRequest } from '../server/src/modules/reports/request.ts'
+
+/**
+ * What an address activity report costs: over 1,000,000 operations at most twice the wall time of one hand-written
+ * statement that computes its summary alone, over 1,000 operations at most 50 ms in 95 of 100 cases, and no more memory
+ * for many operations than for few. Prints medians; ends with 1 when one of the three does not hold.
+ *
+ * BENCH_OPERATIONS sets the number of operations, REPORT_BENCH_URL names an empty database to
+ * use, or one that an earlier run has filled.
+ */
+const operations = Number(process.env.BENCH_OPERATIONS ?? 1_000_000)
+const rounds = 7
+const smallRounds = 200
+const factorMax = 2
+const smallMillisecondsMax = 50
+/** What a report over many operations may hold beyond one over few: garbage of the driver, not operations. */
+const heapMegabytesMax = 32
+
+const zone = 'Europe/Berlin'
+const [from, to] = ['2026-01-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z']
+const vaultId = 'cmbenchvault0000000000000'
+const owner = 'cmbenchowner0000000000000'
+const [large, small] = ['cmbenchlarge0000000000000', 'cmbenchsmall0000000000000']
+
+const directory = mkdtempSync(join(tmpdir(), 'strongroom-report-bench-'))
+const server = process.env.REPORT_BENCH_URL
+  ? { url: process.env.REPORT_BENCH_URL, stop: async () => {} }
+  : await startEmbeddedPostgres({ dataDir: directory })
+try {
+  await run(server.url)
+} finally {
+  await server.stop()
+  rmSync(directory, { recursive: true, force: true })
+}
+
+async function run(url: string): Promise<void> {
+  if (!(await isSeeded(url))) await seed(url)
+  const { db } = openDatabase({ url, onError: (error) => console.error(error.message) })
+  try {
+    await measure(db)
+  } finally {
+    await db.destroy()
+  }
+}
+
+async function isSeeded(url: string): Promise<boolean> {
+  const { db } = openDatabase({ url, onError: () => {} })
+  try {
+    const { rows } = await sql`select from category_assignments limit 1`.execute(db)
+    return rows.length > 0
+  } catch {
+    return false
+  } finally {
+    await db.destroy()
+  }
+}
+
+async function measure(db: Db): Promise<void> {
+  const report = (addressId: string) => buildActivity(db, requestOf(addressId))
+  const bare = await timesOf(rounds, () => handWritten(db))
+  const whole = await timesOf(rounds, () => report(large))
+  const factor = median(whole) / median(bare)
+  const count = (await report(large)).summary.operationsCount
+  console.log(
+    `${count} operations: summary alone ${median(bare).toFixed(0)} ms, whole report ${median(whole).toFixed(0)} ms, ${factor.toFixed(2)} times`,
+  )
+
+  const few = await timesOf(smallRounds, () => report(small))
+  const p95 = [...few].sort((a, b) => a - b)[Math.floor(smallRounds * 0.95)]!
+  const smallCount = (await report(small)).summary.operationsCount
+  console.log(`${smallCount} operations: median ${median(few).toFixed(1)} ms, p95 ${p95.toFixed(1)} ms`)
+
+  const heapOfFew = await heapPeak(() => report(small))
+  const heapOfMany = await heapPeak(() => report(large))
+  console.log(`heap above rest: ${heapOfFew.toFixed(1)} MB for few, ${heapOfMany.toFixed(1)} MB for many`)
+  if (factor > factorMax || p95 > smallMillisecondsMax || heapOfMany - heapOfFew > heapMegabytesMax) {
+    console.error(`That is more than ${factorMax} times, ${smallMillisecondsMax} ms or ${heapMegabytesMax} MB.`)
+    process.exitCode = 1
+  }
+}
+
+function requestOf(addressId: string) {
+  const member = {
+    userId: owner,
+    kind: 'person',
+    email: 'treasurer@example.org',
+    isPlatformAdmin: false,
+    sessionId: null,
+    expiresAt: null,
+    vault: { id: vaultId, code: 'bench', name: 'Bench', lockedAt: null },
+    groupIds: [],
+    isAdmin: false,
+  } satisfies Member
+  return readActivityRequest('address_activity', member, { addressId, from, to, timezone: zone }, new Date())
+}
+
+/** The summary block and nothing else, as somebody would write it who needs it once. */
+async function handWritten(db: Db): Promise<void> {
+  await sql`
+    select token_id, count(*), count(*) filter (where type = 'deposit') as incoming,
+      count(*) filter (where type = 'transfer') as outgoing,
+      count(*) filter (where status = 'confirmed') as confirmed, count(*) filter (where status = 'pending') as pending,
+      count(*) filter (where status = 'awaiting_approval') as awaiting, count(*) filter (where status = 'rejected') as rejected,
+      count(*) filter (where status = 'cancelled') as cancelled, count(*) filter (where status = 'failed') as failed,
+      count(distinct (created_at at time zone ${zone})::date) as active_days,
+      sum(usd_value) filter (where type = 'deposit') as incoming_usd,
+      sum(usd_value) filter (where type = 'transfer' and status = 'confirmed') as outgoing_usd,
+      min(created_at) as first_at, max(created_at) as last_at,
+      sum(amount) filter (where type = 'deposit') as incoming_amount,
+      sum(amount) filter (where type = 'transfer' and status = 'confirmed') as outgoing_amount,
+      avg(amount) filter (where status = 'confirmed') as average,
+      percentile_disc(array[0.5, 0.500000001]) within group (order by amount) filter (where status = 'confirmed') as middles,
+      min(amount) filter (where status = 'confirmed') as minimum, max(amount) filter (where status = 'confirmed') as maximum
+    from operations
+    where vault_id = ${vaultId} and address_id = ${large} and owner_id = ${owner}
+      and created_at >= ${from} and created_at < ${to}
+    group by token_id`.execute(db)
+}
+
+async function timesOf(count: number, work: () => Promise<unknown>): Promise<number[]> {
+  // The first run fills caches and prepares statements.
+  await work()
+  const times: number[] = []
+  for (let i = 0; i < count; i += 1) {
+    const start = performance.now()
+    await work()
+    times.push(performance.now() - start)
+  }
+  return times
+}
+
+function median(values: number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!
+}
+
+/** The most heap that a run takes beyond what was in use before it, in MB; sampled while it runs. */
+async function heapPeak(work: () => Promise<unknown>): Promise<number> {
+  globalThis.gc?.()
+  const before = process.memoryUsage().heapUsed
+  let peak = before
+  const timer = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage().heapUsed)
+  }, 5)
+  await work()
+  clearInterval(timer)
+  return (Math.max(peak, process.memoryUsage().heapUsed) - before) / 1_048_576
+}
+
+/** One address with all operations and one with a thousand: three tokens, a hundred counterparties, books to match. */
+async function seed(url: string): Promise<void> {
+  // The compiled code looks for the SQL files beside itself.
+  cpSync(
+    new URL('../../../server/src/db/migrations', import.meta.url),
+    new URL('../server/src/db/migrations', import.meta.url),
+    {
+      recursive: true,
+    },
+  )
+  cpSync(
+    new URL('../../../server/src/db/roles.sql', import.meta.url),
+    new URL('../server/src/db/roles.sql', import.meta.url),
+  )
+  const { migrate } = await import('../server/src/db/migrate.ts')
+  await migrate(url)
+  const { db, pool } = openDatabase({ url, onError: (error) => console.error(error.message) })
+  const wanted = [
+    [large, operations],
+    [small, 1_000],
+  ] as const
+  const id = (prefix: string, i: string) => `'cm${prefix}' || lpad(${i}::text, ${23 - prefix.length}, '0')`
+  const statements = [
+    'set role none',
+    'set statement_timeout = 0',
+    `insert into networks (id, coin_type, code, slug, name, type, created_at, updated_at)
+      values ('cmbenchnetwork00000000000', 60, 'ethereum', 'ethereum', 'Ethereum', 'evm', now(), now())`,
+    `insert into tokens (id, network_id, code, symbol, name, contract_address, contract_key, decimals, created_at, updated_at)
+      select ${id('token', 'i')}, 'cmbenchnetwork00000000000', 'T' || i, 'T' || i, 'Token ' || i, '0x' || i, '0x' || i, 6, now(), now()
+      from generate_series(1, 3) i`,
+    `insert into users (id, email, created_at, updated_at) values ('${owner}', 'treasurer@example.org', now(), now())`,
+    `insert into vaults (id, code, name, wallet_service_url, created_at, updated_at)
+      values ('${vaultId}', 'bench', 'Bench', 'http://127.0.0.1', now(), now())`,
+    `insert into counterparties (vault_id, id, name, kind, created_by_id, created_at, updated_at)
+      select '${vaultId}', ${id('party', 'i')}, 'Party ' || i, 'company', '${owner}', '2025-01-01', '2025-01-01' from generate_series(0, 99) i`,
+    `insert into counterparty_addresses (vault_id, id, counterparty_id, network_id, address, address_key, created_at)
+      select '${vaultId}', ${id('place', 'i')}, ${id('party', 'i')}, 'cmbenchnetwork00000000000', '0xparty' || i, '0xparty' || i, '2025-01-01'
+      from generate_series(0, 99) i`,
+    `insert into operation_categories (vault_id, id, key, name, applies_to, view_scope, assign_scope, edit_scope, approval_scope,
+        approval_threshold, allow_initiator_approval, created_by_id, updated_by_id, created_at, updated_at)
+      values ('${vaultId}', 'cmbenchcategory0000000000', 'payroll', 'Payroll', 'both', 'vault_members', 'vault_members',
+        'vault_members', 'none', 0, false, '${owner}', '${owner}', now(), now())`,
+    ...wanted.flatMap(([addressId, count], n) => {
+      const own = id(`op${n}x`, 'i')
+      const ofAddress = `o.vault_id = '${vaultId}' and o.address_id = '${addressId}'`
+      const account = (alias: string, purpose: string) =>
+        `join ledger_accounts ${alias} on ${alias}.vault_id = o.vault_id and ${alias}.address_id = o.address_id and ${alias}.token_id = o.token_id and ${alias}.purpose = '${purpose}'`
+      return [
+        `insert into addresses (vault_id, id, network_id, address, address_key, derivation_path, static_prefix, path_index, segments,
+            owner_id, created_at, updated_at)
+          values ('${vaultId}', '${addressId}', 'cmbenchnetwork00000000000', '0xown${n}', '0xown${n}', 'm/44/60/${n}', 'm/44/60', ${n}, '{}',
+            '${owner}', now(), now())`,
+        `insert into ledger_accounts (vault_id, id, token_id, address_id, purpose, balance, created_at)
+          select '${vaultId}', 'cmacc${n}' || right(t.id, 4) || p, t.id, '${addressId}', p, 0, now() from tokens t, (values ('available'), ('reserved')) x(p)`,
+        // Seven of ten deposits; of the transfers one in seven each failed, rejected or still pending.
+        `insert into operations (vault_id, id, type, status, address_id, owner_id, initiator_id, network_id, token_id, amount, flow_type,
+            tx_hash, usd_rate, usd_value, counterparty_id, counterparty_address_id, counterparty_name, counterparty_kind,
+            payment_purpose, created_at, confirmed_at, blockchain_at, updated_at)
+          select '${vaultId}', ${own}, case when i % 10 < 7 then 'deposit' else 'transfer' end,
+            case when i % 10 < 7 then 'confirmed'
+              else (array['confirmed', 'confirmed', 'confirmed', 'confirmed', 'failed', 'rejected', 'pending'])[1 + (i / 10) % 7] end,
+            '${addressId}', '${owner}', case when i % 10 < 7 then null else '${owner}' end, 'cmbenchnetwork00000000000',
+            ${id('token', '(1 + i % 3)')}, 1 + (random() * 1e12)::bigint, 'external', '0x' || md5(i::text) || md5(i::text), 1,
+            round((random() * 10000)::numeric, 2),
+            case when i % 2 = 0 then ${id('party', '(i % 100)')} end, case when i % 2 = 0 then ${id('place', '(i % 100)')} end,
+            case when i % 2 = 0 then 'Party ' || i % 100 end, case when i % 2 = 0 then 'company' end,
+            case when i % 5 = 0 then 'Invoice' end, at, at, at, at
+          from (select i, timestamptz '2026-01-01' + i * (interval '364 days' / ${count}) as at from generate_series(1, ${count}) i) made`,
+        `insert into transfers (vault_id, id, to_address, to_address_key, payload, payload_hash, decision, created_at)
+          select vault_id, id, coalesce('0x' || lower(replace(counterparty_name, ' ', '')), '0x'), coalesce('0x' || lower(replace(counterparty_name, ' ', '')), '0x'),
+            '{}', '', '{}', created_at from operations o where ${ofAddress} and type = 'transfer'`,
+        `insert into deposits (vault_id, id, address_id, token_id, tx_hash, from_address, created_at)
+          select vault_id, id, address_id, token_id, tx_hash, '0x' || lower(replace(counterparty_name, ' ', '')), created_at
+          from operations o where ${ofAddress} and type = 'deposit'`,
+        `insert into ledger_entries (vault_id, kind, token_id, operation_id, credit_account, amount, credit_balance, created_at)
+          select o.vault_id, 'deposit', o.token_id, o.id, a.number, o.amount, 0, o.created_at
+          from operations o ${account('a', 'available')} where ${ofAddress} and o.type = 'deposit' order by o.id`,
+        `insert into ledger_entries (vault_id, kind, token_id, operation_id, debit_account, debit_balance, credit_account, credit_balance, amount, created_at)
+          select o.vault_id, 'reserve', o.token_id, o.id, a.number, 0, r.number, 0, o.amount, o.created_at
+          from operations o ${account('a', 'available')} ${account('r', 'reserved')} where ${ofAddress} and o.type = 'transfer' order by o.id`,
+        `insert into ledger_entries (vault_id, kind, token_id, operation_id, debit_account, debit_balance, amount, created_at)
+          select o.vault_id, 'settle', o.token_id, o.id, r.number, 0, o.amount, o.created_at
+          from operations o ${account('r', 'reserved')} where ${ofAddress} and o.type = 'transfer' and o.status = 'confirmed' order by o.id`,
+        `insert into ledger_entries (vault_id, kind, token_id, operation_id, debit_account, debit_balance, credit_account, credit_balance, amount, created_at)
+          select o.vault_id, 'release', o.token_id, o.id, r.number, 0, a.number, 0, o.amount, o.created_at
+          from operations o ${account('a', 'available')} ${account('r', 'reserved')}
+          where ${ofAddress} and o.status in ('failed', 'rejected') order by o.id`,
+        // One in fifty has a category, one transfer in twenty needed a vote.
+        `insert into category_assignments (vault_id, id, operation_id, operation_type, operation_created_at, category_id, values, assigned_by_id, created_at, updated_at)
+          select vault_id, id, id, type, created_at, 'cmbenchcategory0000000000', '{}', '${owner}', created_at, created_at
+          from operations o where ${ofAddress} and right(id, 2)::int % 50 = 0`,
+        `insert into approval_requirements (vault_id, subject_id, policy_id, policy_code, policy_name, threshold, allow_initiator, created_at)
+          select vault_id, id, 'cmbenchpolicy000000000000', 'large', 'Large', 1, false, created_at
+          from operations o where ${ofAddress} and type = 'transfer' and right(id, 2)::int % 20 = 9`,
+        `insert into approval_voters (vault_id, id, subject_id, user_id, decision, voted_at, created_at)
+          select vault_id, id, id, '${owner}', 'approve', created_at + interval '1 hour', created_at
+          from operations o where ${ofAddress} and type = 'transfer' and right(id, 2)::int % 20 = 9 and status = 'confirmed'`,
+      ]
+    }),
+    'vacuum analyze',
+  ]
+  const client = await pool.connect()
+  try {
+    for (const statement of statements) await client.query(statement)
+  } finally {
+    client.release(true)
+    await db.destroy()
+  }
+}

@@ -1,0 +1,235 @@
+import {
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type RawBuilder,
+} from 'kysely'
+import { describe, expect, expectTypeOf, it } from 'vitest'
+import { AppError } from '../lib/errors.ts'
+import { findGrant, listGrants } from '../modules/address-grants/queries.ts'
+import {
+  findAddressGroup,
+  findAddressGroupMember,
+  listAddressGroupMembers,
+  listAddressGroups,
+} from '../modules/address-groups/queries.ts'
+import { findAddress, listAddresses } from '../modules/addresses/queries.ts'
+import { findDeposit, listDeposits, listQuarantined } from '../modules/deposits/queries.ts'
+import { listHistory } from '../modules/history/queries.ts'
+import { findAccount, listAccounts, listTotals } from '../modules/ledger/queries.ts'
+import { findSource, type findTransfer, listTransfers } from '../modules/transfers/queries.ts'
+import {
+  type AddressScope,
+  type Asker,
+  addressParts,
+  addressScopeOf,
+  allVisible,
+  isAddressInScope,
+  isFolderVisible,
+  isOperationInScope,
+  isTransferAllowed,
+  ownScopeOf,
+  scopedAddressIds,
+  subjectsOf,
+  visibleScopeOf,
+} from './address-scope.ts'
+import type { Member } from './caller.ts'
+
+const member: Asker = { userId: 'me', isAdmin: false, groupIds: ['team', 'everyone'], vault: { id: 'vault' } }
+const admin: Asker = { ...member, userId: 'admin', isAdmin: true }
+
+/** The parts of a scope: `own`, `shared`, `vault`, whose, and the folder. */
+function partsOf({ vaultId, isWholeVault, ownerId, includesShared, folderId }: AddressScope): string {
+  expect(vaultId).toBe('vault')
+  const parts = [isWholeVault ? 'vault' : '', ownerId === null ? '' : `of ${ownerId}`, includesShared ? 'shared' : '']
+  return [...parts, folderId === null ? '' : `in ${folderId}`].filter((part) => part !== '').join(', ')
+}
+
+describe('addressScopeOf', () => {
+  const forMember: [wanted: Parameters<typeof addressScopeOf>[1], parts: string][] = [
+    [undefined, 'of me'],
+    [{}, 'of me'],
+    [{ userId: 'me' }, 'of me'],
+    [{ access: 'own' }, 'of me'],
+    [{ access: 'shared' }, 'shared'],
+    [{ access: 'all' }, 'of me, shared'],
+    [{ includeShared: false }, 'of me'],
+    [{ includeShared: true }, 'of me, shared'],
+    [{ userId: 'me', includeShared: true }, 'of me, shared'],
+    [{ folderId: 'f' }, 'of me, shared, in f'],
+    [{ folderId: 'f', includeShared: false }, 'of me, in f'],
+    [{ folderId: 'f', includeShared: true }, 'of me, shared, in f'],
+    [{ folderId: 'f', access: 'own' }, 'of me, in f'],
+    [{ folderId: 'f', access: 'shared' }, 'shared, in f'],
+    [{ folderId: 'f', access: 'all' }, 'of me, shared, in f'],
+  ]
+  it.each(forMember)('of a member who wants %j is %s', (wanted, parts) => {
+    expect(partsOf(addressScopeOf(member, wanted))).toBe(parts)
+  })
+
+  const forAdmin: [wanted: Parameters<typeof addressScopeOf>[1], parts: string][] = [
+    [undefined, 'vault'],
+    [{ access: 'own' }, 'vault'],
+    [{ access: 'shared' }, 'vault'],
+    [{ includeShared: true }, 'vault'],
+    [{ includeShared: false }, 'vault'],
+    [{ folderId: 'f' }, 'vault, in f'],
+    [{ userId: 'me' }, 'of me'],
+    [{ userId: 'me', access: 'all', includeShared: true }, 'of me'],
+    [{ userId: 'admin' }, 'of admin'],
+    [{ userId: 'me', folderId: 'f' }, 'of me, in f'],
+  ]
+  it.each(forAdmin)('of an administrator who wants %j is %s', (wanted, parts) => {
+    expect(partsOf(addressScopeOf(admin, wanted))).toBe(parts)
+  })
+
+  it.each([{ userId: 'other' }, { userId: '' }, { userId: 'Me' }, { userId: 'other', access: 'shared' as const }])(
+    'T39 is refused to a member who wants %j',
+    (wanted) => {
+      expect(() => addressScopeOf(member, wanted)).toThrow(AppError)
+      expect(() => addressScopeOf(member, wanted)).toThrow(expect.objectContaining({ status: 403 }))
+    },
+  )
+})
+
+describe('other scopes', () => {
+  it('visibleScopeOf holds what one may see', () => {
+    expect([partsOf(visibleScopeOf(member)), partsOf(visibleScopeOf(admin))]).toEqual(['of me, shared', 'vault'])
+  })
+
+  it('ownScopeOf holds one’s own, even for an administrator', () => {
+    expect([partsOf(ownScopeOf(member)), partsOf(ownScopeOf(admin))]).toEqual(['of me', 'of admin'])
+  })
+
+  it('allVisible holds what the asker may see, however little they asked for', () => {
+    for (const wanted of [{}, { access: 'shared' as const }, { folderId: 'f' }]) {
+      expect(allVisible(addressScopeOf(member, wanted))).toEqual(visibleScopeOf(member))
+      expect(allVisible(addressScopeOf(admin, wanted))).toEqual(visibleScopeOf(admin))
+    }
+    // Of one owner is what an administrator asked for; what they may see stays the vault.
+    expect(allVisible(addressScopeOf(admin, { userId: 'me' }))).toEqual(visibleScopeOf(admin))
+  })
+
+  it('subjectsOf names the person and each of their groups, and no name can pass for another', () => {
+    expect(subjectsOf(member)).toEqual(['user:me', 'group:team', 'group:everyone'])
+    const sly = subjectsOf({ userId: 'x', groupIds: ['user:me'] })
+    expect(sly.filter((subject) => subjectsOf(member).includes(subject))).toEqual([])
+    expect(subjectsOf({ userId: 'group:team', groupIds: [] })).toEqual(['user:group:team'])
+  })
+})
+
+describe('SQL of a scope', () => {
+  const compiler = new Kysely<object>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  })
+  const compiled = (part: RawBuilder<unknown>) => {
+    const { sql, parameters } = part.compile(compiler)
+    return { sql: sql.replace(/\s+/g, ' '), parameters }
+  }
+
+  it('comes in one part or two, each of the vault and of the folder', () => {
+    const counts = (asker: Asker) =>
+      (['own', 'shared', 'all'] as const).map((access) => addressParts(addressScopeOf(asker, { access }), 'a').length)
+    expect([counts(member), counts(admin)]).toEqual([
+      [1, 1, 2],
+      [1, 1, 1],
+    ])
+    for (const part of addressParts(addressScopeOf(member, { access: 'all', folderId: 'f' }), 'a')) {
+      const { sql, parameters } = compiled(part)
+      expect(sql).toMatch(/^\("a"\."vault_id" = \$1 and /)
+      expect(sql).toContain('m.group_id =')
+      expect([parameters[0], parameters.includes('f')]).toEqual(['vault', true])
+    }
+  })
+
+  it('T39 names the vault in every condition', () => {
+    for (const asker of [member, admin]) {
+      for (const scope of [visibleScopeOf(asker), ownScopeOf(asker), addressScopeOf(asker, { folderId: 'f' })]) {
+        for (const condition of [
+          isAddressInScope(scope, 'x'),
+          isOperationInScope(scope, 'x'),
+          isFolderVisible(scope, 'x'),
+        ]) {
+          const { sql, parameters } = compiled(condition)
+          expect(sql).toContain('"x"."vault_id" = $1')
+          expect(parameters[0]).toBe('vault')
+        }
+        expect(compiled(scopedAddressIds(scope)).sql).toContain('"s"."vault_id" =')
+      }
+    }
+  })
+
+  it('T39 an administrator’s rights are no part of the right to move funds', () => {
+    const asAdmin = compiled(isTransferAllowed(visibleScopeOf({ ...member, isAdmin: true }), 'a'))
+    expect(asAdmin).toEqual(compiled(isTransferAllowed(visibleScopeOf(member), 'a')))
+    expect(asAdmin.sql.match(/can_transfer/g)).toHaveLength(2)
+  })
+
+  it('keeps values out of the text', () => {
+    const sly: Asker = { ...member, userId: "x' or true --", groupIds: ["y'"] }
+    const { sql } = compiled(isAddressInScope(addressScopeOf(sly, { folderId: "z'", access: 'all' }), 'a'))
+    expect(sql).not.toContain("'")
+  })
+})
+
+describe('the type of a scope', () => {
+  /** All that a scope consists of, but not made by address-scope.ts. */
+  const parts = {
+    vaultId: 'vault',
+    asker: { userId: 'me', isAdmin: true, subjects: ['user:me'] },
+    isWholeVault: true,
+    ownerId: null,
+    includesShared: true,
+    folderId: null,
+  }
+  const readers = {
+    listAddresses,
+    findAddress,
+    listGrants,
+    findGrant,
+    listAddressGroups,
+    findAddressGroup,
+    listAddressGroupMembers,
+    findAddressGroupMember,
+    findDeposit,
+    listDeposits,
+    listQuarantined,
+    listHistory,
+    listTotals,
+    listAccounts,
+    findAccount,
+    findSource,
+    listTransfers,
+  }
+  type Readers = typeof readers
+  /** Names of the readers that take parts, or a vault, for a scope. */
+  type Lax = {
+    [Name in keyof Readers]: typeof parts extends Parameters<Readers[Name]>[1]
+      ? Name
+      : string extends Parameters<Readers[Name]>[1]
+        ? Name
+        : never
+  }[keyof Readers]
+
+  it('T39 is not to be had by hand: only tsc can say so, and does', () => {
+    // @ts-expect-error An object with all parts of a scope is none.
+    const forged: AddressScope = parts
+    expect(partsOf(forged)).toBe('vault, shared')
+    expectTypeOf<ReturnType<typeof addressScopeOf>>().toExtend<AddressScope>()
+  })
+
+  it('T39 is what every reader of owned data asks for, and nothing less', () => {
+    expectTypeOf<Lax>().toBeNever()
+    expectTypeOf<Parameters<Readers[keyof Readers]>[1]>().toEqualTypeOf<AddressScope>()
+    // A transfer is visible to its approvers too, so it is found for a member.
+    expectTypeOf<Parameters<typeof findTransfer>[1]>().toEqualTypeOf<Member>()
+    for (const reader of Object.values(readers)) expect(reader.length).toBeGreaterThanOrEqual(2)
+  })
+})

@@ -1,0 +1,226 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { describe, expect, it } from 'vitest'
+
+/** Tables whose rows are somebody's: what a member reads of them is decided by a scope. */
+const owned = [
+  'addresses',
+  'operations',
+  'transfers',
+  'deposits',
+  'ledger_accounts',
+  'ledger_entries',
+  'adjustments',
+  'category_assignments',
+  'operation_relations',
+  'address_grants',
+  'address_groups',
+  'address_group_members',
+  'address_group_grants',
+  'address_group_membership_log',
+]
+
+/** Queries that read owned rows for nobody in particular, and why they may. */
+const allowed: Record<string, string> = {
+  'addresses/findNextIndex': 'the next free index is the vault’s and is decided before anybody owns it',
+  'category-assignments/findAssignment': 'for the writer of an operation that was found in scope',
+  'category-assignments/findFirstCategoryKey': 'for the writer of an operation that was found in scope',
+  'counterparties/listTakenAddresses': 'only whether an on-chain address is taken, which the chain may not have twice',
+  'deposits/findEventTargets': 'the webhook acts for nobody',
+  'deposits/findDepositsByKey': 'the webhook acts for nobody',
+  'ledger/listStatement': 'of an account that findAccount has found in scope',
+  'ledger/listTokenSums': 'the reconciliation, which is the administrators’',
+  'notifications/claimNotifications': 'the mailer acts for nobody; who is told has been decided',
+  'operation-categories/hasValues': 'only whether any value exists, for whoever edits the definition',
+  'operation-relations/findStanding': 'sums what relates to an operation that was found in scope',
+  'policies/sumVelocity': 'limits count everybody’s transfers; a trace hides the sums',
+  'policies/lockForAdministrator': 'of a table that is one of two, neither of them anybody’s',
+  'policies/lockExistingAddressGroups': 'an administrator writes a policy; only whether the ids exist',
+  'transfers/lockAvailable': 'by the id of an address that findSource has found in scope',
+  'transfers/findCounterpartyNow': 'by the id of a transfer that was found visible',
+  'transfers/lockTransfer': 'by the id of a transfer that was found visible, and for delivery, which acts for nobody',
+}
+
+const modules = fileURLToPath(new URL('../modules/', import.meta.url))
+
+describe('T39 every exported query of owned data', () => {
+  const files = readdirSync(modules, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /\bqueries\.ts$/.test(name),
+  )
+  const unscoped = files.flatMap((file) => findUnscopedReaders(resolve(modules, file), readFile))
+
+  it('says for whom it reads, or is on the list with its reason', () => {
+    expect(files.length).toBeGreaterThanOrEqual(20)
+    expect(unscoped.filter((name) => !(name in allowed))).toEqual([])
+  })
+
+  it('is on the list only as long as it has to be', () => {
+    expect(Object.keys(allowed).filter((name) => !unscoped.includes(name))).toEqual([])
+  })
+})
+
+describe('T39 the search for queries without a scope', () => {
+  const found = (source: string, others: Record<string, string> = {}) => {
+    const read = (path: string) => ({ 'fake/queries.ts': source, ...others })[relative(modules, path)] ?? null
+    return findUnscopedReaders(resolve(modules, 'fake/queries.ts'), read)
+  }
+  const unscoped = ['fake/listThings']
+
+  it.each([
+    ['a template', `return sql\`select * from addresses a where a.vault_id = \${vaultId}\`.execute(db)`],
+    ['a join', 'return sql`select 1 from tokens t join ledger_accounts l on true`.execute(db)'],
+    ['a part after a placeholder', `return sql\`select \${vaultId} from operations o\`.execute(db)`],
+    ['a comma', 'return sql`select 1 from tokens t, transfers x`.execute(db)'],
+    ['the query builder', "return db.selectFrom('deposits').selectAll().execute()"],
+    ['an alias of the query builder', "return db.selectFrom('deposits as d').selectAll().execute()"],
+    [
+      'a join of the query builder',
+      "return db.selectFrom('tokens').leftJoin('address_grants as g', 'g.id', 'x').execute()",
+    ],
+    ['a table by its name', `return sql\`select 1 from \${sql.table('address_groups')}\`.execute(db)`],
+    ['a table of whatever name', `return sql\`select 1 from \${sql.table(vaultId)}\`.execute(db)`],
+  ])('finds one that reads by %s', (_, body) => {
+    expect(found(`export async function listThings(db: Db, vaultId: string) { ${body} }`)).toEqual(unscoped)
+  })
+
+  it('finds one that reads through something else in its file or in another module', () => {
+    const local = 'const all = sql`select * from addresses`\n'
+    expect(found(`${local}export const listThings = (db: Db | Trx) => sql\`\${all} limit 1\`.execute(db)`)).toEqual(
+      unscoped,
+    )
+    const source = `import { all as every } from '../other/queries.ts'
+      export const listThings = async (trx: Trx) => sql\`\${every}\`.execute(trx)`
+    expect(found(source, { 'other/queries.ts': `export ${local}` })).toEqual(unscoped)
+    expect(found(source, { 'other/queries.ts': 'export const all = sql`select 1 from tokens`' })).toEqual([])
+  })
+
+  it.each([
+    ['takes a scope', 'db: Db, scope: AddressScope', 'select * from addresses'],
+    ['takes a member', 'db: Db, member: Member', 'select * from addresses'],
+    ['takes a scope with other things', 'db: Db, { scope, id }: Wanted', 'select * from addresses'],
+    ['takes a scope with what another module says', 'db: Db, { scope }: Filter', 'select * from addresses'],
+    ['reads what is nobody’s', 'db: Db, vaultId: string', 'select addresses from counterparties c'],
+    ['only writes', 'trx: Trx, id: string', 'insert into addresses (id) values (1)'],
+    ['only deletes', 'trx: Trx, id: string', 'delete from address_grants where id = 1'],
+    ['is SQL for others to embed', 'alias: string', 'select * from addresses'],
+  ])('passes one that %s', (_, parameters, text) => {
+    const source = `import type { Filter } from './filter.ts'
+      type Wanted = { scope: AddressScope; id: string }
+      export const listThings = async (${parameters}) => sql\`${text}\`.execute(db)`
+    expect(found(source, { 'fake/filter.ts': 'export type Filter = { scope: AddressScope }' })).toEqual([])
+  })
+
+  it('passes one that only its own file calls', () => {
+    expect(found('async function listThings(db: Db) { return sql`select * from addresses`.execute(db) }')).toEqual([])
+  })
+})
+
+type Read = (path: string) => string | null
+type Declared = { node: ts.Node; file: SourceFile; isExported: boolean }
+type SourceFile = {
+  declared: Map<string, Declared>
+  imported: Map<string, { path: string; name: string }>
+}
+
+const readFile: Read = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : null)
+
+/** `folder/name` of the exported functions of a file that run a read of an owned table and take nothing that says for whom. */
+function findUnscopedReaders(path: string, read: Read): string[] {
+  const loaded = new Map<string, SourceFile>()
+  const load = (wanted: string): SourceFile | null => {
+    const source = read(wanted)
+    if (source === null) return null
+    if (!loaded.has(wanted)) loaded.set(wanted, parse(wanted, source))
+    return loaded.get(wanted)!
+  }
+  /** What a name means in a file: a declaration there, or in another file of the modules that it is imported from. */
+  const meaningOf = (name: string, file: SourceFile): Declared | null => {
+    const from = file.imported.get(name)
+    return from === undefined ? (file.declared.get(name) ?? null) : (load(from.path)?.declared.get(from.name) ?? null)
+  }
+  const someWithin = (
+    start: Declared,
+    root: ts.Node,
+    test: (node: ts.Node) => boolean,
+    isFollowed: (node: ts.Node) => boolean,
+  ) => {
+    const seen = new Set<ts.Node>()
+    const visit = (node: ts.Node, file: SourceFile): boolean => {
+      if (seen.has(node)) return false
+      seen.add(node)
+      if (test(node)) return true
+      const meaning = ts.isIdentifier(node) ? meaningOf(node.text, file) : null
+      if (meaning !== null && visit(meaning.node, meaning.file)) return true
+      return ts.forEachChild(node, (child) => (isFollowed(child) && visit(child, file)) || undefined) ?? false
+    }
+    return visit(root, start.file)
+  }
+
+  const own = load(path)!
+  const folder = relative(modules, dirname(path))
+  return [...own.declared].flatMap(([name, start]) => {
+    const callable = ts.isVariableDeclaration(start.node) ? start.node.initializer : start.node
+    if (!start.isExported || callable === undefined || !ts.isFunctionLike(callable)) return []
+    const takes = (names: string[]) =>
+      callable.parameters.some(
+        ({ type }) =>
+          type !== undefined &&
+          someWithin(
+            start,
+            type,
+            (node) => ts.isIdentifier(node) && names.includes(node.text),
+            () => true,
+          ),
+      )
+    const isReader =
+      takes(['Db', 'Trx', 'Reader']) && someWithin(start, callable, readsOwned, (node) => !ts.isTypeNode(node))
+    return isReader && !takes(['AddressScope', 'Member', 'Asker']) ? [`${folder}/${name}`] : []
+  })
+}
+
+function parse(path: string, source: string): SourceFile {
+  const file: SourceFile = { declared: new Map(), imported: new Map() }
+  for (const statement of ts.createSourceFile(path, source, ts.ScriptTarget.Latest, true).statements) {
+    if (ts.isImportDeclaration(statement)) {
+      const from = resolve(dirname(path), (statement.moduleSpecifier as ts.StringLiteral).text)
+      const bindings = statement.importClause?.namedBindings
+      if (!from.startsWith(modules) || bindings === undefined || !ts.isNamedImports(bindings)) continue
+      for (const { name, propertyName } of bindings.elements) {
+        file.imported.set(name.text, { path: from, name: (propertyName ?? name).text })
+      }
+      continue
+    }
+    const modifiers = ts.canHaveModifiers(statement) ? (ts.getModifiers(statement) ?? []) : []
+    const isExported = modifiers.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)
+    for (const [name, node] of namesIn(statement)) file.declared.set(name, { node, file, isExported })
+  }
+  return file
+}
+
+function namesIn(statement: ts.Statement): [string, ts.Node][] {
+  if (ts.isVariableStatement(statement)) {
+    return statement.declarationList.declarations.map((one) => [one.name.getText(), one])
+  }
+  const isNamed =
+    ts.isFunctionDeclaration(statement) || ts.isTypeAliasDeclaration(statement) || ts.isInterfaceDeclaration(statement)
+  return isNamed && statement.name !== undefined ? [[statement.name.text, statement]] : []
+}
+
+const anyOwned = owned.join('|')
+const inSql = new RegExp(
+  String.raw`(?<!\bdelete\s+)\b(?:from|join|using)\s+(?:${anyOwned})\b|\bfrom\s[\w\s]+,\s*(?:${anyOwned})\b`,
+)
+const asName = new RegExp(String.raw`^(?:${anyOwned})\b`)
+
+/** A text of SQL that names an owned table to read it, or a call of the query builder that does. */
+function readsOwned(node: ts.Node): boolean {
+  if (ts.isTemplateLiteralToken(node)) return inSql.test(node.text)
+  if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return false
+  const [first] = node.arguments
+  const method = node.expression.name.text
+  if (first === undefined || !/^(selectFrom|using|table|\w+Join)$/.test(method)) return false
+  // A table whose name is computed may be any.
+  return ts.isStringLiteralLike(first) ? asName.test(first.text) : method === 'table'
+}

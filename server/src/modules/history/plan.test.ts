@@ -1,0 +1,97 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { addressScopeOf } from '../../access/address-scope.ts'
+import { createTestDatabase } from '../../testing/database.ts'
+import { createCostMeter } from '../../testing/feed-cost.ts'
+import { type FeedQuery, feedQueries } from '../../testing/feed-queries.ts'
+import { type FeedWorld, seedFeedWorld } from '../../testing/feed-world.ts'
+import { listHistory } from './queries.ts'
+
+let database: Awaited<ReturnType<typeof createTestDatabase>>
+let meter: ReturnType<typeof createCostMeter>
+let world: FeedWorld
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  const client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+  world = await seedFeedWorld(client, { members: 50, addresses: 2_000, operations: 30_000, shared: 200 })
+  await client.end()
+  meter = createCostMeter(database.url)
+})
+afterAll(async () => {
+  await meter.close()
+  await database.drop()
+})
+
+/** In 8 kB pages: five looks at each of a thousand addresses, three pages deep, and the rows gathered from them. */
+const buffersMax = 16_000
+
+async function costOf(isAdmin: boolean, { filters, ...wanted }: FeedQuery) {
+  const asker = { userId: world.idOf('user', 1), isAdmin, groupIds: [], vault: { id: world.vaultId } }
+  const scope = addressScopeOf(asker, wanted)
+  const { cost } = await meter.measure((db) => listHistory(db, scope, filters, { after: null, limit: 20 }))
+  return cost
+}
+
+describe('one page of 30,000 operations', () => {
+  it.each<[string, string]>([
+    ['none', 'operations_feed'],
+    ['direction=in', 'operations_feed'],
+    ['direction=out', 'operations_transfer_feed'],
+    ['status=awaiting_approval', 'operations_status_feed'],
+    ['status=confirmed', 'operations_transfer_feed'],
+    ['awaitingMyApproval', 'approval_eligibilities_open'],
+    ['asset', 'operations_token_feed'],
+    ['tokenId', 'operations_token_feed'],
+    ['network', 'operations_token_feed'],
+    ['addressId', 'operations_address_feed'],
+    ['folderId', 'operations_address_feed'],
+    ['large folderId', 'operations_address_feed'],
+    ['counterpartyId', 'operations_counterparty'],
+    ['counterpartyGroupId', 'operations_counterparty'],
+    ['large counterpartyGroupId', 'operations_counterparty'],
+    ['counterpartyAddressId', 'operations_counterparty_address_feed'],
+    ['flowType=internal', 'operations_internal_feed'],
+    ['category', 'category_assignments_feed'],
+    ['paymentPurpose', 'operations_purpose_feed'],
+    ['decisionPolicyId', 'transfers_policy_feed'],
+    ['txHash', 'operations_hash_feed'],
+    ['from', 'operations_feed'],
+  ])('by %s is read along %s', async (name, index) => {
+    const { indexes, seqScans } = await costOf(true, feedQueries(world)[name]!)
+    expect(indexes).toContain(index)
+    expect(seqScans).toEqual([])
+  })
+
+  it.each([['administrator'], ['member']])(
+    'by every filter and every two of them costs the %s a bounded read',
+    async (who) => {
+      const queries = Object.entries(feedQueries(world))
+      for (const [i, [name, query]] of queries.entries()) {
+        for (const [other, more] of queries.slice(i)) {
+          const both = { ...query, ...more, filters: combine(query, more) }
+          const { seqScans, buffers } = await costOf(who === 'administrator', both)
+          expect([name, other, seqScans]).toEqual([name, other, []])
+          expect(buffers, `${name} and ${other}`).toBeLessThan(buffersMax)
+        }
+      }
+    },
+    120_000,
+  )
+
+  it('T40 no page of a member leads through an index of the operations of others', async () => {
+    const allowed = ['operations_owner_feed', 'operations_initiated_feed', 'operations_address_feed', 'operations_pkey']
+    for (const [name, query] of Object.entries(feedQueries(world))) {
+      if (name === 'txHash') continue
+      const { indexes } = await costOf(false, query)
+      const others = indexes.filter((index) => index.startsWith('operations_') && !allowed.includes(index))
+      expect([name, others]).toEqual([name, []])
+    }
+  })
+})
+
+function combine(one: FeedQuery, other: FeedQuery): FeedQuery['filters'] {
+  const given = Object.entries(other.filters).filter(([, value]) => value !== null)
+  return { ...one.filters, ...Object.fromEntries(given) }
+}

@@ -1,0 +1,24 @@
+import type { RelationRow } from './queries.ts'
+
+export function toOperationRelation(row: RelationRow) {
+  return {
+    id: row.id,
+    vaultId: row.vault_id,
+    sourceOperationType: row.source_operation_type,
+    sourceOperationId: row.source_operation_id,
+    targetOperationType: row.target_operation_type,
+    targetOperationId: row.target_operation_id,
+    relationType: row.relation_type,
+    relatedAmountRaw: row.related_amount,
+    tokenId: row.token_id,
+    comment: row.comment,
+    createdById: row.created_by_id,
+    createdAt: row.created_at.toISOString(),
+  }
+}
+
+/** A relation as it is listed for one of its two operations. */
+export function toRelationOfOperation(row: RelationRow, operationId: string) {
+  const role: 'source' | 'target' = row.source_operation_id === operationId ? 'source' : 'target'
+  return { ...toOperationRelation(row), role }
+}

@@ -1,0 +1,102 @@
+import type { Calendar, Interval } from './buckets.ts'
+
+/** What the blocks of a report are made of: sums of operations by a few properties, all read in one snapshot. */
+
+export type OperationType = 'transfer' | 'deposit'
+export const operationStatuses = [
+  'awaiting_approval',
+  'pending',
+  'confirmed',
+  'rejected',
+  'cancelled',
+  'failed',
+] as const
+export type OperationStatus = (typeof operationStatuses)[number]
+
+export type Asset = {
+  tokenId: string
+  assetCode: string
+  assetSymbol: string
+  network: string
+  contractAddress: string | null
+  decimals: number
+}
+
+/** The operations of one token, type and status, added up. Amounts are raw, `usd` is in cents. */
+export type Group = {
+  tokenId: string
+  type: OperationType
+  status: OperationStatus
+  count: number
+  amount: bigint
+  usd: bigint
+  /** How many of them have a USD value. */
+  rated: number
+}
+
+/** A group of operations that also share something else: a counterparty, an address, a day. */
+export type Keyed<Key> = Group & { key: Key }
+
+/** A group over everything in the report, with what only the whole needs. */
+export type Overall = Group & {
+  smallest: bigint
+  largest: bigint
+  /** In cents; null when none has a USD value. */
+  largestUsd: bigint | null
+  firstAt: Date
+  lastAt: Date
+  faults: Faults
+}
+
+/** How many operations of a group lack something, or were classified anew. */
+export type Faults = {
+  withoutBlockchainTime: number
+  withoutPaymentPurpose: number
+  withoutBusinessReference: number
+  uncategorized: number
+  unmatched: number
+  retroactivelyMatched: number
+  conflictingCounterparty: number
+  /** Whoever the other side was, the address book now says another: somebody, nobody, or somebody else. */
+  reclassified: number
+}
+
+export type Median = { tokenId: string; lower: bigint; upper: bigint }
+
+export type CounterpartyDetails = { name: string; kind: string }
+export type AddressDetails = {
+  address: string
+  label: string | null
+  derivationPath: string
+  segments: Record<string, unknown>
+  folderSnapshots: { id: string; name: string }[]
+}
+export type OwnerDetails = {
+  id: string
+  name: string | null
+  username: string | null
+  image: string | null
+  color: string | null
+  emoji: string | null
+}
+
+export type Activity = {
+  interval: Interval
+  calendar: Calendar
+  assets: ReadonlyMap<string, Asset>
+  /** Whether operations of this status enter sums: confirmed ones, or all that `statuses` asked for. */
+  isCounted: (status: OperationStatus) => boolean
+  overall: Overall[]
+  /** By the index of the day in the calendar. */
+  byDay: Keyed<number>[]
+  byCounterparty: Keyed<string | null>[]
+  byAddress: Keyed<string>[]
+  byCategory: Keyed<string | null>[]
+  byOwner: Keyed<string>[]
+  /** Whether the address book says of any operation otherwise than it did when that was created. */
+  hasReclassified: boolean
+  medians: ReadonlyMap<string, Median>
+  counterparties: ReadonlyMap<string, CounterpartyDetails>
+  addresses: ReadonlyMap<string, AddressDetails>
+  owners: ReadonlyMap<string, OwnerDetails>
+}

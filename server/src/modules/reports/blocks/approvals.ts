@@ -1,0 +1,34 @@
+import type { OperationStatus } from '../activity.ts'
+import { divideHalfEven, secondsOf } from '../exact.ts'
+
+/** Transfers that needed votes, by status. */
+export type ApprovalCount = { status: OperationStatus; count: number }
+
+/** How long approved transfers waited, in milliseconds, from their creation to the vote that approved them. */
+export type ApprovalTimes = { count: number; sum: bigint; lower: bigint; upper: bigint; longest: bigint }
+
+/** Transfers that needed votes: what became of them, and how long those waited that were approved. */
+export function summarizeApprovals(counts: readonly ApprovalCount[], times: ApprovalTimes | null) {
+  const countOf = (...statuses: OperationStatus[]) =>
+    counts.filter(({ status }) => statuses.includes(status)).reduce((sum, { count }) => sum + count, 0)
+  return {
+    operationsRequiringApproval: counts.reduce((sum, { count }) => sum + count, 0),
+    approvedOperations: countOf('pending', 'confirmed', 'failed'),
+    rejectedOperations: countOf('rejected'),
+    cancelledOperations: countOf('cancelled'),
+    pendingOperations: countOf('awaiting_approval'),
+    ...secondsFigures(times),
+  }
+}
+
+/** Mean (to the millisecond, half to even), median and longest of waiting times, in seconds; null of none. */
+export function secondsFigures(times: ApprovalTimes | null) {
+  if (times === null || times.count === 0) {
+    return { averageApprovalSeconds: null, medianApprovalSeconds: null, maximumApprovalSeconds: null }
+  }
+  return {
+    averageApprovalSeconds: secondsOf(divideHalfEven(times.sum, BigInt(times.count))),
+    medianApprovalSeconds: secondsOf(times.lower + times.upper) / 2,
+    maximumApprovalSeconds: secondsOf(times.longest),
+  }
+}

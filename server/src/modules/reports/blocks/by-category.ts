@@ -1,0 +1,16 @@
+import type { Activity } from '../activity.ts'
+import { formatUsd } from '../exact.ts'
+import { assetAmounts, compareFlows, flowsByKey, grossUsd } from '../flows.ts'
+
+/** One entry per category, by the first one of each operation that the caller sees; null holds those without any. */
+export function breakDownByCategory(activity: Activity) {
+  return [...flowsByKey(activity.byCategory, activity)]
+    .sort(([keyA, a], [keyB, b]) => compareFlows([keyA ?? '', a], [keyB ?? '', b]))
+    .map(([category, flow]) => ({
+      category,
+      count: flow.count,
+      incomingByAsset: assetAmounts(flow.incoming, activity.assets),
+      outgoingByAsset: assetAmounts(flow.outgoing, activity.assets),
+      usdValue: formatUsd(grossUsd(flow)),
+    }))
+}

@@ -1,0 +1,19 @@
+import { type Activity, operationStatuses } from '../activity.ts'
+import { formatUsd } from '../exact.ts'
+import { assetAmounts } from '../flows.ts'
+
+/** One entry per status that occurs, in the order of a transfer's life; here every status has its own sums. */
+export function breakDownByStatus({ overall, assets }: Activity) {
+  return operationStatuses.flatMap((status) => {
+    const groups = overall.filter((group) => group.status === status)
+    if (groups.length === 0) return []
+    const amounts = new Map<string, bigint>()
+    for (const { tokenId, amount } of groups) amounts.set(tokenId, (amounts.get(tokenId) ?? 0n) + amount)
+    return {
+      status,
+      count: groups.reduce((sum, { count }) => sum + count, 0),
+      amountsByAsset: assetAmounts(amounts, assets),
+      usdValue: formatUsd(groups.reduce((sum, { usd }) => sum + usd, 0n)),
+    }
+  })
+}

@@ -1,0 +1,49 @@
+import type { Interval } from '../buckets.ts'
+import { changePercent } from '../exact.ts'
+
+/** What is compared of two intervals; USD in cents, of operations that count. */
+export type Compared = {
+  incomingUsd: bigint
+  outgoingUsd: bigint
+  operationsCount: number
+  /** Operations that have a USD value and count. */
+  ratedCount: number
+}
+
+export type ComparisonMode = 'none' | 'previous_period' | 'previous_year'
+
+/** How the interval differs from an earlier one, in per cent; a change over zero is null. */
+export function compareIntervals(
+  mode: ComparisonMode,
+  current: Compared,
+  previous: { interval: Interval; figures: Compared } | null,
+) {
+  if (previous === null) {
+    return {
+      mode,
+      previousFrom: null,
+      previousTo: null,
+      incomingUsdChangePercent: null,
+      outgoingUsdChangePercent: null,
+      grossTurnoverUsdChangePercent: null,
+      operationsCountChangePercent: null,
+      averageOperationUsdChangePercent: null,
+    }
+  }
+  const { interval, figures } = previous
+  const gross = ({ incomingUsd, outgoingUsd }: Compared) => incomingUsd + outgoingUsd
+  return {
+    mode,
+    previousFrom: interval.from.toISOString(),
+    previousTo: interval.to.toISOString(),
+    incomingUsdChangePercent: changePercent(current.incomingUsd, figures.incomingUsd),
+    outgoingUsdChangePercent: changePercent(current.outgoingUsd, figures.outgoingUsd),
+    grossTurnoverUsdChangePercent: changePercent(gross(current), gross(figures)),
+    operationsCountChangePercent: changePercent(BigInt(current.operationsCount), BigInt(figures.operationsCount)),
+    // Both means over a common divisor, so that their ratio is exact before it is rounded.
+    averageOperationUsdChangePercent:
+      current.ratedCount === 0 || figures.ratedCount === 0
+        ? null
+        : changePercent(gross(current) * BigInt(figures.ratedCount), gross(figures) * BigInt(current.ratedCount)),
+  }
+}

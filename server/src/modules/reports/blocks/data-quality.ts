@@ -1,0 +1,46 @@
+import type { Faults, Overall } from '../activity.ts'
+
+/** The figures of dataQuality that operations are behind. */
+export const exceptionKinds = [
+  'unmatchedOperations',
+  'retroactivelyMatchedOperations',
+  'operationsWithoutUsdRate',
+  'operationsWithoutSelectedDate',
+  'operationsWithoutBlockchainTime',
+  'operationsWithoutPaymentPurpose',
+  'operationsWithoutBusinessReference',
+  'uncategorizedOperations',
+  'conflictingCounterpartyClassifications',
+  'invalidOperationRelations',
+  'missingLedgerEntries',
+] as const
+export type ExceptionKind = (typeof exceptionKinds)[number]
+
+/** Faults that are counted outside the groups: of operations that are in none, and of the books. */
+export type OtherFaults = {
+  operationsWithoutSelectedDate: number
+  invalidOperationRelations: number
+  missingLedgerEntries: number
+  ledgerReconciliationDifferences: number
+}
+
+/** What the figures of the report lack; docs/reports.md defines each count, operations_exceptions lists what is behind it. */
+export function assessDataQuality(overall: readonly Overall[], others: OtherFaults) {
+  const sum = (of: (group: Overall) => number) => overall.reduce((total, group) => total + of(group), 0)
+  const faults = (name: keyof Faults) => sum((group) => group.faults[name])
+  return {
+    totalOperations: sum(({ count }) => count),
+    unmatchedOperations: faults('unmatched'),
+    retroactivelyMatchedOperations: faults('retroactivelyMatched'),
+    operationsWithoutUsdRate: sum(({ count, rated }) => count - rated),
+    operationsWithoutSelectedDate: others.operationsWithoutSelectedDate,
+    operationsWithoutBlockchainTime: faults('withoutBlockchainTime'),
+    operationsWithoutPaymentPurpose: faults('withoutPaymentPurpose'),
+    operationsWithoutBusinessReference: faults('withoutBusinessReference'),
+    uncategorizedOperations: faults('uncategorized'),
+    conflictingCounterpartyClassifications: faults('conflictingCounterparty'),
+    invalidOperationRelations: others.invalidOperationRelations,
+    missingLedgerEntries: others.missingLedgerEntries,
+    ledgerReconciliationDifferences: others.ledgerReconciliationDifferences,
+  }
+}

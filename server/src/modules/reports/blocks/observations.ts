@@ -1,0 +1,280 @@
+import type { Activity, Asset } from '../activity.ts'
+import { centsOf, changePercent, divideHalfEven, formatUsd, secondsOf, sharePercent } from '../exact.ts'
+import { flowOf, flowsByKey, grossUsd } from '../flows.ts'
+import type { ApprovalTimes } from './approvals.ts'
+
+/** From where on something is worth a remark; docs/reports.md explains each. USD in whole dollars. */
+export const thresholds = {
+  spikeFactor: 3n,
+  spikeUsdMin: 1_000n,
+  spikeBucketsMin: 4,
+  spikesMax: 3,
+  largeFactor: 5n,
+  largeUsdMin: 10_000n,
+  largeOperationsMax: 10,
+  newCounterpartiesMax: 20,
+  concentrationPercentMin: 50,
+  concentrationUsdMin: 1_000n,
+  concentrationCounterpartiesMin: 2,
+  failurePercentMin: 10,
+  failurePercentCritical: 25,
+  failureTransfersMin: 10,
+  dormantDaysMin: 90,
+  dormantAddressesMax: 20,
+  slowApprovalHoursMin: 24,
+  slowApprovalHoursCritical: 48,
+} as const
+
+export type Observation = {
+  code:
+    | 'VOLUME_SPIKE'
+    | 'LARGE_OPERATION'
+    | 'NEW_COUNTERPARTY'
+    | 'COUNTERPARTY_CONCENTRATION'
+    | 'HIGH_FAILURE_RATE'
+    | 'DORMANT_ADDRESS_ACTIVE'
+    | 'SLOW_APPROVALS'
+    | 'MISSING_RATES'
+  severity: 'info' | 'warning' | 'critical'
+  title: string
+  description: string
+  /** What `currentValue` and `comparisonValue` are. */
+  metric: string
+  currentValue: string
+  comparisonValue: string | null
+  changePercent: number | null
+  /** Query parameters of the history that lists the operations meant. */
+  drilldownFilters: Record<string, string>
+}
+
+export type LargeOperation = {
+  id: string
+  type: 'transfer' | 'deposit'
+  addressId: string
+  tokenId: string
+  txHash: string | null
+  createdAt: Date
+  usdValue: string
+}
+export type NewCounterparty = { id: string; name: string; count: number }
+export type AwakenedAddress = { id: string; lastBefore: Date; firstWithin: Date; count: number }
+export type SlowPolicy = { policyId: string; policyCode: string; count: number; times: ApprovalTimes }
+export type RatelessToken = { tokenId: string; missing: number; operations: number; firstAt: Date; lastAt: Date }
+
+export type Noticed = {
+  largeOperations: LargeOperation[]
+  newCounterparties: NewCounterparty[]
+  awakenedAddresses: AwakenedAddress[]
+  approvalsByPolicy: SlowPolicy[]
+  ratelessTokens: RatelessToken[]
+}
+
+type Filters = Record<string, string>
+
+/** What is worth a remark; `filters` are the history query that lists all operations of the report. */
+export function observe(activity: Activity, noticed: Noticed, filters: Filters): Observation[] {
+  return [
+    ...volumeSpikes(activity, filters),
+    ...noticed.largeOperations.map((operation) => largeOperation(operation, activity, filters)),
+    ...noticed.newCounterparties.map((counterparty) => newCounterparty(counterparty, filters)),
+    ...concentration(activity, filters),
+    ...failures(activity, filters),
+    ...noticed.awakenedAddresses.map((address) => awakenedAddress(address, activity, filters)),
+    ...noticed.approvalsByPolicy.flatMap((policy) => slowApprovals(policy, filters)),
+    ...noticed.ratelessTokens.map((token) => missingRates(token, activity.assets, filters)),
+  ]
+}
+
+const dollars = (amount: bigint) => amount * 100n
+
+/** History includes both bounds, reports exclude the upper one; nothing is stored between two milliseconds. */
+export const historyBounds = (from: Date, to: Date) => ({
+  from: from.toISOString(),
+  to: new Date(to.getTime() - 1).toISOString(),
+})
+
+function volumeSpikes(activity: Activity, filters: Filters): Observation[] {
+  const { buckets, bucketOfDay } = activity.calendar
+  if (buckets.length < thresholds.spikeBucketsMin) return []
+  const others = BigInt(buckets.length - 1)
+  const total = grossUsd(flowOf(activity.byDay, activity))
+  const keyed = activity.byDay.map((group) => ({ ...group, key: bucketOfDay[group.key]! }))
+  return [...flowsByKey(keyed, activity)]
+    .map(([bucket, flow]) => ({ bucket, usd: grossUsd(flow) }))
+    .filter(
+      ({ usd }) => usd >= dollars(thresholds.spikeUsdMin) && usd * others >= thresholds.spikeFactor * (total - usd),
+    )
+    .sort((a, b) => (a.usd === b.usd ? a.bucket - b.bucket : a.usd > b.usd ? -1 : 1))
+    .slice(0, thresholds.spikesMax)
+    .map(({ bucket, usd }) => {
+      const { start, end } = buckets[bucket]!
+      const mean = divideHalfEven(total - usd, others)
+      return {
+        code: 'VOLUME_SPIKE',
+        severity: 'warning',
+        title: 'Turnover far above the rest',
+        description: `In the period from ${start.toISOString()} the turnover was at least ${thresholds.spikeFactor} times the mean of the other periods.`,
+        metric: 'grossTurnoverUsd',
+        currentValue: formatUsd(usd),
+        comparisonValue: formatUsd(mean),
+        changePercent: changePercent(usd, mean),
+        drilldownFilters: { ...filters, ...historyBounds(start, end) },
+      }
+    })
+}
+
+/** The operations of at least so many cents are large, given the mean of the others. */
+export function isLargeUsd(cents: bigint, total: bigint, ratedCount: number): boolean {
+  return (
+    cents >= dollars(thresholds.largeUsdMin) &&
+    ratedCount > 1 &&
+    cents * BigInt(ratedCount - 1) >= thresholds.largeFactor * (total - cents)
+  )
+}
+
+function largeOperation(operation: LargeOperation, activity: Activity, filters: Filters): Observation {
+  const flow = flowOf(activity.overall, activity)
+  const usd = centsOf(operation.usdValue)
+  const mean = divideHalfEven(grossUsd(flow) - usd, BigInt(flow.ratedCount - 1))
+  const at = operation.createdAt.toISOString()
+  return {
+    code: 'LARGE_OPERATION',
+    severity: 'info',
+    title: 'Operation far above the mean',
+    description: `The ${operation.type} ${operation.id} is worth at least ${thresholds.largeFactor} times the mean of the other operations.`,
+    metric: 'usdValue',
+    currentValue: formatUsd(usd),
+    comparisonValue: formatUsd(mean),
+    changePercent: changePercent(usd, mean),
+    drilldownFilters: {
+      ...filters,
+      addressId: operation.addressId,
+      tokenId: operation.tokenId,
+      direction: operation.type === 'deposit' ? 'in' : 'out',
+      ...(operation.txHash === null ? {} : { txHash: operation.txHash }),
+      from: at,
+      to: at,
+    },
+  }
+}
+
+function newCounterparty({ id, name, count }: NewCounterparty, filters: Filters): Observation {
+  return {
+    code: 'NEW_COUNTERPARTY',
+    severity: 'info',
+    title: 'First operations with a counterparty',
+    description: `There was no operation with ${name} before this interval.`,
+    metric: 'operationsCount',
+    currentValue: String(count),
+    comparisonValue: '0',
+    changePercent: null,
+    drilldownFilters: { ...filters, counterpartyId: id },
+  }
+}
+
+/** Only where the address book says of every operation what it said then: history goes by what it said then. */
+function concentration(activity: Activity, filters: Filters): Observation[] {
+  if (activity.hasReclassified) return []
+  const known = activity.byCounterparty.flatMap(({ key, ...group }) => (key === null ? [] : [{ ...group, key }]))
+  const flows = flowsByKey(known, activity)
+  const total = grossUsd(flowOf(activity.overall, activity))
+  if (flows.size < thresholds.concentrationCounterpartiesMin || total < dollars(thresholds.concentrationUsdMin))
+    return []
+  return [...flows].flatMap(([id, flow]): Observation[] => {
+    const share = sharePercent(grossUsd(flow), total)
+    if (share === null || share < thresholds.concentrationPercentMin) return []
+    return [
+      {
+        code: 'COUNTERPARTY_CONCENTRATION',
+        severity: 'warning',
+        title: 'Turnover depends on one counterparty',
+        description: `${activity.counterparties.get(id)?.name ?? id} has at least ${thresholds.concentrationPercentMin} per cent of the turnover.`,
+        metric: 'shareOfGrossTurnoverUsdPercent',
+        currentValue: String(share),
+        comparisonValue: String(thresholds.concentrationPercentMin),
+        changePercent: null,
+        drilldownFilters: { ...filters, counterpartyId: id },
+      },
+    ]
+  })
+}
+
+function failures({ overall }: Activity, filters: Filters): Observation[] {
+  const countOf = (wanted: string) =>
+    overall
+      .filter(({ type, status }) => type === 'transfer' && status === wanted)
+      .reduce((sum, { count }) => sum + count, 0)
+  const failed = countOf('failed')
+  const finished = failed + countOf('confirmed')
+  const percent = sharePercent(BigInt(failed), BigInt(finished))
+  if (percent === null || finished < thresholds.failureTransfersMin || percent < thresholds.failurePercentMin) return []
+  return [
+    {
+      code: 'HIGH_FAILURE_RATE',
+      severity: percent >= thresholds.failurePercentCritical ? 'critical' : 'warning',
+      title: 'Many transfers fail',
+      description: `${failed} of ${finished} transfers that left for the chain failed.`,
+      metric: 'failedTransfersPercent',
+      currentValue: String(percent),
+      comparisonValue: String(thresholds.failurePercentMin),
+      changePercent: null,
+      drilldownFilters: { ...filters, status: 'failed' },
+    },
+  ]
+}
+
+function awakenedAddress(
+  { id, lastBefore, firstWithin, count }: AwakenedAddress,
+  { addresses }: Activity,
+  filters: Filters,
+): Observation {
+  const days = Math.floor((firstWithin.getTime() - lastBefore.getTime()) / 86_400_000)
+  return {
+    code: 'DORMANT_ADDRESS_ACTIVE',
+    severity: 'warning',
+    title: 'A dormant address is active again',
+    description: `Nothing happened on ${addresses.get(id)?.label ?? addresses.get(id)?.address ?? id} for ${days} days until ${firstWithin.toISOString()}.`,
+    metric: 'operationsCount',
+    currentValue: String(count),
+    comparisonValue: '0',
+    changePercent: null,
+    drilldownFilters: { ...filters, addressId: id },
+  }
+}
+
+function slowApprovals({ policyId, policyCode, times }: SlowPolicy, filters: Filters): Observation[] {
+  const median = secondsOf(times.lower + times.upper) / 2
+  const hours = median / 3600
+  if (hours < thresholds.slowApprovalHoursMin) return []
+  return [
+    {
+      code: 'SLOW_APPROVALS',
+      severity: hours >= thresholds.slowApprovalHoursCritical ? 'critical' : 'warning',
+      title: 'Approvals take long',
+      description: `Half of the transfers that ${policyCode} decided and that were approved waited at least ${Math.floor(hours)} hours.`,
+      metric: 'medianApprovalSeconds',
+      currentValue: String(median),
+      comparisonValue: String(thresholds.slowApprovalHoursMin * 3600),
+      changePercent: null,
+      drilldownFilters: { ...filters, decisionPolicyId: policyId },
+    },
+  ]
+}
+
+function missingRates(
+  { tokenId, missing, operations, firstAt, lastAt }: RatelessToken,
+  assets: ReadonlyMap<string, Asset>,
+  filters: Filters,
+): Observation {
+  return {
+    code: 'MISSING_RATES',
+    severity: 'warning',
+    title: 'Operations without a USD rate',
+    description: `From ${firstAt.toISOString()} to ${lastAt.toISOString()}, ${missing} of ${operations} operations in ${assets.get(tokenId)!.assetCode} had no rate and are missing from USD sums.`,
+    metric: 'operationsWithoutUsdRate',
+    currentValue: String(missing),
+    comparisonValue: String(operations),
+    changePercent: null,
+    drilldownFilters: { ...filters, tokenId, from: firstAt.toISOString(), to: lastAt.toISOString() },
+  }
+}

@@ -1,0 +1,24 @@
+import type { Activity } from '../activity.ts'
+import { formatUsd } from '../exact.ts'
+import { assetAmounts, emptyFlow, flowsByKey, netByToken, netUsd } from '../flows.ts'
+
+/** One entry per bucket of the interval, empty ones too. */
+export function lineUp(activity: Activity) {
+  const { calendar, assets } = activity
+  const keyed = activity.byDay.map((group) => ({ ...group, key: calendar.bucketOfDay[group.key]! }))
+  const flows = flowsByKey(keyed, activity)
+  return calendar.buckets.map(({ start, end }, bucket) => {
+    const flow = flows.get(bucket) ?? emptyFlow()
+    return {
+      periodStart: start.toISOString(),
+      periodEnd: end.toISOString(),
+      incomingByAsset: assetAmounts(flow.incoming, assets),
+      outgoingByAsset: assetAmounts(flow.outgoing, assets),
+      netFlowByAsset: assetAmounts(netByToken(flow), assets),
+      incomingUsd: formatUsd(flow.incomingUsd),
+      outgoingUsd: formatUsd(flow.outgoingUsd),
+      netFlowUsd: formatUsd(netUsd(flow)),
+      operationsCount: flow.count,
+    }
+  })
+}

@@ -1,0 +1,64 @@
+import { type CompiledQuery, Kysely, PostgresDialect } from 'kysely'
+import pg from 'pg'
+import type { Db } from '../db/client.ts'
+import type { DB } from '../db/types.ts'
+
+export type FeedCost = {
+  buffers: number
+  milliseconds: number
+  seqScans: string[]
+  indexes: string[]
+  statements: number
+}
+
+/**
+ * Runs a read and tells what its statements cost together, as PostgreSQL counts it: 8 kB buffers touched, time, tables
+ * read from end to end, indexes used. Every statement is run a second time, explained, in the same order and session.
+ */
+export function createCostMeter(url: string) {
+  const ran: CompiledQuery[] = []
+  const pool = new pg.Pool({ connectionString: url, max: 1 })
+  const db: Db = new Kysely<DB>({
+    dialect: new PostgresDialect({ pool }),
+    log: (event) => ran.push(event.query as CompiledQuery),
+  })
+  return {
+    db,
+    close: () => db.destroy(),
+    async measure<Result>(read: (db: Db) => Promise<Result>): Promise<{ result: Result; cost: FeedCost }> {
+      ran.length = 0
+      const result = await read(db)
+      const cost: FeedCost = { buffers: 0, milliseconds: 0, seqScans: [], indexes: [], statements: ran.length }
+      const client = await pool.connect()
+      try {
+        for (const { sql, parameters } of [...ran]) {
+          if (!/^\s*(select|with)/i.test(sql)) await client.query(sql)
+          else
+            add(
+              cost,
+              (await client.query(`explain (analyze, buffers, timing off, format json) ${sql}`, [...parameters])).rows,
+            )
+        }
+      } finally {
+        client.release()
+      }
+      return { result, cost }
+    },
+  }
+}
+
+type Node = { [name: string]: unknown; Plans?: Node[] }
+
+function add(cost: FeedCost, rows: { 'QUERY PLAN': { Plan: Node; 'Execution Time': number }[] }[]): void {
+  const { Plan: plan, 'Execution Time': milliseconds } = rows[0]!['QUERY PLAN'][0]!
+  cost.buffers += Number(plan['Shared Hit Blocks']) + Number(plan['Shared Read Blocks'])
+  cost.milliseconds += milliseconds
+  for (const node of nodesOf(plan)) {
+    if (node['Node Type'] === 'Seq Scan') cost.seqScans.push(String(node['Relation Name']))
+    if (node['Index Name'] !== undefined) cost.indexes.push(String(node['Index Name']))
+  }
+}
+
+function nodesOf(node: Node): Node[] {
+  return [node, ...(node.Plans ?? []).flatMap(nodesOf)]
+}

@@ -1,0 +1,241 @@
+import pg from 'pg'
+import { expect } from 'vitest'
+import { inTransaction } from '../db/transaction.ts'
+import { newId } from '../lib/ids.ts'
+import { parseDecimal, usdValueOf } from '../lib/money.ts'
+import { postEntries } from '../modules/ledger/post-entries.ts'
+import {
+  adjustmentPosting,
+  depositPosting,
+  type Posting,
+  releasePosting,
+  reservePosting,
+  settlePosting,
+} from '../modules/ledger/postings.ts'
+import { type Answer, createTestApp, type Person, type TestApp } from './app.ts'
+import { fakeAddress, fakeTxHash } from './fake-wallet.ts'
+import { addMember, allowAll, createAddress, createVaultFixture, type VaultFixture } from './fixtures.ts'
+
+type Status = 'awaiting_approval' | 'pending' | 'confirmed' | 'failed' | 'rejected' | 'cancelled'
+type WireAddress = { id: string; address: string }
+
+export type OperationDraft = {
+  type?: 'transfer' | 'deposit'
+  at: string
+  address?: WireAddress
+  by?: Person
+  token?: 'usdt' | 'eth'
+  /** In token units. */
+  amount: string
+  /** USD per token unit; null: unknown. */
+  rate?: string | null
+  status?: Status
+  flowType?: 'internal' | 'external'
+  counterparty?: Counterparty | null
+  /** On-chain address of the other side; that of the counterparty unless given. */
+  otherSide?: string
+  txHash?: string | null
+  tags?: string[]
+  paymentPurpose?: string | null
+  note?: string | null
+  confirmedAt?: string | null
+  blockchainAt?: string | null
+  /** false: the operation is written without its ledger entries. */
+  isBooked?: boolean
+}
+
+export type Counterparty = { id: string; name: string; kind: string; addressId: string; address: string }
+
+/** A vault whose operations are written straight into the database, at any date, with the books to match. */
+export type ReportWorld = {
+  test: TestApp
+  vault: VaultFixture
+  admin: Person
+  owner: Person
+  other: Person
+  /** An address of the owner, a second one, and one of the other member. */
+  own: WireAddress
+  second: WireAddress
+  foreign: WireAddress
+  add(draft: OperationDraft): Promise<string>
+  addCounterparty(name: string, createdAt?: string): Promise<Counterparty>
+  removeCounterpartyAddress(addressId: string): Promise<void>
+  /** GET of a report, which must answer 200. */
+  report(type: string, query: Record<string, string>, by?: Person): Promise<Answer['body']>
+  get(type: string, query: Record<string, string>, by?: Person): Promise<Answer>
+  /** The ids that a drill-down lists, over all pages. */
+  history(filters: Record<string, string>, by?: Person): Promise<string[]>
+  // biome-ignore lint/suspicious/noExplicitAny: what a query returns is for the test to know.
+  sql(text: string, values?: unknown[]): Promise<any[]>
+  close(): Promise<void>
+}
+
+const funds = 10n ** 30n
+
+export async function createReportWorld(): Promise<ReportWorld> {
+  const test = await createTestApp()
+  const vault = await createVaultFixture(test)
+  await allowAll(vault, 'create_address')
+  const owner = await addMember(test, vault, 'owner@example.org')
+  const other = await addMember(test, vault, 'other.member@example.org')
+  const create = (by: Person, label: string): Promise<WireAddress> => createAddress(by, { label })
+  const own = await create(owner, 'Treasury')
+  const second = await create(owner, 'Payroll')
+  const foreign = await create(other, 'Elsewhere')
+  const asOwner = new pg.Pool({ connectionString: test.databaseUrl, max: 2 })
+  asOwner.on('error', () => {})
+  const sql: ReportWorld['sql'] = async (text, values = []) => (await asOwner.query(text, values)).rows
+  let operations = 0
+
+  const get: ReportWorld['get'] = (type, query, by = owner) =>
+    by.get(`/vaults/${vault.code}/reports/${type}?${new URLSearchParams(query)}`)
+
+  return {
+    test,
+    vault,
+    admin: vault.admin,
+    owner,
+    other,
+    own,
+    second,
+    foreign,
+    sql,
+    async add(draft) {
+      const {
+        type = 'deposit',
+        address = own,
+        by = owner,
+        token = 'usdt',
+        rate = '1',
+        status = 'confirmed',
+        flowType = 'external',
+        counterparty = null,
+        isBooked = true,
+      } = draft
+      const at = new Date(draft.at)
+      const id = newId(at)
+      operations += 1
+      const { id: tokenId, decimals } = vault.tokens[token]
+      const amount = parseDecimal(draft.amount, decimals)!
+      const isConfirmed = status === 'confirmed'
+      const txHash =
+        draft.txHash === undefined ? (isConfirmed ? fakeTxHash(`report ${operations}`) : null) : draft.txHash
+      const dateOr = (given: string | null | undefined) =>
+        given === undefined ? (isConfirmed ? at : null) : given === null ? null : new Date(given)
+      const otherSide = draft.otherSide ?? counterparty?.address ?? fakeAddress(`somebody ${operations}`)
+      const row = {
+        vault_id: vault.id,
+        id,
+        type,
+        status,
+        address_id: address.id,
+        owner_id: address.id === foreign.id ? other.userId : owner.userId,
+        initiator_id: type === 'transfer' ? by.userId : null,
+        network_id: vault.networks.ethereum.id,
+        token_id: tokenId,
+        amount: amount.toString(),
+        flow_type: flowType,
+        tx_hash: txHash,
+        usd_rate: rate,
+        usd_value: rate === null ? null : usdValueOf(amount, decimals, rate),
+        counterparty_id: counterparty?.id ?? null,
+        counterparty_address_id: counterparty?.addressId ?? null,
+        counterparty_name: counterparty?.name ?? null,
+        counterparty_kind: counterparty?.kind ?? null,
+        tags: draft.tags ?? [],
+        payment_purpose: draft.paymentPurpose ?? null,
+        note: draft.note ?? null,
+        created_at: at,
+        confirmed_at: dateOr(draft.confirmedAt),
+        blockchain_at: dateOr(draft.blockchainAt),
+        updated_at: at,
+      }
+      await sql(`insert into operations select * from json_populate_record(null::operations, $1)`, [
+        JSON.stringify({ usd_rate_as_of: null, usd_rate_source: null, ...row }),
+      ])
+      if (type === 'deposit') {
+        await sql(
+          `insert into deposits (vault_id, id, address_id, token_id, tx_hash, tx_index, from_address, created_at) values ($1,$2,$3,$4,$5,$6,$7,$8)`,
+          [vault.id, id, address.id, tokenId, txHash ?? id, operations, otherSide, at],
+        )
+      } else {
+        await sql(
+          `insert into transfers (vault_id, id, to_address, to_address_key, payload, payload_hash, decision, phase, created_at) values ($1,$2,$3,$4,'{}','','{}','done',$5)`,
+          [vault.id, id, otherSide, otherSide.toLowerCase(), at],
+        )
+      }
+      if (isBooked)
+        await book({ vaultId: vault.id, tokenId, addressId: address.id, operationId: id, amount }, type, status, at)
+      return id
+    },
+    async addCounterparty(name, createdAt = '2020-01-01T00:00:00.000Z') {
+      const at = new Date(createdAt)
+      const [id, addressId] = [newId(), newId()]
+      const address = fakeAddress(`counterparty ${name}`)
+      await sql(
+        `insert into counterparties (vault_id, id, name, kind, created_by_id, created_at, updated_at) values ($1,$2,$3,'company',$4,$5,$5)`,
+        [vault.id, id, name, vault.admin.userId, at],
+      )
+      await sql(
+        `insert into counterparty_addresses (vault_id, id, counterparty_id, network_id, address, address_key, created_at) values ($1,$2,$3,$4,$5,$6,$7)`,
+        [vault.id, addressId, id, vault.networks.ethereum.id, address, address.toLowerCase(), at],
+      )
+      return { id, name, kind: 'company', addressId, address }
+    },
+    async removeCounterpartyAddress(addressId) {
+      await sql('delete from counterparty_addresses where vault_id = $1 and id = $2', [vault.id, addressId])
+    },
+    get,
+    async report(type, query, by = owner) {
+      const answer = await get(type, query, by)
+      expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+      return answer.body
+    },
+    async history(filters, by = owner) {
+      const ids: string[] = []
+      let cursor: string | null = null
+      do {
+        const query = new URLSearchParams({ ...filters, limit: '100', ...(cursor === null ? {} : { cursor }) })
+        const { status, body } = await by.get(`/vaults/${vault.code}/history?${query}`)
+        expect(status, JSON.stringify(body)).toBe(200)
+        ids.push(...body.items.map((item: { id: string }) => item.id))
+        cursor = body.nextCursor
+      } while (cursor !== null)
+      return ids.sort()
+    },
+    async close() {
+      await asOwner.end()
+      await test.close()
+    },
+  }
+
+  /** Posts the entries that an operation of this status has; transfers are paid out of an endless adjustment before. */
+  async function book(
+    subject: Parameters<typeof depositPosting>[0],
+    type: 'transfer' | 'deposit',
+    status: Status,
+    at: Date,
+  ): Promise<void> {
+    if (type === 'deposit') return post([depositPosting(subject)], at)
+    const grant = { ...subject, operationId: newId(at), amount: funds }
+    const [held] = await sql(
+      `select from ledger_accounts where vault_id = $1 and address_id = $2 and token_id = $3 and balance >= $4`,
+      [subject.vaultId, subject.addressId, subject.tokenId, (funds / 2n).toString()],
+    )
+    if (held === undefined) {
+      const early = new Date('2000-01-01T00:00:00.000Z')
+      await sql(
+        `insert into adjustments (vault_id, id, address_id, token_id, amount, reason, created_by_id, created_at) values ($1,$2,$3,$4,$5,'funds',$6,$7)`,
+        [grant.vaultId, grant.operationId, grant.addressId, grant.tokenId, funds.toString(), vault.admin.userId, early],
+      )
+      await post([adjustmentPosting(grant)], early)
+    }
+    await post([reservePosting(subject)], at)
+    if (status === 'confirmed') await post([settlePosting(subject)], at)
+    else if (status !== 'pending' && status !== 'awaiting_approval') await post([releasePosting(subject)], at)
+  }
+
+  function post(postings: Posting[], at: Date): Promise<void> {
+    return inTransaction(test.deps.db, (trx) => postEntries(trx, postings, at))
+  }
+}

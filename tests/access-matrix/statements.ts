@@ -1,0 +1,36 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import pg from 'pg'
+
+export type Statement = { text: string; values: unknown[] }
+
+/**
+ * Lets a test see what the service asks the database for while it works on one request: how long an answer took proves
+ * nothing in a test, and what was done for it does. Requests may run at the same time, and the job queue beside them.
+ */
+export function recordStatements(): {
+  during<Result>(work: () => Promise<Result>): Promise<{ result: Result; statements: Statement[] }>
+  stop(): void
+} {
+  const current = new AsyncLocalStorage<Statement[]>()
+  const { query } = pg.Client.prototype
+  pg.Client.prototype.query = function recorded(this: pg.Client, ...parameters: unknown[]) {
+    current.getStore()?.push(toStatement(parameters))
+    return Reflect.apply(query, this, parameters)
+  } as typeof query
+  return {
+    async during(work) {
+      const statements: Statement[] = []
+      // Awaited inside: what is injected into Fastify begins only when somebody waits for it.
+      return { result: await current.run(statements, async () => await work()), statements }
+    },
+    stop() {
+      pg.Client.prototype.query = query
+    },
+  }
+}
+
+function toStatement([first, second]: unknown[]): Statement {
+  if (typeof first === 'string') return { text: first, values: Array.isArray(second) ? second : [] }
+  const { text, values } = first as { text: string; values?: unknown[] }
+  return { text, values: values ?? [] }
+}

@@ -1,0 +1,603 @@
+import { expect } from 'vitest'
+import { deliverDueTransfers } from '../../server/src/modules/transfers/deliver.ts'
+import type { Answer, Person, TestApp } from '../../server/src/testing/app.ts'
+import { fakeAddress } from '../../server/src/testing/fake-wallet.ts'
+import {
+  allowAll,
+  createPolicy,
+  createVaultFixture,
+  deposit,
+  ensureGroup,
+  usdtContract,
+  type VaultFixture,
+} from '../../server/src/testing/fixtures.ts'
+
+/** One thing that somebody does. `picks` choose who and on what, by counting round what there is. */
+export type Command = { verb: Verb; picks: [number, number, number] }
+export type Size = { people: number; memberVotes: boolean }
+
+/**
+ * What a command would be to the member: `hidden` must not change anything that they read, `seen` must change something,
+ * and `other` may.
+ */
+type Action = { to: 'hidden' | 'seen' | 'other'; run(): Promise<void> }
+
+type Grant = { id: string; canTransfer: boolean }
+type Address = { id: string; address: string; owner: number; subjects: Map<string, Grant> }
+type Operation = { type: 'transfer' | 'deposit'; id: string; address: Address; initiator: number | null }
+type Transfer = Operation & { isOpen: boolean }
+type Folder = { id: string; manager: number; addresses: Set<Address>; subjects: Map<string, Grant> }
+type Group = { id: string; people: number[] }
+type Category = { id: string; key: string; seenBy: 'everyone' | 'owner' | 'granted' }
+
+export type Organisation = {
+  vault: VaultFixture
+  /** Whose answers are watched: person 0 of the vault. */
+  member: Person
+  people: Person[]
+  addresses: Address[]
+  operations: Operation[]
+  folders: Folder[]
+  groups: Group[]
+  categories: Category[]
+  counterparties: { id: string; addressId: string; name: string; groupId: string }[]
+  requests: string[]
+  policies: string[]
+  /** Times at which something happened. */
+  times: string[]
+  sees(address: Address): boolean
+  /** Reads, at a time that is always the same. */
+  atTheEnd<Result>(read: () => Promise<Result>): Promise<Result>
+  /** null where there is nothing to do it to. */
+  plan(command: Command): Action | null
+}
+
+/** Labels of all people have the same words, so that a search finds what it must not. */
+const labels = ['Payroll of the harbour', 'Savings', 'Harbour dues', '100% reserve_fund']
+
+export const verbs = [
+  'address',
+  'deposit',
+  'order',
+  'vote',
+  'cancel',
+  'deliver',
+  'label',
+  'grant',
+  'revoke',
+  'folder',
+  'renameFolder',
+  'file',
+  'unfile',
+  'shareFolder',
+  'unshareFolder',
+  'deleteFolder',
+  'adjust',
+  'assign',
+  'unassign',
+  'describe',
+  'relate',
+  'request',
+  'counterparty',
+  'administer',
+  'elsewhere',
+] as const
+export type Verb = (typeof verbs)[number]
+
+let number = 0
+
+/**
+ * A vault with people, an approver and an administrator, and a model of who sees what in it: a few lines that know
+ * nothing of SQL. Each command is a second after the one before; in between time stands still.
+ */
+export async function createOrganisation(
+  test: TestApp,
+  { people: peopleCount, memberVotes }: Size,
+): Promise<Organisation> {
+  number += 1
+  const code = `vault-${number}`
+  let now = new Date()
+  // Later than everything that ever happens here, and soon enough for sessions not to be touched.
+  const end = new Date(now.getTime() + 55 * 60_000)
+  test.deps.clock = () => now
+  const tick = (milliseconds = 1_000) => {
+    now = new Date(now.getTime() + milliseconds)
+  }
+  const vault = await createVaultFixture(test, { code, adminEmail: `operator.${code}@example.org` })
+  const { admin } = vault
+  const everyone: Group = { id: vault.groups.everyone, people: [] }
+  const people: Person[] = []
+  const send = async (by: Person, method: 'post' | 'put' | 'patch' | 'delete', url: string, body?: unknown) => {
+    const answer = await by[method](`/vaults/${code}${url}`, body)
+    expect(answer.status, `${method} ${url}: ${JSON.stringify(answer.body)}`).toBeLessThan(300)
+    return answer.body as Answer['body']
+  }
+  const join = async (groupId: string, person: Person) => {
+    expect((await admin.post(`/policy-groups/${groupId}/members`, { userId: person.userId })).status).toBe(201)
+  }
+  const groups: Group[] = [everyone]
+  for (const name of ['members', 'treasury', 'audit']) groups.push({ id: await ensureGroup(vault, name), people: [] })
+  for (let each = 0; each < peopleCount; each += 1) {
+    const person = await test.signIn(`person-${each}.${code}@example.org`)
+    people.push(person)
+    // The first three are all members; the others are spread over the rest, the watched one included.
+    for (const [index, group] of groups.entries()) {
+      if (index === 0 || index === 1 || (each + index + number) % 2 === 0) {
+        if (index > 0) await join(group.id, person)
+        group.people.push(each)
+      }
+    }
+  }
+  const approver = await test.signIn(`approver.${code}@example.org`)
+  await join(groups[1]!.id, approver)
+  await allowAll(vault, 'counterparty_create')
+  await allowAll(vault, 'create_address')
+  const approvers = [approver, ...(memberVotes ? [people[0]!] : [])].map(({ userId }) => ({ kind: 'user', userId }))
+  const votes = { effect: 'requireApproval', approvalThreshold: 1, approvers, adminBypass: false }
+  const payroll = [{ selectorType: 'routeVariant', value: { route: 'purpose', variant: 'payroll' } }]
+  const policies = [
+    await createPolicy(vault, { code: 'votes', name: 'Votes', actionType: 'transfer', ...votes }),
+    await createPolicy(vault, {
+      code: 'payroll',
+      name: 'Payroll',
+      actionType: 'create_address',
+      rules: [{ conditionType: 'require', selectors: payroll }],
+      ...votes,
+    }),
+  ]
+
+  const categories: Category[] = []
+  for (const seenBy of ['everyone', 'owner', 'granted'] as const) {
+    const viewScope = { everyone: 'vault_members', owner: 'owner_only', granted: 'restricted' }[seenBy]
+    const { id, key } = await send(admin, 'post', '/operation-categories', {
+      key: `for_${seenBy}`,
+      name: 'One',
+      viewScope,
+    })
+    await send(admin, 'post', `/operation-categories/${id}/fields`, { key: 'memo', label: 'Memo', type: 'text' })
+    categories.push({ id, key, seenBy })
+  }
+
+  const addresses: Address[] = []
+  const operations: Operation[] = []
+  const transfers: Transfer[] = []
+  const folders: Folder[] = []
+  const counterparties: Organisation['counterparties'] = []
+  const requests: string[] = []
+  const relations = new Set<string>()
+  const times: string[] = []
+
+  // The model: who sees what.
+  const subjectOf = (pick: number): { body: object; key: string; people: number[] } => {
+    const index = pick % (people.length + groups.length)
+    if (index < people.length) {
+      const { userId } = people[index]!
+      return { body: { subjectType: 'user', subjectId: userId }, key: userId, people: [index] }
+    }
+    const { id, people: reached } = groups[index - people.length]!
+    return { body: { subjectType: 'group', subjectId: id }, key: id, people: reached }
+  }
+  const memberKeys = () => [
+    people[0]!.userId,
+    ...groups.filter((group) => group.people.includes(0)).map(({ id }) => id),
+  ]
+  const reaches = (subjects: Map<string, Grant>, mayTransfer = false) =>
+    memberKeys().some((key) => subjects.has(key) && (!mayTransfer || subjects.get(key)!.canTransfer))
+  const seesFolder = (folder: Folder) => folder.manager === 0 || reaches(folder.subjects)
+  const sees = (address: Address) =>
+    address.owner === 0 ||
+    reaches(address.subjects) ||
+    folders.some((folder) => reaches(folder.subjects) && folder.addresses.has(address))
+  /** The member, by a grant. */
+  const mayTransfer = (address: Address) =>
+    reaches(address.subjects, true) ||
+    folders.some((folder) => reaches(folder.subjects, true) && folder.addresses.has(address))
+  const seesOperation = ({ type, address, initiator }: Operation) =>
+    sees(address) || initiator === 0 || (type === 'transfer' && memberVotes)
+  /** Nothing of the address is in anything that the member reads: not even in a transfer that they ordered or vote on. */
+  const knows = (address: Address) =>
+    sees(address) || operations.some((each) => each.address === address && seesOperation(each))
+  const seesCategory = ({ seenBy }: Category, { address, initiator }: Operation) =>
+    seenBy === 'everyone' || (seenBy === 'owner' && (address.owner === 0 || initiator === 0))
+  const hiddenUnless = (isSeen: boolean): 'hidden' | 'seen' => (isSeen ? 'seen' : 'hidden')
+  const hiddenOrOther = (isSeen: boolean): 'hidden' | 'other' => (isSeen ? 'other' : 'hidden')
+
+  const pickOf = <Item>(items: Item[], pick: number): Item | null =>
+    items.length === 0 ? null : items[pick % items.length]!
+  const hold = (operation: Operation) => {
+    operations.push(operation)
+    return operation
+  }
+
+  const verbsOf: Record<Verb, (picks: Command['picks']) => Action | null> = {
+    address([who, how]) {
+      const owner = who % people.length
+      return {
+        to: hiddenUnless(owner === 0),
+        async run() {
+          const body = { network: 'ethereum', segments: { purpose: 'ops' }, token: how % 2 === 0 ? 'ETH' : 'USDT' }
+          const label = labels[how % labels.length]
+          const { id, address } = await send(people[owner]!, 'post', '/addresses', { ...body, label })
+          addresses.push({ id, address, owner, subjects: new Map() })
+        },
+      }
+    },
+    deposit([which, how]) {
+      const address = pickOf(addresses, which)
+      if (address === null) return null
+      return {
+        to: hiddenUnless(sees(address)),
+        async run() {
+          const asset = how % 2 === 0 ? null : usdtContract
+          const sender = pickOf(counterparties, how)?.name ?? 'somebody outside'
+          const amount = `${(how % 90) + 10}`
+          const { body } = await deposit(test, {
+            address: address.address,
+            asset,
+            amount,
+            fromAddress: fakeAddress(sender),
+          })
+          if (body.depositId) hold({ type: 'deposit', id: body.depositId, address, initiator: null })
+        },
+      }
+    },
+    order([which, who, where]) {
+      const funded = addresses.filter((address) => operations.some((each) => each.address === address))
+      const address = pickOf(funded, which)
+      if (address === null) return null
+      const initiator = mayTransfer(address) ? 0 : address.owner
+      const toAddress =
+        where % 3 === 0
+          ? fakeAddress(pickOf(counterparties, where)?.name ?? 'a supplier')
+          : where % 3 === 1
+            ? pickOf(addresses, where)!.address
+            : fakeAddress(`recipient ${who % 4}`)
+      return {
+        to: sees(address) ? 'other' : hiddenOrOther(memberVotes),
+        async run() {
+          const body = { fromAddressId: address.id, toAddress, token: who % 2 === 0 ? 'ETH' : 'USDT', amount: '1' }
+          const metadata = { paymentPurpose: labels[who % labels.length], tags: ['march'] }
+          const answer = await people[initiator]!.post(`/vaults/${code}/transfers`, { ...body, metadata })
+          // 409: too little of the token is there.
+          expect([201, 409], JSON.stringify(answer.body)).toContain(answer.status)
+          if (answer.status !== 201) return
+          const transfer: Transfer = { type: 'transfer', id: answer.body.id, address, initiator, isOpen: true }
+          transfers.push(transfer)
+          hold(transfer)
+        },
+      }
+    },
+    vote([which, how]) {
+      const transfer = pickOf(
+        transfers.filter(({ isOpen }) => isOpen),
+        which,
+      )
+      if (transfer === null) return null
+      return {
+        to: hiddenOrOther(seesOperation(transfer)),
+        async run() {
+          transfer.isOpen = false
+          await send(approver, 'post', `/transfers/${transfer.id}/${how % 3 === 0 ? 'reject' : 'approve'}`)
+        },
+      }
+    },
+    cancel([which]) {
+      const transfer = pickOf(
+        transfers.filter(({ isOpen }) => isOpen),
+        which,
+      )
+      if (transfer === null) return null
+      return {
+        to: hiddenOrOther(seesOperation(transfer)),
+        async run() {
+          transfer.isOpen = false
+          await send(people[transfer.initiator!]!, 'post', `/transfers/${transfer.id}/cancel`)
+        },
+      }
+    },
+    deliver([how]) {
+      return {
+        to: hiddenOrOther(transfers.some(seesOperation)),
+        async run() {
+          tick(61_000)
+          await deliverDueTransfers(test.deps)
+          for (const { id, status } of vault.wallet.transfers()) {
+            if (status === 'queued') how % 4 === 0 ? vault.wallet.fail(id, 'refused') : vault.wallet.confirm(id)
+          }
+          tick(61_000)
+          await deliverDueTransfers(test.deps)
+        },
+      }
+    },
+    label([which, how]) {
+      const address = pickOf(addresses, which)
+      if (address === null) return null
+      return {
+        to: sees(address) ? 'seen' : hiddenOrOther(knows(address)),
+        run: async () => {
+          const label = `${labels[how % labels.length]} ${now.getTime()}`
+          await send(people[address.owner]!, 'patch', `/addresses/${address.id}`, { label, tags: ['march'] })
+        },
+      }
+    },
+    grant([which, whom, how]) {
+      const address = pickOf(addresses, which)
+      const subject = subjectOf(whom)
+      if (address === null || subject.key === people[address.owner]!.userId) return null
+      const isForMember = subject.people.includes(0)
+      const isHidden = address.owner !== 0 && !isForMember
+      return {
+        to: isHidden ? 'hidden' : hiddenOrSeenByGrant(isForMember && !sees(address)),
+        async run() {
+          const body = { ...subject.body, canTransfer: how % 2 === 0 }
+          const { id } = await send(people[address.owner]!, 'post', `/addresses/${address.id}/grants`, body)
+          address.subjects.set(subject.key, { id, canTransfer: body.canTransfer })
+        },
+      }
+    },
+    revoke([which, whom]) {
+      const address = pickOf(
+        addresses.filter(({ subjects }) => subjects.size > 0),
+        which,
+      )
+      if (address === null) return null
+      const [key, { id }] = pickOf([...address.subjects], whom)!
+      return {
+        to: hiddenOrOther(address.owner === 0 || memberKeys().includes(key)),
+        async run() {
+          await send(people[address.owner]!, 'delete', `/addresses/${address.id}/grants/${id}`)
+          address.subjects.delete(key)
+        },
+      }
+    },
+    folder([who, how]) {
+      const manager = who % people.length
+      return {
+        to: hiddenUnless(manager === 0),
+        async run() {
+          const { id } = await send(people[manager]!, 'post', '/address-groups', { name: labels[how % labels.length] })
+          folders.push({ id, manager, addresses: new Set(), subjects: new Map() })
+        },
+      }
+    },
+    renameFolder([which]) {
+      const folder = pickOf(folders, which)
+      if (folder === null) return null
+      return {
+        to: hiddenUnless(seesFolder(folder)),
+        run: () =>
+          send(people[folder.manager]!, 'patch', `/address-groups/${folder.id}`, { name: `At ${now.getTime()}` }),
+      }
+    },
+    file([which, what]) {
+      const folder = pickOf(folders, which)
+      if (folder === null) return null
+      const own = addresses.filter((address) => address.owner === folder.manager && !folder.addresses.has(address))
+      const address = pickOf(own, what)
+      if (address === null) return null
+      return {
+        to: hiddenUnless(seesFolder(folder)),
+        async run() {
+          const body = { addressId: address.id }
+          await send(people[folder.manager]!, 'post', `/address-groups/${folder.id}/members`, body)
+          folder.addresses.add(address)
+        },
+      }
+    },
+    unfile([which, what]) {
+      const folder = pickOf(
+        folders.filter((each) => each.addresses.size > 0),
+        which,
+      )
+      if (folder === null) return null
+      const address = pickOf([...folder.addresses], what)!
+      return {
+        to: hiddenUnless(seesFolder(folder)),
+        async run() {
+          await send(people[folder.manager]!, 'delete', `/address-groups/${folder.id}/members/${address.id}`)
+          folder.addresses.delete(address)
+        },
+      }
+    },
+    shareFolder([which, whom, how]) {
+      const folder = pickOf(folders, which)
+      const subject = subjectOf(whom)
+      if (folder === null || subject.key === people[folder.manager]!.userId) return null
+      const isForMember = subject.people.includes(0)
+      return {
+        to: seesFolder(folder) ? 'other' : hiddenUnless(isForMember),
+        async run() {
+          const body = { ...subject.body, canTransfer: how % 2 === 0 }
+          const { id } = await send(people[folder.manager]!, 'post', `/address-groups/${folder.id}/grants`, body)
+          folder.subjects.set(subject.key, { id, canTransfer: body.canTransfer })
+        },
+      }
+    },
+    unshareFolder([which, whom]) {
+      const folder = pickOf(
+        folders.filter(({ subjects }) => subjects.size > 0),
+        which,
+      )
+      if (folder === null) return null
+      const [key, { id }] = pickOf([...folder.subjects], whom)!
+      return {
+        to: hiddenOrOther(seesFolder(folder)),
+        async run() {
+          await send(people[folder.manager]!, 'delete', `/address-groups/${folder.id}/grants/${id}`)
+          folder.subjects.delete(key)
+        },
+      }
+    },
+    deleteFolder([which]) {
+      const folder = pickOf(folders, which)
+      if (folder === null) return null
+      return {
+        to: hiddenUnless(seesFolder(folder)),
+        async run() {
+          await send(people[folder.manager]!, 'delete', `/address-groups/${folder.id}`)
+          folders.splice(folders.indexOf(folder), 1)
+        },
+      }
+    },
+    adjust([which, how]) {
+      const address = pickOf(addresses, which)
+      if (address === null) return null
+      return {
+        to: hiddenUnless(sees(address)),
+        async run() {
+          const { eth, usdt } = vault.tokens
+          const body = { addressId: address.id, tokenId: how % 2 === 0 ? eth.id : usdt.id, reason: 'Opening balance' }
+          await send(admin, 'post', '/adjustments', { ...body, amount: '7' })
+        },
+      }
+    },
+    assign([which, what]) {
+      const operation = pickOf(operations, which)
+      if (operation === null) return null
+      const category = pickOf(categories, what)!
+      return {
+        to: hiddenOrOther(seesOperation(operation) && seesCategory(category, operation)),
+        async run() {
+          const values = { memo: `At ${now.getTime()}` }
+          await send(admin, 'put', `/operations/${operation.type}/${operation.id}/categories/${category.id}`, {
+            values,
+          })
+          assigned.add({ operation, category })
+        },
+      }
+    },
+    unassign([which]) {
+      const assignment = pickOf([...assigned], which)
+      if (assignment === null) return null
+      const { operation, category } = assignment
+      return {
+        to: hiddenOrOther(seesOperation(operation) && seesCategory(category, operation)),
+        async run() {
+          for (const each of assigned) {
+            if (each.operation === operation && each.category === category) assigned.delete(each)
+          }
+          await send(admin, 'delete', `/operations/${operation.type}/${operation.id}/categories/${category.id}`)
+        },
+      }
+    },
+    describe([which, how]) {
+      const operation = pickOf(operations, which)
+      if (operation === null) return null
+      return {
+        to: hiddenOrOther(seesOperation(operation)),
+        run: () => {
+          const body = { note: `At ${now.getTime()}`, paymentPurpose: labels[how % labels.length] }
+          return send(
+            people[operation.address.owner]!,
+            'patch',
+            `/operations/${operation.type}/${operation.id}/metadata`,
+            body,
+          )
+        },
+      }
+    },
+    relate([which, what, how]) {
+      const source = pickOf(operations, which)
+      const target = pickOf(operations, what)
+      if (source === null || target === null || source === target) return null
+      const relationType = pickOf(['correction', 'replacement'], how)!
+      const key = [source.id, target.id].sort().join() + relationType
+      if (relations.has(key)) return null
+      return {
+        to: hiddenOrOther(seesOperation(source) && seesOperation(target)),
+        async run() {
+          relations.add(key)
+          await send(admin, 'post', '/operation-relations', {
+            sourceOperationType: source.type,
+            sourceOperationId: source.id,
+            targetOperationType: target.type,
+            targetOperationId: target.id,
+            relationType,
+          })
+        },
+      }
+    },
+    request([who]) {
+      const initiator = who % people.length
+      return {
+        to: initiator === 0 ? 'seen' : hiddenUnless(memberVotes),
+        async run() {
+          const body = { network: 'ethereum', segments: { purpose: 'payroll' } }
+          requests.push((await send(people[initiator]!, 'post', '/addresses', body)).request.id)
+        },
+      }
+    },
+    counterparty([how]) {
+      return {
+        to: 'seen',
+        async run() {
+          const name = `Supplier ${now.getTime()}`
+          const address = { network: 'ethereum', address: fakeAddress(name) }
+          const body = { name, kind: how % 2 === 0 ? 'company' : 'individual', addresses: [address] }
+          const created = await send(people[1]!, 'post', '/counterparties', body)
+          counterparties.push({ id: created.id, addressId: created.addresses[0].id, name, groupId: created.id })
+        },
+      }
+    },
+    administer([how]) {
+      return {
+        to: 'hidden',
+        async run() {
+          if (how % 2 === 0) await test.signIn(people[1]!.email)
+          else {
+            const body = { email: `guest-${now.getTime()}.${code}@example.org`, groupIds: [groups[1]!.id] }
+            expect((await admin.post('/invitations', body)).status).toBe(201)
+          }
+        },
+      }
+    },
+    elsewhere([how]) {
+      return {
+        to: 'hidden',
+        async run() {
+          // Addresses are found by the vault's own keys; the event names an address that nobody here has.
+          const { body } = await deposit(test, { address: fakeAddress(`elsewhere ${number} ${how}`), amount: '5' })
+          expect(body.outcome).toBe('unmatched')
+        },
+      }
+    },
+  }
+  const assigned = new Set<{ operation: Operation; category: Category }>()
+  const hiddenOrSeenByGrant = (isNew: boolean): 'seen' | 'other' => (isNew ? 'seen' : 'other')
+
+  return {
+    vault,
+    member: people[0]!,
+    people,
+    addresses,
+    operations,
+    folders,
+    groups,
+    categories,
+    counterparties,
+    requests,
+    policies: policies.map(({ id }) => id),
+    times,
+    sees,
+    async atTheEnd(read) {
+      test.deps.clock = () => end
+      try {
+        return await read()
+      } finally {
+        test.deps.clock = () => now
+      }
+    },
+    plan({ verb, picks }) {
+      const action = verbsOf[verb](picks)
+      if (action === null) return null
+      return {
+        to: action.to,
+        async run() {
+          tick()
+          times.push(now.toISOString())
+          await action.run()
+        },
+      }
+    },
+  }
+}

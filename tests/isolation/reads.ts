@@ -1,0 +1,177 @@
+import type { App } from '../../server/src/http/route.ts'
+import { newId } from '../../server/src/lib/ids.ts'
+import type { Organisation } from './organisation.ts'
+
+type Parameter = { in: string; name: string; required?: boolean; schema: { enum?: string[]; type?: string } }
+type Operation = { operationId: string; security?: unknown[]; parameters?: Parameter[] }
+export type ReadOperation = Operation & { path: string; queries: Parameter[] }
+
+/** Every GET of openapi.json for which one must be somebody; a new one is read without being named here. */
+export function readOperationsOf(app: App): ReadOperation[] {
+  const { paths } = app.swagger() as unknown as { paths: Record<string, { get?: Operation }> }
+  return Object.entries(paths).flatMap(([path, { get }]) =>
+    get?.security === undefined
+      ? []
+      : [{ ...get, path, queries: (get.parameters ?? []).filter((each) => each.in === 'query') }],
+  )
+}
+
+/** Reads with everything that they can be asked for: first those of lists as they are, then one for each way to filter. */
+export function readsOf(
+  operations: ReadOperation[],
+  organisation: Organisation,
+): { plain: string[]; filtered: string[] } {
+  const plain: string[] = []
+  const filtered: string[] = []
+  const values = valuesOf(organisation)
+  const idsUnder = idsBySegment(organisation)
+  for (const { operationId, path, queries } of operations) {
+    const known = queries.filter(({ name }) => name !== 'cursor')
+    const choicesOf = ({ name, schema }: Parameter): string[] => {
+      const choices = values[name] ?? schema.enum ?? (schema.type === 'boolean' ? ['true', 'false'] : undefined)
+      if (choices === undefined) throw new Error(`${operationId} has the parameter ${name}; say what to put into it`)
+      return choices
+    }
+    const required = known.filter((each) => each.required === true)
+    const bases = subjectsOf(operationId, required, choicesOf)
+    const widths: Record<string, string>[] = [{}]
+    if (known.some(({ name }) => name === 'includeShared')) widths.push({ includeShared: 'true' })
+    if (known.some(({ name }) => name === 'access')) widths.push({ access: 'all' }, { access: 'shared' })
+    const urls = pathsOf(path, organisation, idsUnder)
+    const isList = urls.length === 1
+    for (const url of urls) {
+      for (const base of bases) {
+        for (const width of widths) (isList ? plain : filtered).push(toUrl(url, { ...base, ...width }))
+        for (const parameter of known) {
+          for (const value of choicesOf(parameter)) {
+            for (const width of widths) filtered.push(toUrl(url, { ...base, ...width, [parameter.name]: value }))
+          }
+        }
+      }
+    }
+  }
+  return { plain: [...new Set(plain)], filtered: [...new Set(filtered)] }
+}
+
+function toUrl(url: string, query: Record<string, string>): string {
+  const search = new URLSearchParams(query).toString()
+  return search === '' ? url : `${url}?${search}`
+}
+
+/** What must be in the query, in every way it can be. */
+function subjectsOf(
+  operationId: string,
+  required: Parameter[],
+  choicesOf: (parameter: Parameter) => string[],
+): Record<string, string>[] {
+  let all: Record<string, string>[] = [{}]
+  for (const parameter of required) {
+    all = all.flatMap((one) => choicesOf(parameter).map((value) => ({ ...one, [parameter.name]: value })))
+  }
+  // Demanded by the operation, and not by its schema: one of two.
+  const either = operationId === 'reportAddressActivity' ? ['addressId', 'folderId'] : []
+  if (either.length === 0) return all
+  return either.flatMap((name) =>
+    choicesOf({ in: 'query', name, schema: {} }).flatMap((value) => all.map((one) => ({ ...one, [name]: value }))),
+  )
+}
+
+function pathsOf(path: string, { vault, operations }: Organisation, idsUnder: Record<string, string[]>): string[] {
+  const filled = path.replace('{code}', vault.code)
+  if (filled.includes('/operations/{type}/{id}')) {
+    const absent = { type: 'transfer', id: newId() }
+    return [...operations, absent].map(({ type, id }) => filled.replace('{type}/{id}', `${type}/${id}`))
+  }
+  const parameter = /\/([^/]+)\/\{id\}/.exec(filled)
+  if (parameter === null) {
+    if (filled.includes('{')) throw new Error(`Say what to put into ${path}`)
+    return [filled]
+  }
+  const ids = idsUnder[parameter[1]!]
+  if (ids === undefined) throw new Error(`Say which ids there are in ${path}`)
+  return [...ids, newId()].map((id) => filled.replace('{id}', id))
+}
+
+const idsOf = (items: { id: string }[]) => items.map(({ id }) => id)
+
+function idsBySegment(organisation: Organisation): Record<string, string[]> {
+  const { addresses, operations, folders, requests, counterparties, categories, groups, policies } = organisation
+  return {
+    addresses: idsOf(addresses),
+    deposits: idsOf(operations.filter(({ type }) => type === 'deposit')),
+    transfers: idsOf(operations.filter(({ type }) => type === 'transfer')),
+    'address-groups': idsOf(folders),
+    'approval-requests': requests,
+    counterparties: idsOf(counterparties),
+    'counterparty-groups': [],
+    'operation-categories': idsOf(categories),
+    'policy-groups': idsOf(groups),
+    policies,
+    invitations: [],
+  }
+}
+
+/** What to put into each query parameter, of things that the member sees and of things that they do not. */
+function valuesOf(organisation: Organisation): Record<string, string[]> {
+  const { addresses, operations, folders, people, groups, counterparties, categories, vault, policies, times } =
+    organisation
+  const { eth, usdt } = vault.tokens
+  const absent = newId()
+  const addressIds = [...idsOf(addresses), absent]
+  const folderIds = [...idsOf(folders), absent]
+  const operationIds = [...idsOf(operations), absent]
+  const userIds = people.map(({ userId }) => userId)
+  const counterpartyIds = [...idsOf(counterparties), absent]
+  const counterpartyAddressIds = counterparties.map(({ addressId }) => addressId)
+  const keys = categories.map(({ key }) => key)
+  const purposes = ['Savings', 'Harbour dues']
+  const instants = [times.at(0)!, times.at(times.length >> 1)!, times.at(-1)!]
+  const pair = (items: string[]) => [...items, items.slice(0, 2).join()]
+  return {
+    limit: ['1', '2'],
+    format: ['json'],
+    search: ['harbour', 'a', '0x', '%', '_', addresses[0]!.address.slice(2, 8)],
+    userId: userIds,
+    actor: userIds,
+    target: operationIds,
+    action: ['create_address', 'transfer.requested'],
+    addressId: addressIds,
+    folderId: folderIds,
+    groupId: idsOf(groups),
+    tokenId: [eth.id, usdt.id],
+    token: ['ETH', 'USDT'],
+    asset: ['ETH', 'USDT'],
+    network: ['ethereum', 'nowhere'],
+    counterpartyId: counterpartyIds,
+    counterpartyGroupId: [absent],
+    counterpartyAddressId: counterpartyAddressIds,
+    category: keys,
+    categoryKey: keys,
+    paymentPurpose: purposes,
+    decisionPolicyId: policies,
+    txHash: [`0x${'1'.repeat(64)}`],
+    sourceOperationId: operationIds,
+    targetOperationId: operationIds,
+    from: [...instants, '2020-01-01'],
+    to: [...instants, '2020-01-01'],
+    timezone: ['Pacific/Auckland'],
+    baseCurrency: ['USD'],
+    statuses: ['confirmed', 'awaiting_approval,pending', 'rejected,cancelled,failed'],
+    flowTypes: ['internal', 'external', 'internal,external'],
+    tokenIds: pair([eth.id, usdt.id]),
+    assets: pair(['ETH', 'USDT']),
+    networkIds: ['ethereum'],
+    ownAddressIds: pair(addressIds),
+    addressIds: pair(addressIds),
+    folderIds: pair(folderIds),
+    counterpartyIds: pair(counterpartyIds),
+    counterpartyGroupIds: [absent],
+    counterpartyAddressIds: pair(counterpartyAddressIds),
+    categories: pair(keys),
+    categoryKeys: pair(keys),
+    categoryField: ['memo:nothing'],
+    initiatorIds: pair(userIds),
+    minimumAmount: ['5'],
+    maximumAmount: ['50'],
+  }
+}
