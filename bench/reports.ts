@@ -17,7 +17,7 @@ import { readActivityRequest } from '../server/src/modules/reports/request.ts'
  * use, or one that an earlier run has filled.
  */
 const operations = Number(process.env.BENCH_OPERATIONS ?? 1_000_000)
-const rounds = 7
+const rounds = Number(process.env.BENCH_ROUNDS ?? 7)
 const smallRounds = 200
 const factorMax = 2
 const smallMillisecondsMax = 50
@@ -65,14 +65,21 @@ async function isSeeded(url: string): Promise<boolean> {
 
 async function measure(db: Db): Promise<void> {
   const report = (addressId: string) => buildActivity(db, requestOf(addressId))
-  const bare = await timesOf(rounds, () => handWritten(db))
-  const whole = await timesOf(rounds, () => report(large))
+  // In turn, so that what drifts weighs on both alike.
+  const bare: number[] = []
+  const whole: number[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    bare.push(...(await timesOf(1, () => handWritten(db))))
+    whole.push(...(await timesOf(1, () => report(large))))
+  }
   const factor = median(whole) / median(bare)
   const count = (await report(large)).summary.operationsCount
   console.log(
     `${count} operations: summary alone ${median(bare).toFixed(0)} ms, whole report ${median(whole).toFixed(0)} ms, ${factor.toFixed(2)} times`,
   )
 
+  // The first runs fill caches.
+  await timesOf(10, () => report(small))
   const few = await timesOf(smallRounds, () => report(small))
   const p95 = [...few].sort((a, b) => a - b)[Math.floor(smallRounds * 0.95)]!
   const smallCount = (await report(small)).summary.operationsCount
@@ -126,8 +133,6 @@ async function handWritten(db: Db): Promise<void> {
 }
 
 async function timesOf(count: number, work: () => Promise<unknown>): Promise<number[]> {
-  // The first run fills caches and prepares statements.
-  await work()
   const times: number[] = []
   for (let i = 0; i < count; i += 1) {
     const start = performance.now()

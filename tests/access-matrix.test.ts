@@ -171,7 +171,8 @@ describe('ids of another vault', () => {
   const filtered = ofVaults.filter(({ method, queryNames }) => method === 'GET' && filtersOf(queryNames).length > 0)
   it.for(filtered)('T39 $operationId filters by them as by ids that never existed', async (operation) => {
     for (const filter of filtersOf(operation.queryNames)) {
-      for (const name of members) {
+      // Reports have many filters, and one way to read them.
+      for (const name of isReport(operation) ? (['other', 'admin'] as const) : members) {
         // Within the vault, too: what belongs to somebody else is nothing to a member who may not see it.
         const own = await validRequest(operation, world.main.resources)
         const isWhatItIsAbout = own.query !== undefined && filter.name in own.query
@@ -180,7 +181,7 @@ describe('ids of another vault', () => {
         const ask = async (value: string) => {
           const request = { ...own, query: { ...own.query, [filter.name]: value } }
           const { text } = await send(operation, world.callers[name], request)
-          return withoutReport(text).replaceAll(value, 'value')
+          return withoutReport(text)
         }
         const absent = await ask(await filter.valueIn(world.absentIn('harbour'), null))
         for (const party of strange) {
@@ -380,6 +381,8 @@ describe('the end of power', () => {
   }
 })
 
+const isReport = ({ path }: Operation) => path.includes('/reports/')
+
 function rowOf(operationId: string): Row {
   return expectations[operationId]!
 }
@@ -477,9 +480,9 @@ function withNonsenseInside(value: unknown): unknown[] {
   })
 }
 
-/** A report says when it was made, and has an id of its own. */
+/** A report says when it was made and what it was asked for, and has an id of its own. */
 function withoutReport(text: string): string {
-  return text.replace(/"report":\{[^}]*\}/, '"report":{}')
+  return text.replace(/"report":\{[^}]*\}/, '"report":{}').replace(/"drilldownFilters":\{[^}]*\}/g, '')
 }
 
 function withoutIds(text: string): string {

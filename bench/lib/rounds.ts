@@ -1,21 +1,22 @@
-/** Rounds of several sides, each measured there and back (A B B A), so that what drifts weighs on all alike. */
-export async function measureRounds(
-  rounds: number,
-  sides: Record<string, () => Promise<number>>,
-): Promise<Record<string, Series>> {
-  const names = Object.keys(sides)
-  const values: Record<string, number[]> = Object.fromEntries(names.map((name) => [name, []]))
-  for (let round = 0; round < rounds; round += 1) {
-    for (const name of [...names, ...[...names].reverse()]) values[name]!.push(await sides[name]!())
-  }
-  return Object.fromEntries(names.map((name) => [name, toSeries(values[name]!)]))
-}
-
+/** Median and range of what was measured; `values` in the order of measuring. */
 export type Series = { median: number; min: number; max: number; values: number[] }
 
+/** Measures several sides there and back (A B B A) in each round, so that what drifts weighs on all alike. */
+export async function measureRounds<Side extends string>(
+  rounds: number,
+  sides: Record<Side, () => Promise<number>>,
+): Promise<Record<Side, Series>> {
+  const names = Object.keys(sides) as Side[]
+  const values = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Side, number[]>
+  for (let round = 0; round < rounds; round += 1) {
+    for (const name of [...names, ...names.toReversed()]) values[name].push(await sides[name]())
+  }
+  return Object.fromEntries(names.map((name) => [name, toSeries(values[name])])) as Record<Side, Series>
+}
+
 export function toSeries(values: number[]): Series {
-  const sorted = [...values].sort((a, b) => a - b)
-  const middle = sorted.length / 2
-  const median = (sorted[Math.floor(middle)]! + sorted[Math.ceil(middle) - 1]!) / 2
-  return { median: sorted.length % 2 === 1 ? sorted[Math.floor(middle)]! : (sorted[middle - 1]! + sorted[middle]!) / 2 || median, min: sorted[0]!, max: sorted.at(-1)!, values }
+  const sorted = values.toSorted((a, b) => a - b)
+  const half = Math.floor(sorted.length / 2)
+  const median = sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2
+  return { median, min: sorted[0]!, max: sorted.at(-1)!, values }
 }

@@ -1,8 +1,9 @@
+import { Type } from 'typebox'
+import { memberOf } from '../../server/src/access/caller.ts'
 import { createApp } from '../../server/src/app.ts'
 import { readConfig } from '../../server/src/config.ts'
 import { migrate } from '../../server/src/db/migrate.ts'
 import { inTransaction } from '../../server/src/db/transaction.ts'
-import { memberOf } from '../../server/src/access/caller.ts'
 import { route } from '../../server/src/http/route.ts'
 import { Closed, VaultParams } from '../../server/src/http/schema.ts'
 import { startWorkers } from '../../server/src/jobs/workers.ts'
@@ -10,7 +11,6 @@ import { newId } from '../../server/src/lib/ids.ts'
 import { postEntries } from '../../server/src/modules/ledger/post-entries.ts'
 import { reservePosting } from '../../server/src/modules/ledger/postings.ts'
 import { createLogger, openDeps } from '../../server/src/start.ts'
-import { Type } from 'typebox'
 
 /**
  * One node of the service in a process of its own, with one route more: a bare posting behind the same guard, for what

@@ -3,11 +3,7 @@ import { type Db, openDatabase } from '../../server/src/db/client.ts'
 import { createGroupCommit } from '../../server/src/db/group-commit.ts'
 import { inTransaction } from '../../server/src/db/transaction.ts'
 import { newId } from '../../server/src/lib/ids.ts'
-import {
-  eventCommitsInFlightMax,
-  eventsPerCommitMax,
-  eventsWaitingMax,
-} from '../../server/src/lib/limits.ts'
+import { eventCommitsInFlightMax, eventsPerCommitMax, eventsWaitingMax } from '../../server/src/lib/limits.ts'
 import { newSecret, sha256 } from '../../server/src/lib/secrets.ts'
 import { type Arrival, type ArrivalAnswer, receiveWalletEvents } from '../../server/src/modules/deposits/actions.ts'
 import { parseWalletEvent } from '../../server/src/modules/deposits/parse-event.ts'
@@ -66,15 +62,29 @@ export async function createWorld(stack: Stack, size: Size = fullSize): Promise<
     vaults.push((await call(admin!.token, 'POST', '/vaults', { vault, routes })) as { id: string; code: string })
   }
   const token = { network: 'ethereum', decimals: 6, code: 'USDT', symbol: 'USDT', name: 'Tether USD' }
-  await call(admin!.token, 'POST', '/tokens', { ...token, code: 'ETH', symbol: 'ETH', decimals: 18, contractAddress: null })
+  await call(admin!.token, 'POST', '/tokens', {
+    ...token,
+    code: 'ETH',
+    symbol: 'ETH',
+    decimals: 18,
+    contractAddress: null,
+  })
   const usdt = (await call(admin!.token, 'POST', '/tokens', { ...token, contractAddress: contract })) as Token
   for (const { code } of vaults) await call(admin!.token, 'POST', `/vaults/${code}/lock`, {})
 
   const vault = vaults[0]!
   const ownerId = initiator!.userId
-  await addPolicies(call, admin!.token, vault.code, { initiator: ownerId, approvers: approvers.map((one) => one.userId) })
-  const insert = (vaultId: string, count: number) => insertAddresses(stack, { vaultId, count, ownerId, tokenId: usdt.id })
-  const [hot, spread, funded] = [await insert(vault.id, 1), await insert(vault.id, size.spread), await insert(vault.id, size.funded)]
+  await addPolicies(call, admin!.token, vault.code, {
+    initiator: ownerId,
+    approvers: approvers.map((one) => one.userId),
+  })
+  const insert = (vaultId: string, count: number) =>
+    insertAddresses(stack, { vaultId, count, ownerId, tokenId: usdt.id })
+  const [hot, spread, funded] = [
+    await insert(vault.id, 1),
+    await insert(vault.id, size.spread),
+    await insert(vault.id, size.funded),
+  ]
   const overVaults: Address[] = []
   for (const { id } of vaults) overVaults.push(...(await insert(id, Math.ceil(size.spread / size.vaults))))
   shuffle(overVaults)
@@ -86,8 +96,18 @@ export async function createWorld(stack: Stack, size: Size = fullSize): Promise<
     waitingMax: eventsWaitingMax,
   })
   const world: World = {
-    wallet, usdt, vault, admin: admin!.token, initiator: initiator!.token, approvers: approvers.map((one) => one.token),
-    hot, spread, overVaults, funded, call, receive,
+    wallet,
+    usdt,
+    vault,
+    admin: admin!.token,
+    initiator: initiator!.token,
+    approvers: approvers.map((one) => one.token),
+    hot,
+    spread,
+    overVaults,
+    funded,
+    call,
+    receive,
     async close() {
       await db.destroy()
       await wallet.close()
@@ -127,7 +147,10 @@ export function createEvents({ usdt }: World, addresses: Address[], amount = '1'
   })
 }
 
-export const toArrival = (body: EventBody): Arrival => ({ event: parseWalletEvent(body), rawBody: JSON.stringify(body) })
+export const toArrival = (body: EventBody): Arrival => ({
+  event: parseWalletEvent(body),
+  rawBody: JSON.stringify(body),
+})
 
 /** The event as the wallet service sends it: signed. */
 export function toWebhook(body: object): Buffer {
@@ -153,7 +176,10 @@ async function signIn(db: Db, count: number): Promise<{ userId: string; token: s
   for (const [i, { userId, token }] of people.entries()) {
     const email = `person-${i}@example.org`
     const dates = { created_at: now, updated_at: now }
-    await db.insertInto('users').values({ id: userId, email, name: email, is_platform_admin: i === 0, ...dates }).execute()
+    await db
+      .insertInto('users')
+      .values({ id: userId, email, name: email, is_platform_admin: i === 0, ...dates })
+      .execute()
     const session = { id: newId(now), token_hash: sha256(token), user_id: userId, created_at: now }
     await db
       .insertInto('sessions')
@@ -200,7 +226,14 @@ async function addPolicies(
     approvers: [{ kind: 'group', groupId }],
   })
   await policy('small', [{ op: 'lte', value: '100' }], { effect: 'allow' })
-  await policy('medium', [{ op: 'gt', value: '100' }, { op: 'lte', value: '10000' }], votes(1, treasury))
+  await policy(
+    'medium',
+    [
+      { op: 'gt', value: '100' },
+      { op: 'lte', value: '10000' },
+    ],
+    votes(1, treasury),
+  )
   await policy('large-treasury', [{ op: 'gt', value: '10000' }], votes(2, treasury))
   await policy('large-compliance', [{ op: 'gt', value: '10000' }], votes(1, compliance))
 }
@@ -214,7 +247,10 @@ async function insertAddresses(
 ): Promise<Address[]> {
   const first = addressesCount
   addressesCount += count
-  const addresses = Array.from({ length: count }, (_, i) => ({ id: newId(), address: fakeAddress(`bench ${first + i}`) }))
+  const addresses = Array.from({ length: count }, (_, i) => ({
+    id: newId(),
+    address: fakeAddress(`bench ${first + i}`),
+  }))
   await stack.sql(
     `insert into addresses (vault_id, id, network_id, address, address_key, derivation_path, static_prefix, path_index,
        segments, owner_id, token_id, created_at, updated_at)

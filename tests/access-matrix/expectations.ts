@@ -144,6 +144,7 @@ export const expectations: Record<string, Row> = {
 
   getBalances:          row('    401      403   200        200         200     200   200      200   200          403      403     200            403', plain),
   listLedgerEntries:    row('    401      403   200        200         200     200   404      404   200          403      403     404            403', async (r) => ({ query: { addressId: await r.address(), tokenId: await r.token() } })),
+  getPastBalance:       row('    401      403   200        200         200     200   404      404   200          403      403     404            403', async (r) => ({ query: { addressId: await r.address(), tokenId: await r.token() } })),
   createAdjustment:     row('    401      403   403        403         403     403   403      403   201          403      403     403            403', async (r) => ({ body: { addressId: await r.address(), tokenId: await r.token(), amount: '1', reason: 'Opening balance' } })),
   getReconciliation:    row('    401      403   403        403         403     403   403      403   200          403      403     403            403', plain),
   listDeposits:         row('    401      403   200        200         200     200   200      200   200          403      403     200            403', plain),

@@ -8,7 +8,7 @@ export type Statement = { text: string; values: unknown[] }
  * nothing in a test, and what was done for it does. Requests may run at the same time, and the job queue beside them.
  */
 export function recordStatements(): {
-  during<Result>(work: () => Promise<Result>): Promise<{ result: Result; statements: Statement[] }>
+  during<Result>(work: () => PromiseLike<Result>): Promise<{ result: Result; statements: Statement[] }>
   stop(): void
 } {
   const current = new AsyncLocalStorage<Statement[]>()
@@ -18,10 +18,14 @@ export function recordStatements(): {
     return Reflect.apply(query, this, parameters)
   } as typeof query
   return {
-    async during(work) {
+    async during<Result>(work: () => PromiseLike<Result>) {
       const statements: Statement[] = []
-      // Awaited inside: what is injected into Fastify begins only when somebody waits for it.
-      return { result: await current.run(statements, async () => await work()), statements }
+      // What is injected into Fastify begins when `then` is called, which `await` does in nobody's context.
+      const result = await current.run(
+        statements,
+        () => new Promise<Result>((resolve, reject) => void work().then(resolve, reject)),
+      )
+      return { result, statements }
     },
     stop() {
       pg.Client.prototype.query = query

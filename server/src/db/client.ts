@@ -42,7 +42,8 @@ const names = new Map<string, string>()
 
 /** A statement with a name is prepared by pg at its first use on a connection. */
 function nameMarkedStatements(client: pg.PoolClient): void {
-  const query = client.query.bind(client) as (...parts: unknown[]) => unknown
+  const query = (...parts: unknown[]) =>
+    (pg.Client.prototype.query as (...all: unknown[]) => unknown).apply(client, parts)
   const queryByName = (text: unknown, ...rest: unknown[]) =>
     typeof text === 'string' && text.startsWith(preparedMark)
       ? query({ text, values: rest[0], name: nameOf(text) })

@@ -369,6 +369,7 @@ export interface LedgerAccounts {
   balance: Numeric | null;
   created_at: Timestamp;
   id: string;
+  last_entry_at: Timestamp | null;
   number: Generated<Int8>;
   purpose: string;
   token_id: string;

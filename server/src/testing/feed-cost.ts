@@ -20,7 +20,9 @@ export function createCostMeter(url: string) {
   const pool = new pg.Pool({ connectionString: url, max: 1 })
   const db: Db = new Kysely<DB>({
     dialect: new PostgresDialect({ pool }),
-    log: (event) => ran.push(event.query as CompiledQuery),
+    log: (event) => {
+      ran.push(event.query as CompiledQuery)
+    },
   })
   return {
     db,

@@ -56,6 +56,7 @@ afterAll(async () => {
 const at = (minute: number) => new Date(Date.UTC(2026, 0, 31, 23, 55 + minute))
 const statuses = ['awaiting_approval', 'pending', 'confirmed', 'failed', 'rejected', 'cancelled'] as const
 const purposes = ['Invoice 1', 'invoice 1']
+const categoryKeys = ['everyone', 'owners', 'granted']
 const categoryScopes = ['vault_members', 'owner_only', 'restricted'] as const
 
 const person = fc.nat(3)
@@ -129,28 +130,200 @@ const anyQuery = fc.record({
 })
 type Query = typeof anyQuery extends fc.Arbitrary<infer T> ? T : never
 
+const nothingAsked: Query = {
+  asker: null,
+  userId: null,
+  includeShared: null,
+  folder: null,
+  awaits: null,
+  isOut: null,
+  status: null,
+  asset: null,
+  token: null,
+  network: null,
+  address: null,
+  isInternal: null,
+  counterparty: null,
+  counterpartyGroup: null,
+  counterpartyAddress: null,
+  category: null,
+  purpose: null,
+  policy: null,
+  hash: null,
+  from: null,
+  to: null,
+  limit: 20,
+}
+
 /** A world as it lies in the database: what has an index in the world has an id here. */
 type Vault = World & { id: string; code: string; ids: Ids; rows: Row[] }
 type Ids = Record<
-  'addresses' | 'folders' | 'counterparties' | 'groups' | 'categories' | 'policies' | 'subjects',
+  | 'addresses'
+  | 'folders'
+  | 'counterparties'
+  | 'counterpartyAddresses'
+  | 'groups'
+  | 'categories'
+  | 'policies'
+  | 'subjects',
   string[]
 >
 type Row = World['operations'][number] & { id: string }
 
 describe('history against a plain loop over everything', () => {
   it(`finds the same for ${vaults * queriesPerVault} queries, page by page, through windows of ${tiny.windowRows} rows`, async () => {
-    const worlds = fc.sample(anyWorld, { numRuns: vaults, seed })
     const queries = fc.sample(anyQuery, { numRuns: vaults * queriesPerVault, seed })
-    for (const world of worlds) {
+    for (const world of fc.sample(anyWorld, { numRuns: vaults, seed })) {
       const vault = await store(world)
       await inTurn(6, queries.splice(0, queriesPerVault), async (query) => {
         const { ids, pages } = await walk(vault, query)
-        expect({ query, ids }).toEqual({ query, ids: expected(vault, query) })
+        expect({ query, ids }).toEqual({ query, ids: idsOf(expected(vault, query)) })
         expect(pages.every((page) => page.ids.length <= query.limit)).toBe(true)
       })
     }
   }, 120_000)
+
+  it('finds the same through HTTP, with the category that the caller sees', async () => {
+    const [world] = fc.sample(anyWorld, { numRuns: 1, seed: seed + 1 })
+    const vault = await store(world!)
+    const queries = fc.sample(anyQuery, { numRuns: 300, seed: seed + 1 })
+    await inTurn(
+      4,
+      queries.filter((query) => isPossible(vault, query)),
+      async (query) => {
+        const items = await walkHttp(vault, query, 'history')
+        const found = items.map(({ id, metadata }) => ({ id, category: metadata.category }))
+        const wanted = expected(vault, query).map((row) => ({ id: row.id, category: firstCategory(vault, query, row) }))
+        expect({ query, found }).toEqual({ query, found: wanted })
+      },
+    )
+  })
+
+  it('lists transfers and deposits as the history does', async () => {
+    const [world] = fc.sample(anyWorld, { numRuns: 1, seed: seed + 2 })
+    const vault = await store(world!)
+    const scopes = fc.sample(
+      fc.record({ asker: perhaps(person), folder: perhaps(fc.nat(3)), includeShared: perhaps(fc.boolean()) }),
+      { numRuns: 12, seed },
+    )
+    for (const scope of scopes.filter((one) => isPossible(vault, { ...nothingAsked, ...one }))) {
+      for (const status of [null, ...statuses]) {
+        const query: Query = { ...nothingAsked, ...scope, status, limit: 6 }
+        const found = await walkHttp(vault, query, 'transfers')
+        expect({ query, ids: idsOf(found) }).toEqual({ query, ids: idsOf(expected(vault, { ...query, isOut: true })) })
+      }
+      for (const address of [null, 0, 5]) {
+        const query: Query = { ...nothingAsked, ...scope, address, limit: 6 }
+        const found = await walkHttp(vault, query, 'deposits')
+        expect({ query, ids: idsOf(found) }).toEqual({ query, ids: idsOf(expected(vault, { ...query, isOut: false })) })
+      }
+    }
+  })
+
+  it('neither skips nor repeats while operations arrive and statuses change between the pages', async () => {
+    const changes = fc.sample(
+      fc.record({ operation: anyOperation, row: fc.nat(), status: fc.constantFrom(...statuses) }),
+      { numRuns: 5_000, seed },
+    )
+    const queries = fc.sample(anyQuery, { numRuns: 120, seed: seed + 3 })
+    for (const world of fc.sample(anyWorld, { numRuns: 4, seed: seed + 3 })) {
+      const vault = await store(world)
+      for (const query of queries.splice(0, 30)) {
+        const before = expected(vault, query)
+        const changed = new Set<string>()
+        const { ids } = await walk(vault, query, tiny, async () => {
+          const { operation, row, status } = changes.pop()!
+          // What arrives is newer than everything that a page has shown.
+          await addOperations(vault, [{ ...operation, minute: 10 }])
+          const moved = vault.rows[row % vault.rows.length]!
+          if (!moved.isOut || changed.has(moved.id)) return
+          moved.status = status
+          changed.add(moved.id)
+          await sql.query('update operations set status = $3 where vault_id = $1 and id = $2', [
+            vault.id,
+            moved.id,
+            status,
+          ])
+        })
+        const unchanged = (id: string) => !changed.has(id)
+        expect({ query, ids: ids.filter(unchanged) }).toEqual({ query, ids: idsOf(before).filter(unchanged) })
+        expect(new Set(ids).size).toBe(ids.length)
+      }
+    }
+  }, 60_000)
+
+  it('T40 no page and no cursor of a member changes with what happens to others', async () => {
+    const additions = fc.sample(anyOperation, { numRuns: 40, seed: seed + 4 })
+    const queries = fc.sample(anyQuery, { numRuns: 480, seed: seed + 4 })
+    let grown = 0
+    for (const world of fc.sample(anyWorld, { numRuns: 4, seed: seed + 4 })) {
+      const vault = await store(world)
+      for (const asker of [0, 1, 2, 3]) {
+        const asked = queries.splice(0, 30).map((query) => ({ ...query, asker }))
+        const before = await Promise.all(asked.map((query) => walk(vault, query)))
+        const everything = { ...nothingAsked, asker, includeShared: true }
+        const foreign = additions
+          .map((one) => ({
+            ...one,
+            isOut: one.isOut,
+            initiator: null,
+            voters: one.voters.filter((voter) => voter.person !== asker),
+          }))
+          .filter((one) => expected({ ...vault, rows: [{ ...one, id: 'x' }] }, everything).length === 0)
+        await addOperations(vault, foreign)
+        grown += foreign.length
+        const after = await Promise.all(asked.map((query) => walk(vault, query)))
+        expect(after.map(({ pages }) => pages)).toEqual(before.map(({ pages }) => pages))
+      }
+    }
+    expect(grown).toBeGreaterThan(200)
+  }, 60_000)
 })
+
+const idsOf = (rows: { id: string }[]) => rows.map(({ id }) => id)
+/** The route refuses what the feed answers with nothing, and whoever is in no group of the vault. */
+const isPossible = (vault: Vault, { asker, awaits, isOut, from, to }: Query) =>
+  !(awaits && isOut === false) &&
+  (from === null || to === null || from <= to) &&
+  (asker === null || isMember(vault, asker))
+
+async function walkHttp(vault: Vault, query: Query, list: 'history' | 'transfers' | 'deposits') {
+  const { scope, filters } = asked(vault, query)
+  const parameters = {
+    folderId: scope.folderId,
+    userId: query.asker === null ? scope.ownerId : null,
+    includeShared: query.includeShared,
+    awaitingMyApproval: query.awaits,
+    direction: query.isOut === null ? null : query.isOut ? 'out' : 'in',
+    ...Object.fromEntries(
+      ['status', 'asset', 'tokenId', 'network', 'addressId', 'flowType'].map((name) => [
+        name,
+        filters[name as 'asset'],
+      ]),
+    ),
+    counterpartyId: filters.counterpartyId,
+    counterpartyGroupId: filters.counterpartyGroupId,
+    counterpartyAddressId: filters.counterpartyAddressId,
+    category: filters.category?.key,
+    paymentPurpose: filters.paymentPurpose,
+    decisionPolicyId: filters.decisionPolicyId,
+    txHash: filters.txHash,
+    from: filters.from?.toISOString(),
+    to: filters.to?.toISOString(),
+    limit: query.limit,
+  }
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(parameters)) if (value != null) search.set(name, String(value))
+  const by = query.asker === null ? admin : people[query.asker]!
+  const items: { id: string; metadata: { category: string | null } }[] = []
+  for (;;) {
+    const { status, body } = await by.get(`/vaults/${vault.code}/${list}?${search}`)
+    expect([String(search), status]).toEqual([String(search), 200])
+    items.push(...body.items)
+    if (body.nextCursor === null) return items
+    search.set('cursor', body.nextCursor)
+  }
+}
 
 async function walk(vault: Vault, query: Query, limits = tiny, between: () => Promise<void> = async () => {}) {
   const { scope, filters } = asked(vault, query)
@@ -184,7 +357,7 @@ function asked(vault: Vault, query: Query) {
     includeShared: query.includeShared ?? undefined,
     folderId: named(ids.folders, query.folder) ?? undefined,
   })
-  const category = named(['everyone', 'owners', 'granted'], query.category)
+  const category = named(categoryKeys, query.category)
   const filters: FeedFilters = {
     ...noFilters,
     awaitingApprovalOf: query.awaits ? scope.asker.userId : null,
@@ -200,7 +373,7 @@ function asked(vault: Vault, query: Query) {
     flowType: query.isInternal === null ? null : query.isInternal ? 'internal' : 'external',
     counterpartyId: named(ids.counterparties, query.counterparty),
     counterpartyGroupId: query.counterpartyGroup === null ? null : `${vault.id}-${query.counterpartyGroup}`,
-    counterpartyAddressId: query.counterpartyAddress === null ? null : String(query.counterpartyAddress),
+    counterpartyAddressId: named(ids.counterpartyAddresses, query.counterpartyAddress),
     category: category === null ? null : { key: category, isVisible: isAssignmentVisible },
     paymentPurpose: pick(purposes, query.purpose),
     decisionPolicyId: named(ids.policies, query.policy),
@@ -212,10 +385,9 @@ function asked(vault: Vault, query: Query) {
 }
 
 /** What the specification says, one operation after the other. */
-function expected(vault: Vault, query: Query): string[] {
+function expected(vault: Vault, query: Query): Row[] {
   const { asker, folder } = query
-  const subjects = asker === null ? [] : subjectsOf(askerOf(vault, asker)).map((one) => vault.ids.subjects.indexOf(one))
-  const isGranted = (to: number[]) => to.some((one) => subjects.includes(one))
+  const isGranted = (to: number[]) => isGrantedTo(vault, asker, to)
   const isInFolder = (i: number, address: number) =>
     address % 4 === i && vault.folders[i]!.members.includes(address - i)
   const isFolderVisible = (i: number) =>
@@ -225,7 +397,6 @@ function expected(vault: Vault, query: Query): string[] {
     vault.folders.some(({ grants }, i) => isInFolder(i, address) && isGranted(grants))
   const includesShared = asker !== null && (query.includeShared ?? folder !== null)
   const owner = asker ?? query.userId
-  const isOf = (row: Row, who: number) => row.address % 4 === who || initiatorOf(row) === who
   const isInScope = (row: Row) => owner === null || isOf(row, owner) || (includesShared && isShared(row.address))
   const awaits = (row: Row) =>
     row.isOut &&
@@ -233,10 +404,6 @@ function expected(vault: Vault, query: Query): string[] {
     initiatorOf(row) !== asker &&
     row.voters.some((one) => one.person === asker && !one.hasVoted && one.isEntitled && isMember(vault, one.person)) &&
     (asker !== null || query.userId === null || isOf(row, query.userId))
-  const isCategoryVisible = (row: Row, category: number) =>
-    asker === null ||
-    categoryScopes[category] === 'vault_members' ||
-    (categoryScopes[category] === 'owner_only' ? isOf(row, asker) : isGranted(vault.categoryGrants))
   const is = <T>(wanted: T | null, value: T | null) => wanted === null || wanted === value
   return vault.rows
     .filter((row) => (query.awaits ? awaits(row) : isInScope(row)))
@@ -257,12 +424,31 @@ function expected(vault: Vault, query: Query): string[] {
     .filter((row) => is(query.hash, row.hash))
     .filter(
       (row) =>
-        query.category === null || (row.categories.includes(query.category) && isCategoryVisible(row, query.category)),
+        query.category === null ||
+        (row.categories.includes(query.category) && isCategoryVisible(vault, asker, row, query.category)),
     )
     .filter(({ minute }) => (query.from === null || minute >= query.from) && (query.to === null || minute <= query.to))
     .sort((a, b) => b.minute - a.minute || (a.id < b.id ? 1 : -1))
-    .map(({ id }) => id)
 }
+
+function isGrantedTo(vault: Vault, asker: number | null, to: number[]): boolean {
+  const subjects = asker === null ? [] : subjectsOf(askerOf(vault, asker)).map((one) => vault.ids.subjects.indexOf(one))
+  return to.some((one) => subjects.includes(one))
+}
+
+function isCategoryVisible(vault: Vault, asker: number | null, row: Row, category: number): boolean {
+  const scope = categoryScopes[category]
+  if (asker === null || scope === 'vault_members') return true
+  return scope === 'owner_only' ? isOf(row, asker) : isGrantedTo(vault, asker, vault.categoryGrants)
+}
+
+/** They were assigned in the order in which they stand. */
+function firstCategory(vault: Vault, { asker }: Query, row: Row): string | null {
+  const first = row.categories.find((category) => isCategoryVisible(vault, asker, row, category))
+  return first === undefined ? null : categoryKeys[first]!
+}
+
+const isOf = (row: Row, who: number) => row.address % 4 === who || initiatorOf(row) === who
 
 const initiatorOf = (row: Row) => (row.isOut ? (row.initiator ?? row.address % 4) : null)
 const counterpartyAddressOf = ({ counterparty, counterpartyAddress }: Row) =>
@@ -276,6 +462,7 @@ async function store(world: World): Promise<Vault> {
     addresses: make(8),
     folders: make(3),
     counterparties: make(4),
+    counterpartyAddresses: make(8),
     groups: make(2),
     categories: make(3),
     policies: make(2),
@@ -286,6 +473,7 @@ async function store(world: World): Promise<Vault> {
     const [subject_type, subject_id] = ids.subjects[index]!.split(':')
     return { subject_type, subject_id, can_view: true, grantor_id: admin.userId, created_at: at(0) }
   }
+  const administrators = newId()
   const own = { vault_id: id, created_at: at(0), updated_at: at(0) }
   const vault: Vault = { ...world, id, code: `v${id}`, ids, rows: [] }
   await insert('vaults', [
@@ -300,7 +488,10 @@ async function store(world: World): Promise<Vault> {
   ])
   await insert('policy_groups', [
     ...ids.groups.map((group, i) => ({ ...own, id: group, code: `group-${i}`, name: 'Group', is_system: false })),
-    { ...own, id: newId(), code: 'administrators', name: 'Administrators', is_system: true },
+    { ...own, id: administrators, code: 'administrators', name: 'Administrators', is_system: true },
+  ])
+  await insert('policy_group_memberships', [
+    { vault_id: id, id: newId(), group_id: administrators, user_id: admin.userId, created_at: at(0) },
   ])
   await insert(
     'policy_group_memberships',
@@ -407,7 +598,7 @@ async function store(world: World): Promise<Vault> {
       ...shape,
       ...rest,
       id: one,
-      key: ['everyone', 'owners', 'granted'][i],
+      key: categoryKeys[i],
       name: 'Category',
       view_scope: categoryScopes[i],
       created_by_id: admin.userId,
@@ -450,8 +641,9 @@ async function addOperations(vault: Vault, operations: World['operations']): Pro
       flow_type: row.isInternal ? 'internal' : 'external',
       tx_hash: row.hash === null ? null : `0x${row.hash}`,
       counterparty_id: pick(ids.counterparties, row.counterparty),
-      counterparty_address_id: row.counterparty === null ? null : String(counterpartyAddressOf(row)),
+      counterparty_address_id: pick(ids.counterpartyAddresses, counterpartyAddressOf(row)),
       counterparty_name: row.counterparty === null ? null : 'Supplier',
+      counterparty_kind: row.counterparty === null ? null : 'company',
       tags: [],
       payment_purpose: pick(purposes, row.purpose),
       created_at: at(row.minute),
@@ -466,7 +658,7 @@ async function addOperations(vault: Vault, operations: World['operations']): Pro
       to_address: 'x',
       to_address_key: 'x',
       payload: {},
-      payload_hash: '\\x',
+      payload_hash: `\\x${'00'.repeat(32)}`,
       decision: {},
       decision_policy_id: pick(ids.policies, policy),
       approval_threshold: 0,
@@ -475,6 +667,20 @@ async function addOperations(vault: Vault, operations: World['operations']): Pro
       attempts: 0,
       created_at: at(minute),
     })),
+  )
+  await insert(
+    'deposits',
+    rows
+      .filter(({ isOut }) => !isOut)
+      .map(({ id, address, token, minute }) => ({
+        vault_id,
+        id,
+        address_id: ids.addresses[address],
+        token_id: tokens[token]!.id,
+        tx_hash: id,
+        tx_index: 0,
+        created_at: at(minute),
+      })),
   )
   await insert(
     'category_assignments',
@@ -494,7 +700,9 @@ async function addOperations(vault: Vault, operations: World['operations']): Pro
       })),
     ),
   )
-  const votes = out.flatMap(({ id, minute, voters }) => voters.map((one) => ({ ...one, subject_id: id, minute })))
+  const votes = out.flatMap(({ id, minute, status, voters }) =>
+    voters.map((one) => ({ ...one, subject_id: id, minute, held: status === 'awaiting_approval' ? null : true })),
+  )
   await insert(
     'approval_voters',
     votes.map(({ subject_id, minute, person: who, hasVoted }) => ({
@@ -511,13 +719,14 @@ async function addOperations(vault: Vault, operations: World['operations']): Pro
     'approval_eligibilities',
     votes
       .filter(({ isEntitled }) => isEntitled)
-      .map(({ subject_id, person: who }) => ({
+      .map(({ subject_id, person: who, held }) => ({
         vault_id,
         subject_id,
         user_id: people[who]!.userId,
         step_index: 0,
         policy_id: 'p',
         group_id: '',
+        held,
       })),
   )
 }

@@ -13,6 +13,7 @@ import {
   reservePosting,
   settlePosting,
 } from './postings.ts'
+import { verifyLedger } from './verify.ts'
 
 let bench: TransferBench
 let vaultId: string
@@ -175,6 +176,44 @@ describe('posting', () => {
       { debit_balance: '2', credit_balance: null },
     ])
     expect((await accountsOf(address.id))[0]).toMatchObject({ purpose: 'available', balance: '2' })
+  })
+
+  it('never lets the time of an account run backwards, however the clocks of the nodes disagree', async () => {
+    const address = await createAddress(bench.owner)
+    const now = bench.test.clock.now().getTime()
+    const postAt = (milliseconds: number, ...postings: Parameters<typeof postEntries>[1]) =>
+      inTransaction(bench.test.deps.db, (trx) => postEntries(trx, postings, new Date(now + milliseconds)))
+    const transfer = subject(address.id, 10n)
+    await postAt(5_000, depositPosting(subject(address.id, 100n)))
+    await postAt(0, reservePosting(transfer))
+    await postAt(9_000, settlePosting(transfer))
+    // The reserved account is at 9 s, the available one at 5 s: the entry of both is of 9 s for both.
+    await postAt(1_000, reservePosting(subject(address.id, 1n)))
+    await postAt(2_000, depositPosting(subject(address.id, 1n)))
+    await postAt(10_000, depositPosting(subject(address.id, 1n)), reservePosting(subject(address.id, 1n)))
+    const entries = await bench.sql(
+      `select kind, extract(epoch from e.created_at - $2::timestamptz)::int as at from ledger_entries e
+       where exists (select from ledger_accounts a where a.address_id = $1 and a.number in (e.debit_account, e.credit_account))
+       order by sequence`,
+      [address.id, new Date(now)],
+    )
+    expect(entries.map(({ kind, at }) => `${kind} ${at}`)).toEqual([
+      'deposit 5',
+      'reserve 5',
+      'settle 9',
+      'reserve 9',
+      'deposit 9',
+      'deposit 10',
+      'reserve 10',
+    ])
+    await Promise.all(
+      Array.from({ length: 60 }, (_, i) => {
+        const form = i % 2 === 0 ? depositPosting : reservePosting
+        return postAt(((i * 7_919) % 60) * 1_000, form(subject(address.id, 1n)))
+      }),
+    )
+    const { differences } = await verifyLedger(bench.test.deps.db)
+    expect(differences.filter(({ kind }) => kind === 'time of an entry')).toEqual([])
   })
 
   it('T6 the first use of a token by many at once makes one account, and loses nothing', async () => {

@@ -41,6 +41,24 @@ export function toEntry(row: StatementRow, account: StatementAccount) {
   }
 }
 
+export function toPastBalance(
+  newest: StatementRow | null,
+  at: Date,
+  { addressId, tokenId, purpose, code, decimals }: StatementAccount & { addressId: string },
+) {
+  const balance = newest?.balance ?? '0'
+  return {
+    addressId,
+    tokenId,
+    asset: code,
+    purpose,
+    at: at.toISOString(),
+    balance,
+    balanceDecimal: formatDecimal(balance, decimals),
+    entryId: newest === null ? null : idOfSequence(newest.created_at, BigInt(newest.sequence)),
+  }
+}
+
 type AdjustmentRow = {
   id: string
   vaultId: string

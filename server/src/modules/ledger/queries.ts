@@ -85,7 +85,7 @@ type StatementOptions = {
   accountNumber: string
   from: Date | null
   to: Date | null
-  beforeSequence: string | null
+  before: { createdAt: Date; sequence: string } | null
   limit: number
 }
 
@@ -105,21 +105,36 @@ export async function findAccount(
   return rows[0] ?? null
 }
 
-/** Entries of one account, newest first, by its two indexes; one row more than the limit. */
+/**
+ * Entries of one account, newest first; one row more than the limit. One range of each of its two indexes: within an
+ * account the order of time is that of the sequence, so neither bounds nor a long past make it read more.
+ */
 export async function listStatement(db: Db, options: StatementOptions): Promise<StatementRow[]> {
+  const { accountNumber, from, to, before, limit } = options
+  // Only the nearer of the two upper bounds, because PostgreSQL would begin at either.
+  const upper =
+    before !== null && (to === null || before.createdAt <= to)
+      ? sql`and (created_at, sequence) < (${before.createdAt}, ${before.sequence}::bigint)`
+      : to !== null
+        ? sql`and created_at <= ${to}`
+        : sql``
   const side = (account: 'debit' | 'credit') => sql`
     (select sequence, kind, operation_id, ${sql.raw(account === 'debit' ? '-amount' : 'amount')} as amount,
       ${sql.ref(`${account}_balance`)} as balance, created_at
     from ledger_entries
-    where ${sql.ref(`${account}_account`)} = ${options.accountNumber}::bigint
-      ${options.beforeSequence === null ? sql`` : sql`and sequence < ${options.beforeSequence}::bigint`}
-      ${options.from === null ? sql`` : sql`and created_at >= ${options.from}`}
-      ${options.to === null ? sql`` : sql`and created_at <= ${options.to}`}
-    order by sequence desc limit ${options.limit + 1})`
+    where ${sql.ref(`${account}_account`)} = ${accountNumber}::bigint ${upper}
+      ${from === null ? sql`` : sql`and created_at >= ${from}`}
+    order by created_at desc, sequence desc limit ${limit + 1})`
   const { rows } = await sql<StatementRow>`
     select * from (${side('debit')} union all ${side('credit')}) sides
-    order by sequence desc limit ${options.limit + 1}`.execute(db)
+    order by created_at desc, sequence desc limit ${limit + 1}`.execute(db)
   return rows
+}
+
+/** The newest entry of an account at a time: what it left is the balance of that time. null before the first. */
+export async function findEntryAt(db: Db, accountNumber: string, at: Date): Promise<StatementRow | null> {
+  const [newest] = await listStatement(db, { accountNumber, from: null, to: at, before: null, limit: 0 })
+  return newest ?? null
 }
 
 /** Keeps only accounts `l` of addresses in scope; vault-level accounts are of no address. */

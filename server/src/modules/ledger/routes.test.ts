@@ -193,6 +193,65 @@ describe('the statement', () => {
   })
 })
 
+describe('the balance at a time', () => {
+  const balanceAt = async (addressId: string, at: string | null, more = '', by = bench.owner) => {
+    const key = `addressId=${addressId}&tokenId=${bench.vault.tokens.usdt.id}`
+    return by.get(`${base}/ledger/balance?${key}${at === null ? '' : `&at=${encodeURIComponent(at)}`}${more}`)
+  }
+
+  it('is what the newest entry until then left, to the millisecond', async () => {
+    const address = await bench.fundedAddress({ usdt: '1000' })
+    const steps = ['-70.5', '0.5', '-930']
+    for (const amount of steps) {
+      bench.test.clock.advance(3_600_000)
+      expect((await adjust(address.id, amount)).status).toBe(201)
+    }
+    const path = `${base}/ledger/entries?addressId=${address.id}&tokenId=${bench.vault.tokens.usdt.id}`
+    const entries: { id: string; createdAt: string; balance: string; balanceDecimal: string }[] = (
+      await bench.owner.get(path)
+    ).body.items
+    expect(entries.map((one) => one.balanceDecimal)).toEqual(['0', '930', '929.5', '1000'])
+    for (const [i, entry] of entries.entries()) {
+      const at = new Date(entry.createdAt).getTime()
+      const said = { balance: entry.balance, balanceDecimal: entry.balanceDecimal, entryId: entry.id }
+      expect((await balanceAt(address.id, entry.createdAt)).body).toMatchObject({ ...said, at: entry.createdAt })
+      expect((await balanceAt(address.id, new Date(at + 1).toISOString())).body).toMatchObject(said)
+      const before = entries[i + 1] ?? { balance: '0', id: null }
+      expect((await balanceAt(address.id, new Date(at - 1).toISOString())).body).toMatchObject({
+        balance: before.balance,
+        entryId: before.id,
+      })
+    }
+    expect((await balanceAt(address.id, null)).body).toMatchObject({
+      asset: 'USDT',
+      balance: '0',
+      entryId: entries[0]!.id,
+    })
+    const [oldest] = entries.slice(-1)
+    const day = new Date(new Date(oldest!.createdAt).getTime() - 86_400_000).toISOString().slice(0, 10)
+    expect((await balanceAt(address.id, day)).body).toMatchObject({ at: `${day}T23:59:59.999Z`, balance: '0' })
+  })
+
+  it('is kept for reserved funds too', async () => {
+    const address = await bench.fundedAddress({ usdt: '1000' })
+    const { body: transfer } = await bench.order(address.id, '30')
+    bench.test.clock.advance(1_000)
+    await bench.act(bench.owner, transfer.id, 'cancel')
+    const read = async (at: string | null) => (await balanceAt(address.id, at, '&purpose=reserved')).body.balanceDecimal
+    expect([await read(transfer.createdAt), await read(null)]).toEqual(['30', '0'])
+  })
+
+  it('T40 of an address of somebody else is a 404, a moment that is none a 400', async () => {
+    const address = await bench.fundedAddress()
+    expect((await balanceAt(address.id, null, '', bench.firstApprover)).status).toBe(404)
+    expect((await balanceAt(address.id, null, '', bench.vault.admin)).status).toBe(200)
+    for (const at of ['yesterday', '2026-02-30', '2026-02-01T10:00:00', '']) {
+      const { status, body } = await balanceAt(address.id, at)
+      expect([at, status, body.details[0].field]).toEqual([at, 400, 'at'])
+    }
+  })
+})
+
 describe('adjustments', () => {
   it('add and take, exactly, with an audit record', async () => {
     const address = await createAddress(bench.owner)

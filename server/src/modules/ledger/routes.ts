@@ -7,10 +7,10 @@ import { PageOf, Ref, VaultParams } from '../../http/schema.ts'
 import { pageOf, toPage } from '../../lib/cursor.ts'
 import { badRequest, forbidden, notFound } from '../../lib/errors.ts'
 import { idOfSequence, sequenceOfId } from '../../lib/ids.ts'
-import { parseBounds } from '../../lib/period.ts'
+import { parseBounds, parseDay, parseTimestamp } from '../../lib/period.ts'
 import { adjustBalance } from './adjust.ts'
-import { toAccount, toAdjustment, toEntry, toTotal } from './present.ts'
-import { findAccount, listAccounts, listStatement, listTotals } from './queries.ts'
+import { toAccount, toAdjustment, toEntry, toPastBalance, toTotal } from './present.ts'
+import { findAccount, findEntryAt, listAccounts, listStatement, listTotals } from './queries.ts'
 import { reconcileVault } from './reconcile.ts'
 import {
   Adjustment,
@@ -19,6 +19,8 @@ import {
   BalancesQuery,
   EntriesQuery,
   LedgerEntry,
+  PastBalance,
+  PastBalanceQuery,
   Reconciliation,
 } from './schema.ts'
 
@@ -82,7 +84,7 @@ export function ledgerRoutes(app: App, deps: Deps): void {
       const rows = await listStatement(deps.db, {
         ...bounds,
         accountNumber: account.number,
-        beforeSequence: after === null ? null : readSequence(after.id),
+        before: after === null ? null : { createdAt: after.createdAt, sequence: readSequence(after.id) },
         limit,
       })
       const position = (row: (typeof rows)[number]) => ({
@@ -90,6 +92,29 @@ export function ledgerRoutes(app: App, deps: Deps): void {
         id: idOfSequence(row.created_at, BigInt(row.sequence)),
       })
       return toPage(rows, limit, position, (row) => toEntry(row, { tokenId, purpose, ...account }))
+    },
+  )
+
+  app.get(
+    '/vaults/:code/ledger/balance',
+    route({
+      operationId: 'getPastBalance',
+      summary: 'What an address held at a time',
+      description: 'Exact, and as quick for an account with millions of entries as for one with few.',
+      tag,
+      access: 'member',
+      params: VaultParams,
+      querystring: PastBalanceQuery,
+      answers: { 200: Ref(PastBalance) },
+    }),
+    async (request) => {
+      const scope = visibleScopeOf(memberOf(request))
+      const { addressId, tokenId, purpose = 'available' } = request.query
+      const at = request.query.at === undefined ? deps.clock() : readMoment(request.query.at)
+      const account = await findAccount(deps.db, scope, { addressId, tokenId, purpose })
+      if (account === null) throw notFound('Account')
+      const newest = await findEntryAt(deps.db, account.number, at)
+      return toPastBalance(newest, at, { addressId, tokenId, purpose, ...account })
     },
   )
 
@@ -129,6 +154,14 @@ export function ledgerRoutes(app: App, deps: Deps): void {
     }),
     async (request) => reconcileVault(deps, memberOf(request).vault.id),
   )
+}
+
+/** A day is its last instant, as it is where it ends a list. */
+function readMoment(text: string): Date {
+  const day = parseDay(text)
+  const moment = day === null ? parseTimestamp(text) : new Date(day.getTime() + 86_399_999)
+  if (moment === null) throw badRequest('at', 'must be an ISO 8601 timestamp with a zone, or a day as YYYY-MM-DD')
+  return moment
 }
 
 /** A forged cursor must not reach PostgreSQL as a number that it cannot hold. */

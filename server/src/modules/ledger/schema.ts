@@ -95,6 +95,33 @@ export const EntriesQuery = Closed({
   ...pageQuery,
 })
 
+export const PastBalance = Closed(
+  {
+    addressId: Id,
+    tokenId: Id,
+    asset: Text('USDT'),
+    purpose: Enum(['available', 'reserved']),
+    at: Timestamp,
+    balance: RawAmount,
+    balanceDecimal: DecimalAmount,
+    entryId: Nullable(Id),
+  },
+  { $id: 'PastBalance', description: '`entryId` is the entry that left this balance; null before the first.' },
+)
+
+export const PastBalanceQuery = Closed({
+  addressId: Key('The address.'),
+  tokenId: Key('The token.'),
+  purpose: Type.Optional(Enum(['available', 'reserved'])),
+  at: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description: 'Inclusive; ISO 8601 timestamp, or a day for its end in UTC. Now unless given.',
+      examples: ['2026-01-31'],
+    }),
+  ),
+})
+
 export const AdjustmentBody = Closed({
   addressId: Key('The address.'),
   tokenId: Key('The token.'),
@@ -151,4 +178,4 @@ export const Reconciliation = Closed(
   { $id: 'Reconciliation', description: '`onChain` is null when the wallet service did not answer for every address.' },
 )
 
-export const ledgerComponents = [Balances, LedgerEntry, Adjustment, Reconciliation]
+export const ledgerComponents = [Balances, LedgerEntry, PastBalance, Adjustment, Reconciliation]

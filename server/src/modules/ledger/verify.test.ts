@@ -69,6 +69,16 @@ describe('verifyLedger', () => {
       'running balance',
     ],
     [
+      'the time of an entry',
+      `update ledger_entries set created_at = created_at - interval '1 day' where kind = 'settle'`,
+      'time of an entry',
+    ],
+    [
+      'the time of an account',
+      `update ledger_accounts set last_entry_at = last_entry_at + interval '1 ms' where purpose = 'reserved'`,
+      'time of an entry',
+    ],
+    [
       'the account of an entry',
       `update ledger_entries e set credit_account = a.number from ledger_accounts a where e.kind = 'release' and a.token_id = e.token_id and a.purpose = 'available' and a.number <> e.credit_account`,
       'cached balance',
@@ -161,6 +171,7 @@ describe('verifyLedger', () => {
         `operation_id = (select id from operations where id <> operation_id order by id offset ${randomInt(5)} limit 1)`,
         `kind = case kind when 'deposit' then 'adjust' when 'adjust' then 'fee' else 'deposit' end`,
         `token_id = (select id from tokens t where t.id <> token_id limit 1)`,
+        `created_at = created_at + interval '1 day'`,
       ]
       const edit = edits[round % edits.length]!
       const statement = `update ledger_entries set ${edit} where sequence = ${entry.sequence}`

@@ -68,6 +68,22 @@ const checks: Record<string, string> = {
     )
     select vault_id, format('entry %s leaves account number %s at %s, recomputed %s', sequence, number, balance, expected) as detail
     from summed where balance is distinct from expected`,
+  'time of an entry': `
+    with sides as (
+      select vault_id, sequence, debit_account as number, created_at from ledger_entries where debit_account is not null
+      union all
+      select vault_id, sequence, credit_account, created_at from ledger_entries where credit_account is not null
+    ), timed as (
+      select *, lag(created_at) over (partition by number order by sequence) as previous_at,
+        max(created_at) over (partition by number) as newest_at
+      from sides
+    )
+    select t.vault_id, format('entry %s of account number %s is of %s, after one of %s', sequence, number, created_at, previous_at) as detail
+    from timed t where created_at < previous_at
+    union all
+    select a.vault_id, format('account %s remembers %s as its last entry, its entries say %s', a.id, a.last_entry_at, n.newest_at)
+    from (select distinct number, newest_at from timed) n join ledger_accounts a using (number)
+    where a.last_entry_at is distinct from n.newest_at`,
   'negative balance': `
     select vault_id, format('account %s holds %s', id, balance) as detail from ledger_accounts where balance < 0`,
   'account of an entry': `

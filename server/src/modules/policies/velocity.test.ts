@@ -299,7 +299,8 @@ describe('locks and round trips', () => {
       await blockAbove('velocityCount', '1000', per)
     }
     const query = vi.spyOn(pg.Client.prototype, 'query')
-    await bench.order(address, '1')
+    const ordered = await bench.order(address, '1')
+    expect(ordered.status, JSON.stringify(ordered.body)).toBe(201)
     const calls = query.mock.calls as unknown as [{ text: string; values: unknown[] } | string, unknown[]?][]
     const sums = calls
       .map(([first, values]) => (typeof first === 'string' ? { text: first, values } : first))
@@ -328,7 +329,7 @@ describe('locks and round trips', () => {
       for (const index of [
         'operations_velocity_initiator',
         'operations_velocity_source',
-        'operations_velocity_vault',
+        'operations_transfer_feed',
         'transfers_velocity_destination',
       ]) {
         expect(plan).toContain(`using ${index}`)

@@ -415,10 +415,12 @@ export async function listAccountDifferences(trx: Trx, filter: OperationFilter):
     join tokens k on k.id = l.token_id
     left join lateral (
       select balance from (
-        (select sequence, debit_balance as balance from ledger_entries where debit_account = l.number order by sequence desc limit 1)
+        (select created_at, sequence, debit_balance as balance from ledger_entries where debit_account = l.number
+          order by created_at desc, sequence desc limit 1)
         union all
-        (select sequence, credit_balance from ledger_entries where credit_account = l.number order by sequence desc limit 1)
-      ) sides order by sequence desc limit 1) newest on true
+        (select created_at, sequence, credit_balance from ledger_entries where credit_account = l.number
+          order by created_at desc, sequence desc limit 1)
+      ) sides order by created_at desc, sequence desc limit 1) newest on true
     where l.vault_id = ${filter.scope.vaultId} and l.address_id <> ''
       and l.address_id in (${reportedAddressIds(filter)}) and ${isReportedToken(filter, 'l.token_id')}
       and l.balance <> coalesce(newest.balance, 0)

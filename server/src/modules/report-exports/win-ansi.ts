@@ -1,0 +1,36 @@
+/** The characters of the bytes 0x80 to 0x9F in WinAnsiEncoding (ISO 32000-1, annex D); a space where there is none. */
+const upper = '€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ'
+
+const byteOf = new Map<number, number>()
+for (let byte = 0x20; byte <= 0xff; byte += 1) {
+  if (byte < 0x7f || byte > 0xa0) byteOf.set(byte, byte)
+}
+for (const [i, character] of [...upper].entries()) {
+  if (character !== ' ') byteOf.set(character.codePointAt(0)!, 0x80 + i)
+}
+// A soft hyphen would be printed as a hyphen that is not there, and a space that does not break is a space.
+byteOf.delete(0xad)
+byteOf.set(0xa0, 0x20)
+for (const space of ['\t', '\n', '\r']) byteOf.set(space.charCodeAt(0), 0x20)
+
+/**
+ * Text in the encoding of the fonts that every PDF reader has, one character per byte. What they cannot show is spelt
+ * out as `\u{20ae}`, never dropped or shown as something else: the reader sees that, and which character, stood there.
+ */
+export function toWinAnsi(text: string): string {
+  if (/^[\x20-\x5B\x5D-\x7E]*$/.test(text)) return text
+  let encoded = ''
+  for (const character of text.normalize('NFC').replaceAll('\r\n', '\n')) {
+    const point = character.codePointAt(0)!
+    const byte = byteOf.get(point)
+    encoded += byte === undefined ? spellOut(point) : String.fromCharCode(byte)
+  }
+  return encoded
+}
+
+const spellOut = (point: number) => `\\u{${point.toString(16)}}`
+
+/** The character that a byte of `toWinAnsi` stands for. */
+export function fromWinAnsi(byte: number): string {
+  return byte >= 0x80 && byte < 0xa0 ? [...upper][byte - 0x80]! : String.fromCharCode(byte)
+}

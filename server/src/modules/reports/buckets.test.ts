@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest'
+import { countDays, cutInterval, type GroupBy, isZone, parseInstant, previousInterval } from './buckets.ts'
+
+const cut = (from: string, to: string, zone: string, groupBy: GroupBy = 'day') =>
+  cutInterval({ from: new Date(from), to: new Date(to) }, zone, groupBy).buckets.map(({ start }) => start.toISOString())
+const hoursOf = (from: string, to: string, zone: string) =>
+  cutInterval({ from: parseInstant('from', from, zone), to: parseInstant('to', to, zone) }, zone, 'day').buckets.map(
+    ({ start, end }) => (end.getTime() - start.getTime()) / 3_600_000,
+  )
+
+describe('days of a zone', () => {
+  it('begins the day of a missing midnight at one o’clock (Santiago, 2019-09-08)', () => {
+    expect(cut('2019-09-07T04:00:00.000Z', '2019-09-10T03:00:00.000Z', 'America/Santiago')).toEqual([
+      '2019-09-07T04:00:00.000Z',
+      // Clocks went from 24:00 straight to 01:00, at 04:00 UTC.
+      '2019-09-08T04:00:00.000Z',
+      '2019-09-09T03:00:00.000Z',
+    ])
+    expect(hoursOf('2019-09-07', '2019-09-10', 'America/Santiago')).toEqual([24, 23, 24])
+  })
+
+  it('knows clocks that change by half an hour (Lord Howe, 2026-04-05 and 2026-10-04)', () => {
+    expect(hoursOf('2026-04-04', '2026-04-07', 'Australia/Lord_Howe')).toEqual([24, 24.5, 24])
+    expect(hoursOf('2026-10-03', '2026-10-06', 'Australia/Lord_Howe')).toEqual([24, 23.5, 24])
+  })
+
+  it('has no bucket for a day that did not exist (Apia, 2011-12-30)', () => {
+    expect(cut('2011-12-29T10:00:00.000Z', '2011-12-31T10:00:00.000Z', 'Pacific/Apia')).toEqual([
+      // The 29th, ten hours behind UTC; then at once the 31st, fourteen hours ahead.
+      '2011-12-29T10:00:00.000Z',
+      '2011-12-30T10:00:00.000Z',
+    ])
+    expect(hoursOf('2011-12-28', '2012-01-02', 'Pacific/Apia')).toEqual([24, 24, 24, 24])
+    expect(parseInstant('from', '2011-12-30', 'Pacific/Apia')).toEqual(
+      parseInstant('from', '2011-12-31', 'Pacific/Apia'),
+    )
+  })
+
+  it('has a leap day', () => {
+    expect(cut('2028-02-28T00:00:00.000Z', '2028-03-02T00:00:00.000Z', 'UTC')).toEqual([
+      '2028-02-28T00:00:00.000Z',
+      '2028-02-29T00:00:00.000Z',
+      '2028-03-01T00:00:00.000Z',
+    ])
+    expect(cut('2027-02-28T00:00:00.000Z', '2027-03-02T00:00:00.000Z', 'UTC')).toHaveLength(2)
+  })
+
+  it('begins weeks on Monday, across new year too', () => {
+    expect(cut('2026-12-21T00:00:00.000Z', '2027-01-12T00:00:00.000Z', 'UTC', 'week')).toEqual([
+      '2026-12-21T00:00:00.000Z',
+      // ISO week 53 of 2026 holds the first three days of 2027.
+      '2026-12-28T00:00:00.000Z',
+      '2027-01-04T00:00:00.000Z',
+      '2027-01-11T00:00:00.000Z',
+    ])
+    // 2024-12-30 is a Monday of week 1 of 2025, and week 1 of 2024 is another.
+    expect(cut('2024-12-29T00:00:00.000Z', '2025-01-06T00:00:00.000Z', 'UTC', 'week')).toEqual([
+      '2024-12-29T00:00:00.000Z',
+      '2024-12-30T00:00:00.000Z',
+    ])
+  })
+
+  it('cuts months at the midnights of the zone', () => {
+    expect(cut('2026-02-28T23:00:00.000Z', '2026-04-30T22:00:00.000Z', 'Europe/Berlin', 'month')).toEqual([
+      '2026-02-28T23:00:00.000Z',
+      '2026-03-31T22:00:00.000Z',
+    ])
+  })
+
+  it('ends the first and the last bucket where the interval does', () => {
+    const { buckets } = cutInterval(
+      { from: new Date('2026-03-01T10:00:00.000Z'), to: new Date('2026-03-02T01:00:00.000Z') },
+      'UTC',
+      'day',
+    )
+    expect(buckets).toEqual([
+      { start: new Date('2026-03-01T10:00:00.000Z'), end: new Date('2026-03-02T00:00:00.000Z') },
+      { start: new Date('2026-03-02T00:00:00.000Z'), end: new Date('2026-03-02T01:00:00.000Z') },
+    ])
+  })
+
+  it('counts days without making them', () => {
+    const days = (from: string, to: string, zone = 'UTC') => countDays({ from: new Date(from), to: new Date(to) }, zone)
+    expect(days('2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z')).toBe(1)
+    expect(days('2026-03-01T23:00:00Z', '2026-03-02T00:00:00.001Z')).toBe(2)
+    expect(days('2026-03-01T22:59:59Z', '2026-03-02T23:00:00Z', 'Europe/Berlin')).toBe(2)
+  })
+})
+
+describe('intervals before', () => {
+  const before = (from: string, to: string, zone: string, mode: 'previous_period' | 'previous_year') => {
+    const { from: start, to: end } = previousInterval({ from: new Date(from), to: new Date(to) }, zone, mode)
+    return [start.toISOString(), end.toISOString()]
+  }
+
+  it('are as long on the wall clock, whatever the clocks did', () => {
+    // March 2026 in Berlin is an hour short; the 31 days before it are not.
+    expect(before('2026-02-28T23:00:00Z', '2026-03-31T22:00:00Z', 'Europe/Berlin', 'previous_period')).toEqual([
+      '2026-01-28T23:00:00.000Z',
+      '2026-02-28T23:00:00.000Z',
+    ])
+  })
+
+  it('are the same dates of the year before, and the 28th for a leap day', () => {
+    expect(before('2028-02-29T00:00:00Z', '2028-03-01T00:00:00Z', 'UTC', 'previous_year')).toEqual([
+      '2027-02-28T00:00:00.000Z',
+      '2027-03-01T00:00:00.000Z',
+    ])
+  })
+})
+
+describe('bounds and zones', () => {
+  it('reads days as the first instant of the zone', () => {
+    expect(parseInstant('from', '2026-07-01', 'Asia/Tokyo').toISOString()).toBe('2026-06-30T15:00:00.000Z')
+    expect(parseInstant('to', '2026-07-01T09:30:00+02:00', 'Asia/Tokyo').toISOString()).toBe('2026-07-01T07:30:00.000Z')
+    expect(() => parseInstant('to', '2026-02-30', 'UTC')).toThrow('to: must be')
+    expect(() => parseInstant('from', '2026-02-01T09:30:00', 'UTC')).toThrow('from: must be')
+  })
+
+  it.each(['UTC', 'Europe/Berlin', 'America/Argentina/Buenos_Aires'])('knows %s', (zone) => {
+    expect(isZone(zone)).toBe(true)
+  })
+  it.each(['Mars/Phobos', '+02:00', '', 'Europe'])('does not know %s', (zone) => {
+    expect(isZone(zone)).toBe(false)
+  })
+})

@@ -1,0 +1,195 @@
+import type { Activity, Faults, Overall } from '../modules/reports/activity.ts'
+import { cutInterval } from '../modules/reports/buckets.ts'
+
+/**
+ * A small activity whose figures were worked out by hand. Coin has 2 decimals, Dollar 0. In: 1.00 and 2.50 Coin from
+ * Supplier (10.00 and 25.05 USD), 7 Dollar without a rate from nobody. Out: 0.51 Coin to Supplier (5.10 USD) and 4 Dollar
+ * to Buyer (4.00 USD). A transfer of 9 Dollar failed, one of 0.10 Coin waits.
+ */
+const interval = { from: new Date('2026-03-01T00:00:00.000Z'), to: new Date('2026-03-05T00:00:00.000Z') }
+
+const noFaults: Faults = {
+  withoutBlockchainTime: 0,
+  withoutPaymentPurpose: 0,
+  withoutBusinessReference: 0,
+  uncategorized: 0,
+  unmatched: 0,
+  retroactivelyMatched: 0,
+  conflictingCounterparty: 0,
+  reclassified: 0,
+}
+
+const at = (text: string) => new Date(`2026-03-${text}:00.000Z`)
+type Parts = Omit<Overall, 'faults' | 'firstAt' | 'lastAt'>
+const overall = (parts: Parts, from: string, to: string, faults: Partial<Faults> = {}): Overall => ({
+  ...parts,
+  firstAt: at(from),
+  lastAt: at(to),
+  faults: { ...noFaults, ...faults },
+})
+
+const coinIn = {
+  tokenId: 'coin',
+  type: 'deposit',
+  status: 'confirmed',
+  count: 2,
+  amount: 350n,
+  usd: 3505n,
+  rated: 2,
+} as const
+const dollarIn = {
+  tokenId: 'dollar',
+  type: 'deposit',
+  status: 'confirmed',
+  count: 1,
+  amount: 7n,
+  usd: 0n,
+  rated: 0,
+} as const
+const coinOut = {
+  tokenId: 'coin',
+  type: 'transfer',
+  status: 'confirmed',
+  count: 1,
+  amount: 51n,
+  usd: 510n,
+  rated: 1,
+} as const
+const dollarOut = {
+  tokenId: 'dollar',
+  type: 'transfer',
+  status: 'confirmed',
+  count: 1,
+  amount: 4n,
+  usd: 400n,
+  rated: 1,
+} as const
+const failed = {
+  tokenId: 'dollar',
+  type: 'transfer',
+  status: 'failed',
+  count: 1,
+  amount: 9n,
+  usd: 900n,
+  rated: 1,
+} as const
+const waiting = {
+  tokenId: 'coin',
+  type: 'transfer',
+  status: 'awaiting_approval',
+  count: 1,
+  amount: 10n,
+  usd: 100n,
+  rated: 1,
+} as const
+
+export const golden: Activity = {
+  interval,
+  calendar: cutInterval(interval, 'UTC', 'day'),
+  isCounted: (status) => status === 'confirmed',
+  overall: [
+    overall({ ...coinIn, smallest: 100n, largest: 250n, largestUsd: 2505n }, '01T10:00', '02T10:00', { unmatched: 0 }),
+    overall({ ...dollarIn, smallest: 7n, largest: 7n, largestUsd: null }, '02T11:00', '02T11:00', {
+      unmatched: 1,
+      withoutBlockchainTime: 1,
+    }),
+    overall({ ...coinOut, smallest: 51n, largest: 51n, largestUsd: 510n }, '04T09:00', '04T09:00', {
+      uncategorized: 1,
+    }),
+    overall({ ...dollarOut, smallest: 4n, largest: 4n, largestUsd: 400n }, '04T23:59', '04T23:59', {
+      withoutPaymentPurpose: 1,
+    }),
+    overall({ ...failed, smallest: 9n, largest: 9n, largestUsd: 900n }, '04T12:00', '04T12:00', {
+      withoutBusinessReference: 1,
+    }),
+    overall({ ...waiting, smallest: 10n, largest: 10n, largestUsd: 100n }, '01T09:00', '01T09:00', {
+      retroactivelyMatched: 1,
+      conflictingCounterparty: 1,
+    }),
+  ],
+  byDay: [
+    { ...coinIn, count: 1, amount: 100n, usd: 1000n, rated: 1, key: 0 },
+    { ...waiting, key: 0 },
+    { ...coinIn, count: 1, amount: 250n, usd: 2505n, rated: 1, key: 1 },
+    { ...dollarIn, key: 1 },
+    { ...coinOut, key: 3 },
+    { ...dollarOut, key: 3 },
+    { ...failed, key: 3 },
+  ],
+  byCounterparty: [
+    { ...coinIn, key: 'supplier' },
+    { ...coinOut, key: 'supplier' },
+    { ...dollarOut, key: 'buyer' },
+    { ...dollarIn, key: null },
+    { ...failed, key: null },
+    { ...waiting, key: null },
+  ],
+  byAddress: [
+    { ...coinIn, key: 'a1' },
+    { ...coinOut, key: 'a1' },
+    { ...waiting, key: 'a1' },
+    { ...dollarIn, key: 'a2' },
+    { ...dollarOut, key: 'a2' },
+    { ...failed, key: 'a2' },
+  ],
+  byCategory: [
+    { ...coinIn, key: 'sales' },
+    { ...dollarIn, key: 'sales' },
+    { ...coinOut, key: null },
+    { ...dollarOut, key: null },
+    { ...failed, key: null },
+    { ...waiting, key: null },
+  ],
+  byOwner: [
+    { ...coinIn, key: 'u1' },
+    { ...dollarOut, key: 'u2' },
+  ],
+  hasReclassified: false,
+  medians: new Map([
+    ['coin', { tokenId: 'coin', lower: 100n, upper: 100n }],
+    ['dollar', { tokenId: 'dollar', lower: 4n, upper: 7n }],
+  ]),
+  assets: new Map([
+    [
+      'coin',
+      { tokenId: 'coin', assetCode: 'COIN', assetSymbol: 'C', network: 'net', contractAddress: null, decimals: 2 },
+    ],
+    [
+      'dollar',
+      { tokenId: 'dollar', assetCode: 'DOLLAR', assetSymbol: 'D', network: 'net', contractAddress: '0xd', decimals: 0 },
+    ],
+  ]),
+  counterparties: new Map([
+    ['supplier', { name: 'Supplier', kind: 'company' }],
+    ['buyer', { name: 'Buyer', kind: 'individual' }],
+  ]),
+  addresses: new Map(
+    ['a1', 'a2'].map((id) => [
+      id,
+      { address: `0x${id}`, label: null, derivationPath: `m/${id}`, segments: { purpose: 1 }, folderSnapshots: [] },
+    ]),
+  ),
+  owners: new Map(
+    ['u1', 'u2'].map((id) => [id, { id, name: id, username: null, image: null, color: null, emoji: null }]),
+  ),
+}
+
+/** An empty activity over the same days. */
+export const nothing: Activity = {
+  ...golden,
+  overall: [],
+  byDay: [],
+  byCounterparty: [],
+  byAddress: [],
+  byCategory: [],
+  byOwner: [],
+  medians: new Map(),
+}
+
+export const coin = (amount: string) => ({ ...named('coin'), amount })
+export const dollar = (amount: string) => ({ ...named('dollar'), amount })
+
+function named(id: 'coin' | 'dollar') {
+  const { decimals: _, ...asset } = golden.assets.get(id)!
+  return asset
+}
