@@ -20,7 +20,7 @@ const levels = [
     'service-tokens',
   ],
   ['transfers', 'deposits', 'auth'],
-  ['history', 'reports', 'simulations'],
+  ['history', 'reports', 'report-exports', 'simulations'],
 ]
 
 /** Modules of one level know neither each other's upper neighbours nor those. */

@@ -1,82 +1,83 @@
-import { loadClosed, toRequest } from './lib/http-load.ts'
-import { startStack } from './lib/stack.ts'
-import { createEvents, createWorld, toArrival, toWebhook } from './lib/world.ts'
+import { loadavg } from 'node:os'
+import { parseArgs } from 'node:util'
+import { verifyLedger } from '../server/src/modules/ledger/verify.ts'
+import { measureBadInput, measureDeposits, measureHotSpots, measureOverload } from './lib/deposits.ts'
+import { measureReads } from './lib/reads.ts'
+import { createRecord, printGoals, writeRecord } from './lib/record.ts'
+import type { Run } from './lib/run.ts'
+import { openServiceDeps, startStack } from './lib/stack.ts'
+import { measureStatement } from './lib/statement.ts'
+import { measureHeapOnlyUpdates, measureStorage } from './lib/storage.ts'
+import { measureTransfers, measureVotes } from './lib/transfers.ts'
+import { createWorld } from './lib/world.ts'
 
-const stack = await startStack({ nodeArguments: process.argv.slice(2) })
+/**
+ * What the ledger does under load, on a PostgreSQL and a server of its own: `npm run bench`. Prints a table and writes
+ * bench/results/<date>.json; ends with 1 when a goal is missed. docs/performance.md says what is measured and how.
+ */
+const { values: options } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '3' },
+    overload: { type: 'string', default: '60' },
+    postings: { type: 'string', default: '10000000' },
+    only: { type: 'string', default: 'deposits,hotspots,bad,transfers,votes,reads,storage,overload,statement' },
+  },
+})
+const parts: Record<string, (run: Run) => Promise<void>> = {
+  deposits: measureDeposits,
+  hotspots: measureHotSpots,
+  bad: measureBadInput,
+  transfers: measureTransfers,
+  votes: measureVotes,
+  reads: measureReads,
+  storage: measureStorage,
+  overload: (run) => measureOverload(run, Number(options.overload)),
+}
+const wanted = options.only.split(',')
+const unknown = wanted.filter((name) => !(name in parts) && name !== 'statement')
+if (unknown.length > 0)
+  throw new Error(`There is no ${unknown.join(', ')}; there are ${Object.keys(parts).join(', ')}, statement`)
+
+const startedAt = Date.now()
+const loadBefore = loadavg()[0]!
+const stack = await startStack()
 try {
-  console.time('world')
   const world = await createWorld(stack)
-  console.timeEnd('world')
-  const cpu = async () =>
-    Number(
-      (await import('node:fs'))
-        .readFileSync(`/proc/${stack.nodePid}/stat`, 'utf8')
-        .split(' ')
-        .slice(13, 15)
-        .reduce((a, b) => a + Number(b), 0),
-    )
-  for (const connections of [1, 32, 64, 256]) {
-    for (const [name, pool] of Object.entries({ hot: world.hot, spread: world.spread, overVaults: world.overVaults })) {
-      if (connections < 256 && name !== 'spread') continue
-      const seconds = 3
-      const next = createEvents(world, pool)
-      const ready = Array.from({ length: 10000 * seconds }, () => toWebhook(next()))
-      let i = 0
-      const c0 = await cpu()
-      const m0 = process.cpuUsage()
-      const result = await loadClosed({
-        port: stack.port,
-        connections,
-        seconds,
-        next: () => ready[i++] ?? toWebhook(next()),
-      })
-      const m1 = process.cpuUsage(m0)
-      console.log(
-        name,
-        connections,
-        result.perSecond,
-        result.answers,
-        'p50',
-        result.latencies[result.latencies.length >> 1],
-        'server cpu s',
-        ((await cpu()) - c0) / 100,
-        'load cpu',
-        (m1.user + m1.system) / 1e6,
-      )
-    }
-    const noop = toRequest('GET', '/healthz', {}, null)
-    const c0 = await cpu()
-    const m0 = process.cpuUsage()
-    const r = await loadClosed({ port: stack.port, connections, seconds: 3, next: () => noop })
-    const m1 = process.cpuUsage(m0)
-    console.log(
-      'noop',
-      connections,
-      r.perSecond,
-      'server cpu s',
-      ((await cpu()) - c0) / 100,
-      'load cpu',
-      (m1.user + m1.system) / 1e6,
-    )
-    const next = createEvents(world, world.spread)
-    const arrivals = Array.from({ length: 40000 }, () => toArrival(next()))
-    let n = 0
-    const end = Date.now() + 3000
-    await Promise.all(
-      Array.from({ length: connections }, async () => {
-        while (Date.now() < end) {
-          await world.receive(arrivals[n++]!)
-        }
-      }),
-    )
-    console.log('bare', connections, n / 3)
+  const record = createRecord()
+  const seconds = Number(options.seconds)
+  const run: Run = {
+    stack,
+    world,
+    record,
+    rounds: Number(options.rounds),
+    seconds,
+    load: { port: stack.port, seconds },
+    acknowledged: world.deposited,
   }
-  console.log(
-    await stack.sql('select sum(n_tup_upd) u, sum(n_tup_hot_upd) h from pg_stat_user_tables where relname = $1', [
-      'ledger_accounts',
-    ]),
-  )
+  for (const [name, measure] of Object.entries(parts)) if (wanted.includes(name)) await measure(run)
+  await measureHeapOnlyUpdates(run)
+  await assertNothingLost(run)
+  if (wanted.includes('statement')) await measureStatement(run, Number(options.postings))
+  printGoals(record)
+  const minutes = (Date.now() - startedAt) / 60_000
+  console.log(`\nWritten to ${await writeRecord(record, stack, { loadBefore, minutes, options })}`)
+  if (record.goals.some(({ isMet }) => !isMet)) process.exitCode = 1
   await world.close()
 } finally {
   await stack.stop()
+}
+
+/** Speed is worth nothing if a deposit is missing: as many were credited as were answered, and the books agree. */
+async function assertNothingLost(run: Run): Promise<void> {
+  const [deposits] = await run.stack.sql<{ count: number }>('select count(*)::int from deposits')
+  if (deposits!.count !== run.acknowledged) {
+    throw new Error(`${run.acknowledged} deposits were acknowledged, ${deposits!.count} are there`)
+  }
+  const { deps, close } = await openServiceDeps(run.stack)
+  const { differences } = await verifyLedger(deps.db)
+  await close()
+  // A bare posting reserves without an order, which is what the verifier must say of it, and all it may say.
+  const unexpected = differences.filter(({ kind }) => kind !== 'entry without its operation')
+  if (unexpected.length > 0) throw new Error(`The ledger differs: ${JSON.stringify(unexpected.slice(0, 3))}`)
 }

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { loadClosed, loadOpen, percentile, toRequest } from './http-load.ts'
-import type { Run } from './run.ts'
 import { measureRounds } from './rounds.ts'
+import type { Run } from './run.ts'
 import { type Address, createEvents, type EventBody, toArrival, toWebhook } from './world.ts'
 
 /** Deposits by HTTP until their commit, against a route that does nothing and against the same batches without HTTP. */
@@ -49,7 +49,10 @@ export async function measureBadInput(run: Run): Promise<void> {
   let turn = 0
   const badOrGood = (): { body: EventBody; isGood: boolean } => {
     turn += 1
-    if (turn % 10 !== 0) return { body: (sent = next()), isGood: true }
+    if (turn % 10 !== 0) {
+      sent = next()
+      return { body: sent, isGood: true }
+    }
     const { tx } = sent!
     const bad = [{ ...tx, amount: '-1' }, tx, { ...tx, asset: world.disabled.contractAddress }][(turn / 10) % 3]!
     return { body: { kind: 'TOPUP', tx: bad }, isGood: false }
@@ -57,19 +60,19 @@ export async function measureBadInput(run: Run): Promise<void> {
   const sides = await measureRounds(rounds, {
     clean: () => deposits(run, world.spread, 256),
     dirty: async () => {
-      let good = 0
-      const ready = Array.from({ length: run.seconds * ratePrepared }, () => {
+      const make = () => {
         const { body, isGood } = badOrGood()
         return { bytes: toWebhook(body), isGood }
-      })
-      let taken = 0
-      let credited = 0
+      }
+      // Taken from the end, so that a duplicate comes after what it repeats.
+      const ready = Array.from({ length: run.seconds * ratePrepared }, make).reverse()
+      let [good, credited] = [0, 0]
       const result = await loadClosed({
         ...run.load,
         connections: 256,
         next: () => {
-          const { bytes, isGood } = ready[taken++ % ready.length]!
-          if (isGood && taken <= ready.length) good += 1
+          const { bytes, isGood } = ready.pop() ?? make()
+          if (isGood) good += 1
           return bytes
         },
         onAnswer: (_status, text) => {
@@ -143,7 +146,9 @@ async function noop(run: Run, connections: number): Promise<number> {
 
 export async function bareDeposits(run: Run, callers: number): Promise<number> {
   const next = createEvents(run.world, run.world.spread)
-  const ready = Array.from({ length: Math.min(callers * 1_000, 2 * ratePrepared) * run.seconds }, () => toArrival(next()))
+  const ready = Array.from({ length: Math.min(callers * 1_000, 2 * ratePrepared) * run.seconds }, () =>
+    toArrival(next()),
+  )
   const endsAt = performance.now() + run.seconds * 1000
   let [inTime, all] = [0, 0]
   const call = async () => {

@@ -18,9 +18,10 @@ export type LoadResult = {
 type Load = {
   port: number
   connections: number
+  /** At most: a load ends early when it has no more requests. */
   seconds: number
-  /** The bytes of the next request. */
-  next: () => Buffer
+  /** The bytes of the next request; null when there is none. */
+  next: () => Buffer | null
   onAnswer?: (status: number, text: string) => void
 }
 
@@ -31,7 +32,10 @@ export async function loadClosed(load: Load): Promise<LoadResult> {
   const endsAt = performance.now() + load.seconds * 1000
   record.begin()
   const send = async (connection: Connection) => {
-    while (performance.now() < endsAt) if (!(await exchange(connection, load.next(), record, load.onAnswer))) return
+    while (performance.now() < endsAt) {
+      const request = load.next()
+      if (request === null || !(await exchange(connection, request, record, load.onAnswer))) return
+    }
   }
   await Promise.all(connections.map(send))
   for (const connection of connections) connection.end()
@@ -51,7 +55,9 @@ export async function loadOpen(load: Load & { arrivalsPerSecond: number }): Prom
     const free = idle.splice(0, due - arrived)
     record.unsent(due - arrived - free.length)
     for (const connection of free) {
-      const done = exchange(connection, load.next(), record, load.onAnswer).then((isAlive) => {
+      const request = load.next()
+      if (request === null) break
+      const done = exchange(connection, request, record, load.onAnswer).then((isAlive) => {
         underWay.delete(done)
         if (isAlive) idle.push(connection)
       })
@@ -89,15 +95,16 @@ function createTally({ seconds }: Load): { record: Recorder; result(): LoadResul
   const inTime: Record<number, number> = {}
   const answers: Record<number, number> = {}
   const latencies: number[] = []
-  let [endsAt, unsent, broken] = [0, 0, 0]
+  let [startedAt, lastAt, unsent, broken] = [0, 0, 0, 0]
   const record: Recorder = {
     begin() {
-      endsAt = performance.now() + seconds * 1000
+      startedAt = performance.now()
     },
     answer(status, milliseconds) {
       answers[status] = (answers[status] ?? 0) + 1
       latencies.push(milliseconds)
-      if (performance.now() <= endsAt) inTime[status] = (inTime[status] ?? 0) + 1
+      lastAt = performance.now()
+      if (lastAt <= startedAt + seconds * 1000) inTime[status] = (inTime[status] ?? 0) + 1
     },
     unsent(count) {
       unsent += count
@@ -106,13 +113,16 @@ function createTally({ seconds }: Load): { record: Recorder; result(): LoadResul
       broken += 1
     },
   }
-  const result = () => ({
-    perSecond: Object.fromEntries(Object.entries(inTime).map(([status, count]) => [status, count / seconds])),
-    answers,
-    latencies: Float64Array.from(latencies).sort(),
-    unsent,
-    broken,
-  })
+  const result = () => {
+    const measured = Math.min(seconds, (lastAt - startedAt) / 1000)
+    return {
+      perSecond: Object.fromEntries(Object.entries(inTime).map(([status, count]) => [status, count / measured])),
+      answers,
+      latencies: Float64Array.from(latencies).sort(),
+      unsent,
+      broken,
+    }
+  }
   return { record, result }
 }
 

@@ -51,7 +51,8 @@ export async function writeRecord(
   run: { loadBefore: number; minutes: number; options: object },
 ): Promise<string> {
   const settings: Record<string, string> = {}
-  for (const name of settingNames) settings[name] = (await stack.sql<{ value: string }>(`select current_setting('${name}') as value`))[0]!.value
+  for (const name of settingNames)
+    settings[name] = (await stack.sql<{ value: string }>(`select current_setting('${name}') as value`))[0]!.value
   if (settings.fsync !== 'on' || settings.synchronous_commit !== 'on') throw new Error('The database may forget')
   const now = new Date().toISOString()
   const content = {

@@ -5,12 +5,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
+import { readConfig } from '../../server/src/config.ts'
 import { startEmbeddedPostgres } from '../../server/src/db/embedded.ts'
+import { createLogger, openDeps } from '../../server/src/start.ts'
 import { watchDirectory } from '../../server/src/testing/undertaker.ts'
 
 /** A PostgreSQL and one node of the service, as they ship, on data of their own that is thrown away. */
 export type Stack = {
   databaseUrl: string
+  /** The environment of the node. */
+  settings: Record<string, string>
   /** The database's owner. */
   sql<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>
   port: number
@@ -27,21 +31,22 @@ export async function startStack({ nodeArguments = [] as string[] } = {}): Promi
   const postgres = await startEmbeddedPostgres({ dataDir })
   const pool = new pg.Pool({ connectionString: postgres.url, max: 4 })
   pool.on('error', () => {})
+  const settings = {
+    DEMO: 'true',
+    DATA_DIR: dataDir,
+    DATABASE_URL: postgres.url,
+    PUBLIC_URL: 'http://localhost:8420',
+    WALLET_WEBHOOK_SECRET: webhookSecret,
+    LOG_LEVEL: 'error',
+  }
   const node = fork(fileURLToPath(new URL('serve.js', import.meta.url)), {
-    env: {
-      PATH: process.env.PATH ?? '',
-      DEMO: 'true',
-      DATA_DIR: dataDir,
-      DATABASE_URL: postgres.url,
-      PUBLIC_URL: 'http://localhost:8420',
-      WALLET_WEBHOOK_SECRET: webhookSecret,
-      LOG_LEVEL: 'error',
-    },
+    env: { PATH: process.env.PATH ?? '', ...settings },
     execArgv: nodeArguments,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   return {
     databaseUrl: postgres.url,
+    settings,
     sql: async (text, values = []) => (await pool.query(text, values)).rows,
     port: await portOf(node),
     nodePid: node.pid!,
@@ -57,6 +62,12 @@ export async function startStack({ nodeArguments = [] as string[] } = {}): Promi
   }
 }
 
+/** What another node of the same service works with, in this process. */
+export function openServiceDeps({ settings, databaseUrl }: Stack): ReturnType<typeof openDeps> {
+  const config = readConfig(settings)
+  return openDeps(config, databaseUrl, createLogger(config.logLevel), () => new Date())
+}
+
 async function portOf(node: ChildProcess): Promise<number> {
   const [message] = (await Promise.race([
     once(node, 'message'),
@@ -68,7 +79,7 @@ async function portOf(node: ChildProcess): Promise<number> {
 }
 
 /** The compiled code looks for its migrations and pages beside itself. */
-function leaveSqlBesideCode(): void {
+export function leaveSqlBesideCode(): void {
   const compiled = new URL('../../server/src/', import.meta.url)
   const source = new URL('../../../../server/src/', import.meta.url)
   for (const part of ['db/migrations', 'db/roles.sql', 'pages/assets']) {

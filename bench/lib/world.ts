@@ -19,6 +19,7 @@ type Token = { id: string; contractAddress: string }
 export type World = {
   wallet: FakeWallet
   usdt: Token
+  disabled: Token
   vault: { id: string; code: string }
   /** Bearer tokens of members of the first vault. */
   admin: string
@@ -30,6 +31,8 @@ export type World = {
   overVaults: Address[]
   /** Addresses of the initiator, with more USDT on each than a load can spend. */
   funded: Address[]
+  /** Deposits that were made to set all this up. */
+  deposited: number
   call(token: string, method: string, path: string, body?: object): Promise<unknown>
   /** The same transactions as the webhook's, without HTTP, in this process. */
   receive(arrival: Arrival): Promise<ArrivalAnswer>
@@ -70,6 +73,12 @@ export async function createWorld(stack: Stack, size: Size = fullSize): Promise<
     contractAddress: null,
   })
   const usdt = (await call(admin!.token, 'POST', '/tokens', { ...token, contractAddress: contract })) as Token
+  const disabled = (await call(admin!.token, 'POST', '/tokens', {
+    ...token,
+    code: 'OLD',
+    contractAddress: fakeAddress('a token that is no longer taken'),
+  })) as Token
+  await call(admin!.token, 'PATCH', `/tokens/${disabled.id}`, { enabled: false })
   for (const { code } of vaults) await call(admin!.token, 'POST', `/vaults/${code}/lock`, {})
 
   const vault = vaults[0]!
@@ -98,6 +107,7 @@ export async function createWorld(stack: Stack, size: Size = fullSize): Promise<
   const world: World = {
     wallet,
     usdt,
+    disabled,
     vault,
     admin: admin!.token,
     initiator: initiator!.token,
@@ -106,6 +116,7 @@ export async function createWorld(stack: Stack, size: Size = fullSize): Promise<
     spread,
     overVaults,
     funded,
+    deposited: hot.length + spread.length + overVaults.length + funded.length,
     call,
     receive,
     async close() {

@@ -49,6 +49,8 @@ import { rateRoutes } from './modules/rates/routes.ts'
 import { rateComponents } from './modules/rates/schema.ts'
 import { registryRoutes } from './modules/registry/routes.ts'
 import { registryComponents } from './modules/registry/schema.ts'
+import { reportExportRoutes } from './modules/report-exports/routes.ts'
+import { reportExportComponents } from './modules/report-exports/schema.ts'
 import { reportRoutes } from './modules/reports/routes.ts'
 import { reportComponents } from './modules/reports/schema.ts'
 import { serviceTokenRoutes } from './modules/service-tokens/routes.ts'
@@ -100,6 +102,7 @@ const components = [
   ...transferComponents,
   ...historyComponents,
   ...reportComponents,
+  ...reportExportComponents,
   ...operationCategoryComponents,
   ...categoryAssignmentComponents,
   ...operationMetadataComponents,
@@ -125,6 +128,7 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   (app, deps) => simulationRoutes(app, deps, appliersOf(deps)),
   historyRoutes,
   reportRoutes,
+  reportExportRoutes,
   operationCategoryRoutes,
   categoryAssignmentRoutes,
   operationMetadataRoutes,

@@ -40,7 +40,9 @@ export type Organisation = {
   folders: Folder[]
   groups: Group[]
   categories: Category[]
-  counterparties: { id: string; addressId: string; name: string; groupId: string }[]
+  counterparties: { id: string; addressId: string; name: string }[]
+  /** The group of counterparties. */
+  suppliers: string
   requests: string[]
   policies: string[]
   /** Times at which something happened. */
@@ -130,7 +132,9 @@ export async function createOrganisation(
   }
   const approver = await test.signIn(`approver.${code}@example.org`)
   await join(groups[1]!.id, approver)
-  await allowAll(vault, 'counterparty_create')
+  for (const action of ['counterparty_create', 'counterparty_group_create', 'counterparty_group_add']) {
+    await allowAll(vault, action)
+  }
   await allowAll(vault, 'create_address')
   const approvers = [approver, ...(memberVotes ? [people[0]!] : [])].map(({ userId }) => ({ kind: 'user', userId }))
   const votes = { effect: 'requireApproval', approvalThreshold: 1, approvers, adminBypass: false }
@@ -145,6 +149,10 @@ export async function createOrganisation(
       ...votes,
     }),
   ]
+
+  const { id: suppliers } = await send(admin, 'post', '/counterparty-groups', { code: 'suppliers', name: 'Suppliers' })
+  const rate = { usdRate: '3000.5', asOf: now.toISOString(), source: 'manual' }
+  expect((await admin.post(`/tokens/${vault.tokens.eth.id}/rates`, rate)).status).toBe(201)
 
   const categories: Category[] = []
   for (const seenBy of ['everyone', 'owner', 'granted'] as const) {
@@ -245,12 +253,13 @@ export async function createOrganisation(
       const funded = addresses.filter((address) => operations.some((each) => each.address === address))
       const address = pickOf(funded, which)
       if (address === null) return null
+      const elsewhere = addresses.filter((each) => each !== address)
       const initiator = mayTransfer(address) ? 0 : address.owner
       const toAddress =
         where % 3 === 0
           ? fakeAddress(pickOf(counterparties, where)?.name ?? 'a supplier')
           : where % 3 === 1
-            ? pickOf(addresses, where)!.address
+            ? pickOf(elsewhere, where)!.address
             : fakeAddress(`recipient ${who % 4}`)
       return {
         to: sees(address) ? 'other' : hiddenOrOther(memberVotes),
@@ -535,7 +544,8 @@ export async function createOrganisation(
           const address = { network: 'ethereum', address: fakeAddress(name) }
           const body = { name, kind: how % 2 === 0 ? 'company' : 'individual', addresses: [address] }
           const created = await send(people[1]!, 'post', '/counterparties', body)
-          counterparties.push({ id: created.id, addressId: created.addresses[0].id, name, groupId: created.id })
+          counterparties.push({ id: created.id, addressId: created.addresses[0].id, name })
+          await send(people[1]!, 'post', `/counterparty-groups/${suppliers}/members`, { counterpartyId: created.id })
         },
       }
     },
@@ -575,6 +585,7 @@ export async function createOrganisation(
     groups,
     categories,
     counterparties,
+    suppliers,
     requests,
     policies: policies.map(({ id }) => id),
     times,

@@ -16,42 +16,46 @@ export function readOperationsOf(app: App): ReadOperation[] {
   )
 }
 
-/** Reads with everything that they can be asked for: first those of lists as they are, then one for each way to filter. */
+/**
+ * Reads, by operation: first as few as there are without filters, then one for each thing that each parameter can be, on
+ * each thing that can be read by an id.
+ */
 export function readsOf(
   operations: ReadOperation[],
   organisation: Organisation,
-): { plain: string[]; filtered: string[] } {
-  const plain: string[] = []
-  const filtered: string[] = []
+): { plain: string[]; filtered: string[] }[] {
   const values = valuesOf(organisation)
   const idsUnder = idsBySegment(organisation)
-  for (const { operationId, path, queries } of operations) {
+  return operations.map(({ operationId, path, queries }) => {
     const known = queries.filter(({ name }) => name !== 'cursor')
     const choicesOf = ({ name, schema }: Parameter): string[] => {
       const choices = values[name] ?? schema.enum ?? (schema.type === 'boolean' ? ['true', 'false'] : undefined)
       if (choices === undefined) throw new Error(`${operationId} has the parameter ${name}; say what to put into it`)
-      return choices
+      return choices.filter((choice) => name !== 'format' || textFormats.includes(choice))
     }
-    const required = known.filter((each) => each.required === true)
-    const bases = subjectsOf(operationId, required, choicesOf)
     const widths: Record<string, string>[] = [{}]
     if (known.some(({ name }) => name === 'includeShared')) widths.push({ includeShared: 'true' })
     if (known.some(({ name }) => name === 'access')) widths.push({ access: 'all' }, { access: 'shared' })
-    const urls = pathsOf(path, organisation, idsUnder)
-    const isList = urls.length === 1
-    for (const url of urls) {
-      for (const base of bases) {
-        for (const width of widths) (isList ? plain : filtered).push(toUrl(url, { ...base, ...width }))
-        for (const parameter of known) {
-          for (const value of choicesOf(parameter)) {
-            for (const width of widths) filtered.push(toUrl(url, { ...base, ...width, [parameter.name]: value }))
-          }
-        }
-      }
-    }
-  }
-  return { plain: [...new Set(plain)], filtered: [...new Set(filtered)] }
+    const required = known.filter((each) => each.required === true)
+    const bases = subjectsOf(operationId, required, choicesOf).flatMap((base) =>
+      widths.map((width) => ({ ...base, ...width })),
+    )
+    const [first, ...others] = pathsOf(path, organisation, idsUnder)
+    const plain = bases.slice(0, widths.length).map((base) => toUrl(first!, base))
+    const filtered = [first!, ...others].flatMap((url) =>
+      bases.flatMap((base) => [
+        toUrl(url, base),
+        ...known.flatMap((parameter) =>
+          choicesOf(parameter).map((value) => toUrl(url, { ...base, [parameter.name]: value })),
+        ),
+      ]),
+    )
+    return { plain, filtered: [...new Set(filtered)].filter((url) => !plain.includes(url)) }
+  })
 }
+
+/** The others are files that hold when they were made. */
+const textFormats = ['json', 'csv']
 
 function toUrl(url: string, query: Record<string, string>): string {
   const search = new URLSearchParams(query).toString()
@@ -95,7 +99,8 @@ function pathsOf(path: string, { vault, operations }: Organisation, idsUnder: Re
 const idsOf = (items: { id: string }[]) => items.map(({ id }) => id)
 
 function idsBySegment(organisation: Organisation): Record<string, string[]> {
-  const { addresses, operations, folders, requests, counterparties, categories, groups, policies } = organisation
+  const { addresses, operations, folders, requests, counterparties, suppliers, categories, groups, policies } =
+    organisation
   return {
     addresses: idsOf(addresses),
     deposits: idsOf(operations.filter(({ type }) => type === 'deposit')),
@@ -103,7 +108,7 @@ function idsBySegment(organisation: Organisation): Record<string, string[]> {
     'address-groups': idsOf(folders),
     'approval-requests': requests,
     counterparties: idsOf(counterparties),
-    'counterparty-groups': [],
+    'counterparty-groups': [suppliers],
     'operation-categories': idsOf(categories),
     'policy-groups': idsOf(groups),
     policies,
@@ -113,7 +118,7 @@ function idsBySegment(organisation: Organisation): Record<string, string[]> {
 
 /** What to put into each query parameter, of things that the member sees and of things that they do not. */
 function valuesOf(organisation: Organisation): Record<string, string[]> {
-  const { addresses, operations, folders, people, groups, counterparties, categories, vault, policies, times } =
+  const { addresses, operations, folders, people, counterparties, suppliers, categories, vault, policies, times } =
     organisation
   const { eth, usdt } = vault.tokens
   const absent = newId()
@@ -129,21 +134,22 @@ function valuesOf(organisation: Organisation): Record<string, string[]> {
   const pair = (items: string[]) => [...items, items.slice(0, 2).join()]
   return {
     limit: ['1', '2'],
-    format: ['json'],
     search: ['harbour', 'a', '0x', '%', '_', addresses[0]!.address.slice(2, 8)],
     userId: userIds,
     actor: userIds,
     target: operationIds,
-    action: ['create_address', 'transfer.requested'],
+    action: ['create_address', 'transfer'],
+    at: instants,
+    exceptions: ['operationsWithoutUsdRate', 'unmatchedOperations,uncategorizedOperations'],
     addressId: addressIds,
     folderId: folderIds,
-    groupId: idsOf(groups),
+    groupId: [suppliers, absent],
     tokenId: [eth.id, usdt.id],
     token: ['ETH', 'USDT'],
     asset: ['ETH', 'USDT'],
     network: ['ethereum', 'nowhere'],
     counterpartyId: counterpartyIds,
-    counterpartyGroupId: [absent],
+    counterpartyGroupId: [suppliers, absent],
     counterpartyAddressId: counterpartyAddressIds,
     category: keys,
     categoryKey: keys,
@@ -165,7 +171,7 @@ function valuesOf(organisation: Organisation): Record<string, string[]> {
     addressIds: pair(addressIds),
     folderIds: pair(folderIds),
     counterpartyIds: pair(counterpartyIds),
-    counterpartyGroupIds: [absent],
+    counterpartyGroupIds: [suppliers],
     counterpartyAddressIds: pair(counterpartyAddressIds),
     categories: pair(keys),
     categoryKeys: pair(keys),

@@ -31,6 +31,7 @@ const allowed: Record<string, string> = {
   'deposits/findEventTargets': 'the webhook acts for nobody',
   'deposits/findDepositsByKey': 'the webhook acts for nobody',
   'ledger/listStatement': 'of an account that findAccount has found in scope',
+  'ledger/findEntryAt': 'of an account that findAccount has found in scope',
   'ledger/listTokenSums': 'the reconciliation, which is the administrators’',
   'notifications/claimNotifications': 'the mailer acts for nobody; who is told has been decided',
   'operation-categories/hasValues': 'only whether any value exists, for whoever edits the definition',

@@ -39,7 +39,7 @@ const idempotencyKey: Parameter = {
 const meanings: Record<string, string> = {
   200: 'Success',
   201: 'Created',
-  202: 'Waits for approval',
+  202: 'Accepted: it waits for approval, or is done in the background',
   204: 'Done; no content',
   302: 'Redirect',
   400: 'The request is not valid; details name the fields',

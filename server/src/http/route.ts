@@ -30,6 +30,8 @@ type RouteSpec = {
   body?: TSchema
   /** Schemas of the successful answers by status; null for an answer without a body. */
   answers: Record<number, TSchema | null>
+  /** Media types of files that a 200 may be instead of JSON. */
+  files?: readonly string[]
   /** Statuses of errors beyond those that follow from the rest (400, 401, 403, 404 for a vault, 429, 500, 503). */
   errors?: number[]
 }
@@ -52,6 +54,7 @@ export function route<const S extends RouteSpec>(spec: S): { schema: Schema<S>; 
   for (const [status, schema] of Object.entries(spec.answers)) {
     response[Number(status)] = schema === null ? { type: 'null', description: 'No content' } : byName(schema)
   }
+  if (spec.files !== undefined) response[200] = withFiles(response[200], spec.files)
   for (const status of [...errors].sort()) response[status] = Ref(ErrorSchema)
   const schema = {
     operationId: spec.operationId,
@@ -65,6 +68,14 @@ export function route<const S extends RouteSpec>(spec: S): { schema: Schema<S>; 
     response,
   }
   return { schema: schema as unknown as Schema<S>, config: { access: spec.access } }
+}
+
+/** An answer that is JSON, if it ever is, or a file of one of the media types. */
+function withFiles(json: unknown, mediaTypes: readonly string[]): object {
+  const file = { schema: { type: 'string', format: 'binary', examples: ['(bytes of the file)'] } }
+  const content: Record<string, unknown> = json === undefined ? {} : { 'application/json': { schema: json } }
+  for (const type of mediaTypes) content[type] = file
+  return { description: 'Success', content }
 }
 
 /** A component is referred to, never repeated, so that clients get one type for it. */

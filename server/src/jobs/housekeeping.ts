@@ -2,7 +2,12 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../db/client.ts'
 import { inTransaction } from '../db/transaction.ts'
 import type { Deps } from '../deps.ts'
-import { idempotencyTtlHours, purgedRowsPerTransactionMax, signInAttemptTtlHours } from '../lib/limits.ts'
+import {
+  exportRecordTtlHours,
+  idempotencyTtlHours,
+  purgedRowsPerTransactionMax,
+  signInAttemptTtlHours,
+} from '../lib/limits.ts'
 import { repeat } from './repeat.ts'
 
 const pauseMilliseconds = 600_000
@@ -12,12 +17,18 @@ export function startHousekeeping(deps: Deps): () => Promise<void> {
   return repeat(deps, 'housekeeping', pauseMilliseconds, () => keepHouse(deps))
 }
 
-/** Removes stored answers, magic links, sign-in attempts and sessions that are over; one node at a time. */
+/** Removes stored answers, magic links, sign-in attempts, files of reports and sessions that are over; one node at a time. */
 export async function keepHouse({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
   const now = clock()
   await purge(db, 'idempotency_keys', sql`created_at < ${hoursBefore(now, idempotencyTtlHours)}`)
   await purge(db, 'magic_links', sql`expires_at < ${now}`)
   await purge(db, 'sign_in_attempts', sql`attempted_at < ${hoursBefore(now, signInAttemptTtlHours)}`)
+  await purge(
+    db,
+    'report_export_chunks',
+    sql`(vault_id, export_id) in (select vault_id, id from report_exports where expires_at < ${now})`,
+  )
+  await purge(db, 'report_exports', sql`expires_at < ${hoursBefore(now, exportRecordTtlHours)}`)
   await purge(db, 'sessions', sql`expires_at < ${now} or ends_at < ${now}`)
 }
 

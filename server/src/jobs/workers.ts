@@ -4,6 +4,7 @@ import { startTransferDelivery } from './deliver-transfers.ts'
 import { startApprovalExpiry } from './expire-approvals.ts'
 import { jobHandlers } from './handlers.ts'
 import { startHousekeeping } from './housekeeping.ts'
+import { startExports } from './make-exports.ts'
 import { startRatePolling } from './poll-rates.ts'
 import { startSealing } from './seal-audit.ts'
 import { startNotifications } from './send-notifications.ts'
@@ -30,6 +31,7 @@ export async function startWorkers(deps: Deps): Promise<() => Promise<void>> {
     startApprovalExpiry(deps),
     startRatePolling(deps),
     startNotifications(deps),
+    startExports(deps),
   ]
   return async () => {
     await Promise.all([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decodeCursor, encodeCursor, pageOf, toPage } from './cursor.ts'
+import { cursorTag, decodeCursor, encodeCursor, pageOf, toPage, toTaggedPage } from './cursor.ts'
 import { newId } from './ids.ts'
 
 const at = new Date('2026-01-31T09:30:00.123Z')
@@ -21,6 +21,23 @@ describe('cursors', () => {
     Buffer.from(`1769851800123.${newId()}' or 1=1`).toString('base64url'),
   ])('that are not ours are refused: %s', (cursor) => {
     expect(() => decodeCursor(cursor)).toThrow('cursor: is not a cursor of this list')
+  })
+
+  it('with a tag fit the list with this tag only', () => {
+    const position = { createdAt: at, id: newId(at) }
+    const tag = cursorTag({ list: 'history', status: 'pending', from: at })
+    expect(tag).toMatch(/^[\w-]{8}$/)
+    expect(cursorTag({ from: at, status: 'pending', list: 'history' })).toBe(tag)
+    expect(cursorTag({ from: at, status: 'pending', list: 'transfers' })).not.toBe(tag)
+    expect(decodeCursor(encodeCursor(position, tag), tag)).toEqual(position)
+    const refused = 'is not a cursor of this list with these filters'
+    expect(() => decodeCursor(encodeCursor(position, tag), cursorTag({}))).toThrow(refused)
+    expect(() => decodeCursor(encodeCursor(position, tag))).toThrow(refused)
+    expect(() => decodeCursor(encodeCursor(position), tag)).toThrow(refused)
+    expect(() => pageOf({ cursor: encodeCursor(position) }, tag)).toThrow(refused)
+    const page = toTaggedPage({ rows: [1, 2], next: position }, tag, String)
+    expect(page).toEqual({ items: ['1', '2'], nextCursor: encodeCursor(position, tag) })
+    expect(toTaggedPage({ rows: [], next: null }, tag, String)).toEqual({ items: [], nextCursor: null })
   })
 
   it('end with the last page', () => {

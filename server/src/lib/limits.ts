@@ -102,3 +102,19 @@ export const addressIndexAttemptsMax = 25
 export const reportYearsMax = 100
 export const reportDayBucketYearsMax = 10
 export const reportStatementMilliseconds = 120_000
+
+/** Exports: orders of one caller that are open at a time, and finished files of theirs that are kept. */
+export const exportsOpenPerCallerMax = 3
+export const exportsKeptPerCallerMax = 20
+export const exportTtlHours = 24
+/** How long the order stays known after its file is gone. */
+export const exportRecordTtlHours = 720
+export const exportBytesMax = 1_073_741_824
+export const exportChunkBytes = 1_048_576
+/** Whoever makes an export says so this often, and is thought dead when not heard of for a lease. */
+export const exportHeartbeatMilliseconds = 10_000
+export const exportLeaseSeconds = 60
+export const exportAttemptsMax = 3
+/** Files that one node sends at a time while it makes them, and how long that may take; the others are exports. */
+export const inlineFilesMax = 4
+export const inlineFileMilliseconds = 120_000

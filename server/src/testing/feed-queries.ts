@@ -39,3 +39,9 @@ export function feedQueries({ idOf, operations }: FeedWorld): Record<string, Fee
     to: by({ to: second(operations / 3) }),
   }
 }
+
+/** Both at once; where both name the same filter, the second one's value. */
+export function combineQueries(one: FeedQuery, other: FeedQuery): FeedQuery {
+  const given = Object.entries(other.filters).filter(([, value]) => value !== null)
+  return { ...one, ...other, filters: { ...one.filters, ...Object.fromEntries(given) } }
+}

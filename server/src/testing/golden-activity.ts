@@ -88,21 +88,21 @@ export const golden: Activity = {
   calendar: cutInterval(interval, 'UTC', 'day'),
   isCounted: (status) => status === 'confirmed',
   overall: [
-    overall({ ...coinIn, smallest: 100n, largest: 250n, largestUsd: 2505n }, '01T10:00', '02T10:00', { unmatched: 0 }),
-    overall({ ...dollarIn, smallest: 7n, largest: 7n, largestUsd: null }, '02T11:00', '02T11:00', {
+    overall({ ...coinIn, largestUsd: 2505n }, '01T10:00', '02T10:00', { unmatched: 0 }),
+    overall({ ...dollarIn, largestUsd: null }, '02T11:00', '02T11:00', {
       unmatched: 1,
       withoutBlockchainTime: 1,
     }),
-    overall({ ...coinOut, smallest: 51n, largest: 51n, largestUsd: 510n }, '04T09:00', '04T09:00', {
+    overall({ ...coinOut, largestUsd: 510n }, '04T09:00', '04T09:00', {
       uncategorized: 1,
     }),
-    overall({ ...dollarOut, smallest: 4n, largest: 4n, largestUsd: 400n }, '04T23:59', '04T23:59', {
+    overall({ ...dollarOut, largestUsd: 400n }, '04T23:59', '04T23:59', {
       withoutPaymentPurpose: 1,
     }),
-    overall({ ...failed, smallest: 9n, largest: 9n, largestUsd: 900n }, '04T12:00', '04T12:00', {
+    overall({ ...failed, largestUsd: 900n }, '04T12:00', '04T12:00', {
       withoutBusinessReference: 1,
     }),
-    overall({ ...waiting, smallest: 10n, largest: 10n, largestUsd: 100n }, '01T09:00', '01T09:00', {
+    overall({ ...waiting, largestUsd: 100n }, '01T09:00', '01T09:00', {
       retroactivelyMatched: 1,
       conflictingCounterparty: 1,
     }),
@@ -145,9 +145,9 @@ export const golden: Activity = {
     { ...dollarOut, key: 'u2' },
   ],
   hasReclassified: false,
-  medians: new Map([
-    ['coin', { tokenId: 'coin', lower: 100n, upper: 100n }],
-    ['dollar', { tokenId: 'dollar', lower: 4n, upper: 7n }],
+  orderStatistics: new Map([
+    ['coin', { smallest: 51n, lower: 100n, upper: 100n, largest: 250n }],
+    ['dollar', { smallest: 4n, lower: 4n, upper: 7n, largest: 7n }],
   ]),
   assets: new Map([
     [
@@ -183,7 +183,7 @@ export const nothing: Activity = {
   byAddress: [],
   byCategory: [],
   byOwner: [],
-  medians: new Map(),
+  orderStatistics: new Map(),
 }
 
 export const coin = (amount: string) => ({ ...named('coin'), amount })

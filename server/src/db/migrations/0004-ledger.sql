@@ -39,7 +39,8 @@ create table ledger_entries (
   debit_balance numeric(78, 0) check (debit_balance >= 0),
   credit_balance numeric(78, 0) check (credit_balance >= 0),
   created_at timestamptz(3) not null,
-  primary key (vault_id, sequence),
+  -- The sequence leads, so that every entry is appended: by vault, the pages of this index would stay half empty.
+  primary key (sequence, vault_id),
   -- The token is part of both keys: no entry can move one token out and another in.
   foreign key (vault_id, token_id, debit_account) references ledger_accounts (vault_id, token_id, number),
   foreign key (vault_id, token_id, credit_account) references ledger_accounts (vault_id, token_id, number),

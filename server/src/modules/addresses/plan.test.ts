@@ -114,15 +114,19 @@ type Plan = {
   'Node Type': string
   'Relation Name'?: string
   'Actual Loops': number
+  'Rows Removed by Filter'?: number
   'Shared Hit Blocks': number
   'Shared Read Blocks': number
   Plans?: Plan[]
 }
 
-/** Runs what `work` runs once more, explained: how many rows it gave, how many pages it read, what it scanned whole. */
+/**
+ * Runs what `work` runs once more, explained: how many rows it gave, how many of large tables it looked at in vain, how
+ * many pages it read, and what it scanned whole.
+ */
 async function explain<Row>(
   work: (db: Db) => Promise<Row[]>,
-): Promise<{ rows: number; buffers: number; scans: string[] }> {
+): Promise<{ rows: number; discarded: number; buffers: number; scans: string[] }> {
   statements.length = 0
   const rows = (await work(db)).length
   expect(statements).toHaveLength(1)
@@ -133,7 +137,14 @@ async function explain<Row>(
   // What a plan holds in readiness, such as the sum over the vault for its own accounts, is no scan until it runs.
   const scanned = nodes(root).filter((node) => node['Node Type'] === 'Seq Scan' && node['Actual Loops'] > 0)
   const scans = scanned.map((node) => node['Relation Name'] ?? '').filter((table) => large.includes(table))
-  return { rows, buffers: root['Shared Hit Blocks'] + root['Shared Read Blocks'], scans }
+  const ofLarge = nodes(root).filter((node) => large.includes(node['Relation Name'] ?? ''))
+  const discarded = ofLarge.map((node) => (node['Rows Removed by Filter'] ?? 0) * node['Actual Loops'])
+  return {
+    rows,
+    discarded: discarded.reduce((sum, one) => sum + one, 0),
+    buffers: root['Shared Hit Blocks'] + root['Shared Read Blocks'],
+    scans,
+  }
 }
 
 const list =
@@ -151,6 +162,7 @@ describe('20,000 addresses of 200 owners', () => {
     const found = await explain(list(addressScopeOf(reader, wanted)))
     expect(found.rows).toBe(rows)
     expect(found.scans).toEqual([])
+    expect(found.discarded).toBeLessThanOrEqual(2 * found.rows)
     expect(found.buffers / found.rows).toBeLessThan(30)
   })
 
@@ -162,6 +174,7 @@ describe('20,000 addresses of 200 owners', () => {
     const found = await explain((on) => listAddresses(on, scope, {}, { after, limit }))
     expect(found.rows).toBe(limit + 1)
     expect(found.scans).toEqual([])
+    expect(found.discarded).toBeLessThanOrEqual(2 * found.rows)
     expect(found.buffers / found.rows).toBeLessThan(30)
   })
 
@@ -169,6 +182,7 @@ describe('20,000 addresses of 200 owners', () => {
     const found = await explain(list(addressScopeOf({ ...reader, isAdmin: true })))
     expect(found.rows).toBe(limit + 1)
     expect(found.scans).toEqual([])
+    expect(found.discarded).toBeLessThanOrEqual(2 * found.rows)
     expect(found.buffers / found.rows).toBeLessThan(30)
   })
 
@@ -184,8 +198,9 @@ describe('20,000 addresses of 200 owners', () => {
       (on: Db) => listTotals(on, scope, filter),
       (on: Db) => listAccounts(on, scope, { ...filter, purpose: null, after: null, limit }),
     ]) {
-      const { scans, buffers } = await explain<unknown>(work)
+      const { scans, buffers, discarded } = await explain<unknown>(work)
       expect(scans).toEqual([])
+      expect(discarded).toBe(0)
       expect(buffers / count).toBeLessThan(10)
     }
   })

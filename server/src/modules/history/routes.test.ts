@@ -1,8 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { newId } from '../../lib/ids.ts'
 import type { Person } from '../../testing/app.ts'
 import { fakeTxHash } from '../../testing/fake-wallet.ts'
 import {
   addMember,
+  allowAll,
   createAddress,
   createVaultFixture,
   deposit,
@@ -274,6 +276,113 @@ describe('filters', () => {
     expect(await idsOf(`txHash=${fakeTxHash(id)}`, bench.vault.admin)).toEqual([received.body.depositId, id])
   })
 
+  it('by counterparty on either side, by its address and by the groups that it is in now', async () => {
+    const person = await newcomer()
+    const { address, depositId } = await addressOf(person)
+    const [ours, theirs] = ['0x1111111111111111111111111111111111111111', '0x2222222222222222222222222222222222222222']
+    await allowAll(bench.vault, 'counterparty_create')
+    const create = async (name: string, at: string) => {
+      const body = { name, kind: 'company', addresses: [{ network: 'ethereum', address: at }] }
+      const created = await bench.vault.admin.post('/vaults/main-vault/counterparties', body)
+      expect(created.status).toBe(201)
+      return created.body
+    }
+    const [supplier, customer] = [await create('Supplier', ours!), await create('Customer', theirs!)]
+    const out = await ordered(person, address.id, '2', { toAddress: ours })
+    const received = await deposit(bench.test, { address: address.address, amount: '3', fromAddress: theirs })
+    const groupId = newId()
+    const now = new Date()
+    await bench.sql(
+      `insert into counterparty_groups (vault_id, id, code, name, created_at, updated_at) values ($1, $2, 'g', 'G', $3, $3)`,
+      [bench.vault.id, groupId, now],
+    )
+    const join = (id: string) =>
+      bench.sql('insert into counterparty_group_memberships values ($1, $2, $3, $4)', [
+        bench.vault.id,
+        groupId,
+        id,
+        now,
+      ])
+    const inn = received.body.depositId
+    expect(await idsOf(`counterpartyId=${supplier.id}`, person)).toEqual([out])
+    expect(await idsOf(`counterpartyId=${customer.id}`, person)).toEqual([inn])
+    expect(await idsOf(`counterpartyAddressId=${customer.addresses[0].id}`, person)).toEqual([inn])
+    expect(await idsOf(`counterpartyGroupId=${groupId}`, person)).toEqual([])
+    await join(customer.id)
+    expect(await idsOf(`counterpartyGroupId=${groupId}`, person)).toEqual([inn])
+    await join(supplier.id)
+    expect(await idsOf(`counterpartyGroupId=${groupId}`, person)).toEqual([inn, out])
+    expect(await idsOf(`counterpartyGroupId=${groupId}&counterpartyId=${supplier.id}`, person)).toEqual([out])
+    expect(await idsOf('', person)).toEqual([inn, out, depositId])
+  })
+
+  it('by category as far as the caller sees it, and by purpose, however long', async () => {
+    const person = await newcomer()
+    const { address, depositId } = await addressOf(person)
+    const longest = String.fromCodePoint(...Array.from({ length: 1_000 }, (_, i) => 0x20000 + ((i * 7919) % 40_000)))
+    const id = await ordered(person, address.id, '1', { metadata: { paymentPurpose: longest } })
+    const near = await ordered(person, address.id, '1', { metadata: { paymentPurpose: 'Invoice 1' } })
+    expect(await idsOf(`paymentPurpose=${encodeURIComponent(longest)}`, person)).toEqual([id])
+    expect(await idsOf(`paymentPurpose=${encodeURIComponent(longest)}`, bench.vault.admin)).toEqual([id])
+    expect(await idsOf('paymentPurpose=Invoice%201', person)).toEqual([near])
+    expect(await idsOf('paymentPurpose=invoice%201', person)).toEqual([])
+
+    for (const [key, viewScope] of [
+      ['hidden', 'restricted'],
+      ['shown', 'vault_members'],
+    ]) {
+      const categoryId = newId()
+      await bench.sql(
+        `insert into operation_categories (vault_id, id, key, name, applies_to, view_scope, assign_scope, edit_scope,
+           approval_scope, approval_threshold, allow_initiator_approval, created_by_id, updated_by_id, created_at, updated_at)
+         values ($1, $2, $3, 'Category', 'both', $4, 'vault_members', 'vault_members', 'none', 0, false, 'x', 'x', now(), now())`,
+        [bench.vault.id, categoryId, key, viewScope],
+      )
+      await bench.sql(
+        `insert into category_assignments (vault_id, id, operation_id, operation_type, operation_created_at, category_id,
+           values, assigned_by_id, created_at, updated_at)
+         select vault_id, $3, id, type, created_at, $4, '{}', 'x', now(), now() from operations where vault_id = $1 and id = $2`,
+        [bench.vault.id, depositId, newId(), categoryId],
+      )
+    }
+    const categoryFor = async (by: Person) =>
+      (await history('category=shown', by)).body.items.map((item: Item) => [item.id, item.metadata])
+    const metadata = { tags: [], paymentPurpose: null, note: null }
+    expect(await categoryFor(person)).toEqual([[depositId, { ...metadata, category: 'shown' }]])
+    expect(await categoryFor(bench.vault.admin)).toEqual([[depositId, { ...metadata, category: 'hidden' }]])
+    expect(await idsOf('category=hidden', person)).toEqual([])
+    expect(await idsOf('category=hidden', bench.vault.admin)).toEqual([depositId])
+    expect(await idsOf('category=none', bench.vault.admin)).toEqual([])
+  })
+
+  it('are part of the cursor: with others, or of another list, it is a 400', async () => {
+    const person = await newcomer()
+    const { address } = await addressOf(person)
+    const ids = []
+    for (let i = 0; i < 3; i += 1) ids.unshift(await ordered(person, address.id, '1'))
+    const { nextCursor } = (await history('direction=out&limit=1', person)).body
+    const withCursor = (query: string, by = person) => history(`${query}&cursor=${nextCursor}`, by)
+    expect((await withCursor('direction=out&limit=2')).body.items.map((item: Item) => item.id)).toEqual(ids.slice(1))
+    const others = [
+      '',
+      'direction=in',
+      'direction=out&from=2020-01-01',
+      'direction=out&includeShared=true',
+      'status=pending',
+    ]
+    for (const query of others) {
+      const { status, body } = await withCursor(query)
+      expect([query, status, body.details?.[0]?.field]).toEqual([query, 400, 'cursor'])
+    }
+    expect((await withCursor('direction=out', bench.vault.admin)).status).toBe(400)
+    expect((await withCursor('direction=out', bench.owner)).status).toBe(400)
+    expect((await person.get(`/vaults/main-vault/transfers?cursor=${nextCursor}`)).status).toBe(400)
+    expect((await person.get(`/vaults/main-vault/deposits?cursor=${nextCursor}`)).status).toBe(400)
+    // A cursor without a tag is that of a plain list.
+    const plain = Buffer.from(Buffer.from(nextCursor, 'base64url').toString().split('.').slice(0, 2).join('.'))
+    expect((await history(`direction=out&cursor=${plain.toString('base64url')}`, person)).status).toBe(400)
+  })
+
   it('that do not exist or make no sense are a 400', async () => {
     const bad = [
       'from=yesterday',
@@ -290,6 +399,9 @@ describe('filters', () => {
       'awaitingMyApproval=yes',
       'assets=USDT',
       'Direction=in',
+      'category=',
+      'paymentPurpose=',
+      'tags=march',
     ]
     for (const query of bad) {
       const { status, body } = await history(query, bench.owner)

@@ -12,7 +12,13 @@ export type ReportDocument = {
 
 export type Fact = { label: string; value: string }
 export type Table = { title: string; columns: Column[]; rows: Iterable<Row> | AsyncIterable<Row> }
-export type Column = { key: string; label: string; kind: ColumnKind }
+export type Column = {
+  key: string
+  label: string
+  kind: ColumnKind
+  /** Left out on paper, where there is little room, because other columns of the row say the same. */
+  isOmittedInPrint?: boolean
+}
 export type ColumnKind = 'text' | 'integer' | 'amount' | 'usd' | 'percent' | 'timestamp'
 export type Cell = string | number | null
 export type Row = Record<string, Cell>

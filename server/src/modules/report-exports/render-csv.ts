@@ -1,5 +1,13 @@
 import { stringify } from 'csv-stringify/sync'
-import { type Cell, type Column, inLots, isNumeric, isPlainNumber, type OnRows, type ReportDocument } from './document.ts'
+import {
+  type Cell,
+  type Column,
+  inLots,
+  isNumeric,
+  isPlainNumber,
+  type OnRows,
+  type ReportDocument,
+} from './document.ts'
 
 const rowsPerLot = 500
 const byteOrderMark = '\uFEFF'

@@ -97,7 +97,8 @@ function createArchive(mtime: Date) {
   }
   return {
     open(path: string): void {
-      part = new ZipDeflate(path, { level: 3, mtime })
+      part = new ZipDeflate(path, { level: 3 })
+      part.mtime = mtime
       bytesOfPart = 0
       zip.add(part)
     },

@@ -39,8 +39,6 @@ export type Keyed<Key> = Group & { key: Key }
 
 /** A group over everything in the report, with what only the whole needs. */
 export type Overall = Group & {
-  smallest: bigint
-  largest: bigint
   /** In cents; null when none has a USD value. */
   largestUsd: bigint | null
   firstAt: Date
@@ -61,7 +59,8 @@ export type Faults = {
   reclassified: number
 }
 
-export type Median = { tokenId: string; lower: bigint; upper: bigint }
+/** The least, the two middle and the greatest of the amounts that count; raw. */
+export type OrderStatistics = { smallest: bigint; lower: bigint; upper: bigint; largest: bigint }
 
 export type CounterpartyDetails = { name: string; kind: string }
 export type AddressDetails = {
@@ -95,7 +94,8 @@ export type Activity = {
   byOwner: Keyed<string>[]
   /** Whether the address book says of any operation otherwise than it did when that was created. */
   hasReclassified: boolean
-  medians: ReadonlyMap<string, Median>
+  /** By token. */
+  orderStatistics: ReadonlyMap<string, OrderStatistics>
   counterparties: ReadonlyMap<string, CounterpartyDetails>
   addresses: ReadonlyMap<string, AddressDetails>
   owners: ReadonlyMap<string, OwnerDetails>

@@ -8,10 +8,10 @@ import { isReported, type OperationFilter } from './operation-filter.ts'
 import {
   approvalMilliseconds,
   findOwners,
-  middles,
   neededApproval,
   summarizeVotes,
   type TimesRow,
+  timesOf,
   toTimes,
   wasApproved,
 } from './queries.ts'
@@ -68,8 +68,7 @@ async function listPolicies(trx: Trx, filter: OperationFilter, interval: Interva
       count(*) filter (where not bypassed and status = 'rejected')::float8 as rejected,
       count(*) filter (where not bypassed and status = 'cancelled')::float8 as cancelled,
       count(*) filter (where not bypassed and status = 'awaiting_approval')::float8 as waiting,
-      count(waited)::float8 as timed, sum(waited) as sum,
-      (percentile_disc(${middles}) within group (order by waited))::text[] as middles, max(waited) as longest
+      ${timesOf}
     from asked group by policy_id order by required desc, policy_id`.execute(trx)
   return rows
 }
@@ -100,8 +99,7 @@ async function listApprovers(trx: Trx, filter: OperationFilter, interval: Interv
     )
     select user_id, count(*)::float8 as asked, count(*) filter (where decision = 'approve')::float8 as approved,
       count(*) filter (where decision = 'reject')::float8 as rejected, count(*) filter (where decision is null)::float8 as silent,
-      count(waited)::float8 as timed, sum(waited) as sum,
-      (percentile_disc(${middles}) within group (order by waited))::text[] as middles, max(waited) as longest
+      ${timesOf}
     from votes group by user_id order by asked desc, user_id`.execute(trx)
   return rows
 }

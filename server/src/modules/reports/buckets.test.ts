@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { countDays, cutInterval, type GroupBy, isZone, parseInstant, previousInterval } from './buckets.ts'
+import { cutInterval, type GroupBy, isLongerThan, isZone, parseInstant, previousInterval } from './buckets.ts'
 
 const cut = (from: string, to: string, zone: string, groupBy: GroupBy = 'day') =>
   cutInterval({ from: new Date(from), to: new Date(to) }, zone, groupBy).buckets.map(({ start }) => start.toISOString())
@@ -79,11 +79,13 @@ describe('days of a zone', () => {
     ])
   })
 
-  it('counts days without making them', () => {
-    const days = (from: string, to: string, zone = 'UTC') => countDays({ from: new Date(from), to: new Date(to) }, zone)
-    expect(days('2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z')).toBe(1)
-    expect(days('2026-03-01T23:00:00Z', '2026-03-02T00:00:00.001Z')).toBe(2)
-    expect(days('2026-03-01T22:59:59Z', '2026-03-02T23:00:00Z', 'Europe/Berlin')).toBe(2)
+  it('knows the longest interval to the millisecond', () => {
+    const isLonger = (to: string, zone: string) =>
+      isLongerThan({ from: new Date('2026-03-01T00:00:00.000Z'), to: new Date(to) }, zone, 10)
+    expect([isLonger('2036-03-01T00:00:00.000Z', 'UTC'), isLonger('2036-03-01T00:00:00.001Z', 'UTC')]).toEqual([
+      false,
+      true,
+    ])
   })
 })
 

@@ -100,10 +100,9 @@ export function daysBefore(instant: Date, zone: string, days: number): Date {
   return startOfDay(atZone(instant, zone).toPlainDate().subtract({ days }), zone)
 }
 
-/** How many days of the calendar the interval touches, without making them. */
-export function countDays({ from, to }: Interval, zone: string): number {
-  const last = new Date(to.getTime() - 1)
-  return atZone(from, zone).toPlainDate().until(atZone(last, zone).toPlainDate(), { largestUnit: 'day' }).days + 1
+/** Whether the interval ends later than so many years after its beginning, on the calendar of the zone. */
+export function isLongerThan({ from, to }: Interval, zone: string, years: number): boolean {
+  return atZone(from, zone).add({ years }).epochMilliseconds < to.getTime()
 }
 
 const atZone = (instant: Date, zone: string) =>

@@ -10,7 +10,7 @@ import { breakDownByOwnAddress } from './blocks/by-own-address.ts'
 import { breakDownByStatus } from './blocks/by-status.ts'
 import { type Compared, compareIntervals } from './blocks/comparison.ts'
 import { assessDataQuality, type OtherFaults } from './blocks/data-quality.ts'
-import { type Noticed, observe } from './blocks/observations.ts'
+import { type Noticed, observe, slowApprovalMilliseconds } from './blocks/observations.ts'
 import { summarize } from './blocks/summary.ts'
 import { lineUp } from './blocks/timeline.ts'
 import { cutInterval, type Interval, previousInterval } from './buckets.ts'
@@ -27,7 +27,8 @@ import {
   findCounterparties,
   findOwners,
   listAccountDifferences,
-  listMedians,
+  listOrderStatistics,
+  listVotesByPolicy,
   summarizeVotes,
   sumOperations,
 } from './queries.ts'
@@ -80,7 +81,7 @@ export async function readFacts(trx: Trx, request: ActivityRequest): Promise<Act
     hasReclassified:
       filter.counterpartyClassification === 'current' && groups.overall.some(({ faults }) => faults.reclassified > 0),
     assets: await findAssets(trx, [...new Set(groups.overall.map(({ tokenId }) => tokenId))]),
-    medians: await listMedians(trx, filter, interval),
+    orderStatistics: await listOrderStatistics(trx, filter, interval),
     counterparties: await findCounterparties(trx, filter, interval, keysOf(groups.byCounterparty)),
     addresses,
     owners: byOwner.length === 0 ? new Map() : await findOwners(trx, keysOf(byOwner)),
@@ -88,7 +89,7 @@ export async function readFacts(trx: Trx, request: ActivityRequest): Promise<Act
   return {
     activity,
     approvals,
-    noticed: { ...noticed, approvalsByPolicy: approvals.byPolicy },
+    noticed: { ...noticed, approvalsByPolicy: await readSlowPolicies(trx, request, approvals) },
     otherFaults: {
       operationsWithoutSelectedDate: await countUndated(trx, filter, interval),
       invalidOperationRelations: await countInvalidRelations(trx, filter, interval),
@@ -97,6 +98,12 @@ export async function readFacts(trx: Trx, request: ActivityRequest): Promise<Act
     },
     previous: await readPrevious(trx, request),
   }
+}
+
+/** No policy can be slow when not even the longest wait was. */
+async function readSlowPolicies(trx: Trx, { filter, interval }: ActivityRequest, { times }: Approvals) {
+  const longest = times === null ? 0n : times.longest
+  return longest < slowApprovalMilliseconds ? [] : listVotesByPolicy(trx, filter, interval)
 }
 
 async function readPrevious(trx: Trx, { comparison, filter, interval, timezone }: ActivityRequest) {

@@ -15,8 +15,7 @@ import {
   invalidRelations,
   lacksBlockchainTime,
   lacksBusinessReference,
-  lacksFirstEntry,
-  lacksLastEntry,
+  lacksEntry,
   lacksPaymentPurpose,
   lacksUsdRate,
   listAccountDifferences,
@@ -136,7 +135,7 @@ function faultOf(
     case 'invalidOperationRelations':
       return sql`o.id in (select invalid.source_operation_id from (${invalidRelations(filter, interval)}) invalid)`
     case 'missingLedgerEntries':
-      return sql`(${lacksFirstEntry} or ${lacksLastEntry})`
+      return lacksEntry
   }
 }
 

@@ -11,7 +11,7 @@ import {
   thresholds,
 } from './blocks/observations.ts'
 import type { Interval } from './buckets.ts'
-import { flowOf, grossUsd } from './flows.ts'
+import { compareText, flowOf, grossUsd } from './flows.ts'
 import { isCounted, isReported, type OperationFilter } from './operation-filter.ts'
 import type { Groups } from './queries.ts'
 import { lacksUsdRate } from './queries.ts'
@@ -24,10 +24,9 @@ export async function noticeOperations(
   groups: Groups,
   isCountedStatus: Activity['isCounted'],
 ) {
-  const counterpartyIds = groups.byCounterparty.flatMap(({ key }) => (key === null ? [] : [key]))
   return {
     largeOperations: await listLargeOperations(trx, filter, interval, groups, isCountedStatus),
-    newCounterparties: await listNewCounterparties(trx, filter, interval, [...new Set(counterpartyIds)]),
+    newCounterparties: await listNewCounterparties(trx, filter, interval, groups),
     awakenedAddresses: await listAwakened(trx, filter, interval, [...new Set(groups.byAddress.map(({ key }) => key))]),
     ratelessTokens: groups.overall.some(({ count, rated }) => rated < count)
       ? await listRatelessTokens(trx, filter, interval)
@@ -66,22 +65,30 @@ async function listNewCounterparties(
   trx: Trx,
   filter: OperationFilter,
   interval: Interval,
-  ids: string[],
+  { byCounterparty, overall }: Groups,
 ): Promise<NewCounterparty[]> {
-  if (ids.length === 0) return []
+  const counts = new Map<string, number>()
+  for (const { key, count } of byCounterparty) if (key !== null) counts.set(key, (counts.get(key) ?? 0) + count)
+  if (counts.size === 0) return []
   const { vaultId } = filter.scope
-  const { rows } = await sql<NewCounterparty>`
-    select fresh.id, c.name, count(*)::float8 as count
-    from (
-      select w.id from unnest(${ids}::text[]) w(id) where not exists (
-        select from operations o where o.vault_id = ${vaultId} and o.counterparty_id = w.id
-          and o.created_at < ${interval.from} and ${isOperationInScope(filter.scope, 'o')})
-    ) fresh
-    join counterparties c on c.vault_id = ${vaultId} and c.id = fresh.id
-    join operations o on o.vault_id = ${vaultId} and o.counterparty_id = fresh.id
-    where ${isReported(filter, interval)}
-    group by fresh.id, c.name order by count(*) desc, fresh.id limit ${thresholds.newCounterpartiesMax}`.execute(trx)
-  return rows
+  const { rows: fresh } = await sql<{ id: string; name: string }>`
+    select c.id, c.name from counterparties c
+    where c.vault_id = ${vaultId} and c.id = any(${[...counts.keys()]}::text[]) and not exists (
+      select from operations o where o.vault_id = ${vaultId} and o.counterparty_id = c.id
+        and o.created_at < ${interval.from} and ${isOperationInScope(filter.scope, 'o')})`.execute(trx)
+  const found = fresh
+    .map(({ id, name }) => ({ id, name, count: counts.get(id)! }))
+    .sort((a, b) => b.count - a.count || compareText(a.id, b.id))
+    .slice(0, thresholds.newCounterpartiesMax)
+  const isReclassified = overall.some(({ faults }) => faults.reclassified > 0)
+  if (!isReclassified || filter.counterpartyClassification === 'historical') return found
+  // The counts are by the address book as it is; history lists operations by what it said when they were created.
+  const { rows } = await sql<{ id: string; count: number }>`
+    select o.counterparty_id as id, count(*)::float8 as count from operations o
+    where ${isReported(filter, interval)} and o.counterparty_id = any(${found.map(({ id }) => id)}::text[])
+    group by o.counterparty_id`.execute(trx)
+  const countsThen = new Map(rows.map(({ id, count }) => [id, count]))
+  return found.flatMap((one) => (countsThen.has(one.id) ? [{ ...one, count: countsThen.get(one.id)! }] : []))
 }
 
 /** Addresses of the report on which nothing happened for long before something did within the interval. */

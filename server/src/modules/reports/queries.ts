@@ -8,9 +8,9 @@ import type {
   CounterpartyDetails,
   Group,
   Keyed,
-  Median,
   OperationStatus,
   OperationType,
+  OrderStatistics,
   Overall,
   OwnerDetails,
 } from './activity.ts'
@@ -42,8 +42,6 @@ type GroupRow = {
   amount: string
   usd: string | null
   rated: number
-  smallest: string
-  largest: string
   largest_usd: string | null
   first_at: Date
   last_at: Date
@@ -93,11 +91,11 @@ export async function sumOperations(
     cells as materialized (
       select o.token_id, o.type, o.status,
         width_bucket(date_part('epoch', ${date}), ${starts}::float8[]) - 1 as day,
-        o.address_id, o.counterparty_id, o.counterparty_address_id,
+        ${onlyAddress(filter)} as address_id, o.counterparty_id, o.counterparty_address_id,
         ${has.laterEntries ? sql`later.counterparty_id` : sql`null::text`} as later_id,
         ${has.assignments ? sql`assigned.key` : sql`null::text`} as category,
         count(*) as count, sum(o.amount) as amount, sum(o.usd_value) as usd, count(o.usd_value) as rated,
-        min(o.amount) as smallest, max(o.amount) as largest, max(o.usd_value) as largest_usd,
+        max(o.usd_value) as largest_usd,
         min(${date}) as first_at, max(${date}) as last_at,
         count(*) filter (where ${lacksBlockchainTime}) as without_blockchain_time,
         count(*) filter (where ${lacksPaymentPurpose}) as without_payment_purpose,
@@ -112,7 +110,7 @@ export async function sumOperations(
       select cells.*, coalesce(cells.later_id, s.counterparty_id) as current_id
       from cells left join counterparty_addresses s on s.vault_id = ${vaultId} and s.id = cells.counterparty_address_id
     ), classified as (
-      select token_id, type, status, day, address_id, category, count, amount, usd, rated, smallest, largest, largest_usd,
+      select token_id, type, status, day, address_id, category, count, amount, usd, rated, largest_usd,
         first_at, last_at, without_blockchain_time, without_payment_purpose, without_business_reference, external,
         counterparty_id as historical_id, current_id, ${chosenId(filter.counterpartyClassification)} as chosen_id
       from found
@@ -120,7 +118,7 @@ export async function sumOperations(
     select grouping(day, address_id, chosen_id, category)::int as grouping, token_id, type, status,
       day, address_id, chosen_id as counterparty_id, category,
       sum(count)::float8 as count, sum(amount) as amount, sum(usd) as usd, sum(rated)::float8 as rated,
-      min(smallest) as smallest, max(largest) as largest, max(largest_usd) as largest_usd,
+      max(largest_usd) as largest_usd,
       min(first_at) as first_at, max(last_at) as last_at,
       sum(without_blockchain_time)::float8 as without_blockchain_time,
       sum(without_payment_purpose)::float8 as without_payment_purpose,
@@ -141,6 +139,12 @@ export async function sumOperations(
     byCounterparty: rowsOf(sets.byCounterparty).map((row) => ({ ...toGroup(row), key: row.counterparty_id })),
     byCategory: rowsOf(sets.byCategory).map((row) => ({ ...toGroup(row), key: row.category })),
   }
+}
+
+/** The address of every operation: a constant where there is only one, as each key of a million rows takes its time. */
+function onlyAddress({ addressIdLists }: OperationFilter): RawBuilder<unknown> {
+  const only = addressIdLists.find((ids) => ids.length === 1)
+  return only === undefined ? sql`o.address_id` : sql`${only[0]}::text`
 }
 
 const chosenId = (classification: Classification) =>
@@ -179,8 +183,6 @@ function toGroup({ token_id, type, status, count, amount, usd, rated }: GroupRow
 function toOverall(row: GroupRow): Overall {
   return {
     ...toGroup(row),
-    smallest: BigInt(row.smallest),
-    largest: BigInt(row.largest),
     largestUsd: row.largest_usd === null ? null : centsOf(row.largest_usd),
     firstAt: row.first_at,
     lastAt: row.last_at,
@@ -203,16 +205,20 @@ function toOverall(row: GroupRow): Overall {
  */
 export const middles = sql`array[0.5, 0.500000001]::float8[]`
 
-/** The two middle amounts of every token, of the operations that count. */
-export async function listMedians(trx: Trx, filter: OperationFilter, interval: Interval): Promise<Map<string, Median>> {
-  const { rows } = await sql<{ token_id: string; middles: string[] }>`
-    select o.token_id, (percentile_disc(${middles}) within group (order by o.amount))::text[] as middles
+/** The least, the two middle and the greatest amount of every token, of the operations that count; one sort finds all. */
+export async function listOrderStatistics(
+  trx: Trx,
+  filter: OperationFilter,
+  interval: Interval,
+): Promise<Map<string, OrderStatistics>> {
+  const { rows } = await sql<{ token_id: string; found: string[] }>`
+    select o.token_id, (percentile_disc(array_cat(${middles}, array[0, 1]::float8[])) within group (order by o.amount))::text[] as found
     from operations o where ${isReported(filter, interval)} and ${isCounted(filter)} group by o.token_id`.execute(trx)
   return new Map(
-    rows.map(({ token_id, middles: [lower, upper] }) => [
-      token_id,
-      { tokenId: token_id, lower: BigInt(lower!), upper: BigInt(upper!) },
-    ]),
+    rows.map(({ token_id, found }) => {
+      const [lower, upper, smallest, largest] = found.map(BigInt)
+      return [token_id, { lower: lower!, upper: upper!, smallest: smallest!, largest: largest! }]
+    }),
   )
 }
 
@@ -313,46 +319,47 @@ export const wasApproved = sql<boolean>`o.status in ('pending', 'confirmed', 'fa
 export const approvalMilliseconds = sql`(select round(extract(epoch from max(v.voted_at) - o.created_at) * 1000)
   from approval_voters v where v.vault_id = o.vault_id and v.subject_id = o.id and v.decision = 'approve')`
 
-export type Approvals = {
-  counts: ApprovalCount[]
-  times: ApprovalTimes | null
-  byPolicy: { policyId: string; policyCode: string; count: number; times: ApprovalTimes }[]
-}
+export type Approvals = { counts: ApprovalCount[]; times: ApprovalTimes | null }
 
-type ApprovalRow = TimesRow & {
-  grouping: number
-  status: OperationStatus
-  policy_id: string | null
-  policy_code: string | null
-  count: number
-}
-
-/** Transfers of the report that needed votes: by status, approved ones in all, and approved ones by deciding policy. */
+/** Transfers of the report that needed votes: by status, and how long approved ones waited. */
 export async function summarizeVotes(trx: Trx, filter: OperationFilter, interval: Interval): Promise<Approvals> {
-  const { rows } = await sql<ApprovalRow>`
+  const { rows } = await sql<TimesRow & { status: OperationStatus | null; count: number }>`
     with asked as (
-      select o.status, t.decision_policy_id as policy_id, t.decision_policy_code as policy_code, ${wasApproved} as approved,
-        case when ${wasApproved} then ${approvalMilliseconds} end as waited
-      from operations o join transfers t on t.vault_id = o.vault_id and t.id = o.id
-      where ${isReported(filter, interval)} and ${neededApproval}
+      select o.status, case when ${wasApproved} then ${approvalMilliseconds} end as waited
+      from operations o where ${isReported(filter, interval)} and ${neededApproval}
     )
-    select grouping(status, policy_id)::int as grouping, status, policy_id, max(policy_code) as policy_code,
-      count(*)::float8 as count, count(waited)::float8 as timed, sum(waited) as sum,
-      (percentile_disc(${middles}) within group (order by waited))::text[] as middles, max(waited) as longest
-    from asked group by grouping sets ((status), (approved), (approved, policy_id))
-    having grouping(status) = 0 or approved
-    order by policy_id`.execute(trx)
-  const overall = rows.find((row) => row.grouping === 0b11)
+    select status, count(*)::float8 as count, ${timesOf}
+    from asked group by grouping sets ((status), ())`.execute(trx)
+  const overall = rows.find(({ status }) => status === null)
   return {
-    counts: rows.filter((row) => row.grouping === 0b01).map(({ status, count }) => ({ status, count })),
+    counts: rows.flatMap(({ status, count }) => (status === null ? [] : [{ status, count }])),
     times: overall === undefined ? null : toTimes(overall),
-    byPolicy: rows.flatMap((row) => {
-      const times = toTimes(row)
-      if (row.grouping !== 0b10 || row.policy_id === null || times === null) return []
-      return { policyId: row.policy_id, policyCode: row.policy_code!, count: row.count, times }
-    }),
   }
 }
+
+/** How long the approved transfers of each policy waited that decided about them. */
+export async function listVotesByPolicy(
+  trx: Trx,
+  filter: OperationFilter,
+  interval: Interval,
+): Promise<{ policyId: string; policyCode: string; times: ApprovalTimes }[]> {
+  const { rows } = await sql<TimesRow & { policy_id: string; policy_code: string }>`
+    with asked as (
+      select t.decision_policy_id as policy_id, t.decision_policy_code as policy_code, ${approvalMilliseconds} as waited
+      from operations o join transfers t on t.vault_id = o.vault_id and t.id = o.id
+      where ${isReported(filter, interval)} and ${neededApproval} and ${wasApproved} and t.decision_policy_id is not null
+    )
+    select policy_id, max(policy_code) as policy_code, ${timesOf}
+    from asked group by policy_id order by policy_id`.execute(trx)
+  return rows.flatMap((row) => {
+    const times = toTimes(row)
+    return times === null ? [] : [{ policyId: row.policy_id, policyCode: row.policy_code, times }]
+  })
+}
+
+/** SQL: what `toTimes` reads, of a column `waited` in milliseconds. */
+export const timesOf = sql`count(waited)::float8 as timed, sum(waited) as sum,
+  (percentile_disc(${middles}) within group (order by waited))::text[] as middles, max(waited) as longest`
 
 /** Waiting times in milliseconds, as numeric sums. */
 export type TimesRow = { timed: number; sum: string | null; middles: string[] | null; longest: string | null }
@@ -376,20 +383,19 @@ export async function countUndated(trx: Trx, filter: OperationFilter, interval: 
   return rows[0]!.count
 }
 
-/** SQL conditions: the books lack an entry that the operation `o` must have; the two halves of it, each one anti-join. */
-export const lacksFirstEntry = sql<boolean>`not exists (select from ledger_entries e where e.vault_id = o.vault_id
-  and e.operation_id = o.id and e.kind = case o.type when 'deposit' then 'deposit' else 'reserve' end)`
-export const lacksLastEntry = sql<boolean>`(o.type = 'transfer' and o.status in ('confirmed', 'failed', 'rejected', 'cancelled')
-  and not exists (select from ledger_entries e where e.vault_id = o.vault_id and e.operation_id = o.id
-    and e.kind = case o.status when 'confirmed' then 'settle' else 'release' end))`
+/**
+ * SQL condition: the books lack the entry that brought the operation `o` to its status: the deposit, the reservation of an
+ * open transfer, the settlement of a confirmed one, the release of any other. `strongroom ledger verify` checks all entries.
+ */
+export const lacksEntry = sql<boolean>`not exists (select from ledger_entries e where e.vault_id = o.vault_id
+  and e.operation_id = o.id and e.kind = case when o.type = 'deposit' then 'deposit' when o.status = 'confirmed' then 'settle'
+    when o.status in ('awaiting_approval', 'pending') then 'reserve' else 'release' end)`
 
 export async function countMissingEntries(trx: Trx, filter: OperationFilter, interval: Interval): Promise<number> {
-  const reported = isReported(filter, interval)
   const { rows } = await sql<{ count: number }>`
-    select count(*)::float8 as count from (
-      select o.id from operations o where ${reported} and ${lacksFirstEntry}
-      union
-      select o.id from operations o where ${reported} and ${lacksLastEntry}) lacking`.execute(trx)
+    select count(*)::float8 as count from operations o where ${isReported(filter, interval)} and ${lacksEntry}`.execute(
+    trx,
+  )
   return rows[0]!.count
 }
 

@@ -6,7 +6,7 @@ import { reportDayBucketYearsMax, reportYearsMax } from '../../lib/limits.ts'
 import { compareDecimals } from '../../lib/money.ts'
 import { type OperationStatus, operationStatuses } from './activity.ts'
 import type { ComparisonMode } from './blocks/comparison.ts'
-import { countDays, daysBefore, type GroupBy, type Interval, isZone, parseInstant } from './buckets.ts'
+import { daysBefore, type GroupBy, type Interval, isLongerThan, isZone, parseInstant } from './buckets.ts'
 import type { DateBasis, FieldCondition, OperationFilter } from './operation-filter.ts'
 import type { AddressActivityQuery, CommonQuery, FilterQuery } from './schema.ts'
 
@@ -70,8 +70,7 @@ function readInterval(query: { from?: string; to?: string }, timezone: string, n
 }
 
 function checkLength(interval: Interval, timezone: string, yearsMax: number, message: string): void {
-  // A year has at most 366 days, and the ends of the interval may fall into days that it only touches.
-  if (countDays(interval, timezone) > Math.ceil(yearsMax * 365.25) + 1) throw badRequest('to', message)
+  if (isLongerThan(interval, timezone, yearsMax)) throw badRequest('to', message)
 }
 
 /** @throws 400 naming the parameter, 403 when someone else than an administrator names another user */

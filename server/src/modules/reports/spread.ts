@@ -5,24 +5,19 @@ import { formatAverage, formatMedian } from './exact.ts'
 export type Spread = { average: string; median: string; minimum: bigint; maximum: bigint }
 
 /** The spread of every token that has operations which count. */
-export function spreadsOf({ overall, medians, assets, isCounted }: Activity): Map<string, Spread> {
-  const sums = new Map<string, { count: number; amount: bigint; minimum: bigint; maximum: bigint }>()
-  for (const { tokenId, status, count, amount, smallest, largest } of overall) {
+export function spreadsOf({ overall, orderStatistics, assets, isCounted }: Activity): Map<string, Spread> {
+  const sums = new Map<string, { count: number; amount: bigint }>()
+  for (const { tokenId, status, count, amount } of overall) {
     if (!isCounted(status)) continue
-    const sum = sums.get(tokenId) ?? { count: 0, amount: 0n, minimum: smallest, maximum: largest }
-    sums.set(tokenId, {
-      count: sum.count + count,
-      amount: sum.amount + amount,
-      minimum: smallest < sum.minimum ? smallest : sum.minimum,
-      maximum: largest > sum.maximum ? largest : sum.maximum,
-    })
+    const sum = sums.get(tokenId) ?? { count: 0, amount: 0n }
+    sums.set(tokenId, { count: sum.count + count, amount: sum.amount + amount })
   }
   return new Map(
-    [...sums].map(([tokenId, { count, amount, minimum, maximum }]) => {
+    [...sums].map(([tokenId, { count, amount }]) => {
       const { decimals } = assets.get(tokenId)!
-      const { lower, upper } = medians.get(tokenId)!
+      const { smallest, lower, upper, largest } = orderStatistics.get(tokenId)!
       const average = formatAverage(amount, count, decimals)
-      return [tokenId, { average, median: formatMedian(lower, upper, decimals), minimum, maximum }]
+      return [tokenId, { average, median: formatMedian(lower, upper, decimals), minimum: smallest, maximum: largest }]
     }),
   )
 }

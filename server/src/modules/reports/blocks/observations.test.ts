@@ -131,7 +131,6 @@ describe('observations', () => {
         {
           policyId: 'p1',
           policyCode: 'large',
-          count: 2,
           times: { count: 2, sum: 0n, lower: milliseconds, upper: milliseconds, longest: milliseconds },
         },
       ],

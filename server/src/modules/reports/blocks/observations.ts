@@ -25,6 +25,9 @@ export const thresholds = {
   slowApprovalHoursCritical: 48,
 } as const
 
+/** What a median wait must reach to be slow. */
+export const slowApprovalMilliseconds = BigInt(thresholds.slowApprovalHoursMin * 3_600_000)
+
 export type Observation = {
   code:
     | 'VOLUME_SPIKE'
@@ -58,7 +61,7 @@ export type LargeOperation = {
 }
 export type NewCounterparty = { id: string; name: string; count: number }
 export type AwakenedAddress = { id: string; lastBefore: Date; firstWithin: Date; count: number }
-export type SlowPolicy = { policyId: string; policyCode: string; count: number; times: ApprovalTimes }
+export type SlowPolicy = { policyId: string; policyCode: string; times: ApprovalTimes }
 export type RatelessToken = { tokenId: string; missing: number; operations: number; firstAt: Date; lastAt: Date }
 
 export type Noticed = {

@@ -1,0 +1,138 @@
+import { addressScopeOf } from '../server/src/access/address-scope.ts'
+import type { Db } from '../server/src/db/client.ts'
+import { listHistory } from '../server/src/modules/history/queries.ts'
+import { createCostMeter, type FeedCost } from '../server/src/testing/feed-cost.ts'
+import { combineQueries, type FeedQuery, feedQueries } from '../server/src/testing/feed-queries.ts'
+import { type FeedDatabase, withFeedDatabases } from './lib/feed-database.ts'
+import { createRecord, printGoals } from './lib/record.ts'
+
+/**
+ * What a page of the history costs by every filter, every two of them and 500 random larger sets, for an administrator
+ * and for a member: in 8 kB pages that PostgreSQL touches, which no other load on the machine changes. Ends with 1 when
+ * a goal is missed. BENCH_OPERATIONS is the size of the larger vault; at 10,000,000 filling it takes its time.
+ */
+const operations = Number(process.env.BENCH_OPERATIONS ?? 1_000_000)
+const fewOperations = 100_000
+const largerSets = 500
+/** A window of 10,000 rows, or five looks at each of 1,000 addresses, with a look at another table for each row. */
+const buffersMax = 50_000
+const deepPage = 10_000
+const limit = 20
+
+type Meter = ReturnType<typeof createCostMeter>
+const record = createRecord()
+const size = (of: number) => ({ operations: of, addresses: 10_000, members: 1_000, shared: 1_000 })
+await withFeedDatabases([size(fewOperations), size(operations)], async (small, large) => {
+  const [few, many] = [createCostMeter(small!.url), createCostMeter(large!.url)]
+  await measureFilters(many, large!)
+  await measureDepth(many, large!)
+  await measureGrowth(few, small!, many, large!)
+  await Promise.all([few.close(), many.close()])
+})
+printGoals(record)
+if (record.goals.some(({ isMet }) => !isMet)) process.exitCode = 1
+
+async function measureFilters(meter: Meter, { world }: FeedDatabase): Promise<void> {
+  const queries = feedQueries(world)
+  const names = Object.keys(queries)
+  const sets = names.flatMap((one, i) => names.slice(i).map((other) => (one === other ? [one] : [one, other])))
+  const next = createRandom(20_261_121)
+  for (let i = 0; i < largerSets; i += 1) {
+    sets.push(Array.from({ length: 3 + (next() % 6) }, () => names[next() % names.length]!))
+  }
+  for (const isAdmin of [true, false]) {
+    const costs: (FeedCost & { set: string })[] = []
+    for (const set of sets) {
+      const query = set.map((name) => queries[name]!).reduce(combineQueries)
+      costs.push({ set: set.join(' + '), ...(await costOf(meter, world, isAdmin, query)) })
+    }
+    const who = isAdmin ? 'administrator' : 'member'
+    const by = costs.toSorted((a, b) => a.buffers - b.buffers)
+    record.add(`${who}: sets of filters`, '', costs.length)
+    record.add(`${who}: buffers of a page, median`, '', by[Math.floor(by.length / 2)]!.buffers)
+    record.add(`${who}: buffers of a page, 99th percentile`, '', by[Math.floor(by.length * 0.99)]!.buffers)
+    const dearest = by.at(-1)!
+    record.add(`${who}: buffers of the dearest page (${dearest.set})`, '', dearest.buffers)
+    record.add(
+      `${who}: time in the database of the slowest page`,
+      'ms',
+      Math.max(...costs.map((cost) => cost.milliseconds)),
+    )
+    record.expect(`${who}: buffers of the dearest page`, dearest.buffers, 'at most', buffersMax)
+    record.expect(
+      `${who}: tables read from end to end`,
+      costs.filter((cost) => cost.seqScans.length > 0).length,
+      'at most',
+      0,
+    )
+  }
+}
+
+async function measureDepth(meter: Meter, { world }: FeedDatabase): Promise<void> {
+  const scope = scopeOf(world, true, {})
+  for (const name of ['none', 'direction=in', 'direction=out', 'flowType=external']) {
+    const { filters } = feedQueries(world)[name]!
+    let after: Awaited<ReturnType<typeof listHistory>>['next'] = null
+    const walked = Math.min(deepPage - 1, Math.floor(world.operations / 10 / limit))
+    // To page 10,000 in strides of a hundred rows, which is the same way.
+    for (let rows = 0; rows < walked * limit; rows += 100) {
+      after = (await listHistory(meter.db, scope, filters, { after, limit: 100 })).next
+    }
+    const cost = async (from: typeof after) =>
+      (await meter.measure((db) => listHistory(db, scope, filters, { after: from, limit }))).cost.buffers
+    const [first, deep] = [await cost(null), await cost(after)]
+    record.add(`${name}: buffers of page 1`, '', first)
+    record.add(`${name}: buffers of page ${walked + 1}`, '', deep)
+    record.expect(`${name}: page ${walked + 1}, of page 1`, deep / first, 'at most', 1.1)
+  }
+}
+
+/** By filters that fill the page in both vaults: what fills none is bounded by the window, not by what there is. */
+async function measureGrowth(few: Meter, small: FeedDatabase, many: Meter, large: FeedDatabase): Promise<void> {
+  const costs: { name: string; few: number; many: number }[] = []
+  for (const isAdmin of [true, false]) {
+    for (const name of Object.keys(feedQueries(small.world))) {
+      const [a, b] = [feedQueries(small.world)[name]!, feedQueries(large.world)[name]!]
+      const [one, other] = [await costOf(few, small.world, isAdmin, a), await costOf(many, large.world, isAdmin, b)]
+      if (one.rows === limit && other.rows === limit) {
+        costs.push({
+          name: `${isAdmin ? 'administrator' : 'member'} by ${name}`,
+          few: one.buffers,
+          many: other.buffers,
+        })
+      }
+    }
+  }
+  const growth = costs.toSorted((a, b) => a.many / a.few - b.many / b.few)
+  const worst = growth.at(-1)!
+  const factor = `at ${large.world.operations} operations, of ${small.world.operations}`
+  for (const { name, few, many } of growth) record.add(`${name}: buffers ${factor}`, '', many / few)
+  record.expect(`dearest (${worst.name}): buffers ${factor}`, worst.many / worst.few, 'at most', 1.3)
+}
+
+type World = FeedDatabase['world']
+
+function scopeOf(world: World, isAdmin: boolean, { folderId, includeShared }: Partial<FeedQuery>) {
+  const asker = { userId: world.idOf('user', 1), isAdmin, groupIds: [], vault: { id: world.vaultId } }
+  return addressScopeOf(asker, { folderId, includeShared })
+}
+
+async function costOf(
+  meter: Meter,
+  world: World,
+  isAdmin: boolean,
+  query: FeedQuery,
+): Promise<FeedCost & { rows: number }> {
+  const read = (db: Db) => listHistory(db, scopeOf(world, isAdmin, query), query.filters, { after: null, limit })
+  const { result, cost } = await meter.measure(read)
+  return { ...cost, rows: result.rows.length }
+}
+
+/** The same numbers each time. */
+function createRandom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
+    return state >>> 8
+  }
+}

@@ -1,0 +1,55 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { startEmbeddedPostgres } from '../../server/src/db/embedded.ts'
+import { migrate } from '../../server/src/db/migrate.ts'
+import { type FeedWorld, type FeedWorldSize, seedFeedWorld } from '../../server/src/testing/feed-world.ts'
+import { leaveSqlBesideCode } from './stack.ts'
+
+export type FeedDatabase = { url: string; world: FeedWorld; seconds: number }
+
+/** One vault per size, each in a database of its own, on a PostgreSQL that is gone afterwards. */
+export async function withFeedDatabases(
+  sizes: FeedWorldSize[],
+  work: (...databases: FeedDatabase[]) => Promise<void>,
+): Promise<void> {
+  leaveSqlBesideCode()
+  const dataDir = mkdtempSync(join(tmpdir(), 'strongroom-feed-bench-'))
+  const server = await startEmbeddedPostgres({ dataDir, fast: true })
+  try {
+    const databases: FeedDatabase[] = []
+    for (const [i, size] of sizes.entries()) {
+      databases.push(await fill(server.url, `feed_${i}`, size))
+      const { world, seconds } = databases.at(-1)!
+      console.log(`${world.operations} operations of ${world.members} members, filled in ${seconds.toFixed(0)} s`)
+    }
+    await work(...databases)
+  } finally {
+    await server.stop()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
+async function fill(serverUrl: string, name: string, size: FeedWorldSize): Promise<FeedDatabase> {
+  const before = performance.now()
+  await withClient(serverUrl, (client) => client.query(`create database ${name}`))
+  const url = new URL(serverUrl)
+  url.pathname = `/${name}`
+  await migrate(url.href)
+  const world = await withClient(url.href, async (client) => {
+    await client.query(`set maintenance_work_mem = '512MB'`)
+    return seedFeedWorld(client, size)
+  })
+  return { url: url.href, world, seconds: (performance.now() - before) / 1000 }
+}
+
+async function withClient<Result>(url: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,124 @@
+import { newId } from '../../server/src/lib/ids.ts'
+import { deliverDueTransfers } from '../../server/src/modules/transfers/deliver.ts'
+import { fakeAddress, fakeTxHash } from '../../server/src/testing/fake-wallet.ts'
+import { type LoadResult, loadClosed, toRequest } from './http-load.ts'
+import { measureRounds, toSeries } from './rounds.ts'
+import type { Run } from './run.ts'
+import { openServiceDeps } from './stack.ts'
+import type { Address } from './world.ts'
+
+const connections = 32
+const recipient = fakeAddress('a supplier of the bench')
+
+/**
+ * Ordering a transfer, with its three layers of policies, its Idempotency-Key and its audit record, against a bare posting
+ * of the same reservation through the same server.
+ */
+export async function measureTransfers(run: Run): Promise<void> {
+  const { record, rounds } = run
+  const sides = await measureRounds(rounds, {
+    small: () => orderTransfers(run, '1'),
+    large: () => orderTransfers(run, '20000'),
+    bare: () => postBare(run),
+  })
+  record.add(`transfers created that need no vote, ${connections} connections`, '/s', sides.small)
+  record.add(`  that need three votes of two groups, ${connections} connections`, '/s', sides.large)
+  record.add(`  bare posting, ${connections} connections`, '/s', sides.bare)
+  record.add('  with votes, of the bare posting', '', sides.large.median / sides.bare.median)
+  const share = record.add('  without votes, of the bare posting', '', sides.small.median / sides.bare.median)
+  record.expect('transfer creation, of a bare posting', share, 'at least', 0.5)
+}
+
+/** Every transfer gets its three votes, the last of which sends it on its way. */
+export async function measureVotes(run: Run): Promise<void> {
+  const { record, world } = run
+  const votesPerSecond: number[] = []
+  for (let round = 0; round < run.rounds; round += 1) {
+    const ids: string[] = []
+    const orders = ordersOf(run, '20000')
+    await loadClosed({ ...run.load, connections, next: orders, onAnswer: (_status, text) => ids.push(idIn(text)) })
+    for (const approver of world.approvers) {
+      const votes = ids.map((id) =>
+        toRequest('POST', `/api/v1/vaults/${world.vault.code}/transfers/${id}/approve`, bearer(approver), '{}'),
+      )
+      votesPerSecond.push(await sendAll(run, votes, 200))
+    }
+  }
+  record.add(`votes, ${connections} connections`, '/s', toSeries(votesPerSecond))
+}
+
+/** Takes transfers from their order to their settlement, with the wallet service confirming at once. */
+export async function settleTransfers(run: Run, count: number): Promise<void> {
+  const { stack, world } = run
+  const { deps, close } = await openServiceDeps(stack)
+  world.wallet.mutateStatus = (id, status) => ({
+    ...status,
+    status: 'confirmed',
+    txHash: fakeTxHash(id),
+    fee: '0',
+    feePaidBy: status.fromAddress,
+    confirmations: 12,
+    blockTime: new Date().toISOString(),
+  })
+  const order = ordersOf(run, '1')
+  await sendAll(run, Array.from({ length: count }, order), 201)
+  try {
+    for (;;) {
+      const [open] = await stack.sql<{ count: number }>(
+        `select count(*)::int from transfers where phase in ('queued', 'submitting', 'submitted', 'broadcast')`,
+      )
+      if (open!.count === 0) return
+      if ((await deliverDueTransfers(deps)) === 0) await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  } finally {
+    world.wallet.mutateStatus = null
+    await close()
+  }
+}
+
+async function orderTransfers(run: Run, amount: string): Promise<number> {
+  return created(await loadClosed({ ...run.load, connections, next: ordersOf(run, amount) }), 201)
+}
+
+async function postBare(run: Run): Promise<number> {
+  const next = inTurn(run.world.funded)
+  const { world } = run
+  const path = `/bench/vaults/${world.vault.code}/postings`
+  const request = () =>
+    toRequest('POST', path, bearer(world.initiator), JSON.stringify({ addressId: next().id, tokenId: world.usdt.id }))
+  return created(await loadClosed({ ...run.load, connections, next: request }), 200)
+}
+
+function ordersOf({ world }: Run, amount: string): () => Buffer {
+  const next = inTurn(world.funded)
+  return () =>
+    toRequest(
+      'POST',
+      `/api/v1/vaults/${world.vault.code}/transfers`,
+      { ...bearer(world.initiator), 'idempotency-key': newId() },
+      JSON.stringify({ fromAddressId: next().id, toAddress: recipient, token: 'USDT', amount }),
+    )
+}
+
+/** Sends each request once, as many at a time as there are connections; all must be answered with this status. */
+async function sendAll(run: Run, requests: Buffer[], status: number): Promise<number> {
+  const waiting = requests.toReversed()
+  const load = { ...run.load, seconds: 600, connections, next: () => waiting.pop() ?? null }
+  return created(await loadClosed(load), status)
+}
+
+function created({ perSecond, answers }: LoadResult, status: number): number {
+  if (Object.keys(answers).join() !== `${status}`) throw new Error(`Answers were ${JSON.stringify(answers)}`)
+  return perSecond[status] ?? 0
+}
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+function inTurn(addresses: Address[]): () => Address {
+  let turn = 0
+  return () => addresses[turn++ % addresses.length]!
+}
+
+function idIn(text: string): string {
+  return (JSON.parse(text) as { id: string }).id
+}

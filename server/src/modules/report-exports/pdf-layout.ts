@@ -1,0 +1,108 @@
+import { type Column, isNumeric } from './document.ts'
+
+/** Width of a byte of WinAnsi text at size 1. */
+export type Widths = readonly number[]
+
+export function widthOf(text: string, widths: Widths, size: number): number {
+  let width = 0
+  for (let i = 0; i < text.length; i += 1) width += widths[text.charCodeAt(i)]!
+  return width * size
+}
+
+/** The text in lines no wider than `width`, broken at spaces, and within a word only where it is too long for a line. */
+export function wrap(text: string, widths: Widths, size: number, width: number): string[] {
+  // Widths are sums of fractions: what was measured to fit must not fail by the last digit.
+  const room = width + 0.01
+  if (widthOf(text, widths, size) <= room) return [text]
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    const joined = line === '' ? word : `${line} ${word}`
+    if (widthOf(joined, widths, size) <= room) {
+      line = joined
+      continue
+    }
+    if (line !== '') lines.push(line)
+    const pieces = breakWord(word, widths, size, room)
+    line = pieces.pop()!
+    lines.push(...pieces)
+  }
+  lines.push(line)
+  return lines
+}
+
+/** At least one character per piece, however narrow the line. */
+function breakWord(word: string, widths: Widths, size: number, width: number): string[] {
+  const pieces: string[] = []
+  let start = 0
+  let used = 0
+  for (let i = 0; i < word.length; i += 1) {
+    const one = widths[word.charCodeAt(i)]! * size
+    if (used + one > width && i > start) {
+      pieces.push(word.slice(start, i))
+      start = i
+      used = 0
+    }
+    used += one
+  }
+  pieces.push(word.slice(start))
+  return pieces
+}
+
+export type Orientation = 'portrait' | 'landscape'
+/** Columns side by side, or, when there are too many for a page, each row as a block of labelled values. */
+export type Layout = { kind: 'columns'; orientation: Orientation; widths: number[] } | { kind: 'blocks' }
+
+type Measured = Pick<Column, 'kind'> & { natural: number; header: number }
+
+/** A text column is not made narrower than this for the sake of the others, a column of figures not at all. */
+const textWidthMin = 58
+const timestampWidthMin = 46
+const figuresWidthMax = 120
+const textWidthMax = 190
+/** A single row with more columns than this is read more easily as a block. */
+const singleRowColumnsMax = 4
+
+/**
+ * How a table is set, from the widths that its first rows would like.
+ *
+ * @param pages the width between the margins of a page
+ */
+export function planLayout(columns: Measured[], pages: Record<Orientation, number>, isSingleRow: boolean): Layout {
+  if (isSingleRow && columns.length > singleRowColumnsMax) return { kind: 'blocks' }
+  const wanted = columns.map(({ kind, natural, header }) =>
+    Math.min(Math.max(natural, header), isNumeric(kind) ? figuresWidthMax : textWidthMax),
+  )
+  for (const orientation of ['portrait', 'landscape'] as const) {
+    if (sum(wanted) <= pages[orientation]) {
+      return { kind: 'columns', orientation, widths: widen(wanted, pages[orientation]) }
+    }
+  }
+  const least = columns.map(({ kind, header }, i) => {
+    if (isNumeric(kind)) return wanted[i]!
+    return Math.min(wanted[i]!, Math.max(header, kind === 'timestamp' ? timestampWidthMin : textWidthMin))
+  })
+  if (sum(least) > pages.landscape) return { kind: 'blocks' }
+  return { kind: 'columns', orientation: 'landscape', widths: narrow(wanted, least, pages.landscape) }
+}
+
+/** The widest columns give way first: all are cut to one width, as large as it may be, but none below its least. */
+function narrow(wanted: number[], least: number[], whole: number): number[] {
+  const cutTo = (limit: number) => wanted.map((width, i) => Math.max(least[i]!, Math.min(width, limit)))
+  let low = 0
+  let high = Math.max(...wanted)
+  while (high - low > 0.01) {
+    const middle = (low + high) / 2
+    if (sum(cutTo(middle)) > whole) high = middle
+    else low = middle
+  }
+  return cutTo(low)
+}
+
+/** Fills the page, so that tables end where the page does; what is over goes to everyone in proportion. */
+function widen(widths: number[], whole: number): number[] {
+  const factor = whole / sum(widths)
+  return widths.map((width) => width * factor)
+}
+
+const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0)

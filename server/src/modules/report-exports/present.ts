@@ -1,0 +1,21 @@
+import type { ReportExportRow } from './queries.ts'
+
+export function toReportExport(row: ReportExportRow, vaultCode: string, now: Date) {
+  const isExpired = row.state === 'done' && row.expires_at.getTime() <= now.getTime()
+  return {
+    id: row.id,
+    type: row.report_type,
+    format: row.format,
+    parameters: row.parameters,
+    state: isExpired ? ('expired' as const) : row.state,
+    percent: row.percent,
+    failure: row.failure,
+    download:
+      row.state === 'done' && !isExpired ? `/api/v1/vaults/${vaultCode}/reports/exports/${row.id}/download` : null,
+    sizeBytes: row.size_bytes === null ? null : Number(row.size_bytes),
+    createdAt: row.created_at.toISOString(),
+    startedAt: row.started_at?.toISOString() ?? null,
+    finishedAt: row.finished_at?.toISOString() ?? null,
+    expiresAt: row.expires_at.toISOString(),
+  }
+}
