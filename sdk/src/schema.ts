@@ -662,7 +662,7 @@ export interface paths {
         };
         /**
          * Balances in total and by account
-         * @description A member sees their own addresses, an administrator the whole vault. `purpose` filters the accounts only.
+         * @description A member sees their own addresses and with `includeShared` those shared with them, an administrator the whole vault. `purpose` filters the accounts only.
          */
         get: operations["getBalances"];
         put?: never;
@@ -685,6 +685,26 @@ export interface paths {
          * @description Every entry of the account, newest first, with the balance it left. `purpose` is available unless given.
          */
         get: operations["listLedgerEntries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/ledger/balance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What an address held at a time
+         * @description Exact, and as quick for an account with millions of entries as for one with few.
+         */
+        get: operations["getPastBalance"];
         put?: never;
         post?: never;
         delete?: never;
@@ -742,7 +762,7 @@ export interface paths {
         };
         /**
          * Deposits, newest first
-         * @description A member reads deposits to their own addresses, an administrator those of the whole vault. `outcome=quarantined` shows administrators the events that contradict a credited deposit.
+         * @description A member reads deposits to their own addresses and with `includeShared` to those shared with them, an administrator those of the whole vault. `outcome=quarantined` shows administrators the events that contradict a credited deposit. A page may hold fewer items than `limit`, even none, while `nextCursor` is not null.
          */
         get: operations["listDeposits"];
         put?: never;
@@ -779,7 +799,7 @@ export interface paths {
         };
         /**
          * Transfers, newest first
-         * @description A member reads transfers from their own addresses, an administrator those of the whole vault.
+         * @description A member reads transfers from their own addresses and those they ordered, with `includeShared` also those from addresses shared with them; an administrator those of the whole vault. A page may hold fewer items than `limit`, even none, while `nextCursor` is not null.
          */
         get: operations["listTransfers"];
         put?: never;
@@ -937,9 +957,520 @@ export interface paths {
         };
         /**
          * Transfers and deposits in one feed, newest first
-         * @description The caller’s own activity; administrators see the whole vault. `status` is that of transfers, so it leaves deposits out; `awaitingMyApproval=true` shows transfers of others that wait for the caller’s vote.
+         * @description The caller’s own activity; administrators see the whole vault. `status` is that of transfers, so it leaves deposits out; `awaitingMyApproval=true` shows transfers of others that wait for the caller’s vote. A page may hold fewer items than `limit`, even none, while `nextCursor` is not null: a request looks at a limited number of operations, however rare what is looked for. `nextCursor` null is the end. A cursor goes with the filters that it was made with.
          */
         get: operations["listHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/reports/address_activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What happened on an address or in a folder
+         * @description Exactly one of `addressId` and `folderId` says what it is about. A member reads their own operations, with `includeShared` those on addresses shared with them too; an administrator reads the whole vault.
+         */
+        get: operations["reportAddressActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/reports/counterparty_activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What happened with a counterparty
+         * @description The blocks of the address activity report over the operations with one counterparty.
+         */
+        get: operations["reportCounterpartyActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/reports/counterparty_group_activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What happened with the counterparties of a group
+         * @description The blocks of the address activity report over the operations with counterparties that are in the group now.
+         */
+        get: operations["reportCounterpartyGroupActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/reports/transaction_activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What happened in all
+         * @description The blocks of the address activity report over everything that the caller may read.
+         */
+        get: operations["reportTransactionActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/reports/asset_movement": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How balances came about
+         * @description The blocks of the address activity report, and per asset its opening balance, what moved it, and its closing balance, from the ledger.
+         */
+        get: operations["reportAssetMovement"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/reports/account_statement": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Every posting of an address in one token
+         * @description Opening, every posting with the balances it left, oldest first, and closing. Filters of categories choose lines; balances stay those of the whole account.
+         */
+        get: operations["reportAccountStatement"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/reports/operations_exceptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The operations behind each figure of data quality */
+        get: operations["reportOperationsExceptions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/reports/approval_activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Votes on transfers, by policy and by approver */
+        get: operations["reportApprovalActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/reports/category_analytics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the assignments of a category say
+         * @description Per field of the category its values with counts and amounts; numbers and currencies are summed by unit or currency, never over two.
+         */
+        get: operations["reportCategoryAnalytics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/reports/{type}/exports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have a report made as a file
+         * @description The file is made in the background; `GET …/reports/exports/{id}` says how far it is. Without `to` the interval ends now.
+         */
+        post: operations["createReportExport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/reports/exports/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How far an export is
+         * @description Visible to whoever ordered it.
+         */
+        get: operations["getReportExport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/reports/exports/{id}/download": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The file of an export
+         * @description For whoever ordered it, for 24 hours, and only while they still see everything that it was made from.
+         */
+        get: operations["downloadReportExport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/operation-categories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Operation categories of a vault, newest first
+         * @description appliesTo transfer and deposit find categories for both, too.
+         */
+        get: operations["listOperationCategories"];
+        put?: never;
+        /**
+         * Create an operation category
+         * @description For administrators. Fields, grants and approvers are added afterwards. Unless said otherwise it applies to both types of operation, everyone who sees an operation sees its values, and its owner or initiator assigns and edits.
+         */
+        post: operations["createOperationCategory"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/operation-categories/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One operation category with its fields, grants and approvers */
+        get: operations["getOperationCategory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change an operation category, archive it or bring it back
+         * @description For administrators and who is granted canEdit; scopes and what concerns approval are for administrators alone. An archived category takes no change but archived: false.
+         */
+        patch: operations["updateOperationCategory"];
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/operation-categories/{id}/fields": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add a field to an operation category
+         * @description For administrators and who is granted canEdit. Key and type cannot be changed later. A currencyFieldKey that names no select or text field of the category is a 400 with code CATEGORY_FIELD_LINK.
+         */
+        post: operations["addCategoryField"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/operation-categories/{id}/fields/{fieldId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a field that no operation has a value of
+         * @description For administrators and who is granted canEdit. A field with recorded values can only be archived.
+         */
+        delete: operations["deleteCategoryField"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a field of an operation category, archive it or bring it back
+         * @description For administrators and who is granted canEdit; only administrators uncover sensitive values. Values that were recorded before stay as they are; once there are some, the scale stays too.
+         */
+        patch: operations["updateCategoryField"];
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/operation-categories/{id}/grants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Say who is granted what of an operation category
+         * @description For administrators. The list is replaced whole.
+         */
+        put: operations["replaceCategoryGrants"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/operation-categories/{id}/approvers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Say who approves changes of values of an operation category
+         * @description For administrators. The list is replaced whole.
+         */
+        put: operations["replaceCategoryApprovers"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/operations/{type}/{id}/categories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Categories of an operation with their values
+         * @description Those that the `viewScope` of the category shows to the caller, the first of them first. Whoever may not edit an assignment reads null for its sensitive fields.
+         */
+        get: operations["listCategoryAssignments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/operations/{type}/{id}/categories/available": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Categories that the caller may assign to an operation
+         * @description For tagging forms: not archived, for operations of this type, and with the right to assign; those that are assigned already included.
+         */
+        get: operations["listAvailableCategories"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/operations/{type}/{id}/categories/{categoryId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Assign a category to an operation, or edit its values
+         * @description 201 when it is assigned now, 200 when its values are edited. Where the category demands approval, 202 with the request that waits for its approvers; all values of the payload, sensitive ones included, are there for them to read.
+         */
+        put: operations["assignCategory"];
+        post?: never;
+        /**
+         * Take a category off an operation
+         * @description An edit like any other: 202 where the category demands approval for edits.
+         */
+        delete: operations["unassignCategory"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/operations/{type}/{id}/metadata": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Say what an operation is
+         * @description By the owner of its address. What is left out stays; null clears.
+         */
+        patch: operations["updateOperationMetadata"];
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/operation-relations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Relations between operations, newest first
+         * @description Those both ends of which the caller may see. `from` and `to` are about when the relation was made.
+         */
+        get: operations["listOperationRelations"];
+        put?: never;
+        /**
+         * Say what one operation is to another
+         * @description The source is the refund, reversal, correction or replacement of the target. For whoever owns or initiated one of the two and sees both, and for administrators. Refunds and reversals of a target are together never above its amount.
+         */
+        post: operations["createOperationRelation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/operation-relations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Take a relation back
+         * @description For whoever created it, and for administrators.
+         */
+        delete: operations["deleteOperationRelation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/operations/{type}/{id}/relations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All relations of one operation, newest first
+         * @description Those whose other end the caller may see too. `role` is the part that this operation has.
+         */
+        get: operations["listRelationsOfOperation"];
         put?: never;
         post?: never;
         delete?: never;
@@ -955,7 +1486,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List addresses: one's own, or all for administrators */
+        /**
+         * Addresses, newest first
+         * @description Those of the caller, those that others share with them (`access`), or those of a folder; administrators see the whole vault.
+         */
         get: operations["listAddresses"];
         put?: never;
         /**
@@ -985,6 +1519,178 @@ export interface paths {
         head?: never;
         /** Change label and looks of one's own address */
         patch: operations["updateAddress"];
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/addresses/{id}/grants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * With whom an address is shared, the latest first
+         * @description For its owner and administrators. What is shared by a folder is told by the grants of the folder.
+         */
+        get: operations["listAddressGrants"];
+        put?: never;
+        /**
+         * Share one's own address
+         * @description With a member or a group of the vault: to see it, and with `canTransfer` to move its funds. 200 when the subject had a grant already, whose rights these replace.
+         */
+        post: operations["createAddressGrant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/addresses/{id}/grants/{grantId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Take back what was granted on one's own address */
+        delete: operations["deleteAddressGrant"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/address-groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Folders, newest first
+         * @description Those that the caller manages, was granted, or administers.
+         */
+        get: operations["listAddressGroups"];
+        put?: never;
+        /**
+         * Create a folder
+         * @description Any member may; they manage it.
+         */
+        post: operations["createAddressGroup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/address-groups/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One folder */
+        get: operations["getAddressGroup"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a folder with its grants
+         * @description By its manager. The addresses stay; 409 while a rule of a policy names the folder.
+         */
+        delete: operations["deleteAddressGroup"];
+        options?: never;
+        head?: never;
+        /**
+         * Change name and looks of a folder
+         * @description By its manager. What is in it and its grants have endpoints of their own.
+         */
+        patch: operations["updateAddressGroup"];
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/address-groups/{id}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Addresses in a folder, the latest first */
+        get: operations["listAddressGroupMembers"];
+        put?: never;
+        /**
+         * Put an address of one's own into a folder
+         * @description By its manager. Whoever the folder is shared with sees the address from then on.
+         */
+        post: operations["addAddressGroupMember"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/address-groups/{id}/members/{addressId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Take an address out of a folder
+         * @description By its manager. Whoever saw it by the folder only does not see it any more.
+         */
+        delete: operations["removeAddressGroupMember"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/address-groups/{id}/grants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * With whom a folder is shared, the latest first
+         * @description For its manager and administrators.
+         */
+        get: operations["listAddressGroupGrants"];
+        put?: never;
+        /**
+         * Share a folder with the addresses that are in it
+         * @description By its manager, with a member or a group of the vault, for as long as an address is in the folder. 200 when the subject had a grant already, whose rights these replace.
+         */
+        post: operations["createAddressGroupGrant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/vaults/{code}/address-groups/{id}/grants/{grantId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Take back what was granted on a folder */
+        delete: operations["deleteAddressGroupGrant"];
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/vaults/{code}/counterparties": {
@@ -1980,7 +2686,7 @@ export interface components {
              * @example create_address
              * @enum {string}
              */
-            action: "create_address" | "counterparty_create" | "counterparty_update" | "counterparty_archive" | "counterparty_group_create" | "counterparty_group_update" | "counterparty_group_archive" | "counterparty_group_add" | "counterparty_group_remove" | "composite";
+            action: "create_address" | "counterparty_create" | "counterparty_update" | "counterparty_archive" | "counterparty_group_create" | "counterparty_group_update" | "counterparty_group_archive" | "counterparty_group_add" | "counterparty_group_remove" | "category_assign" | "category_edit" | "composite";
             /**
              * @example pending
              * @enum {string}
@@ -1993,7 +2699,7 @@ export interface components {
              * @example address
              * @enum {string}
              */
-            targetType: "address" | "counterparty" | "counterparty_group" | "composite";
+            targetType: "address" | "counterparty" | "counterparty_group" | "category_assignment" | "composite";
             targetId: string | null;
             baseVersion: string | null;
             /**
@@ -2413,6 +3119,36 @@ export interface components {
              */
             createdAt: string;
         };
+        /** @description `entryId` is the entry that left this balance; null before the first. */
+        PastBalance: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            addressId: string;
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            tokenId: string;
+            /** @example USDT */
+            asset: string;
+            /**
+             * @example available
+             * @enum {string}
+             */
+            purpose: "available" | "reserved";
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            at: string;
+            /**
+             * @description In the smallest unit of the token.
+             * @example 1500000
+             */
+            balance: string;
+            /**
+             * @description In token units; never more fraction digits than the token has decimals.
+             * @example 1.5
+             */
+            balanceDecimal: string;
+            entryId: string | null;
+        };
         Adjustment: {
             /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
             id: string;
@@ -2594,12 +3330,6 @@ export interface components {
              */
             createdAt: string;
             counterparty: components["schemas"]["CounterpartySnapshot"];
-        };
-        OperationMetadata: {
-            category: string | null;
-            tags: string[];
-            paymentPurpose: string | null;
-            note: string | null;
         };
         Deposit: {
             /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
@@ -2862,6 +3592,7 @@ export interface components {
              */
             counterpartyId?: string;
             metadata?: {
+                category?: string | null;
                 tags?: string[];
                 paymentPurpose?: string | null;
                 note?: string | null;
@@ -3058,6 +3789,1233 @@ export interface components {
             createdAt: string;
             confirmedAt: string | null;
         };
+        ReportHeader: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            id: string;
+            /** @example address_activity */
+            type: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            to: string;
+            /** @example Europe/Berlin */
+            timezone: string;
+            /**
+             * @example createdAt
+             * @enum {string}
+             */
+            dateBasis: "createdAt" | "blockchainAt" | "confirmedAt";
+            /** @example USD */
+            baseCurrency: string;
+            /**
+             * @example current
+             * @enum {string}
+             */
+            classificationMode: "current" | "historical";
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            dataCutoff: string;
+            /** @example 1 */
+            schemaVersion: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            generatedAt: string;
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            generatedById: string;
+        };
+        AssetAmount: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            tokenId: string;
+            /** @example USDT */
+            assetCode: string;
+            /** @example ₮ */
+            assetSymbol: string;
+            /** @example ethereum */
+            network: string;
+            contractAddress: string | null;
+            /**
+             * @description Decimal, in token units.
+             * @example 1250.5
+             */
+            amount: string;
+        };
+        ActivitySummary: {
+            /** @example 12 */
+            operationsCount: number;
+            /** @example 12 */
+            incomingCount: number;
+            /** @example 12 */
+            outgoingCount: number;
+            /** @example 12 */
+            confirmedCount: number;
+            /** @example 12 */
+            pendingCount: number;
+            /** @example 12 */
+            awaitingApprovalCount: number;
+            /** @example 12 */
+            rejectedCount: number;
+            /** @example 12 */
+            cancelledCount: number;
+            /** @example 12 */
+            failedCount: number;
+            /** @example 12 */
+            activeDays: number;
+            /** @example 1250.50 */
+            incomingUsd: string;
+            /** @example 1250.50 */
+            outgoingUsd: string;
+            /** @example 1250.50 */
+            grossTurnoverUsd: string;
+            /** @example 1250.50 */
+            netFlowUsd: string;
+            firstOperationAt: string | null;
+            lastOperationAt: string | null;
+            incomingAmountByAsset: components["schemas"]["AssetAmount"][];
+            outgoingAmountByAsset: components["schemas"]["AssetAmount"][];
+            grossTurnoverByAsset: components["schemas"]["AssetAmount"][];
+            netFlowByAsset: components["schemas"]["AssetAmount"][];
+            averageAmountByAsset: components["schemas"]["AssetAmount"][];
+            medianAmountByAsset: components["schemas"]["AssetAmount"][];
+            minimumAmountByAsset: components["schemas"]["AssetAmount"][];
+            maximumAmountByAsset: components["schemas"]["AssetAmount"][];
+        };
+        ActivityByAsset: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            tokenId: string;
+            /** @example USDT */
+            assetCode: string;
+            /** @example ₮ */
+            assetSymbol: string;
+            /** @example ethereum */
+            network: string;
+            contractAddress: string | null;
+            /**
+             * @description Decimal, in token units.
+             * @example 1250.5
+             */
+            incoming: string;
+            /**
+             * @description Decimal, in token units.
+             * @example 1250.5
+             */
+            outgoing: string;
+            /**
+             * @description Decimal, in token units.
+             * @example 1250.5
+             */
+            netFlow: string;
+            /**
+             * @description Decimal, in token units.
+             * @example 1250.5
+             */
+            grossTurnover: string;
+            /** @example 1250.50 */
+            incomingUsd: string;
+            /** @example 1250.50 */
+            outgoingUsd: string;
+            /** @example 1250.50 */
+            grossTurnoverUsd: string;
+            /** @example 1250.50 */
+            netFlowUsd: string;
+            /** @example 12 */
+            operationsCount: number;
+            /** @example 12 */
+            incomingCount: number;
+            /** @example 12 */
+            outgoingCount: number;
+            averageAmount: string | null;
+            medianAmount: string | null;
+            minimumAmount: string | null;
+            maximumAmount: string | null;
+        };
+        ActivityByCounterparty: {
+            counterpartyId: string | null;
+            name: string | null;
+            kind: string | null;
+            incomingByAsset: components["schemas"]["AssetAmount"][];
+            outgoingByAsset: components["schemas"]["AssetAmount"][];
+            /** @example 1250.50 */
+            grossTurnoverUsd: string;
+            /** @example 1250.50 */
+            netFlowUsd: string;
+            /** @example 12 */
+            operationsCount: number;
+        };
+        ActivityByOwnAddress: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            addressId: string;
+            /** @example 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 */
+            address: string;
+            label: string | null;
+            /** @example m/44/60/1/0 */
+            derivationPath: string;
+            segments: {
+                [key: string]: unknown;
+            };
+            folderSnapshots: {
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                id: string;
+                /** @example Treasury */
+                name: string;
+            }[];
+            incomingByAsset: components["schemas"]["AssetAmount"][];
+            outgoingByAsset: components["schemas"]["AssetAmount"][];
+            /** @example 1250.50 */
+            grossTurnoverUsd: string;
+            /** @example 12 */
+            operationsCount: number;
+        };
+        ActivityByStatus: {
+            /**
+             * @example awaiting_approval
+             * @enum {string}
+             */
+            status: "awaiting_approval" | "pending" | "confirmed" | "rejected" | "cancelled" | "failed";
+            /** @example 12 */
+            count: number;
+            amountsByAsset: components["schemas"]["AssetAmount"][];
+            /** @example 1250.50 */
+            usdValue: string;
+        };
+        ActivityByCategory: {
+            category: string | null;
+            /** @example 12 */
+            count: number;
+            incomingByAsset: components["schemas"]["AssetAmount"][];
+            outgoingByAsset: components["schemas"]["AssetAmount"][];
+            /** @example 1250.50 */
+            usdValue: string;
+        };
+        ActivityByAddressOwner: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            ownerId: string;
+            owner: {
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                id: string;
+                name: string | null;
+                username: string | null;
+                image: string | null;
+                color: string | null;
+                emoji: string | null;
+            };
+            /** @example true */
+            isMe: boolean;
+            /** @example 12 */
+            operationsCount: number;
+            /** @example 1250.50 */
+            grossTurnoverUsd: string;
+        };
+        ActivityPeriod: {
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            periodStart: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            periodEnd: string;
+            incomingByAsset: components["schemas"]["AssetAmount"][];
+            outgoingByAsset: components["schemas"]["AssetAmount"][];
+            netFlowByAsset: components["schemas"]["AssetAmount"][];
+            /** @example 1250.50 */
+            incomingUsd: string;
+            /** @example 1250.50 */
+            outgoingUsd: string;
+            /** @example 1250.50 */
+            netFlowUsd: string;
+            /** @example 12 */
+            operationsCount: number;
+        };
+        ActivityApprovals: {
+            /** @example 12 */
+            operationsRequiringApproval: number;
+            /** @example 12 */
+            approvedOperations: number;
+            /** @example 12 */
+            rejectedOperations: number;
+            /** @example 12 */
+            cancelledOperations: number;
+            /** @example 12 */
+            pendingOperations: number;
+            averageApprovalSeconds: number | null;
+            medianApprovalSeconds: number | null;
+            maximumApprovalSeconds: number | null;
+        };
+        ReportObservation: {
+            /**
+             * @example VOLUME_SPIKE
+             * @enum {string}
+             */
+            code: "VOLUME_SPIKE" | "LARGE_OPERATION" | "NEW_COUNTERPARTY" | "COUNTERPARTY_CONCENTRATION" | "HIGH_FAILURE_RATE" | "DORMANT_ADDRESS_ACTIVE" | "SLOW_APPROVALS" | "MISSING_RATES";
+            /**
+             * @example info
+             * @enum {string}
+             */
+            severity: "info" | "warning" | "critical";
+            /** @example Turnover far above the rest */
+            title: string;
+            /** @example In the period from 2026-01-05T00:00:00.000Z the turnover was at least 3 times the mean. */
+            description: string;
+            /** @example grossTurnoverUsd */
+            metric: string;
+            /** @example 90000.00 */
+            currentValue: string;
+            comparisonValue: string | null;
+            changePercent: number | null;
+            /**
+             * @description Query parameters of the history that lists the operations meant.
+             * @example {
+             *       "from": "2026-01-05T00:00:00.000Z",
+             *       "to": "2026-01-05T23:59:59.999Z"
+             *     }
+             */
+            drilldownFilters: {
+                [key: string]: string;
+            };
+        };
+        ReportDataQuality: {
+            /** @example 12 */
+            totalOperations: number;
+            /** @example 12 */
+            unmatchedOperations: number;
+            /** @example 12 */
+            retroactivelyMatchedOperations: number;
+            /** @example 12 */
+            operationsWithoutUsdRate: number;
+            /** @example 12 */
+            operationsWithoutSelectedDate: number;
+            /** @example 12 */
+            operationsWithoutBlockchainTime: number;
+            /** @example 12 */
+            operationsWithoutPaymentPurpose: number;
+            /** @example 12 */
+            operationsWithoutBusinessReference: number;
+            /** @example 12 */
+            uncategorizedOperations: number;
+            /** @example 12 */
+            conflictingCounterpartyClassifications: number;
+            /** @example 12 */
+            invalidOperationRelations: number;
+            /** @example 12 */
+            missingLedgerEntries: number;
+            /** @example 12 */
+            ledgerReconciliationDifferences: number;
+        };
+        ReportComparison: {
+            /**
+             * @example none
+             * @enum {string}
+             */
+            mode: "none" | "previous_period" | "previous_year";
+            previousFrom: string | null;
+            previousTo: string | null;
+            incomingUsdChangePercent: number | null;
+            outgoingUsdChangePercent: number | null;
+            grossTurnoverUsdChangePercent: number | null;
+            operationsCountChangePercent: number | null;
+            averageOperationUsdChangePercent: number | null;
+        };
+        AddressActivityReport: {
+            report: components["schemas"]["ReportHeader"];
+            summary: components["schemas"]["ActivitySummary"];
+            byAsset: components["schemas"]["ActivityByAsset"][];
+            byCounterparty: components["schemas"]["ActivityByCounterparty"][];
+            byOwnAddress: components["schemas"]["ActivityByOwnAddress"][];
+            byStatus: components["schemas"]["ActivityByStatus"][];
+            byCategory: components["schemas"]["ActivityByCategory"][];
+            byAddressOwner?: components["schemas"]["ActivityByAddressOwner"][];
+            timeline: components["schemas"]["ActivityPeriod"][];
+            approvals: components["schemas"]["ActivityApprovals"];
+            observations: components["schemas"]["ReportObservation"][];
+            dataQuality: components["schemas"]["ReportDataQuality"];
+            comparison: components["schemas"]["ReportComparison"];
+        };
+        CounterpartyActivityReport: {
+            report: components["schemas"]["ReportHeader"];
+            summary: components["schemas"]["ActivitySummary"];
+            byAsset: components["schemas"]["ActivityByAsset"][];
+            byCounterparty: components["schemas"]["ActivityByCounterparty"][];
+            byOwnAddress: components["schemas"]["ActivityByOwnAddress"][];
+            byStatus: components["schemas"]["ActivityByStatus"][];
+            byCategory: components["schemas"]["ActivityByCategory"][];
+            byAddressOwner?: components["schemas"]["ActivityByAddressOwner"][];
+            timeline: components["schemas"]["ActivityPeriod"][];
+            approvals: components["schemas"]["ActivityApprovals"];
+            observations: components["schemas"]["ReportObservation"][];
+            dataQuality: components["schemas"]["ReportDataQuality"];
+            comparison: components["schemas"]["ReportComparison"];
+        };
+        CounterpartyGroupActivityReport: {
+            report: components["schemas"]["ReportHeader"];
+            summary: components["schemas"]["ActivitySummary"];
+            byAsset: components["schemas"]["ActivityByAsset"][];
+            byCounterparty: components["schemas"]["ActivityByCounterparty"][];
+            byOwnAddress: components["schemas"]["ActivityByOwnAddress"][];
+            byStatus: components["schemas"]["ActivityByStatus"][];
+            byCategory: components["schemas"]["ActivityByCategory"][];
+            byAddressOwner?: components["schemas"]["ActivityByAddressOwner"][];
+            timeline: components["schemas"]["ActivityPeriod"][];
+            approvals: components["schemas"]["ActivityApprovals"];
+            observations: components["schemas"]["ReportObservation"][];
+            dataQuality: components["schemas"]["ReportDataQuality"];
+            comparison: components["schemas"]["ReportComparison"];
+        };
+        TransactionActivityReport: {
+            report: components["schemas"]["ReportHeader"];
+            summary: components["schemas"]["ActivitySummary"];
+            byAsset: components["schemas"]["ActivityByAsset"][];
+            byCounterparty: components["schemas"]["ActivityByCounterparty"][];
+            byOwnAddress: components["schemas"]["ActivityByOwnAddress"][];
+            byStatus: components["schemas"]["ActivityByStatus"][];
+            byCategory: components["schemas"]["ActivityByCategory"][];
+            byAddressOwner?: components["schemas"]["ActivityByAddressOwner"][];
+            timeline: components["schemas"]["ActivityPeriod"][];
+            approvals: components["schemas"]["ActivityApprovals"];
+            observations: components["schemas"]["ReportObservation"][];
+            dataQuality: components["schemas"]["ReportDataQuality"];
+            comparison: components["schemas"]["ReportComparison"];
+        };
+        AssetBalance: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            tokenId: string;
+            /** @example USDT */
+            assetCode: string;
+            /** @example ₮ */
+            assetSymbol: string;
+            /** @example ethereum */
+            network: string;
+            contractAddress: string | null;
+            /**
+             * @description Decimal, in token units.
+             * @example 1250.5
+             */
+            openingBalance: string;
+            /**
+             * @description Decimal, in token units.
+             * @example 1250.5
+             */
+            incoming: string;
+            /**
+             * @description Decimal, in token units.
+             * @example 1250.5
+             */
+            outgoing: string;
+            /**
+             * @description Decimal, in token units.
+             * @example 1250.5
+             */
+            fees: string;
+            /**
+             * @description Decimal, in token units.
+             * @example 1250.5
+             */
+            adjustments: string;
+            /**
+             * @description Decimal, in token units.
+             * @example 1250.5
+             */
+            closingBalance: string;
+        };
+        AssetMovementReport: {
+            report: components["schemas"]["ReportHeader"];
+            summary: components["schemas"]["ActivitySummary"];
+            byAsset: components["schemas"]["ActivityByAsset"][];
+            byCounterparty: components["schemas"]["ActivityByCounterparty"][];
+            byOwnAddress: components["schemas"]["ActivityByOwnAddress"][];
+            byStatus: components["schemas"]["ActivityByStatus"][];
+            byCategory: components["schemas"]["ActivityByCategory"][];
+            byAddressOwner?: components["schemas"]["ActivityByAddressOwner"][];
+            timeline: components["schemas"]["ActivityPeriod"][];
+            approvals: components["schemas"]["ActivityApprovals"];
+            observations: components["schemas"]["ReportObservation"][];
+            dataQuality: components["schemas"]["ReportDataQuality"];
+            comparison: components["schemas"]["ReportComparison"];
+            balances: components["schemas"]["AssetBalance"][];
+        };
+        /** @description The balance is available and reserved together. */
+        AccountStanding: {
+            /**
+             * @description Decimal, in token units.
+             * @example 1250.5
+             */
+            available: string;
+            /**
+             * @description Decimal, in token units.
+             * @example 1250.5
+             */
+            reserved: string;
+            /**
+             * @description Decimal, in token units.
+             * @example 1250.5
+             */
+            balance: string;
+        };
+        AccountStatementLine: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            id: string;
+            /**
+             * @example deposit
+             * @enum {string}
+             */
+            kind: "deposit" | "reserve" | "settle" | "release" | "fee" | "adjust";
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            operationId: string;
+            operationType: ("transfer" | "deposit") | null;
+            txHash: string | null;
+            counterparty: {
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                id: string;
+                /** @example Northwind Trading */
+                name: string;
+            } | null;
+            /**
+             * @description Decimal, in token units.
+             * @example 1250.5
+             */
+            availableChange: string;
+            /**
+             * @description Decimal, in token units.
+             * @example 1250.5
+             */
+            reservedChange: string;
+            /**
+             * @description Decimal, in token units.
+             * @example 1250.5
+             */
+            balanceChange: string;
+            /**
+             * @description Decimal, in token units.
+             * @example 1250.5
+             */
+            available: string;
+            /**
+             * @description Decimal, in token units.
+             * @example 1250.5
+             */
+            reserved: string;
+            /**
+             * @description Decimal, in token units.
+             * @example 1250.5
+             */
+            balance: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            createdAt: string;
+        };
+        AccountStatementReport: {
+            report: components["schemas"]["ReportHeader"];
+            account: {
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                addressId: string;
+                /** @example 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 */
+                address: string;
+                label: string | null;
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                tokenId: string;
+                /** @example USDT */
+                assetCode: string;
+                /** @example ₮ */
+                assetSymbol: string;
+                /** @example ethereum */
+                network: string;
+                contractAddress: string | null;
+            };
+            opening: components["schemas"]["AccountStanding"];
+            closing: components["schemas"]["AccountStanding"];
+            lines: components["schemas"]["AccountStatementLine"][];
+            nextCursor: string | null;
+        };
+        ExceptionOperation: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            id: string;
+            exceptions: ("unmatchedOperations" | "retroactivelyMatchedOperations" | "operationsWithoutUsdRate" | "operationsWithoutSelectedDate" | "operationsWithoutBlockchainTime" | "operationsWithoutPaymentPurpose" | "operationsWithoutBusinessReference" | "uncategorizedOperations" | "conflictingCounterpartyClassifications" | "invalidOperationRelations" | "missingLedgerEntries")[];
+            /**
+             * @example transfer
+             * @enum {string}
+             */
+            operationType: "transfer" | "deposit";
+            /**
+             * @example awaiting_approval
+             * @enum {string}
+             */
+            status: "awaiting_approval" | "pending" | "confirmed" | "rejected" | "cancelled" | "failed";
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            addressId: string;
+            /** @example 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 */
+            address: string;
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            tokenId: string;
+            /** @example USDT */
+            asset: string;
+            /**
+             * @description Decimal, in token units.
+             * @example 1250.5
+             */
+            amount: string;
+            usdValue: string | null;
+            txHash: string | null;
+            counterparty: {
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                id: string;
+                /** @example Northwind Trading */
+                name: string;
+            } | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            createdAt: string;
+        };
+        AccountDifference: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            accountId: string;
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            addressId: string;
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            tokenId: string;
+            /**
+             * @example available
+             * @enum {string}
+             */
+            purpose: "available" | "reserved";
+            /**
+             * @description Decimal, in token units.
+             * @example 1250.5
+             */
+            balance: string;
+            /**
+             * @description Decimal, in token units.
+             * @example 1250.5
+             */
+            balanceOfEntries: string;
+        };
+        OperationsExceptionsReport: {
+            report: components["schemas"]["ReportHeader"];
+            dataQuality: components["schemas"]["ReportDataQuality"];
+            accountDifferences: components["schemas"]["AccountDifference"][];
+            items: components["schemas"]["ExceptionOperation"][];
+            nextCursor: string | null;
+        };
+        PolicyApprovals: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            policyId: string;
+            /** @example large-transfers */
+            policyCode: string;
+            /** @example Large transfers */
+            policyName: string;
+            /** @example 12 */
+            operationsRequiringApproval: number;
+            /** @example 12 */
+            bypassedOperations: number;
+            /** @example 12 */
+            approvedOperations: number;
+            /** @example 12 */
+            rejectedOperations: number;
+            /** @example 12 */
+            cancelledOperations: number;
+            /** @example 12 */
+            pendingOperations: number;
+            averageApprovalSeconds: number | null;
+            medianApprovalSeconds: number | null;
+            maximumApprovalSeconds: number | null;
+        };
+        ApproverActivity: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            userId: string;
+            user: {
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                id: string;
+                name: string | null;
+                username: string | null;
+                image: string | null;
+                color: string | null;
+                emoji: string | null;
+            } | null;
+            /** @example 12 */
+            askedCount: number;
+            /** @example 12 */
+            approvedCount: number;
+            /** @example 12 */
+            rejectedCount: number;
+            /** @example 12 */
+            withoutVoteCount: number;
+            averageVoteSeconds: number | null;
+            medianVoteSeconds: number | null;
+            maximumVoteSeconds: number | null;
+        };
+        ApprovalActivityReport: {
+            report: components["schemas"]["ReportHeader"];
+            approvals: components["schemas"]["ActivityApprovals"];
+            byPolicy: components["schemas"]["PolicyApprovals"][];
+            byApprover: components["schemas"]["ApproverActivity"][];
+        };
+        CategoryFieldAnalytics: {
+            /** @example cost_centre */
+            key: string;
+            /** @example Cost centre */
+            label: string;
+            /** @example select */
+            type: string;
+            unit: string | null;
+            currencyFieldKey: string | null;
+            /** @example false */
+            sensitive: boolean;
+            /** @example false */
+            archived: boolean;
+            values: {
+                value: string | null;
+                /** @example 12 */
+                count: number;
+                incomingByAsset: components["schemas"]["AssetAmount"][];
+                outgoingByAsset: components["schemas"]["AssetAmount"][];
+                /** @example 1250.50 */
+                usdValue: string;
+            }[];
+            /** @example 12 */
+            otherCount: number;
+            /** @example 12 */
+            redactedCount: number;
+            sums: {
+                unit: string | null;
+                currency: string | null;
+                /** @example 12 */
+                count: number;
+                /** @example 1250.50 */
+                sum: string;
+                /** @example 10.00 */
+                minimum: string;
+                /** @example 400.00 */
+                maximum: string;
+            }[];
+        };
+        CategoryAnalyticsReport: {
+            report: components["schemas"]["ReportHeader"];
+            category: {
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                id: string;
+                /** @example payroll */
+                key: string;
+                /** @example Payroll */
+                name: string;
+            };
+            summary: {
+                /** @example 12 */
+                count: number;
+                incomingByAsset: components["schemas"]["AssetAmount"][];
+                outgoingByAsset: components["schemas"]["AssetAmount"][];
+                /** @example 1250.50 */
+                usdValue: string;
+            };
+            fields: components["schemas"]["CategoryFieldAnalytics"][];
+        };
+        /** @description The query parameters of the report, lists as arrays, and the format of the file. */
+        ReportExportCreation: {
+            /**
+             * @description Included; 30 days before `to` unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
+             * @example 2026-01-01
+             */
+            from?: string;
+            /**
+             * @description Excluded; now unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
+             * @example 2026-01-01
+             */
+            to?: string;
+            /**
+             * @description IANA zone; UTC unless given.
+             * @example Europe/Berlin
+             */
+            timezone?: string;
+            /** @example USD */
+            baseCurrency?: string;
+            /** @description Administrators only: whose operations. */
+            userId?: string;
+            /**
+             * @description true: what others share with the caller too. Administrators see the whole vault anyway.
+             * @example false
+             */
+            includeShared?: boolean;
+            /**
+             * @example createdAt
+             * @enum {string}
+             */
+            dateBasis?: "createdAt" | "blockchainAt" | "confirmedAt";
+            /** @description Only these; then all of them enter sums. Comma-separated or repeated. */
+            statuses?: string[];
+            /** @description internal, external. Comma-separated or repeated. */
+            flowTypes?: string[];
+            /** @description Tokens. Comma-separated or repeated. */
+            tokenIds?: string[];
+            /** @description Codes of tokens. Comma-separated or repeated. */
+            assets?: string[];
+            /** @description Ids or slugs of networks. Comma-separated or repeated. */
+            networkIds?: string[];
+            /** @description Addresses of the vault on whose side operations are. Comma-separated or repeated. */
+            ownAddressIds?: string[];
+            /** @description The same as ownAddressIds; given both, both hold. Comma-separated or repeated. */
+            addressIds?: string[];
+            /** @description Folders, by folderClassification. Comma-separated or repeated. */
+            folderIds?: string[];
+            /** @description Counterparties, by counterpartyClassification. Comma-separated or repeated. */
+            counterpartyIds?: string[];
+            /** @description Groups of counterparties, by membership now. Comma-separated or repeated. */
+            counterpartyGroupIds?: string[];
+            /** @description Addresses of counterparties. Comma-separated or repeated. */
+            counterpartyAddressIds?: string[];
+            /** @description Keys of categories, as `category` of the history. Comma-separated or repeated. */
+            categories?: string[];
+            /** @description Keys of categories; categoryField then looks into their assignments only. Comma-separated or repeated. */
+            categoryKeys?: string[];
+            /** @description Conditions `key:value`, several values separated by `|`; all hold for one assignment. Comma-separated or repeated. */
+            categoryField?: string[];
+            /** @description Who ordered transfers. Comma-separated or repeated. */
+            initiatorIds?: string[];
+            /**
+             * @description In token units.
+             * @example 100
+             */
+            minimumAmount?: string;
+            /**
+             * @description In token units.
+             * @example 100
+             */
+            maximumAmount?: string;
+            /**
+             * @description false leaves out operations between addresses of the vault.
+             * @example true
+             */
+            includeInternal?: boolean;
+            /**
+             * @example current
+             * @enum {string}
+             */
+            counterpartyClassification?: "current" | "historical";
+            /**
+             * @example current
+             * @enum {string}
+             */
+            folderClassification?: "current" | "historical";
+            /**
+             * @example day
+             * @enum {string}
+             */
+            groupBy?: "day" | "week" | "month";
+            /**
+             * @example none
+             * @enum {string}
+             */
+            comparison?: "none" | "previous_period" | "previous_year";
+            /**
+             * @description Accepted and ignored.
+             * @example owner
+             * @enum {string}
+             */
+            breakdownBy?: "owner";
+            addressId?: string;
+            /** @description Only what is on addresses of this folder, which the caller manages, was granted or administers. */
+            folderId?: string;
+            counterpartyId?: string;
+            counterpartyGroupId?: string;
+            tokenId?: string;
+            /** @description Figures of dataQuality whose operations are wanted; all unless given. Comma-separated or repeated. */
+            exceptions?: string[];
+            /** @example payroll */
+            categoryKey?: string;
+            /**
+             * @example csv
+             * @enum {string}
+             */
+            format: "csv" | "xlsx" | "pdf";
+        };
+        ReportExportOrder: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            id: string;
+        };
+        ReportExport: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            id: string;
+            /**
+             * @example address_activity
+             * @enum {string}
+             */
+            type: "address_activity" | "counterparty_activity" | "counterparty_group_activity" | "transaction_activity" | "asset_movement" | "account_statement" | "operations_exceptions" | "approval_activity" | "category_analytics";
+            /**
+             * @example csv
+             * @enum {string}
+             */
+            format: "csv" | "xlsx" | "pdf";
+            /**
+             * @description As ordered, with the interval that was meant.
+             * @example {
+             *       "addressId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+             *       "from": "2026-01-01T00:00:00.000Z"
+             *     }
+             */
+            parameters: {
+                [key: string]: unknown;
+            };
+            /**
+             * @example queued
+             * @enum {string}
+             */
+            state: "queued" | "running" | "done" | "failed" | "expired";
+            /** @example 40 */
+            percent: number;
+            failure: string | null;
+            download: string | null;
+            sizeBytes: number | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            createdAt: string;
+            startedAt: string | null;
+            finishedAt: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            expiresAt: string;
+        };
+        CategoryField: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            id: string;
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            categoryId: string;
+            /** @example cost_center */
+            key: string;
+            /** @example Cost center */
+            label: string;
+            /**
+             * @example text
+             * @enum {string}
+             */
+            type: "text" | "number" | "select" | "date" | "datetime" | "boolean" | "url" | "currency";
+            /** @example false */
+            required: boolean;
+            optionsJson: {
+                /** @example cc_100 */
+                value: string;
+                /** @example Marketing */
+                label: string;
+            }[] | null;
+            scale: number | null;
+            currencyFieldKey: string | null;
+            unit: string | null;
+            /**
+             * @description What the field holds in a new assignment that says nothing of it: a value as it would be sent; null for none.
+             * @example cc_100
+             */
+            defaultJson: unknown;
+            helpText: string | null;
+            /**
+             * @description Its values read as null for those who may not edit them.
+             * @example false
+             */
+            sensitive: boolean;
+            /**
+             * @description Fields are in this order; equal ones as they were added.
+             * @example 10
+             */
+            orderIndex: number;
+            /** @example false */
+            archived: boolean;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            updatedAt: string;
+        };
+        OperationCategory: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            id: string;
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            vaultId: string;
+            /** @example cost_center */
+            key: string;
+            /** @example Treasury */
+            name: string;
+            description: string | null;
+            emoji: string | null;
+            color: string | null;
+            /**
+             * @example transfer
+             * @enum {string}
+             */
+            appliesTo: "transfer" | "deposit" | "both";
+            /**
+             * @example owner_only
+             * @enum {string}
+             */
+            viewScope: "owner_only" | "vault_members" | "restricted";
+            /**
+             * @example owner_only
+             * @enum {string}
+             */
+            assignScope: "owner_only" | "vault_members" | "restricted";
+            /**
+             * @example owner_only
+             * @enum {string}
+             */
+            editScope: "owner_only" | "vault_members" | "restricted";
+            /**
+             * @example none
+             * @enum {string}
+             */
+            approvalScope: "none" | "edit" | "assign_and_edit";
+            /**
+             * @description Number of approvals that a change of values needs; at least 1 unless approvalScope is none.
+             * @example 1
+             */
+            approvalThreshold: number;
+            /** @example false */
+            allowInitiatorApproval: boolean;
+            /** @example false */
+            isSystem: boolean;
+            /** @example false */
+            archived: boolean;
+            /**
+             * @description One more with every change, those of fields, grants and approvers included.
+             * @example 1
+             */
+            version: number;
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            createdById: string;
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            updatedById: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            updatedAt: string;
+            fields: components["schemas"]["CategoryField"][];
+            /** @description Those who may not edit the definition see the grants of themselves and their groups only. */
+            grants: {
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                id: string;
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                vaultId: string;
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                categoryId: string;
+                /**
+                 * @example user
+                 * @enum {string}
+                 */
+                subjectType: "user" | "group";
+                subjectUserId: string | null;
+                subjectGroupId: string | null;
+                /** @example true */
+                canView: boolean;
+                /** @example true */
+                canAssign: boolean;
+                /** @example false */
+                canEdit: boolean;
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                grantorId: string;
+                /**
+                 * @example active
+                 * @enum {string}
+                 */
+                status: "active";
+                /**
+                 * Format: date-time
+                 * @example 2026-01-31T09:30:00.000Z
+                 */
+                createdAt: string;
+            }[];
+            approvers: {
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                id: string;
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                categoryId: string;
+                /**
+                 * @example user
+                 * @enum {string}
+                 */
+                kind: "user" | "group";
+                userId: string | null;
+                groupId: string | null;
+                /**
+                 * Format: date-time
+                 * @example 2026-01-31T09:30:00.000Z
+                 */
+                createdAt: string;
+            }[];
+        };
+        CategoryAssignment: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            id: string;
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            categoryId: string;
+            /**
+             * @description Key of the category.
+             * @example payroll
+             */
+            key: string;
+            /**
+             * @description Field key to canonical string; a field without a value is absent.
+             * @example {
+             *       "invoice": "4711",
+             *       "net": "1500.00",
+             *       "paid_on": "2026-01-31"
+             *     }
+             */
+            values: {
+                [key: string]: string | null;
+            };
+            /**
+             * @description true: the sensitive fields of the category read null, because the caller may not edit them.
+             * @example false
+             */
+            redacted: boolean;
+            /**
+             * @description One step per edit.
+             * @example 1
+             */
+            version: number;
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            assignedById: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            updatedAt: string;
+        };
+        CategoryAssignments: {
+            items: components["schemas"]["CategoryAssignment"][];
+        };
+        AvailableCategories: {
+            items: components["schemas"]["OperationCategory"][];
+        };
+        CategoryValues: {
+            /**
+             * @description Field key to value: numbers and amounts as decimal strings, booleans as booleans, all others as strings. null clears; a key that is left out keeps its value, or starts with the default of its field. A value may be sent back as it was read.
+             * @example {
+             *       "invoice": "4711",
+             *       "net": "1500",
+             *       "paid_on": "2026-01-31"
+             *     }
+             */
+            values: {
+                [key: string]: unknown;
+            };
+        };
+        OperationMetadata: {
+            category: string | null;
+            tags: string[];
+            paymentPurpose: string | null;
+            note: string | null;
+        };
+        MetadataUpdate: {
+            category?: string | null;
+            tags?: string[] | null;
+            paymentPurpose?: string | null;
+            note?: string | null;
+        };
+        OperationRelation: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            id: string;
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            vaultId: string;
+            /**
+             * @example transfer
+             * @enum {string}
+             */
+            sourceOperationType: "transfer" | "deposit";
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            sourceOperationId: string;
+            /**
+             * @example transfer
+             * @enum {string}
+             */
+            targetOperationType: "transfer" | "deposit";
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            targetOperationId: string;
+            /**
+             * @example refund
+             * @enum {string}
+             */
+            relationType: "refund" | "reversal" | "correction" | "replacement";
+            relatedAmountRaw: string | null;
+            tokenId: string | null;
+            comment: string | null;
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            createdById: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            createdAt: string;
+        };
+        /** @description A relation with the part that the operation has in it. */
+        RelationOfOperation: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            id: string;
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            vaultId: string;
+            /**
+             * @example transfer
+             * @enum {string}
+             */
+            sourceOperationType: "transfer" | "deposit";
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            sourceOperationId: string;
+            /**
+             * @example transfer
+             * @enum {string}
+             */
+            targetOperationType: "transfer" | "deposit";
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            targetOperationId: string;
+            /**
+             * @example refund
+             * @enum {string}
+             */
+            relationType: "refund" | "reversal" | "correction" | "replacement";
+            relatedAmountRaw: string | null;
+            tokenId: string | null;
+            comment: string | null;
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            createdById: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            createdAt: string;
+            /**
+             * @example source
+             * @enum {string}
+             */
+            role: "source" | "target";
+        };
         AddressBalance: {
             /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
             tokenId: string;
@@ -3157,6 +5115,144 @@ export interface components {
                 /** @example true */
                 canTransfer: boolean;
             };
+        };
+        GrantedUser: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            id: string;
+            name: string | null;
+            username: string | null;
+            image: string | null;
+            color: string | null;
+            emoji: string | null;
+        };
+        GrantedGroup: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            id: string;
+            /** @example treasury */
+            code: string;
+            /** @example Treasury */
+            name: string;
+        };
+        AddressGrant: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            id: string;
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            vaultId: string;
+            /**
+             * @example user
+             * @enum {string}
+             */
+            subjectType: "user" | "group";
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            subjectId: string;
+            subject: components["schemas"]["GrantedUser"] | components["schemas"]["GrantedGroup"];
+            /** @example true */
+            canView: boolean;
+            /**
+             * @description May move the funds too.
+             * @example false
+             */
+            canTransfer: boolean;
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            grantorId: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            createdAt: string;
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            addressId: string;
+        };
+        AddressGroup: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            id: string;
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            vaultId: string;
+            /** @example Treasury */
+            name: string;
+            description: string | null;
+            color: string | null;
+            emoji: string | null;
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            createdById: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            updatedAt: string;
+            /**
+             * @description Addresses in the folder.
+             * @example 4
+             */
+            memberCount: number;
+            /**
+             * @description How the caller holds access: as its manager, else by a grant, else as an administrator.
+             * @example manager
+             * @enum {string}
+             */
+            access: "manager" | "granted" | "admin";
+            sharing: {
+                /** @example true */
+                isShared: boolean;
+                /**
+                 * @description People whom its grants reach, by themselves or by a group; the manager excluded.
+                 * @example 3
+                 */
+                participantCount: number;
+            };
+        };
+        AddressGroupMember: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            groupId: string;
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            addressId: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            createdAt: string;
+            address: {
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                id: string;
+                /** @example 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 */
+                address: string;
+                label: string | null;
+            };
+        };
+        AddressGroupGrant: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            id: string;
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            vaultId: string;
+            /**
+             * @example user
+             * @enum {string}
+             */
+            subjectType: "user" | "group";
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            subjectId: string;
+            subject: components["schemas"]["GrantedUser"] | components["schemas"]["GrantedGroup"];
+            /** @example true */
+            canView: boolean;
+            /**
+             * @description May move the funds too.
+             * @example false
+             */
+            canTransfer: boolean;
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            grantorId: string;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            createdAt: string;
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            groupId: string;
         };
     };
     responses: never;
@@ -6226,7 +8322,7 @@ export interface operations {
          *     | `token` | token by id or code | transfer |
          *     | `network` | network by slug | transfer, create_address |
          *     | `sourceAddress` | address that pays, by id or on-chain address | transfer |
-         *     | `addressGroup` | folder of the source address, by id | not available yet |
+         *     | `addressGroup` | folder of the source address, by id | transfer |
          *     | `routeVariant` | segment of the source address, or of the one to create, by the codes of route and variant | transfer, create_address |
          *     | `destination` | on-chain address that is paid | transfer |
          *     | `destinationType` | internal (an address of the vault), counterparty (of the address book) or unknown | transfer |
@@ -6236,7 +8332,7 @@ export interface operations {
          *     | `counterpartyAgeHours` | hours since the counterparty was created | transfer, counterparty_update, counterparty_archive, counterparty_group_add, counterparty_group_remove |
          *     | `initiator` | who asks, by user id | every action |
          *     | `initiatorGroup` | policy group that who asks is in, by id | every action |
-         *     | `category` | operation category, by key | not available yet |
+         *     | `category` | operation category that the transfer is declared to be of, by key | transfer |
          *     | `time` | weekly window on the wall clock of a zone | every action |
          */
         requestBody: {
@@ -9542,6 +11638,11 @@ export interface operations {
                 token?: string;
                 /** @example available */
                 purpose?: "available" | "reserved" | "external" | "adjustment";
+                /**
+                 * @description true: what others share with the caller too. Administrators see the whole vault anyway.
+                 * @example true
+                 */
+                includeShared?: boolean;
                 /** @example 20 */
                 limit?: number;
                 /**
@@ -9743,6 +11844,122 @@ export interface operations {
                         items: components["schemas"]["LedgerEntry"][];
                         nextCursor: string | null;
                     };
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getPastBalance: {
+        parameters: {
+            query: {
+                /**
+                 * @description The address.
+                 * @example text
+                 */
+                addressId: string;
+                /**
+                 * @description The token.
+                 * @example text
+                 */
+                tokenId: string;
+                /** @example available */
+                purpose?: "available" | "reserved";
+                /**
+                 * @description Inclusive; ISO 8601 timestamp, or a day for its end in UTC. Now unless given.
+                 * @example text
+                 */
+                at?: string;
+            };
+            header?: never;
+            path: {
+                /** @example text */
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description `entryId` is the entry that left this balance; null before the first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "addressId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "asset": "USDT",
+                     *       "purpose": "available",
+                     *       "at": "2026-01-31T09:30:00.000Z",
+                     *       "balance": "1500000",
+                     *       "balanceDecimal": "1.5",
+                     *       "entryId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PastBalance"];
                 };
             };
             /** @description The request is not valid; details name the fields */
@@ -10093,6 +12310,16 @@ export interface operations {
                 outcome?: "credited" | "quarantined";
                 /** @example text */
                 userId?: string;
+                /**
+                 * @description Only what is on addresses of this folder, which the caller manages, was granted or administers.
+                 * @example text
+                 */
+                folderId?: string;
+                /**
+                 * @description true: what others share with the caller too. Administrators see the whole vault anyway.
+                 * @example true
+                 */
+                includeShared?: boolean;
                 /** @example text */
                 addressId?: string;
                 /** @example 20 */
@@ -10377,6 +12604,16 @@ export interface operations {
                 status?: "awaiting_approval" | "pending" | "confirmed" | "failed" | "rejected" | "cancelled";
                 /** @example text */
                 userId?: string;
+                /**
+                 * @description Only what is on addresses of this folder, which the caller manages, was granted or administers.
+                 * @example text
+                 */
+                folderId?: string;
+                /**
+                 * @description true: what others share with the caller too. Administrators see the whole vault anyway.
+                 * @example true
+                 */
+                includeShared?: boolean;
                 /** @example 20 */
                 limit?: number;
                 /**
@@ -10637,6 +12874,7 @@ export interface operations {
                  *       "amount": "1.5",
                  *       "counterpartyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                  *       "metadata": {
+                 *         "category": "payroll",
                  *         "tags": [
                  *           "payroll"
                  *         ],
@@ -10911,6 +13149,7 @@ export interface operations {
                  *       "amount": "1.5",
                  *       "counterpartyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                  *       "metadata": {
+                 *         "category": "payroll",
                  *         "tags": [
                  *           "payroll"
                  *         ],
@@ -12537,6 +14776,16 @@ export interface operations {
                 network?: string;
                 /** @example text */
                 addressId?: string;
+                /**
+                 * @description Only what is on addresses of this folder, which the caller manages, was granted or administers.
+                 * @example text
+                 */
+                folderId?: string;
+                /**
+                 * @description true: what others share with the caller too. Administrators see the whole vault anyway.
+                 * @example true
+                 */
+                includeShared?: boolean;
                 /** @example internal */
                 flowType?: "internal" | "external";
                 /** @example text */
@@ -12548,6 +14797,16 @@ export interface operations {
                 counterpartyGroupId?: string;
                 /** @example text */
                 counterpartyAddressId?: string;
+                /**
+                 * @description Key of a category that is assigned to the operation; assignments that the caller may not see do not count.
+                 * @example text
+                 */
+                category?: string;
+                /**
+                 * @description Exactly this.
+                 * @example text
+                 */
+                paymentPurpose?: string;
                 /** @example text */
                 decisionPolicyId?: string;
                 /** @example text */
@@ -12707,6 +14966,7949 @@ export interface operations {
             };
         };
     };
+    reportAddressActivity: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Included; 30 days before `to` unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
+                 * @example text
+                 */
+                from?: string;
+                /**
+                 * @description Excluded; now unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
+                 * @example text
+                 */
+                to?: string;
+                /**
+                 * @description IANA zone; UTC unless given.
+                 * @example text
+                 */
+                timezone?: string;
+                /** @example text */
+                baseCurrency?: string;
+                /** @example json */
+                format?: "json";
+                /**
+                 * @description Administrators only: whose operations.
+                 * @example text
+                 */
+                userId?: string;
+                /**
+                 * @description true: what others share with the caller too. Administrators see the whole vault anyway.
+                 * @example true
+                 */
+                includeShared?: boolean;
+                /** @example createdAt */
+                dateBasis?: "createdAt" | "blockchainAt" | "confirmedAt";
+                /**
+                 * @description Only these; then all of them enter sums. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                statuses?: string[];
+                /**
+                 * @description internal, external. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                flowTypes?: string[];
+                /**
+                 * @description Tokens. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                tokenIds?: string[];
+                /**
+                 * @description Codes of tokens. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                assets?: string[];
+                /**
+                 * @description Ids or slugs of networks. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                networkIds?: string[];
+                /**
+                 * @description Addresses of the vault on whose side operations are. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                ownAddressIds?: string[];
+                /**
+                 * @description The same as ownAddressIds; given both, both hold. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                addressIds?: string[];
+                /**
+                 * @description Folders, by folderClassification. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                folderIds?: string[];
+                /**
+                 * @description Counterparties, by counterpartyClassification. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                counterpartyIds?: string[];
+                /**
+                 * @description Groups of counterparties, by membership now. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                counterpartyGroupIds?: string[];
+                /**
+                 * @description Addresses of counterparties. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                counterpartyAddressIds?: string[];
+                /**
+                 * @description Keys of categories, as `category` of the history. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                categories?: string[];
+                /**
+                 * @description Keys of categories; categoryField then looks into their assignments only. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                categoryKeys?: string[];
+                /**
+                 * @description Conditions `key:value`, several values separated by `|`; all hold for one assignment. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                categoryField?: string[];
+                /**
+                 * @description Who ordered transfers. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                initiatorIds?: string[];
+                /**
+                 * @description In token units.
+                 * @example text
+                 */
+                minimumAmount?: string;
+                /**
+                 * @description In token units.
+                 * @example text
+                 */
+                maximumAmount?: string;
+                /**
+                 * @description false leaves out operations between addresses of the vault.
+                 * @example true
+                 */
+                includeInternal?: boolean;
+                /** @example current */
+                counterpartyClassification?: "current" | "historical";
+                /** @example current */
+                folderClassification?: "current" | "historical";
+                /** @example day */
+                groupBy?: "day" | "week" | "month";
+                /** @example none */
+                comparison?: "none" | "previous_period" | "previous_year";
+                /** @example owner */
+                breakdownBy?: "owner";
+                /**
+                 * @description The address that the report is about.
+                 * @example text
+                 */
+                addressId?: string;
+                /**
+                 * @description Only what is on addresses of this folder, which the caller manages, was granted or administers.
+                 * @example text
+                 */
+                folderId?: string;
+            };
+            header?: never;
+            path: {
+                /** @example text */
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "report": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "type": "address_activity",
+                     *         "from": "2026-01-31T09:30:00.000Z",
+                     *         "to": "2026-01-31T09:30:00.000Z",
+                     *         "timezone": "Europe/Berlin",
+                     *         "dateBasis": "createdAt",
+                     *         "baseCurrency": "USD",
+                     *         "classificationMode": "current",
+                     *         "dataCutoff": "2026-01-31T09:30:00.000Z",
+                     *         "schemaVersion": "1",
+                     *         "generatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "generatedById": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *       },
+                     *       "summary": {
+                     *         "operationsCount": 12,
+                     *         "incomingCount": 12,
+                     *         "outgoingCount": 12,
+                     *         "confirmedCount": 12,
+                     *         "pendingCount": 12,
+                     *         "awaitingApprovalCount": 12,
+                     *         "rejectedCount": 12,
+                     *         "cancelledCount": 12,
+                     *         "failedCount": 12,
+                     *         "activeDays": 12,
+                     *         "incomingUsd": "1250.50",
+                     *         "outgoingUsd": "1250.50",
+                     *         "grossTurnoverUsd": "1250.50",
+                     *         "netFlowUsd": "1250.50",
+                     *         "firstOperationAt": "2026-01-31T09:30:00.000Z",
+                     *         "lastOperationAt": "2026-01-31T09:30:00.000Z",
+                     *         "incomingAmountByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "outgoingAmountByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "grossTurnoverByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "netFlowByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "averageAmountByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "medianAmountByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "minimumAmountByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "maximumAmountByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ]
+                     *       },
+                     *       "byAsset": [
+                     *         {
+                     *           "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "assetCode": "USDT",
+                     *           "assetSymbol": "₮",
+                     *           "network": "ethereum",
+                     *           "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *           "incoming": "1250.5",
+                     *           "outgoing": "1250.5",
+                     *           "netFlow": "1250.5",
+                     *           "grossTurnover": "1250.5",
+                     *           "incomingUsd": "1250.50",
+                     *           "outgoingUsd": "1250.50",
+                     *           "grossTurnoverUsd": "1250.50",
+                     *           "netFlowUsd": "1250.50",
+                     *           "operationsCount": 12,
+                     *           "incomingCount": 12,
+                     *           "outgoingCount": 12,
+                     *           "averageAmount": "1250.5",
+                     *           "medianAmount": "1250.5",
+                     *           "minimumAmount": "1250.5",
+                     *           "maximumAmount": "1250.5"
+                     *         }
+                     *       ],
+                     *       "byCounterparty": [
+                     *         {
+                     *           "counterpartyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "name": "Northwind Trading",
+                     *           "kind": "company",
+                     *           "incomingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "outgoingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "grossTurnoverUsd": "1250.50",
+                     *           "netFlowUsd": "1250.50",
+                     *           "operationsCount": 12
+                     *         }
+                     *       ],
+                     *       "byOwnAddress": [
+                     *         {
+                     *           "addressId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+                     *           "label": "Operations",
+                     *           "derivationPath": "m/44/60/1/0",
+                     *           "segments": {
+                     *             "key": null
+                     *           },
+                     *           "folderSnapshots": [
+                     *             {
+                     *               "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "name": "Treasury"
+                     *             }
+                     *           ],
+                     *           "incomingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "outgoingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "grossTurnoverUsd": "1250.50",
+                     *           "operationsCount": 12
+                     *         }
+                     *       ],
+                     *       "byStatus": [
+                     *         {
+                     *           "status": "awaiting_approval",
+                     *           "count": 12,
+                     *           "amountsByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "usdValue": "1250.50"
+                     *         }
+                     *       ],
+                     *       "byCategory": [
+                     *         {
+                     *           "category": "payroll",
+                     *           "count": 12,
+                     *           "incomingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "outgoingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "usdValue": "1250.50"
+                     *         }
+                     *       ],
+                     *       "byAddressOwner": [
+                     *         {
+                     *           "ownerId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "owner": {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "name": "Treasurer",
+                     *             "username": "treasurer",
+                     *             "image": "https://example.org/portrait.png",
+                     *             "color": "#1d4ed8",
+                     *             "emoji": "🏦"
+                     *           },
+                     *           "isMe": true,
+                     *           "operationsCount": 12,
+                     *           "grossTurnoverUsd": "1250.50"
+                     *         }
+                     *       ],
+                     *       "timeline": [
+                     *         {
+                     *           "periodStart": "2026-01-31T09:30:00.000Z",
+                     *           "periodEnd": "2026-01-31T09:30:00.000Z",
+                     *           "incomingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "outgoingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "netFlowByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "incomingUsd": "1250.50",
+                     *           "outgoingUsd": "1250.50",
+                     *           "netFlowUsd": "1250.50",
+                     *           "operationsCount": 12
+                     *         }
+                     *       ],
+                     *       "approvals": {
+                     *         "operationsRequiringApproval": 12,
+                     *         "approvedOperations": 12,
+                     *         "rejectedOperations": 12,
+                     *         "cancelledOperations": 12,
+                     *         "pendingOperations": 12,
+                     *         "averageApprovalSeconds": 5400,
+                     *         "medianApprovalSeconds": 5400,
+                     *         "maximumApprovalSeconds": 5400
+                     *       },
+                     *       "observations": [
+                     *         {
+                     *           "code": "VOLUME_SPIKE",
+                     *           "severity": "info",
+                     *           "title": "Turnover far above the rest",
+                     *           "description": "In the period from 2026-01-05T00:00:00.000Z the turnover was at least 3 times the mean.",
+                     *           "metric": "grossTurnoverUsd",
+                     *           "currentValue": "90000.00",
+                     *           "comparisonValue": "12000.00",
+                     *           "changePercent": 12.5,
+                     *           "drilldownFilters": {
+                     *             "from": "2026-01-05T00:00:00.000Z",
+                     *             "to": "2026-01-05T23:59:59.999Z"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "dataQuality": {
+                     *         "totalOperations": 12,
+                     *         "unmatchedOperations": 12,
+                     *         "retroactivelyMatchedOperations": 12,
+                     *         "operationsWithoutUsdRate": 12,
+                     *         "operationsWithoutSelectedDate": 12,
+                     *         "operationsWithoutBlockchainTime": 12,
+                     *         "operationsWithoutPaymentPurpose": 12,
+                     *         "operationsWithoutBusinessReference": 12,
+                     *         "uncategorizedOperations": 12,
+                     *         "conflictingCounterpartyClassifications": 12,
+                     *         "invalidOperationRelations": 12,
+                     *         "missingLedgerEntries": 12,
+                     *         "ledgerReconciliationDifferences": 12
+                     *       },
+                     *       "comparison": {
+                     *         "mode": "none",
+                     *         "previousFrom": "2026-01-31T09:30:00.000Z",
+                     *         "previousTo": "2026-01-31T09:30:00.000Z",
+                     *         "incomingUsdChangePercent": 12.5,
+                     *         "outgoingUsdChangePercent": 12.5,
+                     *         "grossTurnoverUsdChangePercent": 12.5,
+                     *         "operationsCountChangePercent": 12.5,
+                     *         "averageOperationUsdChangePercent": 12.5
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AddressActivityReport"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    reportCounterpartyActivity: {
+        parameters: {
+            query: {
+                /**
+                 * @description Included; 30 days before `to` unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
+                 * @example text
+                 */
+                from?: string;
+                /**
+                 * @description Excluded; now unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
+                 * @example text
+                 */
+                to?: string;
+                /**
+                 * @description IANA zone; UTC unless given.
+                 * @example text
+                 */
+                timezone?: string;
+                /** @example text */
+                baseCurrency?: string;
+                /** @example json */
+                format?: "json";
+                /**
+                 * @description Administrators only: whose operations.
+                 * @example text
+                 */
+                userId?: string;
+                /**
+                 * @description true: what others share with the caller too. Administrators see the whole vault anyway.
+                 * @example true
+                 */
+                includeShared?: boolean;
+                /** @example createdAt */
+                dateBasis?: "createdAt" | "blockchainAt" | "confirmedAt";
+                /**
+                 * @description Only these; then all of them enter sums. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                statuses?: string[];
+                /**
+                 * @description internal, external. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                flowTypes?: string[];
+                /**
+                 * @description Tokens. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                tokenIds?: string[];
+                /**
+                 * @description Codes of tokens. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                assets?: string[];
+                /**
+                 * @description Ids or slugs of networks. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                networkIds?: string[];
+                /**
+                 * @description Addresses of the vault on whose side operations are. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                ownAddressIds?: string[];
+                /**
+                 * @description The same as ownAddressIds; given both, both hold. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                addressIds?: string[];
+                /**
+                 * @description Folders, by folderClassification. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                folderIds?: string[];
+                /**
+                 * @description Counterparties, by counterpartyClassification. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                counterpartyIds?: string[];
+                /**
+                 * @description Groups of counterparties, by membership now. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                counterpartyGroupIds?: string[];
+                /**
+                 * @description Addresses of counterparties. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                counterpartyAddressIds?: string[];
+                /**
+                 * @description Keys of categories, as `category` of the history. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                categories?: string[];
+                /**
+                 * @description Keys of categories; categoryField then looks into their assignments only. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                categoryKeys?: string[];
+                /**
+                 * @description Conditions `key:value`, several values separated by `|`; all hold for one assignment. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                categoryField?: string[];
+                /**
+                 * @description Who ordered transfers. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                initiatorIds?: string[];
+                /**
+                 * @description In token units.
+                 * @example text
+                 */
+                minimumAmount?: string;
+                /**
+                 * @description In token units.
+                 * @example text
+                 */
+                maximumAmount?: string;
+                /**
+                 * @description false leaves out operations between addresses of the vault.
+                 * @example true
+                 */
+                includeInternal?: boolean;
+                /** @example current */
+                counterpartyClassification?: "current" | "historical";
+                /** @example current */
+                folderClassification?: "current" | "historical";
+                /** @example day */
+                groupBy?: "day" | "week" | "month";
+                /** @example none */
+                comparison?: "none" | "previous_period" | "previous_year";
+                /** @example owner */
+                breakdownBy?: "owner";
+                /** @example text */
+                counterpartyId: string;
+            };
+            header?: never;
+            path: {
+                /** @example text */
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "report": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "type": "address_activity",
+                     *         "from": "2026-01-31T09:30:00.000Z",
+                     *         "to": "2026-01-31T09:30:00.000Z",
+                     *         "timezone": "Europe/Berlin",
+                     *         "dateBasis": "createdAt",
+                     *         "baseCurrency": "USD",
+                     *         "classificationMode": "current",
+                     *         "dataCutoff": "2026-01-31T09:30:00.000Z",
+                     *         "schemaVersion": "1",
+                     *         "generatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "generatedById": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *       },
+                     *       "summary": {
+                     *         "operationsCount": 12,
+                     *         "incomingCount": 12,
+                     *         "outgoingCount": 12,
+                     *         "confirmedCount": 12,
+                     *         "pendingCount": 12,
+                     *         "awaitingApprovalCount": 12,
+                     *         "rejectedCount": 12,
+                     *         "cancelledCount": 12,
+                     *         "failedCount": 12,
+                     *         "activeDays": 12,
+                     *         "incomingUsd": "1250.50",
+                     *         "outgoingUsd": "1250.50",
+                     *         "grossTurnoverUsd": "1250.50",
+                     *         "netFlowUsd": "1250.50",
+                     *         "firstOperationAt": "2026-01-31T09:30:00.000Z",
+                     *         "lastOperationAt": "2026-01-31T09:30:00.000Z",
+                     *         "incomingAmountByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "outgoingAmountByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "grossTurnoverByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "netFlowByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "averageAmountByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "medianAmountByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "minimumAmountByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "maximumAmountByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ]
+                     *       },
+                     *       "byAsset": [
+                     *         {
+                     *           "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "assetCode": "USDT",
+                     *           "assetSymbol": "₮",
+                     *           "network": "ethereum",
+                     *           "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *           "incoming": "1250.5",
+                     *           "outgoing": "1250.5",
+                     *           "netFlow": "1250.5",
+                     *           "grossTurnover": "1250.5",
+                     *           "incomingUsd": "1250.50",
+                     *           "outgoingUsd": "1250.50",
+                     *           "grossTurnoverUsd": "1250.50",
+                     *           "netFlowUsd": "1250.50",
+                     *           "operationsCount": 12,
+                     *           "incomingCount": 12,
+                     *           "outgoingCount": 12,
+                     *           "averageAmount": "1250.5",
+                     *           "medianAmount": "1250.5",
+                     *           "minimumAmount": "1250.5",
+                     *           "maximumAmount": "1250.5"
+                     *         }
+                     *       ],
+                     *       "byCounterparty": [
+                     *         {
+                     *           "counterpartyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "name": "Northwind Trading",
+                     *           "kind": "company",
+                     *           "incomingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "outgoingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "grossTurnoverUsd": "1250.50",
+                     *           "netFlowUsd": "1250.50",
+                     *           "operationsCount": 12
+                     *         }
+                     *       ],
+                     *       "byOwnAddress": [
+                     *         {
+                     *           "addressId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+                     *           "label": "Operations",
+                     *           "derivationPath": "m/44/60/1/0",
+                     *           "segments": {
+                     *             "key": null
+                     *           },
+                     *           "folderSnapshots": [
+                     *             {
+                     *               "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "name": "Treasury"
+                     *             }
+                     *           ],
+                     *           "incomingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "outgoingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "grossTurnoverUsd": "1250.50",
+                     *           "operationsCount": 12
+                     *         }
+                     *       ],
+                     *       "byStatus": [
+                     *         {
+                     *           "status": "awaiting_approval",
+                     *           "count": 12,
+                     *           "amountsByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "usdValue": "1250.50"
+                     *         }
+                     *       ],
+                     *       "byCategory": [
+                     *         {
+                     *           "category": "payroll",
+                     *           "count": 12,
+                     *           "incomingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "outgoingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "usdValue": "1250.50"
+                     *         }
+                     *       ],
+                     *       "byAddressOwner": [
+                     *         {
+                     *           "ownerId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "owner": {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "name": "Treasurer",
+                     *             "username": "treasurer",
+                     *             "image": "https://example.org/portrait.png",
+                     *             "color": "#1d4ed8",
+                     *             "emoji": "🏦"
+                     *           },
+                     *           "isMe": true,
+                     *           "operationsCount": 12,
+                     *           "grossTurnoverUsd": "1250.50"
+                     *         }
+                     *       ],
+                     *       "timeline": [
+                     *         {
+                     *           "periodStart": "2026-01-31T09:30:00.000Z",
+                     *           "periodEnd": "2026-01-31T09:30:00.000Z",
+                     *           "incomingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "outgoingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "netFlowByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "incomingUsd": "1250.50",
+                     *           "outgoingUsd": "1250.50",
+                     *           "netFlowUsd": "1250.50",
+                     *           "operationsCount": 12
+                     *         }
+                     *       ],
+                     *       "approvals": {
+                     *         "operationsRequiringApproval": 12,
+                     *         "approvedOperations": 12,
+                     *         "rejectedOperations": 12,
+                     *         "cancelledOperations": 12,
+                     *         "pendingOperations": 12,
+                     *         "averageApprovalSeconds": 5400,
+                     *         "medianApprovalSeconds": 5400,
+                     *         "maximumApprovalSeconds": 5400
+                     *       },
+                     *       "observations": [
+                     *         {
+                     *           "code": "VOLUME_SPIKE",
+                     *           "severity": "info",
+                     *           "title": "Turnover far above the rest",
+                     *           "description": "In the period from 2026-01-05T00:00:00.000Z the turnover was at least 3 times the mean.",
+                     *           "metric": "grossTurnoverUsd",
+                     *           "currentValue": "90000.00",
+                     *           "comparisonValue": "12000.00",
+                     *           "changePercent": 12.5,
+                     *           "drilldownFilters": {
+                     *             "from": "2026-01-05T00:00:00.000Z",
+                     *             "to": "2026-01-05T23:59:59.999Z"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "dataQuality": {
+                     *         "totalOperations": 12,
+                     *         "unmatchedOperations": 12,
+                     *         "retroactivelyMatchedOperations": 12,
+                     *         "operationsWithoutUsdRate": 12,
+                     *         "operationsWithoutSelectedDate": 12,
+                     *         "operationsWithoutBlockchainTime": 12,
+                     *         "operationsWithoutPaymentPurpose": 12,
+                     *         "operationsWithoutBusinessReference": 12,
+                     *         "uncategorizedOperations": 12,
+                     *         "conflictingCounterpartyClassifications": 12,
+                     *         "invalidOperationRelations": 12,
+                     *         "missingLedgerEntries": 12,
+                     *         "ledgerReconciliationDifferences": 12
+                     *       },
+                     *       "comparison": {
+                     *         "mode": "none",
+                     *         "previousFrom": "2026-01-31T09:30:00.000Z",
+                     *         "previousTo": "2026-01-31T09:30:00.000Z",
+                     *         "incomingUsdChangePercent": 12.5,
+                     *         "outgoingUsdChangePercent": 12.5,
+                     *         "grossTurnoverUsdChangePercent": 12.5,
+                     *         "operationsCountChangePercent": 12.5,
+                     *         "averageOperationUsdChangePercent": 12.5
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CounterpartyActivityReport"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    reportCounterpartyGroupActivity: {
+        parameters: {
+            query: {
+                /**
+                 * @description Included; 30 days before `to` unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
+                 * @example text
+                 */
+                from?: string;
+                /**
+                 * @description Excluded; now unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
+                 * @example text
+                 */
+                to?: string;
+                /**
+                 * @description IANA zone; UTC unless given.
+                 * @example text
+                 */
+                timezone?: string;
+                /** @example text */
+                baseCurrency?: string;
+                /** @example json */
+                format?: "json";
+                /**
+                 * @description Administrators only: whose operations.
+                 * @example text
+                 */
+                userId?: string;
+                /**
+                 * @description true: what others share with the caller too. Administrators see the whole vault anyway.
+                 * @example true
+                 */
+                includeShared?: boolean;
+                /** @example createdAt */
+                dateBasis?: "createdAt" | "blockchainAt" | "confirmedAt";
+                /**
+                 * @description Only these; then all of them enter sums. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                statuses?: string[];
+                /**
+                 * @description internal, external. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                flowTypes?: string[];
+                /**
+                 * @description Tokens. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                tokenIds?: string[];
+                /**
+                 * @description Codes of tokens. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                assets?: string[];
+                /**
+                 * @description Ids or slugs of networks. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                networkIds?: string[];
+                /**
+                 * @description Addresses of the vault on whose side operations are. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                ownAddressIds?: string[];
+                /**
+                 * @description The same as ownAddressIds; given both, both hold. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                addressIds?: string[];
+                /**
+                 * @description Folders, by folderClassification. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                folderIds?: string[];
+                /**
+                 * @description Counterparties, by counterpartyClassification. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                counterpartyIds?: string[];
+                /**
+                 * @description Groups of counterparties, by membership now. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                counterpartyGroupIds?: string[];
+                /**
+                 * @description Addresses of counterparties. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                counterpartyAddressIds?: string[];
+                /**
+                 * @description Keys of categories, as `category` of the history. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                categories?: string[];
+                /**
+                 * @description Keys of categories; categoryField then looks into their assignments only. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                categoryKeys?: string[];
+                /**
+                 * @description Conditions `key:value`, several values separated by `|`; all hold for one assignment. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                categoryField?: string[];
+                /**
+                 * @description Who ordered transfers. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                initiatorIds?: string[];
+                /**
+                 * @description In token units.
+                 * @example text
+                 */
+                minimumAmount?: string;
+                /**
+                 * @description In token units.
+                 * @example text
+                 */
+                maximumAmount?: string;
+                /**
+                 * @description false leaves out operations between addresses of the vault.
+                 * @example true
+                 */
+                includeInternal?: boolean;
+                /** @example current */
+                counterpartyClassification?: "current" | "historical";
+                /** @example current */
+                folderClassification?: "current" | "historical";
+                /** @example day */
+                groupBy?: "day" | "week" | "month";
+                /** @example none */
+                comparison?: "none" | "previous_period" | "previous_year";
+                /** @example owner */
+                breakdownBy?: "owner";
+                /** @example text */
+                counterpartyGroupId: string;
+            };
+            header?: never;
+            path: {
+                /** @example text */
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "report": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "type": "address_activity",
+                     *         "from": "2026-01-31T09:30:00.000Z",
+                     *         "to": "2026-01-31T09:30:00.000Z",
+                     *         "timezone": "Europe/Berlin",
+                     *         "dateBasis": "createdAt",
+                     *         "baseCurrency": "USD",
+                     *         "classificationMode": "current",
+                     *         "dataCutoff": "2026-01-31T09:30:00.000Z",
+                     *         "schemaVersion": "1",
+                     *         "generatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "generatedById": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *       },
+                     *       "summary": {
+                     *         "operationsCount": 12,
+                     *         "incomingCount": 12,
+                     *         "outgoingCount": 12,
+                     *         "confirmedCount": 12,
+                     *         "pendingCount": 12,
+                     *         "awaitingApprovalCount": 12,
+                     *         "rejectedCount": 12,
+                     *         "cancelledCount": 12,
+                     *         "failedCount": 12,
+                     *         "activeDays": 12,
+                     *         "incomingUsd": "1250.50",
+                     *         "outgoingUsd": "1250.50",
+                     *         "grossTurnoverUsd": "1250.50",
+                     *         "netFlowUsd": "1250.50",
+                     *         "firstOperationAt": "2026-01-31T09:30:00.000Z",
+                     *         "lastOperationAt": "2026-01-31T09:30:00.000Z",
+                     *         "incomingAmountByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "outgoingAmountByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "grossTurnoverByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "netFlowByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "averageAmountByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "medianAmountByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "minimumAmountByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "maximumAmountByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ]
+                     *       },
+                     *       "byAsset": [
+                     *         {
+                     *           "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "assetCode": "USDT",
+                     *           "assetSymbol": "₮",
+                     *           "network": "ethereum",
+                     *           "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *           "incoming": "1250.5",
+                     *           "outgoing": "1250.5",
+                     *           "netFlow": "1250.5",
+                     *           "grossTurnover": "1250.5",
+                     *           "incomingUsd": "1250.50",
+                     *           "outgoingUsd": "1250.50",
+                     *           "grossTurnoverUsd": "1250.50",
+                     *           "netFlowUsd": "1250.50",
+                     *           "operationsCount": 12,
+                     *           "incomingCount": 12,
+                     *           "outgoingCount": 12,
+                     *           "averageAmount": "1250.5",
+                     *           "medianAmount": "1250.5",
+                     *           "minimumAmount": "1250.5",
+                     *           "maximumAmount": "1250.5"
+                     *         }
+                     *       ],
+                     *       "byCounterparty": [
+                     *         {
+                     *           "counterpartyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "name": "Northwind Trading",
+                     *           "kind": "company",
+                     *           "incomingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "outgoingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "grossTurnoverUsd": "1250.50",
+                     *           "netFlowUsd": "1250.50",
+                     *           "operationsCount": 12
+                     *         }
+                     *       ],
+                     *       "byOwnAddress": [
+                     *         {
+                     *           "addressId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+                     *           "label": "Operations",
+                     *           "derivationPath": "m/44/60/1/0",
+                     *           "segments": {
+                     *             "key": null
+                     *           },
+                     *           "folderSnapshots": [
+                     *             {
+                     *               "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "name": "Treasury"
+                     *             }
+                     *           ],
+                     *           "incomingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "outgoingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "grossTurnoverUsd": "1250.50",
+                     *           "operationsCount": 12
+                     *         }
+                     *       ],
+                     *       "byStatus": [
+                     *         {
+                     *           "status": "awaiting_approval",
+                     *           "count": 12,
+                     *           "amountsByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "usdValue": "1250.50"
+                     *         }
+                     *       ],
+                     *       "byCategory": [
+                     *         {
+                     *           "category": "payroll",
+                     *           "count": 12,
+                     *           "incomingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "outgoingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "usdValue": "1250.50"
+                     *         }
+                     *       ],
+                     *       "byAddressOwner": [
+                     *         {
+                     *           "ownerId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "owner": {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "name": "Treasurer",
+                     *             "username": "treasurer",
+                     *             "image": "https://example.org/portrait.png",
+                     *             "color": "#1d4ed8",
+                     *             "emoji": "🏦"
+                     *           },
+                     *           "isMe": true,
+                     *           "operationsCount": 12,
+                     *           "grossTurnoverUsd": "1250.50"
+                     *         }
+                     *       ],
+                     *       "timeline": [
+                     *         {
+                     *           "periodStart": "2026-01-31T09:30:00.000Z",
+                     *           "periodEnd": "2026-01-31T09:30:00.000Z",
+                     *           "incomingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "outgoingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "netFlowByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "incomingUsd": "1250.50",
+                     *           "outgoingUsd": "1250.50",
+                     *           "netFlowUsd": "1250.50",
+                     *           "operationsCount": 12
+                     *         }
+                     *       ],
+                     *       "approvals": {
+                     *         "operationsRequiringApproval": 12,
+                     *         "approvedOperations": 12,
+                     *         "rejectedOperations": 12,
+                     *         "cancelledOperations": 12,
+                     *         "pendingOperations": 12,
+                     *         "averageApprovalSeconds": 5400,
+                     *         "medianApprovalSeconds": 5400,
+                     *         "maximumApprovalSeconds": 5400
+                     *       },
+                     *       "observations": [
+                     *         {
+                     *           "code": "VOLUME_SPIKE",
+                     *           "severity": "info",
+                     *           "title": "Turnover far above the rest",
+                     *           "description": "In the period from 2026-01-05T00:00:00.000Z the turnover was at least 3 times the mean.",
+                     *           "metric": "grossTurnoverUsd",
+                     *           "currentValue": "90000.00",
+                     *           "comparisonValue": "12000.00",
+                     *           "changePercent": 12.5,
+                     *           "drilldownFilters": {
+                     *             "from": "2026-01-05T00:00:00.000Z",
+                     *             "to": "2026-01-05T23:59:59.999Z"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "dataQuality": {
+                     *         "totalOperations": 12,
+                     *         "unmatchedOperations": 12,
+                     *         "retroactivelyMatchedOperations": 12,
+                     *         "operationsWithoutUsdRate": 12,
+                     *         "operationsWithoutSelectedDate": 12,
+                     *         "operationsWithoutBlockchainTime": 12,
+                     *         "operationsWithoutPaymentPurpose": 12,
+                     *         "operationsWithoutBusinessReference": 12,
+                     *         "uncategorizedOperations": 12,
+                     *         "conflictingCounterpartyClassifications": 12,
+                     *         "invalidOperationRelations": 12,
+                     *         "missingLedgerEntries": 12,
+                     *         "ledgerReconciliationDifferences": 12
+                     *       },
+                     *       "comparison": {
+                     *         "mode": "none",
+                     *         "previousFrom": "2026-01-31T09:30:00.000Z",
+                     *         "previousTo": "2026-01-31T09:30:00.000Z",
+                     *         "incomingUsdChangePercent": 12.5,
+                     *         "outgoingUsdChangePercent": 12.5,
+                     *         "grossTurnoverUsdChangePercent": 12.5,
+                     *         "operationsCountChangePercent": 12.5,
+                     *         "averageOperationUsdChangePercent": 12.5
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CounterpartyGroupActivityReport"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    reportTransactionActivity: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Included; 30 days before `to` unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
+                 * @example text
+                 */
+                from?: string;
+                /**
+                 * @description Excluded; now unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
+                 * @example text
+                 */
+                to?: string;
+                /**
+                 * @description IANA zone; UTC unless given.
+                 * @example text
+                 */
+                timezone?: string;
+                /** @example text */
+                baseCurrency?: string;
+                /** @example json */
+                format?: "json";
+                /**
+                 * @description Administrators only: whose operations.
+                 * @example text
+                 */
+                userId?: string;
+                /**
+                 * @description true: what others share with the caller too. Administrators see the whole vault anyway.
+                 * @example true
+                 */
+                includeShared?: boolean;
+                /** @example createdAt */
+                dateBasis?: "createdAt" | "blockchainAt" | "confirmedAt";
+                /**
+                 * @description Only these; then all of them enter sums. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                statuses?: string[];
+                /**
+                 * @description internal, external. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                flowTypes?: string[];
+                /**
+                 * @description Tokens. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                tokenIds?: string[];
+                /**
+                 * @description Codes of tokens. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                assets?: string[];
+                /**
+                 * @description Ids or slugs of networks. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                networkIds?: string[];
+                /**
+                 * @description Addresses of the vault on whose side operations are. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                ownAddressIds?: string[];
+                /**
+                 * @description The same as ownAddressIds; given both, both hold. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                addressIds?: string[];
+                /**
+                 * @description Folders, by folderClassification. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                folderIds?: string[];
+                /**
+                 * @description Counterparties, by counterpartyClassification. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                counterpartyIds?: string[];
+                /**
+                 * @description Groups of counterparties, by membership now. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                counterpartyGroupIds?: string[];
+                /**
+                 * @description Addresses of counterparties. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                counterpartyAddressIds?: string[];
+                /**
+                 * @description Keys of categories, as `category` of the history. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                categories?: string[];
+                /**
+                 * @description Keys of categories; categoryField then looks into their assignments only. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                categoryKeys?: string[];
+                /**
+                 * @description Conditions `key:value`, several values separated by `|`; all hold for one assignment. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                categoryField?: string[];
+                /**
+                 * @description Who ordered transfers. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                initiatorIds?: string[];
+                /**
+                 * @description In token units.
+                 * @example text
+                 */
+                minimumAmount?: string;
+                /**
+                 * @description In token units.
+                 * @example text
+                 */
+                maximumAmount?: string;
+                /**
+                 * @description false leaves out operations between addresses of the vault.
+                 * @example true
+                 */
+                includeInternal?: boolean;
+                /** @example current */
+                counterpartyClassification?: "current" | "historical";
+                /** @example current */
+                folderClassification?: "current" | "historical";
+                /** @example day */
+                groupBy?: "day" | "week" | "month";
+                /** @example none */
+                comparison?: "none" | "previous_period" | "previous_year";
+                /** @example owner */
+                breakdownBy?: "owner";
+            };
+            header?: never;
+            path: {
+                /** @example text */
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "report": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "type": "address_activity",
+                     *         "from": "2026-01-31T09:30:00.000Z",
+                     *         "to": "2026-01-31T09:30:00.000Z",
+                     *         "timezone": "Europe/Berlin",
+                     *         "dateBasis": "createdAt",
+                     *         "baseCurrency": "USD",
+                     *         "classificationMode": "current",
+                     *         "dataCutoff": "2026-01-31T09:30:00.000Z",
+                     *         "schemaVersion": "1",
+                     *         "generatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "generatedById": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *       },
+                     *       "summary": {
+                     *         "operationsCount": 12,
+                     *         "incomingCount": 12,
+                     *         "outgoingCount": 12,
+                     *         "confirmedCount": 12,
+                     *         "pendingCount": 12,
+                     *         "awaitingApprovalCount": 12,
+                     *         "rejectedCount": 12,
+                     *         "cancelledCount": 12,
+                     *         "failedCount": 12,
+                     *         "activeDays": 12,
+                     *         "incomingUsd": "1250.50",
+                     *         "outgoingUsd": "1250.50",
+                     *         "grossTurnoverUsd": "1250.50",
+                     *         "netFlowUsd": "1250.50",
+                     *         "firstOperationAt": "2026-01-31T09:30:00.000Z",
+                     *         "lastOperationAt": "2026-01-31T09:30:00.000Z",
+                     *         "incomingAmountByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "outgoingAmountByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "grossTurnoverByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "netFlowByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "averageAmountByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "medianAmountByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "minimumAmountByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "maximumAmountByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ]
+                     *       },
+                     *       "byAsset": [
+                     *         {
+                     *           "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "assetCode": "USDT",
+                     *           "assetSymbol": "₮",
+                     *           "network": "ethereum",
+                     *           "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *           "incoming": "1250.5",
+                     *           "outgoing": "1250.5",
+                     *           "netFlow": "1250.5",
+                     *           "grossTurnover": "1250.5",
+                     *           "incomingUsd": "1250.50",
+                     *           "outgoingUsd": "1250.50",
+                     *           "grossTurnoverUsd": "1250.50",
+                     *           "netFlowUsd": "1250.50",
+                     *           "operationsCount": 12,
+                     *           "incomingCount": 12,
+                     *           "outgoingCount": 12,
+                     *           "averageAmount": "1250.5",
+                     *           "medianAmount": "1250.5",
+                     *           "minimumAmount": "1250.5",
+                     *           "maximumAmount": "1250.5"
+                     *         }
+                     *       ],
+                     *       "byCounterparty": [
+                     *         {
+                     *           "counterpartyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "name": "Northwind Trading",
+                     *           "kind": "company",
+                     *           "incomingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "outgoingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "grossTurnoverUsd": "1250.50",
+                     *           "netFlowUsd": "1250.50",
+                     *           "operationsCount": 12
+                     *         }
+                     *       ],
+                     *       "byOwnAddress": [
+                     *         {
+                     *           "addressId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+                     *           "label": "Operations",
+                     *           "derivationPath": "m/44/60/1/0",
+                     *           "segments": {
+                     *             "key": null
+                     *           },
+                     *           "folderSnapshots": [
+                     *             {
+                     *               "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "name": "Treasury"
+                     *             }
+                     *           ],
+                     *           "incomingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "outgoingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "grossTurnoverUsd": "1250.50",
+                     *           "operationsCount": 12
+                     *         }
+                     *       ],
+                     *       "byStatus": [
+                     *         {
+                     *           "status": "awaiting_approval",
+                     *           "count": 12,
+                     *           "amountsByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "usdValue": "1250.50"
+                     *         }
+                     *       ],
+                     *       "byCategory": [
+                     *         {
+                     *           "category": "payroll",
+                     *           "count": 12,
+                     *           "incomingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "outgoingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "usdValue": "1250.50"
+                     *         }
+                     *       ],
+                     *       "byAddressOwner": [
+                     *         {
+                     *           "ownerId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "owner": {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "name": "Treasurer",
+                     *             "username": "treasurer",
+                     *             "image": "https://example.org/portrait.png",
+                     *             "color": "#1d4ed8",
+                     *             "emoji": "🏦"
+                     *           },
+                     *           "isMe": true,
+                     *           "operationsCount": 12,
+                     *           "grossTurnoverUsd": "1250.50"
+                     *         }
+                     *       ],
+                     *       "timeline": [
+                     *         {
+                     *           "periodStart": "2026-01-31T09:30:00.000Z",
+                     *           "periodEnd": "2026-01-31T09:30:00.000Z",
+                     *           "incomingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "outgoingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "netFlowByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "incomingUsd": "1250.50",
+                     *           "outgoingUsd": "1250.50",
+                     *           "netFlowUsd": "1250.50",
+                     *           "operationsCount": 12
+                     *         }
+                     *       ],
+                     *       "approvals": {
+                     *         "operationsRequiringApproval": 12,
+                     *         "approvedOperations": 12,
+                     *         "rejectedOperations": 12,
+                     *         "cancelledOperations": 12,
+                     *         "pendingOperations": 12,
+                     *         "averageApprovalSeconds": 5400,
+                     *         "medianApprovalSeconds": 5400,
+                     *         "maximumApprovalSeconds": 5400
+                     *       },
+                     *       "observations": [
+                     *         {
+                     *           "code": "VOLUME_SPIKE",
+                     *           "severity": "info",
+                     *           "title": "Turnover far above the rest",
+                     *           "description": "In the period from 2026-01-05T00:00:00.000Z the turnover was at least 3 times the mean.",
+                     *           "metric": "grossTurnoverUsd",
+                     *           "currentValue": "90000.00",
+                     *           "comparisonValue": "12000.00",
+                     *           "changePercent": 12.5,
+                     *           "drilldownFilters": {
+                     *             "from": "2026-01-05T00:00:00.000Z",
+                     *             "to": "2026-01-05T23:59:59.999Z"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "dataQuality": {
+                     *         "totalOperations": 12,
+                     *         "unmatchedOperations": 12,
+                     *         "retroactivelyMatchedOperations": 12,
+                     *         "operationsWithoutUsdRate": 12,
+                     *         "operationsWithoutSelectedDate": 12,
+                     *         "operationsWithoutBlockchainTime": 12,
+                     *         "operationsWithoutPaymentPurpose": 12,
+                     *         "operationsWithoutBusinessReference": 12,
+                     *         "uncategorizedOperations": 12,
+                     *         "conflictingCounterpartyClassifications": 12,
+                     *         "invalidOperationRelations": 12,
+                     *         "missingLedgerEntries": 12,
+                     *         "ledgerReconciliationDifferences": 12
+                     *       },
+                     *       "comparison": {
+                     *         "mode": "none",
+                     *         "previousFrom": "2026-01-31T09:30:00.000Z",
+                     *         "previousTo": "2026-01-31T09:30:00.000Z",
+                     *         "incomingUsdChangePercent": 12.5,
+                     *         "outgoingUsdChangePercent": 12.5,
+                     *         "grossTurnoverUsdChangePercent": 12.5,
+                     *         "operationsCountChangePercent": 12.5,
+                     *         "averageOperationUsdChangePercent": 12.5
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TransactionActivityReport"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    reportAssetMovement: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Included; 30 days before `to` unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
+                 * @example text
+                 */
+                from?: string;
+                /**
+                 * @description Excluded; now unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
+                 * @example text
+                 */
+                to?: string;
+                /**
+                 * @description IANA zone; UTC unless given.
+                 * @example text
+                 */
+                timezone?: string;
+                /** @example text */
+                baseCurrency?: string;
+                /** @example json */
+                format?: "json";
+                /**
+                 * @description Administrators only: whose operations.
+                 * @example text
+                 */
+                userId?: string;
+                /**
+                 * @description true: what others share with the caller too. Administrators see the whole vault anyway.
+                 * @example true
+                 */
+                includeShared?: boolean;
+                /** @example createdAt */
+                dateBasis?: "createdAt" | "blockchainAt" | "confirmedAt";
+                /**
+                 * @description Only these; then all of them enter sums. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                statuses?: string[];
+                /**
+                 * @description internal, external. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                flowTypes?: string[];
+                /**
+                 * @description Tokens. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                tokenIds?: string[];
+                /**
+                 * @description Codes of tokens. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                assets?: string[];
+                /**
+                 * @description Ids or slugs of networks. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                networkIds?: string[];
+                /**
+                 * @description Addresses of the vault on whose side operations are. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                ownAddressIds?: string[];
+                /**
+                 * @description The same as ownAddressIds; given both, both hold. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                addressIds?: string[];
+                /**
+                 * @description Folders, by folderClassification. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                folderIds?: string[];
+                /**
+                 * @description Counterparties, by counterpartyClassification. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                counterpartyIds?: string[];
+                /**
+                 * @description Groups of counterparties, by membership now. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                counterpartyGroupIds?: string[];
+                /**
+                 * @description Addresses of counterparties. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                counterpartyAddressIds?: string[];
+                /**
+                 * @description Keys of categories, as `category` of the history. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                categories?: string[];
+                /**
+                 * @description Keys of categories; categoryField then looks into their assignments only. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                categoryKeys?: string[];
+                /**
+                 * @description Conditions `key:value`, several values separated by `|`; all hold for one assignment. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                categoryField?: string[];
+                /**
+                 * @description Who ordered transfers. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                initiatorIds?: string[];
+                /**
+                 * @description In token units.
+                 * @example text
+                 */
+                minimumAmount?: string;
+                /**
+                 * @description In token units.
+                 * @example text
+                 */
+                maximumAmount?: string;
+                /**
+                 * @description false leaves out operations between addresses of the vault.
+                 * @example true
+                 */
+                includeInternal?: boolean;
+                /** @example current */
+                counterpartyClassification?: "current" | "historical";
+                /** @example current */
+                folderClassification?: "current" | "historical";
+                /** @example day */
+                groupBy?: "day" | "week" | "month";
+                /** @example none */
+                comparison?: "none" | "previous_period" | "previous_year";
+                /** @example owner */
+                breakdownBy?: "owner";
+            };
+            header?: never;
+            path: {
+                /** @example text */
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "report": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "type": "address_activity",
+                     *         "from": "2026-01-31T09:30:00.000Z",
+                     *         "to": "2026-01-31T09:30:00.000Z",
+                     *         "timezone": "Europe/Berlin",
+                     *         "dateBasis": "createdAt",
+                     *         "baseCurrency": "USD",
+                     *         "classificationMode": "current",
+                     *         "dataCutoff": "2026-01-31T09:30:00.000Z",
+                     *         "schemaVersion": "1",
+                     *         "generatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "generatedById": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *       },
+                     *       "summary": {
+                     *         "operationsCount": 12,
+                     *         "incomingCount": 12,
+                     *         "outgoingCount": 12,
+                     *         "confirmedCount": 12,
+                     *         "pendingCount": 12,
+                     *         "awaitingApprovalCount": 12,
+                     *         "rejectedCount": 12,
+                     *         "cancelledCount": 12,
+                     *         "failedCount": 12,
+                     *         "activeDays": 12,
+                     *         "incomingUsd": "1250.50",
+                     *         "outgoingUsd": "1250.50",
+                     *         "grossTurnoverUsd": "1250.50",
+                     *         "netFlowUsd": "1250.50",
+                     *         "firstOperationAt": "2026-01-31T09:30:00.000Z",
+                     *         "lastOperationAt": "2026-01-31T09:30:00.000Z",
+                     *         "incomingAmountByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "outgoingAmountByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "grossTurnoverByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "netFlowByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "averageAmountByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "medianAmountByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "minimumAmountByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "maximumAmountByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ]
+                     *       },
+                     *       "byAsset": [
+                     *         {
+                     *           "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "assetCode": "USDT",
+                     *           "assetSymbol": "₮",
+                     *           "network": "ethereum",
+                     *           "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *           "incoming": "1250.5",
+                     *           "outgoing": "1250.5",
+                     *           "netFlow": "1250.5",
+                     *           "grossTurnover": "1250.5",
+                     *           "incomingUsd": "1250.50",
+                     *           "outgoingUsd": "1250.50",
+                     *           "grossTurnoverUsd": "1250.50",
+                     *           "netFlowUsd": "1250.50",
+                     *           "operationsCount": 12,
+                     *           "incomingCount": 12,
+                     *           "outgoingCount": 12,
+                     *           "averageAmount": "1250.5",
+                     *           "medianAmount": "1250.5",
+                     *           "minimumAmount": "1250.5",
+                     *           "maximumAmount": "1250.5"
+                     *         }
+                     *       ],
+                     *       "byCounterparty": [
+                     *         {
+                     *           "counterpartyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "name": "Northwind Trading",
+                     *           "kind": "company",
+                     *           "incomingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "outgoingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "grossTurnoverUsd": "1250.50",
+                     *           "netFlowUsd": "1250.50",
+                     *           "operationsCount": 12
+                     *         }
+                     *       ],
+                     *       "byOwnAddress": [
+                     *         {
+                     *           "addressId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+                     *           "label": "Operations",
+                     *           "derivationPath": "m/44/60/1/0",
+                     *           "segments": {
+                     *             "key": null
+                     *           },
+                     *           "folderSnapshots": [
+                     *             {
+                     *               "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "name": "Treasury"
+                     *             }
+                     *           ],
+                     *           "incomingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "outgoingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "grossTurnoverUsd": "1250.50",
+                     *           "operationsCount": 12
+                     *         }
+                     *       ],
+                     *       "byStatus": [
+                     *         {
+                     *           "status": "awaiting_approval",
+                     *           "count": 12,
+                     *           "amountsByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "usdValue": "1250.50"
+                     *         }
+                     *       ],
+                     *       "byCategory": [
+                     *         {
+                     *           "category": "payroll",
+                     *           "count": 12,
+                     *           "incomingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "outgoingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "usdValue": "1250.50"
+                     *         }
+                     *       ],
+                     *       "byAddressOwner": [
+                     *         {
+                     *           "ownerId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "owner": {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "name": "Treasurer",
+                     *             "username": "treasurer",
+                     *             "image": "https://example.org/portrait.png",
+                     *             "color": "#1d4ed8",
+                     *             "emoji": "🏦"
+                     *           },
+                     *           "isMe": true,
+                     *           "operationsCount": 12,
+                     *           "grossTurnoverUsd": "1250.50"
+                     *         }
+                     *       ],
+                     *       "timeline": [
+                     *         {
+                     *           "periodStart": "2026-01-31T09:30:00.000Z",
+                     *           "periodEnd": "2026-01-31T09:30:00.000Z",
+                     *           "incomingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "outgoingByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "netFlowByAsset": [
+                     *             {
+                     *               "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "assetCode": "USDT",
+                     *               "assetSymbol": "₮",
+                     *               "network": "ethereum",
+                     *               "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *               "amount": "1250.5"
+                     *             }
+                     *           ],
+                     *           "incomingUsd": "1250.50",
+                     *           "outgoingUsd": "1250.50",
+                     *           "netFlowUsd": "1250.50",
+                     *           "operationsCount": 12
+                     *         }
+                     *       ],
+                     *       "approvals": {
+                     *         "operationsRequiringApproval": 12,
+                     *         "approvedOperations": 12,
+                     *         "rejectedOperations": 12,
+                     *         "cancelledOperations": 12,
+                     *         "pendingOperations": 12,
+                     *         "averageApprovalSeconds": 5400,
+                     *         "medianApprovalSeconds": 5400,
+                     *         "maximumApprovalSeconds": 5400
+                     *       },
+                     *       "observations": [
+                     *         {
+                     *           "code": "VOLUME_SPIKE",
+                     *           "severity": "info",
+                     *           "title": "Turnover far above the rest",
+                     *           "description": "In the period from 2026-01-05T00:00:00.000Z the turnover was at least 3 times the mean.",
+                     *           "metric": "grossTurnoverUsd",
+                     *           "currentValue": "90000.00",
+                     *           "comparisonValue": "12000.00",
+                     *           "changePercent": 12.5,
+                     *           "drilldownFilters": {
+                     *             "from": "2026-01-05T00:00:00.000Z",
+                     *             "to": "2026-01-05T23:59:59.999Z"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "dataQuality": {
+                     *         "totalOperations": 12,
+                     *         "unmatchedOperations": 12,
+                     *         "retroactivelyMatchedOperations": 12,
+                     *         "operationsWithoutUsdRate": 12,
+                     *         "operationsWithoutSelectedDate": 12,
+                     *         "operationsWithoutBlockchainTime": 12,
+                     *         "operationsWithoutPaymentPurpose": 12,
+                     *         "operationsWithoutBusinessReference": 12,
+                     *         "uncategorizedOperations": 12,
+                     *         "conflictingCounterpartyClassifications": 12,
+                     *         "invalidOperationRelations": 12,
+                     *         "missingLedgerEntries": 12,
+                     *         "ledgerReconciliationDifferences": 12
+                     *       },
+                     *       "comparison": {
+                     *         "mode": "none",
+                     *         "previousFrom": "2026-01-31T09:30:00.000Z",
+                     *         "previousTo": "2026-01-31T09:30:00.000Z",
+                     *         "incomingUsdChangePercent": 12.5,
+                     *         "outgoingUsdChangePercent": 12.5,
+                     *         "grossTurnoverUsdChangePercent": 12.5,
+                     *         "operationsCountChangePercent": 12.5,
+                     *         "averageOperationUsdChangePercent": 12.5
+                     *       },
+                     *       "balances": [
+                     *         {
+                     *           "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "assetCode": "USDT",
+                     *           "assetSymbol": "₮",
+                     *           "network": "ethereum",
+                     *           "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *           "openingBalance": "1250.5",
+                     *           "incoming": "1250.5",
+                     *           "outgoing": "1250.5",
+                     *           "fees": "1250.5",
+                     *           "adjustments": "1250.5",
+                     *           "closingBalance": "1250.5"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AssetMovementReport"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    reportAccountStatement: {
+        parameters: {
+            query: {
+                /**
+                 * @description Included; 30 days before `to` unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
+                 * @example text
+                 */
+                from?: string;
+                /**
+                 * @description Excluded; now unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
+                 * @example text
+                 */
+                to?: string;
+                /**
+                 * @description IANA zone; UTC unless given.
+                 * @example text
+                 */
+                timezone?: string;
+                /** @example text */
+                baseCurrency?: string;
+                /** @example json */
+                format?: "json";
+                /**
+                 * @description Administrators only: whose operations.
+                 * @example text
+                 */
+                userId?: string;
+                /**
+                 * @description true: what others share with the caller too. Administrators see the whole vault anyway.
+                 * @example true
+                 */
+                includeShared?: boolean;
+                /** @example text */
+                addressId: string;
+                /** @example text */
+                tokenId: string;
+                /**
+                 * @description Keys of categories; categoryField then looks into their assignments only. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                categoryKeys?: string[];
+                /**
+                 * @description Conditions `key:value`, several values separated by `|`; all hold for one assignment. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                categoryField?: string[];
+                /**
+                 * @description Accepted and ignored.
+                 * @example owner
+                 */
+                breakdownBy?: "owner";
+                /** @example 20 */
+                limit?: number;
+                /**
+                 * @description nextCursor of the previous page.
+                 * @example text
+                 */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @example text */
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "report": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "type": "address_activity",
+                     *         "from": "2026-01-31T09:30:00.000Z",
+                     *         "to": "2026-01-31T09:30:00.000Z",
+                     *         "timezone": "Europe/Berlin",
+                     *         "dateBasis": "createdAt",
+                     *         "baseCurrency": "USD",
+                     *         "classificationMode": "current",
+                     *         "dataCutoff": "2026-01-31T09:30:00.000Z",
+                     *         "schemaVersion": "1",
+                     *         "generatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "generatedById": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *       },
+                     *       "account": {
+                     *         "addressId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+                     *         "label": "Operations",
+                     *         "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "assetCode": "USDT",
+                     *         "assetSymbol": "₮",
+                     *         "network": "ethereum",
+                     *         "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7"
+                     *       },
+                     *       "opening": {
+                     *         "available": "1250.5",
+                     *         "reserved": "1250.5",
+                     *         "balance": "1250.5"
+                     *       },
+                     *       "closing": {
+                     *         "available": "1250.5",
+                     *         "reserved": "1250.5",
+                     *         "balance": "1250.5"
+                     *       },
+                     *       "lines": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "kind": "deposit",
+                     *           "operationId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "operationType": "transfer",
+                     *           "txHash": "0x7f9c3f5b5d3a",
+                     *           "counterparty": {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "name": "Northwind Trading"
+                     *           },
+                     *           "availableChange": "1250.5",
+                     *           "reservedChange": "1250.5",
+                     *           "balanceChange": "1250.5",
+                     *           "available": "1250.5",
+                     *           "reserved": "1250.5",
+                     *           "balance": "1250.5",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": "MTc2ODAuY21pOGgyazFw"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AccountStatementReport"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    reportOperationsExceptions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Included; 30 days before `to` unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
+                 * @example text
+                 */
+                from?: string;
+                /**
+                 * @description Excluded; now unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
+                 * @example text
+                 */
+                to?: string;
+                /**
+                 * @description IANA zone; UTC unless given.
+                 * @example text
+                 */
+                timezone?: string;
+                /** @example text */
+                baseCurrency?: string;
+                /** @example json */
+                format?: "json";
+                /**
+                 * @description Administrators only: whose operations.
+                 * @example text
+                 */
+                userId?: string;
+                /**
+                 * @description true: what others share with the caller too. Administrators see the whole vault anyway.
+                 * @example true
+                 */
+                includeShared?: boolean;
+                /** @example createdAt */
+                dateBasis?: "createdAt" | "blockchainAt" | "confirmedAt";
+                /**
+                 * @description Only these; then all of them enter sums. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                statuses?: string[];
+                /**
+                 * @description internal, external. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                flowTypes?: string[];
+                /**
+                 * @description Tokens. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                tokenIds?: string[];
+                /**
+                 * @description Codes of tokens. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                assets?: string[];
+                /**
+                 * @description Ids or slugs of networks. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                networkIds?: string[];
+                /**
+                 * @description Addresses of the vault on whose side operations are. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                ownAddressIds?: string[];
+                /**
+                 * @description The same as ownAddressIds; given both, both hold. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                addressIds?: string[];
+                /**
+                 * @description Folders, by folderClassification. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                folderIds?: string[];
+                /**
+                 * @description Counterparties, by counterpartyClassification. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                counterpartyIds?: string[];
+                /**
+                 * @description Groups of counterparties, by membership now. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                counterpartyGroupIds?: string[];
+                /**
+                 * @description Addresses of counterparties. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                counterpartyAddressIds?: string[];
+                /**
+                 * @description Keys of categories, as `category` of the history. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                categories?: string[];
+                /**
+                 * @description Keys of categories; categoryField then looks into their assignments only. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                categoryKeys?: string[];
+                /**
+                 * @description Conditions `key:value`, several values separated by `|`; all hold for one assignment. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                categoryField?: string[];
+                /**
+                 * @description Who ordered transfers. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                initiatorIds?: string[];
+                /**
+                 * @description In token units.
+                 * @example text
+                 */
+                minimumAmount?: string;
+                /**
+                 * @description In token units.
+                 * @example text
+                 */
+                maximumAmount?: string;
+                /**
+                 * @description false leaves out operations between addresses of the vault.
+                 * @example true
+                 */
+                includeInternal?: boolean;
+                /** @example current */
+                counterpartyClassification?: "current" | "historical";
+                /** @example current */
+                folderClassification?: "current" | "historical";
+                /**
+                 * @description Figures of dataQuality whose operations are wanted; all unless given. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                exceptions?: string[];
+                /**
+                 * @description Accepted and ignored.
+                 * @example owner
+                 */
+                breakdownBy?: "owner";
+                /** @example 20 */
+                limit?: number;
+                /**
+                 * @description nextCursor of the previous page.
+                 * @example text
+                 */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @example text */
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "report": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "type": "address_activity",
+                     *         "from": "2026-01-31T09:30:00.000Z",
+                     *         "to": "2026-01-31T09:30:00.000Z",
+                     *         "timezone": "Europe/Berlin",
+                     *         "dateBasis": "createdAt",
+                     *         "baseCurrency": "USD",
+                     *         "classificationMode": "current",
+                     *         "dataCutoff": "2026-01-31T09:30:00.000Z",
+                     *         "schemaVersion": "1",
+                     *         "generatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "generatedById": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *       },
+                     *       "dataQuality": {
+                     *         "totalOperations": 12,
+                     *         "unmatchedOperations": 12,
+                     *         "retroactivelyMatchedOperations": 12,
+                     *         "operationsWithoutUsdRate": 12,
+                     *         "operationsWithoutSelectedDate": 12,
+                     *         "operationsWithoutBlockchainTime": 12,
+                     *         "operationsWithoutPaymentPurpose": 12,
+                     *         "operationsWithoutBusinessReference": 12,
+                     *         "uncategorizedOperations": 12,
+                     *         "conflictingCounterpartyClassifications": 12,
+                     *         "invalidOperationRelations": 12,
+                     *         "missingLedgerEntries": 12,
+                     *         "ledgerReconciliationDifferences": 12
+                     *       },
+                     *       "accountDifferences": [
+                     *         {
+                     *           "accountId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "addressId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "purpose": "available",
+                     *           "balance": "1250.5",
+                     *           "balanceOfEntries": "1250.5"
+                     *         }
+                     *       ],
+                     *       "items": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "exceptions": [
+                     *             "unmatchedOperations"
+                     *           ],
+                     *           "operationType": "transfer",
+                     *           "status": "awaiting_approval",
+                     *           "addressId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+                     *           "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "asset": "USDT",
+                     *           "amount": "1250.5",
+                     *           "usdValue": "1250.50",
+                     *           "txHash": "0x7f9c3f5b5d3a",
+                     *           "counterparty": {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "name": "Northwind Trading"
+                     *           },
+                     *           "createdAt": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": "MTc2ODAuY21pOGgyazFw"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OperationsExceptionsReport"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    reportApprovalActivity: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Included; 30 days before `to` unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
+                 * @example text
+                 */
+                from?: string;
+                /**
+                 * @description Excluded; now unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
+                 * @example text
+                 */
+                to?: string;
+                /**
+                 * @description IANA zone; UTC unless given.
+                 * @example text
+                 */
+                timezone?: string;
+                /** @example text */
+                baseCurrency?: string;
+                /** @example json */
+                format?: "json";
+                /**
+                 * @description Administrators only: whose operations.
+                 * @example text
+                 */
+                userId?: string;
+                /**
+                 * @description true: what others share with the caller too. Administrators see the whole vault anyway.
+                 * @example true
+                 */
+                includeShared?: boolean;
+                /** @example createdAt */
+                dateBasis?: "createdAt" | "blockchainAt" | "confirmedAt";
+                /**
+                 * @description Only these; then all of them enter sums. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                statuses?: string[];
+                /**
+                 * @description internal, external. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                flowTypes?: string[];
+                /**
+                 * @description Tokens. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                tokenIds?: string[];
+                /**
+                 * @description Codes of tokens. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                assets?: string[];
+                /**
+                 * @description Ids or slugs of networks. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                networkIds?: string[];
+                /**
+                 * @description Addresses of the vault on whose side operations are. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                ownAddressIds?: string[];
+                /**
+                 * @description The same as ownAddressIds; given both, both hold. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                addressIds?: string[];
+                /**
+                 * @description Folders, by folderClassification. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                folderIds?: string[];
+                /**
+                 * @description Counterparties, by counterpartyClassification. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                counterpartyIds?: string[];
+                /**
+                 * @description Groups of counterparties, by membership now. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                counterpartyGroupIds?: string[];
+                /**
+                 * @description Addresses of counterparties. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                counterpartyAddressIds?: string[];
+                /**
+                 * @description Keys of categories, as `category` of the history. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                categories?: string[];
+                /**
+                 * @description Keys of categories; categoryField then looks into their assignments only. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                categoryKeys?: string[];
+                /**
+                 * @description Conditions `key:value`, several values separated by `|`; all hold for one assignment. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                categoryField?: string[];
+                /**
+                 * @description Who ordered transfers. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                initiatorIds?: string[];
+                /**
+                 * @description In token units.
+                 * @example text
+                 */
+                minimumAmount?: string;
+                /**
+                 * @description In token units.
+                 * @example text
+                 */
+                maximumAmount?: string;
+                /**
+                 * @description false leaves out operations between addresses of the vault.
+                 * @example true
+                 */
+                includeInternal?: boolean;
+                /** @example current */
+                counterpartyClassification?: "current" | "historical";
+                /** @example current */
+                folderClassification?: "current" | "historical";
+                /**
+                 * @description Accepted and ignored.
+                 * @example owner
+                 */
+                breakdownBy?: "owner";
+            };
+            header?: never;
+            path: {
+                /** @example text */
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "report": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "type": "address_activity",
+                     *         "from": "2026-01-31T09:30:00.000Z",
+                     *         "to": "2026-01-31T09:30:00.000Z",
+                     *         "timezone": "Europe/Berlin",
+                     *         "dateBasis": "createdAt",
+                     *         "baseCurrency": "USD",
+                     *         "classificationMode": "current",
+                     *         "dataCutoff": "2026-01-31T09:30:00.000Z",
+                     *         "schemaVersion": "1",
+                     *         "generatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "generatedById": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *       },
+                     *       "approvals": {
+                     *         "operationsRequiringApproval": 12,
+                     *         "approvedOperations": 12,
+                     *         "rejectedOperations": 12,
+                     *         "cancelledOperations": 12,
+                     *         "pendingOperations": 12,
+                     *         "averageApprovalSeconds": 5400,
+                     *         "medianApprovalSeconds": 5400,
+                     *         "maximumApprovalSeconds": 5400
+                     *       },
+                     *       "byPolicy": [
+                     *         {
+                     *           "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "policyCode": "large-transfers",
+                     *           "policyName": "Large transfers",
+                     *           "operationsRequiringApproval": 12,
+                     *           "bypassedOperations": 12,
+                     *           "approvedOperations": 12,
+                     *           "rejectedOperations": 12,
+                     *           "cancelledOperations": 12,
+                     *           "pendingOperations": 12,
+                     *           "averageApprovalSeconds": 5400,
+                     *           "medianApprovalSeconds": 5400,
+                     *           "maximumApprovalSeconds": 5400
+                     *         }
+                     *       ],
+                     *       "byApprover": [
+                     *         {
+                     *           "userId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "user": {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "name": "Treasurer",
+                     *             "username": "treasurer",
+                     *             "image": "https://example.org/portrait.png",
+                     *             "color": "#1d4ed8",
+                     *             "emoji": "🏦"
+                     *           },
+                     *           "askedCount": 12,
+                     *           "approvedCount": 12,
+                     *           "rejectedCount": 12,
+                     *           "withoutVoteCount": 12,
+                     *           "averageVoteSeconds": 5400,
+                     *           "medianVoteSeconds": 5400,
+                     *           "maximumVoteSeconds": 5400
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApprovalActivityReport"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    reportCategoryAnalytics: {
+        parameters: {
+            query: {
+                /**
+                 * @description Included; 30 days before `to` unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
+                 * @example text
+                 */
+                from?: string;
+                /**
+                 * @description Excluded; now unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
+                 * @example text
+                 */
+                to?: string;
+                /**
+                 * @description IANA zone; UTC unless given.
+                 * @example text
+                 */
+                timezone?: string;
+                /** @example text */
+                baseCurrency?: string;
+                /** @example json */
+                format?: "json";
+                /**
+                 * @description Administrators only: whose operations.
+                 * @example text
+                 */
+                userId?: string;
+                /**
+                 * @description true: what others share with the caller too. Administrators see the whole vault anyway.
+                 * @example true
+                 */
+                includeShared?: boolean;
+                /** @example createdAt */
+                dateBasis?: "createdAt" | "blockchainAt" | "confirmedAt";
+                /**
+                 * @description Only these; then all of them enter sums. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                statuses?: string[];
+                /**
+                 * @description internal, external. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                flowTypes?: string[];
+                /**
+                 * @description Tokens. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                tokenIds?: string[];
+                /**
+                 * @description Codes of tokens. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                assets?: string[];
+                /**
+                 * @description Ids or slugs of networks. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                networkIds?: string[];
+                /**
+                 * @description Addresses of the vault on whose side operations are. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                ownAddressIds?: string[];
+                /**
+                 * @description The same as ownAddressIds; given both, both hold. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                addressIds?: string[];
+                /**
+                 * @description Folders, by folderClassification. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                folderIds?: string[];
+                /**
+                 * @description Counterparties, by counterpartyClassification. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                counterpartyIds?: string[];
+                /**
+                 * @description Groups of counterparties, by membership now. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                counterpartyGroupIds?: string[];
+                /**
+                 * @description Addresses of counterparties. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                counterpartyAddressIds?: string[];
+                /**
+                 * @description Keys of categories, as `category` of the history. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                categories?: string[];
+                /**
+                 * @description Keys of categories; categoryField then looks into their assignments only. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                categoryKeys?: string[];
+                /**
+                 * @description Conditions `key:value`, several values separated by `|`; all hold for one assignment. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                categoryField?: string[];
+                /**
+                 * @description Who ordered transfers. Comma-separated or repeated.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                initiatorIds?: string[];
+                /**
+                 * @description In token units.
+                 * @example text
+                 */
+                minimumAmount?: string;
+                /**
+                 * @description In token units.
+                 * @example text
+                 */
+                maximumAmount?: string;
+                /**
+                 * @description false leaves out operations between addresses of the vault.
+                 * @example true
+                 */
+                includeInternal?: boolean;
+                /** @example current */
+                counterpartyClassification?: "current" | "historical";
+                /** @example current */
+                folderClassification?: "current" | "historical";
+                /** @example text */
+                categoryKey: string;
+                /**
+                 * @description Accepted and ignored.
+                 * @example owner
+                 */
+                breakdownBy?: "owner";
+            };
+            header?: never;
+            path: {
+                /** @example text */
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "report": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "type": "address_activity",
+                     *         "from": "2026-01-31T09:30:00.000Z",
+                     *         "to": "2026-01-31T09:30:00.000Z",
+                     *         "timezone": "Europe/Berlin",
+                     *         "dateBasis": "createdAt",
+                     *         "baseCurrency": "USD",
+                     *         "classificationMode": "current",
+                     *         "dataCutoff": "2026-01-31T09:30:00.000Z",
+                     *         "schemaVersion": "1",
+                     *         "generatedAt": "2026-01-31T09:30:00.000Z",
+                     *         "generatedById": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *       },
+                     *       "category": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "key": "payroll",
+                     *         "name": "Payroll"
+                     *       },
+                     *       "summary": {
+                     *         "count": 12,
+                     *         "incomingByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "outgoingByAsset": [
+                     *           {
+                     *             "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "assetCode": "USDT",
+                     *             "assetSymbol": "₮",
+                     *             "network": "ethereum",
+                     *             "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *             "amount": "1250.5"
+                     *           }
+                     *         ],
+                     *         "usdValue": "1250.50"
+                     *       },
+                     *       "fields": [
+                     *         {
+                     *           "key": "cost_centre",
+                     *           "label": "Cost centre",
+                     *           "type": "select",
+                     *           "unit": "h",
+                     *           "currencyFieldKey": "currency",
+                     *           "sensitive": false,
+                     *           "archived": false,
+                     *           "values": [
+                     *             {
+                     *               "value": "marketing",
+                     *               "count": 12,
+                     *               "incomingByAsset": [
+                     *                 {
+                     *                   "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *                   "assetCode": "USDT",
+                     *                   "assetSymbol": "₮",
+                     *                   "network": "ethereum",
+                     *                   "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *                   "amount": "1250.5"
+                     *                 }
+                     *               ],
+                     *               "outgoingByAsset": [
+                     *                 {
+                     *                   "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *                   "assetCode": "USDT",
+                     *                   "assetSymbol": "₮",
+                     *                   "network": "ethereum",
+                     *                   "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
+                     *                   "amount": "1250.5"
+                     *                 }
+                     *               ],
+                     *               "usdValue": "1250.50"
+                     *             }
+                     *           ],
+                     *           "otherCount": 12,
+                     *           "redactedCount": 12,
+                     *           "sums": [
+                     *             {
+                     *               "unit": "h",
+                     *               "currency": "EUR",
+                     *               "count": 12,
+                     *               "sum": "1250.50",
+                     *               "minimum": "10.00",
+                     *               "maximum": "400.00"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CategoryAnalyticsReport"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createReportExport: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+                /** @example address_activity */
+                type: "address_activity" | "counterparty_activity" | "counterparty_group_activity" | "transaction_activity" | "asset_movement" | "account_statement" | "operations_exceptions" | "approval_activity" | "category_analytics";
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "from": "2026-01-01",
+                 *       "to": "2026-01-01",
+                 *       "timezone": "Europe/Berlin",
+                 *       "baseCurrency": "USD",
+                 *       "userId": "text",
+                 *       "includeShared": false,
+                 *       "dateBasis": "createdAt",
+                 *       "statuses": [
+                 *         "text"
+                 *       ],
+                 *       "flowTypes": [
+                 *         "text"
+                 *       ],
+                 *       "tokenIds": [
+                 *         "text"
+                 *       ],
+                 *       "assets": [
+                 *         "text"
+                 *       ],
+                 *       "networkIds": [
+                 *         "text"
+                 *       ],
+                 *       "ownAddressIds": [
+                 *         "text"
+                 *       ],
+                 *       "addressIds": [
+                 *         "text"
+                 *       ],
+                 *       "folderIds": [
+                 *         "text"
+                 *       ],
+                 *       "counterpartyIds": [
+                 *         "text"
+                 *       ],
+                 *       "counterpartyGroupIds": [
+                 *         "text"
+                 *       ],
+                 *       "counterpartyAddressIds": [
+                 *         "text"
+                 *       ],
+                 *       "categories": [
+                 *         "text"
+                 *       ],
+                 *       "categoryKeys": [
+                 *         "text"
+                 *       ],
+                 *       "categoryField": [
+                 *         "text"
+                 *       ],
+                 *       "initiatorIds": [
+                 *         "text"
+                 *       ],
+                 *       "minimumAmount": "100",
+                 *       "maximumAmount": "100",
+                 *       "includeInternal": true,
+                 *       "counterpartyClassification": "current",
+                 *       "folderClassification": "current",
+                 *       "groupBy": "day",
+                 *       "comparison": "none",
+                 *       "breakdownBy": "owner",
+                 *       "addressId": "text",
+                 *       "folderId": "text",
+                 *       "counterpartyId": "text",
+                 *       "counterpartyGroupId": "text",
+                 *       "tokenId": "text",
+                 *       "exceptions": [
+                 *         "text"
+                 *       ],
+                 *       "categoryKey": "payroll",
+                 *       "format": "csv"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReportExportCreation"];
+            };
+        };
+        responses: {
+            /** @description Accepted: it waits for approval, or is done in the background */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReportExportOrder"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The content type is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getReportExport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "type": "address_activity",
+                     *       "format": "csv",
+                     *       "parameters": {
+                     *         "addressId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "from": "2026-01-01T00:00:00.000Z"
+                     *       },
+                     *       "state": "queued",
+                     *       "percent": 40,
+                     *       "failure": "Address not found",
+                     *       "download": "/api/v1/vaults/main-vault/reports/exports/cmi8h2k1p0a1b2c3d4e5f6g7h/download",
+                     *       "sizeBytes": 18230,
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "startedAt": "2026-01-31T09:30:00.000Z",
+                     *       "finishedAt": "2026-01-31T09:30:00.000Z",
+                     *       "expiresAt": "2026-01-31T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReportExport"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    downloadReportExport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example (bytes of the file) */
+                    "text/csv": string;
+                    /** @example (bytes of the file) */
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    /** @example (bytes of the file) */
+                    "application/pdf": string;
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listOperationCategories: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Both kinds when it is left out.
+                 * @example true
+                 */
+                archived?: boolean;
+                /** @example transfer */
+                appliesTo?: "transfer" | "deposit" | "both";
+                /** @example 20 */
+                limit?: number;
+                /**
+                 * @description nextCursor of the previous page.
+                 * @example text
+                 */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @example text */
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "key": "cost_center",
+                     *           "name": "Treasury",
+                     *           "description": "Working capital",
+                     *           "emoji": "🏦",
+                     *           "color": "#1d4ed8",
+                     *           "appliesTo": "transfer",
+                     *           "viewScope": "owner_only",
+                     *           "assignScope": "owner_only",
+                     *           "editScope": "owner_only",
+                     *           "approvalScope": "none",
+                     *           "approvalThreshold": 1,
+                     *           "allowInitiatorApproval": false,
+                     *           "isSystem": false,
+                     *           "archived": false,
+                     *           "version": 1,
+                     *           "createdById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "updatedById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z",
+                     *           "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *           "fields": [
+                     *             {
+                     *               "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "categoryId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "key": "cost_center",
+                     *               "label": "Cost center",
+                     *               "type": "text",
+                     *               "required": false,
+                     *               "optionsJson": [
+                     *                 {
+                     *                   "value": "cc_100",
+                     *                   "label": "Marketing"
+                     *                 }
+                     *               ],
+                     *               "scale": 2,
+                     *               "currencyFieldKey": "invoice_currency",
+                     *               "unit": "kg",
+                     *               "defaultJson": "cc_100",
+                     *               "helpText": "As in the chart of accounts",
+                     *               "sensitive": false,
+                     *               "orderIndex": 10,
+                     *               "archived": false,
+                     *               "createdAt": "2026-01-31T09:30:00.000Z",
+                     *               "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *             }
+                     *           ],
+                     *           "grants": [
+                     *             {
+                     *               "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "categoryId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "subjectType": "user",
+                     *               "subjectUserId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "subjectGroupId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "canView": true,
+                     *               "canAssign": true,
+                     *               "canEdit": false,
+                     *               "grantorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "status": "active",
+                     *               "createdAt": "2026-01-31T09:30:00.000Z"
+                     *             }
+                     *           ],
+                     *           "approvers": [
+                     *             {
+                     *               "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "categoryId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "kind": "user",
+                     *               "userId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "groupId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "createdAt": "2026-01-31T09:30:00.000Z"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "nextCursor": "MTc2ODAuY21pOGgyazFw"
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["OperationCategory"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createOperationCategory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "key": "cost_center",
+                 *       "name": "Treasury",
+                 *       "description": "Working capital",
+                 *       "emoji": "🏦",
+                 *       "color": "#1d4ed8",
+                 *       "appliesTo": "transfer",
+                 *       "viewScope": "owner_only",
+                 *       "assignScope": "owner_only",
+                 *       "editScope": "owner_only",
+                 *       "approvalScope": "none",
+                 *       "approvalThreshold": 1,
+                 *       "allowInitiatorApproval": false
+                 *     }
+                 */
+                "application/json": {
+                    /** @example cost_center */
+                    key: string;
+                    /** @example Treasury */
+                    name: string;
+                    description?: string | null;
+                    emoji?: string | null;
+                    color?: string | null;
+                    /**
+                     * @example transfer
+                     * @enum {string}
+                     */
+                    appliesTo?: "transfer" | "deposit" | "both";
+                    /**
+                     * @example owner_only
+                     * @enum {string}
+                     */
+                    viewScope?: "owner_only" | "vault_members" | "restricted";
+                    /**
+                     * @example owner_only
+                     * @enum {string}
+                     */
+                    assignScope?: "owner_only" | "vault_members" | "restricted";
+                    /**
+                     * @example owner_only
+                     * @enum {string}
+                     */
+                    editScope?: "owner_only" | "vault_members" | "restricted";
+                    /**
+                     * @example none
+                     * @enum {string}
+                     */
+                    approvalScope?: "none" | "edit" | "assign_and_edit";
+                    /**
+                     * @description Number of approvals that a change of values needs; at least 1 unless approvalScope is none.
+                     * @example 1
+                     */
+                    approvalThreshold?: number;
+                    /** @example false */
+                    allowInitiatorApproval?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "key": "cost_center",
+                     *       "name": "Treasury",
+                     *       "description": "Working capital",
+                     *       "emoji": "🏦",
+                     *       "color": "#1d4ed8",
+                     *       "appliesTo": "transfer",
+                     *       "viewScope": "owner_only",
+                     *       "assignScope": "owner_only",
+                     *       "editScope": "owner_only",
+                     *       "approvalScope": "none",
+                     *       "approvalThreshold": 1,
+                     *       "allowInitiatorApproval": false,
+                     *       "isSystem": false,
+                     *       "archived": false,
+                     *       "version": 1,
+                     *       "createdById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "updatedById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *       "fields": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "categoryId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "key": "cost_center",
+                     *           "label": "Cost center",
+                     *           "type": "text",
+                     *           "required": false,
+                     *           "optionsJson": [
+                     *             {
+                     *               "value": "cc_100",
+                     *               "label": "Marketing"
+                     *             }
+                     *           ],
+                     *           "scale": 2,
+                     *           "currencyFieldKey": "invoice_currency",
+                     *           "unit": "kg",
+                     *           "defaultJson": "cc_100",
+                     *           "helpText": "As in the chart of accounts",
+                     *           "sensitive": false,
+                     *           "orderIndex": 10,
+                     *           "archived": false,
+                     *           "createdAt": "2026-01-31T09:30:00.000Z",
+                     *           "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "grants": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "categoryId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "subjectType": "user",
+                     *           "subjectUserId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "subjectGroupId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "canView": true,
+                     *           "canAssign": true,
+                     *           "canEdit": false,
+                     *           "grantorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "status": "active",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "approvers": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "categoryId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "kind": "user",
+                     *           "userId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "groupId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OperationCategory"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The content type is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getOperationCategory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "key": "cost_center",
+                     *       "name": "Treasury",
+                     *       "description": "Working capital",
+                     *       "emoji": "🏦",
+                     *       "color": "#1d4ed8",
+                     *       "appliesTo": "transfer",
+                     *       "viewScope": "owner_only",
+                     *       "assignScope": "owner_only",
+                     *       "editScope": "owner_only",
+                     *       "approvalScope": "none",
+                     *       "approvalThreshold": 1,
+                     *       "allowInitiatorApproval": false,
+                     *       "isSystem": false,
+                     *       "archived": false,
+                     *       "version": 1,
+                     *       "createdById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "updatedById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *       "fields": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "categoryId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "key": "cost_center",
+                     *           "label": "Cost center",
+                     *           "type": "text",
+                     *           "required": false,
+                     *           "optionsJson": [
+                     *             {
+                     *               "value": "cc_100",
+                     *               "label": "Marketing"
+                     *             }
+                     *           ],
+                     *           "scale": 2,
+                     *           "currencyFieldKey": "invoice_currency",
+                     *           "unit": "kg",
+                     *           "defaultJson": "cc_100",
+                     *           "helpText": "As in the chart of accounts",
+                     *           "sensitive": false,
+                     *           "orderIndex": 10,
+                     *           "archived": false,
+                     *           "createdAt": "2026-01-31T09:30:00.000Z",
+                     *           "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "grants": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "categoryId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "subjectType": "user",
+                     *           "subjectUserId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "subjectGroupId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "canView": true,
+                     *           "canAssign": true,
+                     *           "canEdit": false,
+                     *           "grantorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "status": "active",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "approvers": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "categoryId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "kind": "user",
+                     *           "userId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "groupId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OperationCategory"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    updateOperationCategory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Treasury",
+                 *       "description": "Working capital",
+                 *       "emoji": "🏦",
+                 *       "color": "#1d4ed8",
+                 *       "appliesTo": "transfer",
+                 *       "viewScope": "owner_only",
+                 *       "assignScope": "owner_only",
+                 *       "editScope": "owner_only",
+                 *       "approvalScope": "none",
+                 *       "approvalThreshold": 1,
+                 *       "allowInitiatorApproval": false,
+                 *       "archived": false
+                 *     }
+                 */
+                "application/json": {
+                    /** @example Treasury */
+                    name?: string;
+                    description?: string | null;
+                    emoji?: string | null;
+                    color?: string | null;
+                    /**
+                     * @example transfer
+                     * @enum {string}
+                     */
+                    appliesTo?: "transfer" | "deposit" | "both";
+                    /**
+                     * @example owner_only
+                     * @enum {string}
+                     */
+                    viewScope?: "owner_only" | "vault_members" | "restricted";
+                    /**
+                     * @example owner_only
+                     * @enum {string}
+                     */
+                    assignScope?: "owner_only" | "vault_members" | "restricted";
+                    /**
+                     * @example owner_only
+                     * @enum {string}
+                     */
+                    editScope?: "owner_only" | "vault_members" | "restricted";
+                    /**
+                     * @example none
+                     * @enum {string}
+                     */
+                    approvalScope?: "none" | "edit" | "assign_and_edit";
+                    /**
+                     * @description Number of approvals that a change of values needs; at least 1 unless approvalScope is none.
+                     * @example 1
+                     */
+                    approvalThreshold?: number;
+                    /** @example false */
+                    allowInitiatorApproval?: boolean;
+                    /** @example false */
+                    archived?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "key": "cost_center",
+                     *       "name": "Treasury",
+                     *       "description": "Working capital",
+                     *       "emoji": "🏦",
+                     *       "color": "#1d4ed8",
+                     *       "appliesTo": "transfer",
+                     *       "viewScope": "owner_only",
+                     *       "assignScope": "owner_only",
+                     *       "editScope": "owner_only",
+                     *       "approvalScope": "none",
+                     *       "approvalThreshold": 1,
+                     *       "allowInitiatorApproval": false,
+                     *       "isSystem": false,
+                     *       "archived": false,
+                     *       "version": 1,
+                     *       "createdById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "updatedById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *       "fields": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "categoryId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "key": "cost_center",
+                     *           "label": "Cost center",
+                     *           "type": "text",
+                     *           "required": false,
+                     *           "optionsJson": [
+                     *             {
+                     *               "value": "cc_100",
+                     *               "label": "Marketing"
+                     *             }
+                     *           ],
+                     *           "scale": 2,
+                     *           "currencyFieldKey": "invoice_currency",
+                     *           "unit": "kg",
+                     *           "defaultJson": "cc_100",
+                     *           "helpText": "As in the chart of accounts",
+                     *           "sensitive": false,
+                     *           "orderIndex": 10,
+                     *           "archived": false,
+                     *           "createdAt": "2026-01-31T09:30:00.000Z",
+                     *           "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "grants": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "categoryId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "subjectType": "user",
+                     *           "subjectUserId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "subjectGroupId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "canView": true,
+                     *           "canAssign": true,
+                     *           "canEdit": false,
+                     *           "grantorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "status": "active",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "approvers": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "categoryId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "kind": "user",
+                     *           "userId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "groupId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OperationCategory"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The content type is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    addCategoryField: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "key": "cost_center",
+                 *       "label": "Cost center",
+                 *       "type": "text",
+                 *       "required": false,
+                 *       "optionsJson": [
+                 *         {
+                 *           "value": "cc_100",
+                 *           "label": "Marketing"
+                 *         }
+                 *       ],
+                 *       "scale": 2,
+                 *       "currencyFieldKey": "invoice_currency",
+                 *       "unit": "kg",
+                 *       "defaultJson": "cc_100",
+                 *       "helpText": "As in the chart of accounts",
+                 *       "sensitive": false,
+                 *       "orderIndex": 10
+                 *     }
+                 */
+                "application/json": {
+                    /** @example cost_center */
+                    key: string;
+                    /** @example Cost center */
+                    label: string;
+                    /**
+                     * @example text
+                     * @enum {string}
+                     */
+                    type: "text" | "number" | "select" | "date" | "datetime" | "boolean" | "url" | "currency";
+                    /** @example false */
+                    required?: boolean;
+                    optionsJson?: {
+                        /** @example cc_100 */
+                        value: string;
+                        /** @example Marketing */
+                        label: string;
+                    }[] | null;
+                    scale?: number | null;
+                    currencyFieldKey?: string | null;
+                    unit?: string | null;
+                    /**
+                     * @description What the field holds in a new assignment that says nothing of it: a value as it would be sent; null for none.
+                     * @example cc_100
+                     */
+                    defaultJson?: unknown;
+                    helpText?: string | null;
+                    /** @example false */
+                    sensitive?: boolean;
+                    /**
+                     * @description Fields are in this order; equal ones as they were added.
+                     * @example 10
+                     */
+                    orderIndex?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "categoryId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "key": "cost_center",
+                     *       "label": "Cost center",
+                     *       "type": "text",
+                     *       "required": false,
+                     *       "optionsJson": [
+                     *         {
+                     *           "value": "cc_100",
+                     *           "label": "Marketing"
+                     *         }
+                     *       ],
+                     *       "scale": 2,
+                     *       "currencyFieldKey": "invoice_currency",
+                     *       "unit": "kg",
+                     *       "defaultJson": "cc_100",
+                     *       "helpText": "As in the chart of accounts",
+                     *       "sensitive": false,
+                     *       "orderIndex": 10,
+                     *       "archived": false,
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CategoryField"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The content type is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteCategoryField: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+                /** @example text */
+                fieldId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    updateCategoryField: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+                /** @example text */
+                fieldId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "label": "Cost center",
+                 *       "required": false,
+                 *       "optionsJson": [
+                 *         {
+                 *           "value": "cc_100",
+                 *           "label": "Marketing"
+                 *         }
+                 *       ],
+                 *       "scale": 2,
+                 *       "currencyFieldKey": "invoice_currency",
+                 *       "unit": "kg",
+                 *       "defaultJson": "cc_100",
+                 *       "helpText": "As in the chart of accounts",
+                 *       "sensitive": false,
+                 *       "orderIndex": 10,
+                 *       "archived": false
+                 *     }
+                 */
+                "application/json": {
+                    /** @example Cost center */
+                    label?: string;
+                    /** @example false */
+                    required?: boolean;
+                    optionsJson?: {
+                        /** @example cc_100 */
+                        value: string;
+                        /** @example Marketing */
+                        label: string;
+                    }[] | null;
+                    scale?: number | null;
+                    currencyFieldKey?: string | null;
+                    unit?: string | null;
+                    /**
+                     * @description What the field holds in a new assignment that says nothing of it: a value as it would be sent; null for none.
+                     * @example cc_100
+                     */
+                    defaultJson?: unknown;
+                    helpText?: string | null;
+                    /** @example false */
+                    sensitive?: boolean;
+                    /**
+                     * @description Fields are in this order; equal ones as they were added.
+                     * @example 10
+                     */
+                    orderIndex?: number;
+                    /** @example false */
+                    archived?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "categoryId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "key": "cost_center",
+                     *       "label": "Cost center",
+                     *       "type": "text",
+                     *       "required": false,
+                     *       "optionsJson": [
+                     *         {
+                     *           "value": "cc_100",
+                     *           "label": "Marketing"
+                     *         }
+                     *       ],
+                     *       "scale": 2,
+                     *       "currencyFieldKey": "invoice_currency",
+                     *       "unit": "kg",
+                     *       "defaultJson": "cc_100",
+                     *       "helpText": "As in the chart of accounts",
+                     *       "sensitive": false,
+                     *       "orderIndex": 10,
+                     *       "archived": false,
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CategoryField"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The content type is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    replaceCategoryGrants: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "grants": [
+                 *         {
+                 *           "subjectType": "user",
+                 *           "subjectUserId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                 *           "canAssign": true
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The whole list. canView is true and the others are false when they are left out.
+                     * @example [
+                     *       {
+                     *         "subjectType": "user",
+                     *         "subjectUserId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "canAssign": true
+                     *       }
+                     *     ]
+                     */
+                    grants: {
+                        /**
+                         * @example user
+                         * @enum {string}
+                         */
+                        subjectType: "user" | "group";
+                        subjectUserId?: string | null;
+                        subjectGroupId?: string | null;
+                        /** @example true */
+                        canView?: boolean;
+                        /** @example true */
+                        canAssign?: boolean;
+                        /** @example false */
+                        canEdit?: boolean;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "key": "cost_center",
+                     *       "name": "Treasury",
+                     *       "description": "Working capital",
+                     *       "emoji": "🏦",
+                     *       "color": "#1d4ed8",
+                     *       "appliesTo": "transfer",
+                     *       "viewScope": "owner_only",
+                     *       "assignScope": "owner_only",
+                     *       "editScope": "owner_only",
+                     *       "approvalScope": "none",
+                     *       "approvalThreshold": 1,
+                     *       "allowInitiatorApproval": false,
+                     *       "isSystem": false,
+                     *       "archived": false,
+                     *       "version": 1,
+                     *       "createdById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "updatedById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *       "fields": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "categoryId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "key": "cost_center",
+                     *           "label": "Cost center",
+                     *           "type": "text",
+                     *           "required": false,
+                     *           "optionsJson": [
+                     *             {
+                     *               "value": "cc_100",
+                     *               "label": "Marketing"
+                     *             }
+                     *           ],
+                     *           "scale": 2,
+                     *           "currencyFieldKey": "invoice_currency",
+                     *           "unit": "kg",
+                     *           "defaultJson": "cc_100",
+                     *           "helpText": "As in the chart of accounts",
+                     *           "sensitive": false,
+                     *           "orderIndex": 10,
+                     *           "archived": false,
+                     *           "createdAt": "2026-01-31T09:30:00.000Z",
+                     *           "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "grants": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "categoryId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "subjectType": "user",
+                     *           "subjectUserId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "subjectGroupId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "canView": true,
+                     *           "canAssign": true,
+                     *           "canEdit": false,
+                     *           "grantorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "status": "active",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "approvers": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "categoryId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "kind": "user",
+                     *           "userId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "groupId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OperationCategory"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The content type is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    replaceCategoryApprovers: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "approvers": [
+                 *         {
+                 *           "kind": "user",
+                 *           "userId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The whole list.
+                     * @example [
+                     *       {
+                     *         "kind": "user",
+                     *         "userId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *       }
+                     *     ]
+                     */
+                    approvers: {
+                        /**
+                         * @example user
+                         * @enum {string}
+                         */
+                        kind: "user" | "group";
+                        userId?: string | null;
+                        groupId?: string | null;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "key": "cost_center",
+                     *       "name": "Treasury",
+                     *       "description": "Working capital",
+                     *       "emoji": "🏦",
+                     *       "color": "#1d4ed8",
+                     *       "appliesTo": "transfer",
+                     *       "viewScope": "owner_only",
+                     *       "assignScope": "owner_only",
+                     *       "editScope": "owner_only",
+                     *       "approvalScope": "none",
+                     *       "approvalThreshold": 1,
+                     *       "allowInitiatorApproval": false,
+                     *       "isSystem": false,
+                     *       "archived": false,
+                     *       "version": 1,
+                     *       "createdById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "updatedById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *       "fields": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "categoryId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "key": "cost_center",
+                     *           "label": "Cost center",
+                     *           "type": "text",
+                     *           "required": false,
+                     *           "optionsJson": [
+                     *             {
+                     *               "value": "cc_100",
+                     *               "label": "Marketing"
+                     *             }
+                     *           ],
+                     *           "scale": 2,
+                     *           "currencyFieldKey": "invoice_currency",
+                     *           "unit": "kg",
+                     *           "defaultJson": "cc_100",
+                     *           "helpText": "As in the chart of accounts",
+                     *           "sensitive": false,
+                     *           "orderIndex": 10,
+                     *           "archived": false,
+                     *           "createdAt": "2026-01-31T09:30:00.000Z",
+                     *           "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "grants": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "categoryId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "subjectType": "user",
+                     *           "subjectUserId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "subjectGroupId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "canView": true,
+                     *           "canAssign": true,
+                     *           "canEdit": false,
+                     *           "grantorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "status": "active",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "approvers": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "categoryId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "kind": "user",
+                     *           "userId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "groupId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OperationCategory"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The content type is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listCategoryAssignments: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example text */
+                code: string;
+                /** @example transfer */
+                type: "transfer" | "deposit";
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "categoryId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "key": "payroll",
+                     *           "values": {
+                     *             "invoice": "4711",
+                     *             "net": "1500.00",
+                     *             "paid_on": "2026-01-31"
+                     *           },
+                     *           "redacted": false,
+                     *           "version": 1,
+                     *           "assignedById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z",
+                     *           "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CategoryAssignments"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listAvailableCategories: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example text */
+                code: string;
+                /** @example transfer */
+                type: "transfer" | "deposit";
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "key": "cost_center",
+                     *           "name": "Treasury",
+                     *           "description": "Working capital",
+                     *           "emoji": "🏦",
+                     *           "color": "#1d4ed8",
+                     *           "appliesTo": "transfer",
+                     *           "viewScope": "owner_only",
+                     *           "assignScope": "owner_only",
+                     *           "editScope": "owner_only",
+                     *           "approvalScope": "none",
+                     *           "approvalThreshold": 1,
+                     *           "allowInitiatorApproval": false,
+                     *           "isSystem": false,
+                     *           "archived": false,
+                     *           "version": 1,
+                     *           "createdById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "updatedById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z",
+                     *           "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *           "fields": [
+                     *             {
+                     *               "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "categoryId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "key": "cost_center",
+                     *               "label": "Cost center",
+                     *               "type": "text",
+                     *               "required": false,
+                     *               "optionsJson": [
+                     *                 {
+                     *                   "value": "cc_100",
+                     *                   "label": "Marketing"
+                     *                 }
+                     *               ],
+                     *               "scale": 2,
+                     *               "currencyFieldKey": "invoice_currency",
+                     *               "unit": "kg",
+                     *               "defaultJson": "cc_100",
+                     *               "helpText": "As in the chart of accounts",
+                     *               "sensitive": false,
+                     *               "orderIndex": 10,
+                     *               "archived": false,
+                     *               "createdAt": "2026-01-31T09:30:00.000Z",
+                     *               "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *             }
+                     *           ],
+                     *           "grants": [
+                     *             {
+                     *               "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "categoryId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "subjectType": "user",
+                     *               "subjectUserId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "subjectGroupId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "canView": true,
+                     *               "canAssign": true,
+                     *               "canEdit": false,
+                     *               "grantorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "status": "active",
+                     *               "createdAt": "2026-01-31T09:30:00.000Z"
+                     *             }
+                     *           ],
+                     *           "approvers": [
+                     *             {
+                     *               "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "categoryId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "kind": "user",
+                     *               "userId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "groupId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "createdAt": "2026-01-31T09:30:00.000Z"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AvailableCategories"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    assignCategory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+                /** @example transfer */
+                type: "transfer" | "deposit";
+                /** @example text */
+                id: string;
+                /** @example text */
+                categoryId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "values": {
+                 *         "invoice": "4711",
+                 *         "net": "1500",
+                 *         "paid_on": "2026-01-31"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["CategoryValues"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "categoryId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "key": "payroll",
+                     *       "values": {
+                     *         "invoice": "4711",
+                     *         "net": "1500.00",
+                     *         "paid_on": "2026-01-31"
+                     *       },
+                     *       "redacted": false,
+                     *       "version": 1,
+                     *       "assignedById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CategoryAssignment"];
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "categoryId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "key": "payroll",
+                     *       "values": {
+                     *         "invoice": "4711",
+                     *         "net": "1500.00",
+                     *         "paid_on": "2026-01-31"
+                     *       },
+                     *       "redacted": false,
+                     *       "version": 1,
+                     *       "assignedById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CategoryAssignment"];
+                };
+            };
+            /** @description Accepted: it waits for approval, or is done in the background */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "request": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "action": "create_address",
+                     *         "status": "pending",
+                     *         "initiatorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "initiator": {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "name": "Treasury",
+                     *           "email": "treasurer@example.org",
+                     *           "username": "treasurer",
+                     *           "image": "https://example.org/logo.png",
+                     *           "color": "#1d4ed8",
+                     *           "emoji": "🏦"
+                     *         },
+                     *         "targetType": "address",
+                     *         "targetId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "baseVersion": "3",
+                     *         "payload": {
+                     *           "name": "Northwind Trading",
+                     *           "kind": "company"
+                     *         },
+                     *         "payloadHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *         "decisionPolicyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "decisionPolicyCode": "new-counterparties",
+                     *         "approvalThreshold": 2,
+                     *         "requirements": [
+                     *           {
+                     *             "stepIndex": 0,
+                     *             "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "policyCode": "new-counterparties",
+                     *             "threshold": 2,
+                     *             "approvalsCount": 1,
+                     *             "bypassed": false
+                     *           }
+                     *         ],
+                     *         "approvers": [
+                     *           {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "userId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "decision": "approve",
+                     *             "comment": "Checked against the invoice",
+                     *             "votedAt": "2026-01-31T09:30:00.000Z",
+                     *             "createdAt": "2026-01-31T09:30:00.000Z",
+                     *             "counts": true,
+                     *             "voidReason": "not_entitled",
+                     *             "canVote": false,
+                     *             "user": {
+                     *               "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "name": "Treasury",
+                     *               "email": "treasurer@example.org",
+                     *               "username": "treasurer",
+                     *               "image": "https://example.org/logo.png",
+                     *               "color": "#1d4ed8",
+                     *               "emoji": "🏦"
+                     *             },
+                     *             "stepIndexesJson": [
+                     *               0
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "quorumReachable": true,
+                     *         "results": [
+                     *           {
+                     *             "stepIndex": 0,
+                     *             "action": "counterparty_create",
+                     *             "resultId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *           }
+                     *         ],
+                     *         "resolvedResultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "resolvedAt": "2026-01-31T09:30:00.000Z",
+                     *         "failureReason": "The counterparty is archived",
+                     *         "expiresAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WaitingAction"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The content type is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    unassignCategory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+                /** @example transfer */
+                type: "transfer" | "deposit";
+                /** @example text */
+                id: string;
+                /** @example text */
+                categoryId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted: it waits for approval, or is done in the background */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "request": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "action": "create_address",
+                     *         "status": "pending",
+                     *         "initiatorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "initiator": {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "name": "Treasury",
+                     *           "email": "treasurer@example.org",
+                     *           "username": "treasurer",
+                     *           "image": "https://example.org/logo.png",
+                     *           "color": "#1d4ed8",
+                     *           "emoji": "🏦"
+                     *         },
+                     *         "targetType": "address",
+                     *         "targetId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "baseVersion": "3",
+                     *         "payload": {
+                     *           "name": "Northwind Trading",
+                     *           "kind": "company"
+                     *         },
+                     *         "payloadHash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *         "decisionPolicyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "decisionPolicyCode": "new-counterparties",
+                     *         "approvalThreshold": 2,
+                     *         "requirements": [
+                     *           {
+                     *             "stepIndex": 0,
+                     *             "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "policyCode": "new-counterparties",
+                     *             "threshold": 2,
+                     *             "approvalsCount": 1,
+                     *             "bypassed": false
+                     *           }
+                     *         ],
+                     *         "approvers": [
+                     *           {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "userId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "decision": "approve",
+                     *             "comment": "Checked against the invoice",
+                     *             "votedAt": "2026-01-31T09:30:00.000Z",
+                     *             "createdAt": "2026-01-31T09:30:00.000Z",
+                     *             "counts": true,
+                     *             "voidReason": "not_entitled",
+                     *             "canVote": false,
+                     *             "user": {
+                     *               "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *               "name": "Treasury",
+                     *               "email": "treasurer@example.org",
+                     *               "username": "treasurer",
+                     *               "image": "https://example.org/logo.png",
+                     *               "color": "#1d4ed8",
+                     *               "emoji": "🏦"
+                     *             },
+                     *             "stepIndexesJson": [
+                     *               0
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "quorumReachable": true,
+                     *         "results": [
+                     *           {
+                     *             "stepIndex": 0,
+                     *             "action": "counterparty_create",
+                     *             "resultId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *           }
+                     *         ],
+                     *         "resolvedResultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "resolvedAt": "2026-01-31T09:30:00.000Z",
+                     *         "failureReason": "The counterparty is archived",
+                     *         "expiresAt": "2026-01-31T09:30:00.000Z",
+                     *         "createdAt": "2026-01-31T09:30:00.000Z",
+                     *         "updatedAt": "2026-01-31T09:30:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WaitingAction"];
+                };
+            };
+            /** @description No content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    updateOperationMetadata: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+                /** @example transfer */
+                type: "transfer" | "deposit";
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "category": "payroll",
+                 *       "tags": [
+                 *         "payroll"
+                 *       ],
+                 *       "paymentPurpose": "Invoice 4711",
+                 *       "note": "Agreed with the supplier"
+                 *     }
+                 */
+                "application/json": components["schemas"]["MetadataUpdate"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "category": "payroll",
+                     *       "tags": [
+                     *         "march"
+                     *       ],
+                     *       "paymentPurpose": "Invoice 4711",
+                     *       "note": "Agreed with the supplier"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OperationMetadata"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The content type is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listOperationRelations: {
+        parameters: {
+            query?: {
+                /** @example refund */
+                relationType?: "refund" | "reversal" | "correction" | "replacement";
+                /** @example text */
+                sourceOperationId?: string;
+                /** @example text */
+                targetOperationId?: string;
+                /** @example text */
+                tokenId?: string;
+                /**
+                 * @description Inclusive; ISO 8601 timestamp or date (UTC).
+                 * @example text
+                 */
+                from?: string;
+                /**
+                 * @description Inclusive; ISO 8601 timestamp or date (UTC).
+                 * @example text
+                 */
+                to?: string;
+                /** @example 20 */
+                limit?: number;
+                /**
+                 * @description nextCursor of the previous page.
+                 * @example text
+                 */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @example text */
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "sourceOperationType": "transfer",
+                     *           "sourceOperationId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "targetOperationType": "transfer",
+                     *           "targetOperationId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "relationType": "refund",
+                     *           "relatedAmountRaw": "1500000",
+                     *           "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "comment": "The invoice was paid twice",
+                     *           "createdById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": "MTc2ODAuY21pOGgyazFw"
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["OperationRelation"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createOperationRelation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "sourceOperationType": "transfer",
+                 *       "sourceOperationId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                 *       "targetOperationType": "transfer",
+                 *       "targetOperationId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                 *       "relationType": "refund",
+                 *       "relatedAmountRaw": "1500000",
+                 *       "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                 *       "comment": "The invoice was paid twice"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @example transfer
+                     * @enum {string}
+                     */
+                    sourceOperationType: "transfer" | "deposit";
+                    /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                    sourceOperationId: string;
+                    /**
+                     * @example transfer
+                     * @enum {string}
+                     */
+                    targetOperationType: "transfer" | "deposit";
+                    /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                    targetOperationId: string;
+                    /**
+                     * @example refund
+                     * @enum {string}
+                     */
+                    relationType: "refund" | "reversal" | "correction" | "replacement";
+                    /**
+                     * @description In the smallest unit of the token that both operations are of. A refund or reversal without it is about the whole amount of its source.
+                     * @example 1500000
+                     */
+                    relatedAmountRaw?: string;
+                    /**
+                     * @description The token that both operations are of; found from them when it is left out.
+                     * @example cmi8h2k1p0a1b2c3d4e5f6g7h
+                     */
+                    tokenId?: string;
+                    comment?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "sourceOperationType": "transfer",
+                     *       "sourceOperationId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "targetOperationType": "transfer",
+                     *       "targetOperationId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "relationType": "refund",
+                     *       "relatedAmountRaw": "1500000",
+                     *       "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "comment": "The invoice was paid twice",
+                     *       "createdById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OperationRelation"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The content type is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteOperationRelation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listRelationsOfOperation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example text */
+                code: string;
+                /** @example transfer */
+                type: "transfer" | "deposit";
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "sourceOperationType": "transfer",
+                     *           "sourceOperationId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "targetOperationType": "transfer",
+                     *           "targetOperationId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "relationType": "refund",
+                     *           "relatedAmountRaw": "1500000",
+                     *           "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "comment": "The invoice was paid twice",
+                     *           "createdById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z",
+                     *           "role": "source"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["RelationOfOperation"][];
+                    };
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listAddresses: {
         parameters: {
             query?: {
@@ -12717,6 +22919,16 @@ export interface operations {
                  * @example text
                  */
                 search?: string;
+                /**
+                 * @description Only what is on addresses of this folder, which the caller manages, was granted or administers.
+                 * @example text
+                 */
+                folderId?: string;
+                /**
+                 * @description `own` (the default), `shared` with the caller for viewing, or `all`; in a folder `all` is the default. Ignored for administrators.
+                 * @example own
+                 */
+                access?: "own" | "shared" | "all";
                 /**
                  * @description Administrators: only addresses of this owner.
                  * @example text
@@ -12995,7 +23207,7 @@ export interface operations {
                     "application/json": components["schemas"]["Address"];
                 };
             };
-            /** @description Waits for approval */
+            /** @description Accepted: it waits for approval, or is done in the background */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -13523,6 +23735,1881 @@ export interface operations {
             };
         };
     };
+    listAddressGrants: {
+        parameters: {
+            query?: {
+                /** @example 20 */
+                limit?: number;
+                /**
+                 * @description nextCursor of the previous page.
+                 * @example text
+                 */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "subjectType": "user",
+                     *           "subjectId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "subject": {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "name": "Treasury",
+                     *             "username": "treasurer",
+                     *             "image": "https://example.org/logo.png",
+                     *             "color": "#1d4ed8",
+                     *             "emoji": "🏦"
+                     *           },
+                     *           "canView": true,
+                     *           "canTransfer": false,
+                     *           "grantorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z",
+                     *           "addressId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *         }
+                     *       ],
+                     *       "nextCursor": "MTc2ODAuY21pOGgyazFw"
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["AddressGrant"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createAddressGrant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "subjectType": "user",
+                 *       "subjectId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                 *       "canView": true,
+                 *       "canTransfer": false
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @example user
+                     * @enum {string}
+                     */
+                    subjectType: "user" | "group";
+                    /**
+                     * @description A member of the vault, or one of its policy groups, `everyone` included.
+                     * @example cmi8h2k1p0a1b2c3d4e5f6g7h
+                     */
+                    subjectId: string;
+                    /**
+                     * @description Always true: whoever is granted anything sees it.
+                     * @example true
+                     * @enum {boolean}
+                     */
+                    canView?: true;
+                    /**
+                     * @description false unless given.
+                     * @example false
+                     */
+                    canTransfer?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "subjectType": "user",
+                     *       "subjectId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "subject": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "name": "Treasury",
+                     *         "username": "treasurer",
+                     *         "image": "https://example.org/logo.png",
+                     *         "color": "#1d4ed8",
+                     *         "emoji": "🏦"
+                     *       },
+                     *       "canView": true,
+                     *       "canTransfer": false,
+                     *       "grantorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "addressId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AddressGrant"];
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "subjectType": "user",
+                     *       "subjectId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "subject": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "name": "Treasury",
+                     *         "username": "treasurer",
+                     *         "image": "https://example.org/logo.png",
+                     *         "color": "#1d4ed8",
+                     *         "emoji": "🏦"
+                     *       },
+                     *       "canView": true,
+                     *       "canTransfer": false,
+                     *       "grantorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "addressId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AddressGrant"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The content type is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteAddressGrant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+                /** @example text */
+                grantId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listAddressGroups: {
+        parameters: {
+            query?: {
+                /** @example 20 */
+                limit?: number;
+                /**
+                 * @description nextCursor of the previous page.
+                 * @example text
+                 */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @example text */
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "name": "Treasury",
+                     *           "description": "Working capital",
+                     *           "color": "#1d4ed8",
+                     *           "emoji": "🏦",
+                     *           "createdById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z",
+                     *           "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *           "memberCount": 4,
+                     *           "access": "manager",
+                     *           "sharing": {
+                     *             "isShared": true,
+                     *             "participantCount": 3
+                     *           }
+                     *         }
+                     *       ],
+                     *       "nextCursor": "MTc2ODAuY21pOGgyazFw"
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["AddressGroup"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createAddressGroup: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Treasury",
+                 *       "description": "Working capital",
+                 *       "color": "#1d4ed8",
+                 *       "emoji": "🏦"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example Treasury */
+                    name: string;
+                    description?: string | null;
+                    color?: string | null;
+                    emoji?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "name": "Treasury",
+                     *       "description": "Working capital",
+                     *       "color": "#1d4ed8",
+                     *       "emoji": "🏦",
+                     *       "createdById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *       "memberCount": 4,
+                     *       "access": "manager",
+                     *       "sharing": {
+                     *         "isShared": true,
+                     *         "participantCount": 3
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AddressGroup"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The content type is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getAddressGroup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "name": "Treasury",
+                     *       "description": "Working capital",
+                     *       "color": "#1d4ed8",
+                     *       "emoji": "🏦",
+                     *       "createdById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *       "memberCount": 4,
+                     *       "access": "manager",
+                     *       "sharing": {
+                     *         "isShared": true,
+                     *         "participantCount": 3
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AddressGroup"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteAddressGroup: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    updateAddressGroup: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Treasury",
+                 *       "description": "Working capital",
+                 *       "color": "#1d4ed8",
+                 *       "emoji": "🏦"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example Treasury */
+                    name?: string;
+                    description?: string | null;
+                    color?: string | null;
+                    emoji?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "name": "Treasury",
+                     *       "description": "Working capital",
+                     *       "color": "#1d4ed8",
+                     *       "emoji": "🏦",
+                     *       "createdById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "updatedAt": "2026-01-31T09:30:00.000Z",
+                     *       "memberCount": 4,
+                     *       "access": "manager",
+                     *       "sharing": {
+                     *         "isShared": true,
+                     *         "participantCount": 3
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AddressGroup"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The content type is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listAddressGroupMembers: {
+        parameters: {
+            query?: {
+                /** @example 20 */
+                limit?: number;
+                /**
+                 * @description nextCursor of the previous page.
+                 * @example text
+                 */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "groupId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "addressId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z",
+                     *           "address": {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+                     *             "label": "Payroll, EU"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "nextCursor": "MTc2ODAuY21pOGgyazFw"
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["AddressGroupMember"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    addAddressGroupMember: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "addressId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                    addressId: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "groupId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "addressId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "address": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "address": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+                     *         "label": "Payroll, EU"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AddressGroupMember"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The content type is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    removeAddressGroupMember: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+                /** @example text */
+                addressId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listAddressGroupGrants: {
+        parameters: {
+            query?: {
+                /** @example 20 */
+                limit?: number;
+                /**
+                 * @description nextCursor of the previous page.
+                 * @example text
+                 */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "subjectType": "user",
+                     *           "subjectId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "subject": {
+                     *             "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *             "name": "Treasury",
+                     *             "username": "treasurer",
+                     *             "image": "https://example.org/logo.png",
+                     *             "color": "#1d4ed8",
+                     *             "emoji": "🏦"
+                     *           },
+                     *           "canView": true,
+                     *           "canTransfer": false,
+                     *           "grantorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z",
+                     *           "groupId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *         }
+                     *       ],
+                     *       "nextCursor": "MTc2ODAuY21pOGgyazFw"
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["AddressGroupGrant"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createAddressGroupGrant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "subjectType": "user",
+                 *       "subjectId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                 *       "canView": true,
+                 *       "canTransfer": false
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @example user
+                     * @enum {string}
+                     */
+                    subjectType: "user" | "group";
+                    /**
+                     * @description A member of the vault, or one of its policy groups, `everyone` included.
+                     * @example cmi8h2k1p0a1b2c3d4e5f6g7h
+                     */
+                    subjectId: string;
+                    /**
+                     * @description Always true: whoever is granted anything sees it.
+                     * @example true
+                     * @enum {boolean}
+                     */
+                    canView?: true;
+                    /**
+                     * @description false unless given.
+                     * @example false
+                     */
+                    canTransfer?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "subjectType": "user",
+                     *       "subjectId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "subject": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "name": "Treasury",
+                     *         "username": "treasurer",
+                     *         "image": "https://example.org/logo.png",
+                     *         "color": "#1d4ed8",
+                     *         "emoji": "🏦"
+                     *       },
+                     *       "canView": true,
+                     *       "canTransfer": false,
+                     *       "grantorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "groupId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AddressGroupGrant"];
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "subjectType": "user",
+                     *       "subjectId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "subject": {
+                     *         "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *         "name": "Treasury",
+                     *         "username": "treasurer",
+                     *         "image": "https://example.org/logo.png",
+                     *         "color": "#1d4ed8",
+                     *         "emoji": "🏦"
+                     *       },
+                     *       "canView": true,
+                     *       "canTransfer": false,
+                     *       "grantorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "groupId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AddressGroupGrant"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The content type is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteAddressGroupGrant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example text */
+                code: string;
+                /** @example text */
+                id: string;
+                /** @example text */
+                grantId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     listCounterparties: {
         parameters: {
             query?: {
@@ -13773,7 +25860,7 @@ export interface operations {
                     "application/json": components["schemas"]["Counterparty"];
                 };
             };
-            /** @description Waits for approval */
+            /** @description Accepted: it waits for approval, or is done in the background */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -14182,7 +26269,7 @@ export interface operations {
                     "application/json": components["schemas"]["Counterparty"];
                 };
             };
-            /** @description Waits for approval */
+            /** @description Accepted: it waits for approval, or is done in the background */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -14424,7 +26511,7 @@ export interface operations {
                     "application/json": components["schemas"]["Counterparty"];
                 };
             };
-            /** @description Waits for approval */
+            /** @description Accepted: it waits for approval, or is done in the background */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -14645,7 +26732,7 @@ export interface operations {
                     "application/json": components["schemas"]["CounterpartyAddress"];
                 };
             };
-            /** @description Waits for approval */
+            /** @description Accepted: it waits for approval, or is done in the background */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -14848,7 +26935,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Waits for approval */
+            /** @description Accepted: it waits for approval, or is done in the background */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -15211,7 +27298,7 @@ export interface operations {
                     "application/json": components["schemas"]["CounterpartyGroup"];
                 };
             };
-            /** @description Waits for approval */
+            /** @description Accepted: it waits for approval, or is done in the background */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -15565,7 +27652,7 @@ export interface operations {
                     "application/json": components["schemas"]["CounterpartyGroup"];
                 };
             };
-            /** @description Waits for approval */
+            /** @description Accepted: it waits for approval, or is done in the background */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -15793,7 +27880,7 @@ export interface operations {
                     "application/json": components["schemas"]["CounterpartyGroup"];
                 };
             };
-            /** @description Waits for approval */
+            /** @description Accepted: it waits for approval, or is done in the background */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -16125,7 +28212,7 @@ export interface operations {
                     "application/json": components["schemas"]["CounterpartyGroupMembership"];
                 };
             };
-            /** @description Waits for approval */
+            /** @description Accepted: it waits for approval, or is done in the background */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -16328,7 +28415,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Waits for approval */
+            /** @description Accepted: it waits for approval, or is done in the background */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -16504,7 +28591,7 @@ export interface operations {
                 /** @example pending */
                 status?: "pending" | "applied" | "rejected" | "cancelled" | "expired" | "failed" | "stale";
                 /** @example create_address */
-                action?: "create_address" | "counterparty_create" | "counterparty_update" | "counterparty_archive" | "counterparty_group_create" | "counterparty_group_update" | "counterparty_group_archive" | "counterparty_group_add" | "counterparty_group_remove" | "composite";
+                action?: "create_address" | "counterparty_create" | "counterparty_update" | "counterparty_archive" | "counterparty_group_create" | "counterparty_group_update" | "counterparty_group_archive" | "counterparty_group_add" | "counterparty_group_remove" | "category_assign" | "category_edit" | "composite";
                 /**
                  * @description true: only those that the caller can vote on now.
                  * @example true
@@ -16910,7 +28997,7 @@ export interface operations {
                     "application/json": components["schemas"]["AppliedChain"];
                 };
             };
-            /** @description Waits for approval */
+            /** @description Accepted: it waits for approval, or is done in the background */
             202: {
                 headers: {
                     [name: string]: unknown;

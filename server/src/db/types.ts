@@ -555,6 +555,36 @@ export interface PolicyGroups {
   vault_id: string;
 }
 
+export interface ReportExportChunks {
+  attempt: number;
+  bytes: Buffer;
+  export_id: string;
+  position: number;
+  vault_id: string;
+}
+
+export interface ReportExports {
+  attempt: Generated<number>;
+  created_at: Timestamp;
+  expires_at: Timestamp;
+  failure: string | null;
+  finished_at: Timestamp | null;
+  format: string;
+  id: string;
+  leased_until: Timestamp | null;
+  parameters: Json;
+  percent: number;
+  report_type: string;
+  requester_id: string;
+  seen_group_ids: string[] | null;
+  seen_shared_ids: string[] | null;
+  seen_whole_vault: boolean | null;
+  size_bytes: Int8 | null;
+  started_at: Timestamp | null;
+  state: string;
+  vault_id: string;
+}
+
 export interface Routes {
   code: string;
   created_at: Timestamp;
@@ -748,6 +778,8 @@ export interface DB {
   policy_approvers: PolicyApprovers;
   policy_group_memberships: PolicyGroupMemberships;
   policy_groups: PolicyGroups;
+  report_export_chunks: ReportExportChunks;
+  report_exports: ReportExports;
   routes: Routes;
   service_tokens: ServiceTokens;
   sessions: Sessions;

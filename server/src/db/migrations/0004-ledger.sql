@@ -12,9 +12,6 @@ create table ledger_accounts (
   purpose text not null check (purpose in ('available', 'reserved', 'external', 'adjustment')),
   -- Cached sum of the account's entries; vault-level accounts keep none, so that no deposit updates a shared row.
   balance numeric(78, 0),
-  -- The time of its newest entry, null for vault-level accounts: the clocks of several nodes may disagree, the entries of
-  -- an account may not run backwards.
-  last_entry_at timestamptz(3),
   created_at timestamptz(3) not null,
   primary key (vault_id, id),
   unique (vault_id, address_id, token_id, purpose),
@@ -39,8 +36,7 @@ create table ledger_entries (
   debit_balance numeric(78, 0) check (debit_balance >= 0),
   credit_balance numeric(78, 0) check (credit_balance >= 0),
   created_at timestamptz(3) not null,
-  -- The sequence leads, so that every entry is appended: by vault, the pages of this index would stay half empty.
-  primary key (sequence, vault_id),
+  primary key (vault_id, sequence),
   -- The token is part of both keys: no entry can move one token out and another in.
   foreign key (vault_id, token_id, debit_account) references ledger_accounts (vault_id, token_id, number),
   foreign key (vault_id, token_id, credit_account) references ledger_accounts (vault_id, token_id, number),
@@ -58,10 +54,8 @@ create table ledger_entries (
     (debit_account is null) = (debit_balance is null) and (credit_account is null) = (credit_balance is null)
   )
 );
--- Within an account the time never runs backwards, so this is the order of the sequence too: a statement, its bounds and
--- the balance at a time are each one range.
-create index ledger_entries_debit on ledger_entries (debit_account, created_at, sequence) where debit_account is not null;
-create index ledger_entries_credit on ledger_entries (credit_account, created_at, sequence) where credit_account is not null;
+create index ledger_entries_debit on ledger_entries (debit_account, sequence) where debit_account is not null;
+create index ledger_entries_credit on ledger_entries (credit_account, sequence) where credit_account is not null;
 -- Every effect happens once: an operation has at most one entry of a kind.
 create unique index ledger_entries_once on ledger_entries (vault_id, operation_id, kind);
 
