@@ -98,8 +98,8 @@ export async function createWorld(stack: Stack, size: Size = fullSize): Promise<
   for (const { id } of vaults) overVaults.push(...(await insert(id, Math.ceil(size.spread / size.vaults))))
   shuffle(overVaults)
 
-  const receive = createGroupCommit<Arrival, ArrivalAnswer>({
-    commit: (arrivals) => inTransaction(db, (trx) => receiveWalletEvents(trx, arrivals, new Date())),
+  const arrivals = createGroupCommit<Arrival, ArrivalAnswer>({
+    commit: (batch) => inTransaction(db, (trx) => receiveWalletEvents(trx, batch, new Date())),
     batchMax: eventsPerCommitMax,
     inFlightMax: eventCommitsInFlightMax,
     waitingMax: eventsWaitingMax,
@@ -118,7 +118,7 @@ export async function createWorld(stack: Stack, size: Size = fullSize): Promise<
     funded,
     deposited: hot.length + spread.length + overVaults.length + funded.length,
     call,
-    receive,
+    receive: arrivals.submit,
     async close() {
       await db.destroy()
       await wallet.close()

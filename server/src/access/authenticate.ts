@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../db/client.ts'
+import { type Db, prepared } from '../db/client.ts'
 import { sha256 } from '../lib/secrets.ts'
 import type { Caller, Member } from './caller.ts'
 
@@ -44,7 +44,7 @@ export async function authenticate(
           where t.token_hash = ${hash} and t.revoked_at is null and (t.expires_at is null or t.expires_at > ${now})`
     : sql`select s.user_id, s.id as session_id, s.last_seen_at, s.ends_at, s.expires_at
           from sessions s where s.token_hash = ${hash} and s.expires_at > ${now} and s.ends_at > ${now}`
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<Row>`${prepared}
     select u.id as user_id, u.kind, u.email, u.is_platform_admin, c.session_id, c.last_seen_at, c.ends_at, c.expires_at,
       v.id as vault_id, v.code as vault_code, v.name as vault_name, v.locked_at,
       coalesce(g.group_ids, '{}') as group_ids, coalesce(g.is_admin, false) as is_admin, e.id as everyone_id

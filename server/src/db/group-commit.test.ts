@@ -22,7 +22,7 @@ function manual() {
 
 it('sends what arrives alone at once, and what arrives meanwhile together', async () => {
   const { batches, commit, next } = manual()
-  const submit = createGroupCommit({ commit, batchMax: 3, inFlightMax: 1, waitingMax: 10 })
+  const { submit } = createGroupCommit({ commit, batchMax: 3, inFlightMax: 1, waitingMax: 10 })
   const answers = [1, 2, 3, 4, 5].map(submit)
   expect(batches).toEqual([[1]])
   await next()
@@ -35,14 +35,14 @@ it('sends what arrives alone at once, and what arrives meanwhile together', asyn
 
 it('keeps as many in flight as it may', () => {
   const { batches, commit } = manual()
-  const submit = createGroupCommit({ commit, batchMax: 3, inFlightMax: 2, waitingMax: 10 })
+  const { submit } = createGroupCommit({ commit, batchMax: 3, inFlightMax: 2, waitingMax: 10 })
   for (const input of [1, 2, 3]) void submit(input)
   expect(batches).toEqual([[1], [2]])
 })
 
 it('does a batch again one by one when one input spoils it, and harms nobody else', async () => {
   const { batches, commit, next } = manual()
-  const submit = createGroupCommit({ commit, batchMax: 5, inFlightMax: 1, waitingMax: 10 })
+  const { submit } = createGroupCommit({ commit, batchMax: 5, inFlightMax: 1, waitingMax: 10 })
   const answers = Promise.allSettled([1, 2, 13, 4].map(submit))
   for (let i = 0; i < 5; i += 1) await next()
   expect(batches).toEqual([[1], [2, 13, 4], [2], [13], [4]])
@@ -56,7 +56,7 @@ it('does a batch again one by one when one input spoils it, and harms nobody els
 
 it('fails the whole batch when the database is gone: nothing is tried again behind the back of the sender', async () => {
   const { batches, commit, next } = manual()
-  const submit = createGroupCommit({ commit, batchMax: 5, inFlightMax: 1, waitingMax: 10 })
+  const { submit } = createGroupCommit({ commit, batchMax: 5, inFlightMax: 1, waitingMax: 10 })
   const answers = Promise.allSettled([1, 2, 99, 4].map(submit))
   for (let i = 0; i < 2; i += 1) await next()
   expect(batches).toEqual([[1], [2, 99, 4]])
@@ -65,7 +65,7 @@ it('fails the whole batch when the database is gone: nothing is tried again behi
 
 it('turns away whoever finds the queue full with 503 and Retry-After, and takes the next when there is room', async () => {
   const { commit, next } = manual()
-  const submit = createGroupCommit({ commit, batchMax: 5, inFlightMax: 1, waitingMax: 2 })
+  const { submit } = createGroupCommit({ commit, batchMax: 5, inFlightMax: 1, waitingMax: 2 })
   const answers = [1, 2, 3].map(submit)
   const refusal = (() => {
     try {

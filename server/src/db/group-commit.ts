@@ -18,6 +18,13 @@ type Waiting<Input, Output> = {
   reject: (error: unknown) => void
 }
 
+export type GroupCommit<Input, Output> = {
+  /** @throws 503 with Retry-After when too many wait already */
+  assertRoom(): void
+  /** Answers after the commit. @throws 503 as `assertRoom` */
+  submit(input: Input): Promise<Output>
+}
+
 /**
  * Group commit: what arrives while a transaction runs waits and travels together in the next one, so that many share
  * the price of one commit. Alone, an input goes at once. A batch that one input spoils is done again one by one, so
@@ -28,7 +35,7 @@ export function createGroupCommit<Input, Output>({
   batchMax,
   inFlightMax,
   waitingMax,
-}: Options<Input, Output>): (input: Input) => Promise<Output> {
+}: Options<Input, Output>): GroupCommit<Input, Output> {
   const waiting: Waiting<Input, Output>[] = []
   let inFlight = 0
 
@@ -52,13 +59,19 @@ export function createGroupCommit<Input, Output>({
     }
   }
 
-  /** @throws 503 with Retry-After when too many wait already */
-  return (input) => {
+  const assertRoom = () => {
     if (waiting.length >= waitingMax) throw unavailable('Too much is arriving at once', 1)
-    return new Promise((resolve, reject) => {
-      waiting.push({ input, resolve, reject })
-      start()
-    })
+  }
+
+  return {
+    assertRoom,
+    submit(input) {
+      assertRoom()
+      return new Promise((resolve, reject) => {
+        waiting.push({ input, resolve, reject })
+        start()
+      })
+    },
   }
 }
 

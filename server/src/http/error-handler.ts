@@ -9,7 +9,8 @@ import { ValidationError } from './validation.ts'
 /** Turns whatever was thrown into the specified body. What we do not know is a 500 that tells nothing but its request id. */
 export function handleError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const error = toAppError(thrown)
-  if (error.status >= 500) request.log.error({ err: thrown }, error.message)
+  // What we throw ourselves is meant, and the line of every answer tells of it: no more work for whoever comes too many.
+  if (error.status >= 500 && !(thrown instanceof AppError)) request.log.error({ err: thrown }, error.message)
   for (const [name, value] of Object.entries(error.headers)) reply.header(name, value)
   reply
     .code(error.status)

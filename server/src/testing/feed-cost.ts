@@ -34,7 +34,7 @@ export function createCostMeter(url: string) {
       const client = await pool.connect()
       try {
         for (const { sql, parameters } of [...ran]) {
-          if (!/^\s*(select|with)/i.test(sql)) await client.query(sql)
+          if (!/^(\/\* prepared \*\/)?\s*(select|with)/i.test(sql)) await client.query(sql)
           else
             add(
               cost,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Trx } from '../../db/client.ts'
+import { prepared, type Trx } from '../../db/client.ts'
 import { conflict } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 
@@ -58,7 +58,7 @@ export async function openApproval(
     .flatMap((one) =>
       (one.approvers ?? [{ kind: 'group' as const, id: one.groupId }]).map((source) => ({ requirement: one, source })),
     )
-  await sql`
+  await sql`${prepared}
     insert into approval_eligibilities (vault_id, subject_id, user_id, step_index, policy_id, group_id)
     select ${vaultId}, ${subjectId}, u.id, s.step_index, s.policy_id, coalesce(s.group_id, '')
     from unnest(
@@ -100,7 +100,7 @@ export async function openApproval(
 }
 
 async function assertQuorum(trx: Trx, vaultId: string, subjectId: string): Promise<void> {
-  const { rows } = await sql<{ policy_code: string; threshold: number; reachable: number }>`
+  const { rows } = await sql<{ policy_code: string; threshold: number; reachable: number }>`${prepared}
     select r.policy_code, r.threshold, count(distinct e.user_id)::int as reachable
     from approval_requirements r
     left join approval_eligibilities e using (vault_id, subject_id, step_index, policy_id)

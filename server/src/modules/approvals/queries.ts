@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Db, Trx } from '../../db/client.ts'
+import { type Db, prepared, type Trx } from '../../db/client.ts'
 import type { RequirementState } from './tally.ts'
 
 export type ProfileRow = {
@@ -29,7 +29,7 @@ export type ApproverRow = {
 
 /** The requirements of a subject with the approvals that count now: a vote of someone who lost entitlement does not. */
 export async function listRequirements(db: Db | Trx, vaultId: string, subjectId: string): Promise<RequirementState[]> {
-  const { rows } = await sql<{ items: RequirementState[] }>`
+  const { rows } = await sql<{ items: RequirementState[] }>`${prepared}
     select ${requirementsOf(sql`${vaultId}::text`, sql`${subjectId}::text`)} as items`.execute(db)
   return rows[0]!.items
 }

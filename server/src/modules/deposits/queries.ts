@@ -35,7 +35,11 @@ type TargetRow = RateColumns & {
   counterparty: AddressOwner | null
 }
 
-/** Resolves network, token and recipient of every event in one round trip; null for an unknown network. */
+/**
+ * Resolves network, token and recipient of every event in one round trip; null for an unknown network. Sender and hash
+ * are looked up by what is unique about them and compared with the vault afterwards: as conditions side by side, a
+ * database without statistics would take them for no better than the vault, and read all of it for every event.
+ */
 export async function findEventTargets(
   db: Db | Trx,
   events: DepositEvent[],
@@ -45,9 +49,11 @@ export async function findEventTargets(
   const { rows } = await sql<TargetRow>`${prepared}
     select e.n::int, n.id as network_id, k.address_key, t.id as token_id, t.decimals, t.enabled,
       a.vault_id, a.id as address_id, a.owner_id, r.usd_rate, r.usd_rate_as_of, r.usd_rate_source,
-      exists (select from operations o where o.vault_id = a.vault_id and o.tx_hash = e.tx_hash and o.type = 'transfer')
-        or exists (select from addresses f where f.vault_id = a.vault_id and f.network_id = n.id
-          and f.address_key = k.from_key) as is_internal,
+      exists (
+        select from (select o.type from operations o where o.vault_id = a.vault_id and o.tx_hash = e.tx_hash offset 0) o
+        where o.type = 'transfer')
+        or coalesce(a.vault_id = (select f.vault_id from addresses f
+          where f.network_id = n.id and f.address_key = k.from_key), false) as is_internal,
       ${ownerOfAddress(sql`a.vault_id`, sql`n.id`, sql`k.from_key`)} as counterparty
     from unnest(${column((e) => e.network)}, ${column((e) => e.contract ?? '')}, ${column((e) => e.txHash)},
       ${column((e) => e.toAddress)}, ${column((e) => bitcoinKeyOf(e.toAddress))},

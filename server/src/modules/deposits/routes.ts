@@ -70,8 +70,8 @@ export function depositRoutes(app: App, deps: Deps): void {
 
 /** The inbound webhook; it lives outside /api/v1 and reads raw bytes, because that is what the signature covers. */
 export function webhookRoutes(app: App, deps: Deps): void {
-  const receive = createGroupCommit<Arrival, ArrivalAnswer>({
-    commit: (arrivals) => inTransaction(deps.db, (trx) => receiveWalletEvents(trx, arrivals, deps.clock())),
+  const arrivals = createGroupCommit<Arrival, ArrivalAnswer>({
+    commit: (batch) => inTransaction(deps.db, (trx) => receiveWalletEvents(trx, batch, deps.clock())),
     batchMax: eventsPerCommitMax,
     inFlightMax: eventCommitsInFlightMax,
     waitingMax: eventsWaitingMax,
@@ -96,6 +96,8 @@ export function webhookRoutes(app: App, deps: Deps): void {
         answers: { 200: Ref(WebhookAnswer) },
         errors: [401, 413, 415],
       }),
+      // Before the body is read: whoever comes too many must cost next to nothing.
+      onRequest: async () => arrivals.assertRoom(),
       // The handler parses and validates: what arrives here are the bytes that were signed.
       validatorCompiler: () => () => true,
     },
@@ -109,7 +111,7 @@ export function webhookRoutes(app: App, deps: Deps): void {
       }
       const text = decode(rawBody)
       const body = parse(text)
-      const answer = await receive({ event: parseWalletEvent(body), rawBody: text })
+      const answer = await arrivals.submit({ event: parseWalletEvent(body), rawBody: text })
       if ('fault' in answer) throw answer.fault
       const { outcome, depositId } = answer
       return { received: true as const, outcome, ...(depositId === null ? {} : { depositId }) }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Trx } from '../../db/client.ts'
+import { prepared, type Trx } from '../../db/client.ts'
 
 export type Subject = {
   vaultId: string
@@ -17,7 +17,7 @@ export async function notifyApprovers(
   { vaultId, subjectType, subjectId, initiatorId }: Subject,
   now: Date,
 ): Promise<void> {
-  await sql`
+  await sql`${prepared}
     insert into notifications (vault_id, subject_id, subject_type, user_id, kind, created_at, next_attempt_at)
     select v.vault_id, v.subject_id, ${subjectType}, v.user_id, 'approval_needed', ${now}, ${now}
     from approval_voters v
@@ -34,7 +34,7 @@ export async function notifyInitiator(
   now: Date,
 ): Promise<void> {
   if (initiatorId === actorId) return
-  await sql`
+  await sql`${prepared}
     insert into notifications (vault_id, subject_id, subject_type, user_id, kind, created_at, next_attempt_at)
     select ${vaultId}, ${subjectId}, ${subjectType}, u.id, 'decided', ${now}, ${now}
     from users u where u.id = ${initiatorId} and u.email is not null and u.disabled_at is null and u.notify_decisions

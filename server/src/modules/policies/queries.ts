@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Db, Trx } from '../../db/client.ts'
+import { type Db, prepared, type Trx } from '../../db/client.ts'
 import type { Position } from '../../lib/cursor.ts'
 import type { PolicyEffect, PolicySnapshot, Rule } from './decision.ts'
 import type { Facts, VelocitySum } from './facts.ts'
@@ -92,7 +92,7 @@ export async function listCandidates(
   actionType: string,
   groupIds: string[],
 ): Promise<PolicySnapshot[]> {
-  const { rows } = await sql<PolicySnapshot>`
+  const { rows } = await sql<PolicySnapshot>`${prepared}
     select p.id, p.group_id as "groupId", p.code, p.name, p.action_type as "actionType", p.effect,
       p.block_reason as "blockReason", p.approval_threshold as "approvalThreshold", p.admin_bypass as "adminBypass",
       p.allow_initiator_approval as "allowInitiatorApproval", p.rules, coalesce(a.approvers, '[]') as approvers

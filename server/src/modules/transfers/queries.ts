@@ -8,7 +8,7 @@ import {
   visibleScopeOf,
 } from '../../access/address-scope.ts'
 import type { Member } from '../../access/caller.ts'
-import type { Db, Trx } from '../../db/client.ts'
+import { type Db, prepared, type Trx } from '../../db/client.ts'
 import type { NetworkType } from '../../lib/onchain-address.ts'
 import { type ApproverRow, approversOf, type ProfileRow, profileOf, requirementsOf } from '../approvals/queries.ts'
 import type { RequirementState } from '../approvals/tally.ts'
@@ -56,7 +56,7 @@ export async function findSource(
   body: OrderBody,
   now: Date,
 ): Promise<SourceRow | null> {
-  const { rows } = await sql<SourceRow>`
+  const { rows } = await sql<SourceRow>`${prepared}
     select a.id as address_id, a.address, a.address_key, a.derivation_path, a.owner_id,
       ${isTransferAllowed(scope, 'a')} as can_transfer, n.id as network_id, n.slug as network_slug, n.type as network_type, n.coin_type, t.id as token_id, t.code as token_code,
       t.contract_address, t.decimals, t.enabled as token_enabled, l.balance as available, d.id as to_address_id,
@@ -178,7 +178,7 @@ const transferSources = sql`
 /** A transfer that the member may see: as initiator, owner or viewer of the source address, approver, or administrator. */
 export async function findTransfer(db: Db | Trx, member: Member, id: string): Promise<TransferRow | null> {
   const scope = visibleScopeOf(member)
-  const { rows } = await sql<TransferRow>`
+  const { rows } = await sql<TransferRow>`${prepared}
     select ${transferColumns(scope)} from ${transferSources}
     where o.vault_id = ${member.vault.id} and o.id = ${id} and o.type = 'transfer' and (
       ${isOperationInScope(scope, 'o')} or exists (
@@ -266,7 +266,7 @@ export async function lockTransfer(trx: Trx, vaultId: string, id: string): Promi
     derivation_path: string
     to_address: string
     contract_address: string | null
-  }>`
+  }>`${prepared}
     select o.status, t.phase, o.owner_id, o.initiator_id, o.address_id, o.token_id, o.amount, t.expires_at,
       k.enabled as token_enabled, v.locked_at is not null as vault_locked, t.payload_hash, t.wallet_tx_hash, t.halt_reason, t.attempts, a.address,
       n.id as network_id, n.type as network_type, n.slug as network, n.coin_type, a.derivation_path, t.to_address, t.contract_address
