@@ -19,6 +19,8 @@ describe('cursors', () => {
     Buffer.from(`1769851800123.${newId()}.x`).toString('base64url'),
     Buffer.from(`9999999999999999.${newId()}`).toString('base64url'),
     Buffer.from(`1769851800123.${newId()}' or 1=1`).toString('base64url'),
+    `${encodeCursor({ createdAt: at, id: newId() })}!`,
+    ` ${encodeCursor({ createdAt: at, id: newId() })}`,
   ])('that are not ours are refused: %s', (cursor) => {
     expect(() => decodeCursor(cursor)).toThrow('cursor: is not a cursor of this list')
   })
@@ -42,15 +44,17 @@ describe('cursors', () => {
 
   it('end with the last page', () => {
     const rows = [1, 2, 3].map((n) => ({ n, createdAt: at, id: `c${String(n).padStart(24, '0')}` }))
-    const page = (limit: number) =>
+    const page = (limit: number, tag?: string) =>
       toPage(
         rows,
         limit,
         (row) => row,
         (row) => row.n,
+        tag,
       )
     expect(page(3)).toEqual({ items: [1, 2, 3], nextCursor: null })
     expect(page(2)).toEqual({ items: [1, 2], nextCursor: encodeCursor(rows[1]!) })
+    expect(page(2, 'of-these')).toEqual({ items: [1, 2], nextCursor: encodeCursor(rows[1]!, 'of-these') })
     expect(pageOf({ cursor: page(2).nextCursor! }).after?.id).toBe(rows[1]?.id)
     expect(pageOf({})).toEqual({ after: null, limit: 20 })
   })

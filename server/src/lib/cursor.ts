@@ -23,7 +23,10 @@ export function encodeCursor(position: Position, tag?: string): string {
 
 /** @throws 400 when the cursor is not one of ours, or not one of the list that has this tag. */
 export function decodeCursor(cursor: string, tag?: string): Position {
-  const text = Buffer.from(cursor, 'base64url').toString()
+  const bytes = Buffer.from(cursor, 'base64url')
+  // The decoder passes over what is not of its alphabet.
+  if (bytes.toString('base64url') !== cursor) throw badRequest('cursor', 'is not a cursor of this list')
+  const text = bytes.toString()
   const [milliseconds = '', id = '', ...rest] = text.split('.')
   if (!/^\d{1,15}$/.test(milliseconds) || !idForm.test(id)) throw badRequest('cursor', 'is not a cursor of this list')
   if (rest.length > 1 || rest[0] !== tag) throw badRequest('cursor', 'is not a cursor of this list with these filters')
@@ -38,18 +41,19 @@ export function pageOf(query: PageQuery, tag?: string): { after: Position | null
   }
 }
 
-/** Cuts the extra row off and turns the last row kept into the next cursor. */
+/** Cuts the extra row off and turns the last row kept into the next cursor, of the list with this tag. */
 export function toPage<Row, Item>(
   rows: Row[],
   limit: number,
   position: (row: Row) => Position,
   present: (row: Row) => Item,
+  tag?: string,
 ): Page<Item> {
   const kept = rows.slice(0, limit)
   const last = kept.at(-1)
   return {
     items: kept.map(present),
-    nextCursor: rows.length > limit && last !== undefined ? encodeCursor(position(last)) : null,
+    nextCursor: rows.length > limit && last !== undefined ? encodeCursor(position(last), tag) : null,
   }
 }
 

@@ -1,5 +1,8 @@
+import type { AddressScope } from '../access/address-scope.ts'
+import type { Db } from '../db/client.ts'
 import { isAssignmentVisible } from '../modules/category-assignments/visibility.ts'
-import { type FeedFilters, noFilters } from '../modules/operations/feed.ts'
+import { type FeedFilters, lookUp, noFilters } from '../modules/operations/feed.ts'
+import { chooseFeedPath, type FeedPath } from '../modules/operations/feed-path.ts'
 import type { FeedWorld } from './feed-world.ts'
 
 /** A question to the feed, as the query parameters of a request make it. */
@@ -37,11 +40,87 @@ export function feedQueries({ idOf, operations }: FeedWorld): Record<string, Fee
     txHash: by({ txHash: '0x98f13708210194c475687be6106a3b84' }),
     from: by({ from: second(operations / 2) }),
     to: by({ to: second(operations / 3) }),
+    'from and to': by({ from: second(operations / 3), to: second(operations / 2) }),
   }
 }
 
 /** Both at once; where both name the same filter, the second one's value. */
 export function combineQueries(one: FeedQuery, other: FeedQuery): FeedQuery {
-  const given = Object.entries(other.filters).filter(([, value]) => value !== null)
-  return { ...one, ...other, filters: { ...one.filters, ...Object.fromEntries(given) } }
+  return { ...one, ...other, filters: { ...one.filters, ...given(other.filters) } }
 }
+
+/** Filters that name rows of the vault, each with the values that may lead to different reads. */
+const namingFilters = [
+  ['asset'],
+  ['tokenId'],
+  ['network'],
+  ['addressId'],
+  ['folderId', 'large folderId'],
+  ['counterpartyId'],
+  ['counterpartyGroupId', 'large counterpartyGroupId'],
+  ['category', 'restricted category'],
+  ['includeShared'],
+]
+const plainFilters = [
+  ['direction=in', 'direction=out'],
+  ['status=awaiting_approval', 'status=confirmed'],
+  ['awaitingMyApproval'],
+  ['counterpartyAddressId'],
+  ['flowType=internal', 'flowType=external'],
+  ['paymentPurpose'],
+  ['decisionPolicyId'],
+  ['txHash'],
+  ['from and to'],
+]
+
+export type FeedRead = { name: string; query: FeedQuery }
+
+/**
+ * One query for every read that the combinations of all filters lead to: many of them walk the same ranges and check the
+ * same conditions, so a few thousand stand for all. Combinations that nothing can meet read nothing and are only counted.
+ */
+export async function listFeedReads(
+  db: Db,
+  world: FeedWorld,
+  scopeOf: (query: FeedQuery) => AddressScope,
+): Promise<{ combinations: number; reads: FeedRead[] }> {
+  const queries = feedQueries(world)
+  const plain = combinationsOf(plainFilters).map((names) => ({ names, query: combineAll(queries, names) }))
+  const reads = new Map<string, FeedRead>()
+  let combinations = 0
+  for (const names of combinationsOf(namingFilters)) {
+    const naming = combineAll(queries, names)
+    const scope = scopeOf(naming)
+    const found = await lookUp(db, scope, naming.filters)
+    for (const other of plain) {
+      combinations += 1
+      const { filters } = combineQueries(naming, other.query)
+      const wants = { ...found, ...given(other.query.filters), awaitsVote: filters.awaitingApprovalOf !== null }
+      const path = chooseFeedPath(scope, wants)
+      const read = path === null ? null : readOf(path, other.names.includes('from and to'))
+      if (read !== null && !reads.has(read)) {
+        reads.set(read, { name: [...names, ...other.names].join(' + '), query: combineQueries(naming, other.query) })
+      }
+    }
+  }
+  return { combinations, reads: [...reads.values()] }
+}
+
+function readOf({ ranges, conditions }: FeedPath, isBounded: boolean): string {
+  return JSON.stringify([ranges.map(({ feed, keys }) => [feed, keys.length]), conditions, isBounded])
+}
+
+/** One value or none of each. */
+function combinationsOf(filters: string[][]): string[][] {
+  return filters.reduce<string[][]>(
+    (all, values) => all.flatMap((names) => [names, ...values.map((value) => [...names, value])]),
+    [[]],
+  )
+}
+
+function combineAll(queries: Record<string, FeedQuery>, names: string[]): FeedQuery {
+  return names.map((name) => queries[name]!).reduce(combineQueries, { filters: noFilters })
+}
+
+const given = (filters: FeedFilters) =>
+  Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== null))

@@ -173,14 +173,21 @@ type Row = World['operations'][number] & { id: string }
 describe('history against a plain loop over everything', () => {
   it(`finds the same for ${vaults * queriesPerVault} queries, page by page, through windows of ${tiny.windowRows} rows`, async () => {
     const queries = fc.sample(anyQuery, { numRuns: vaults * queriesPerVault, seed })
+    let answered = 0
+    let several = 0
     for (const world of fc.sample(anyWorld, { numRuns: vaults, seed })) {
       const vault = await store(world)
       await inTurn(6, queries.splice(0, queriesPerVault), async (query) => {
         const { ids, pages } = await walk(vault, query)
         expect({ query, ids }).toEqual({ query, ids: idsOf(expected(vault, query)) })
+        if (ids.length > 0) answered += 1
+        if (pages.length > 1) several += 1
         expect(pages.every((page) => page.ids.length <= query.limit)).toBe(true)
       })
     }
+    // Nothing found is easily agreed on: enough of them find something, and page.
+    expect(answered).toBeGreaterThan(0.3 * vaults * queriesPerVault)
+    expect(several).toBeGreaterThan(0.2 * vaults * queriesPerVault)
   }, 120_000)
 
   it('finds the same through HTTP, with the category that the caller sees', async () => {
@@ -226,6 +233,7 @@ describe('history against a plain loop over everything', () => {
       { numRuns: 5_000, seed },
     )
     const queries = fc.sample(anyQuery, { numRuns: 120, seed: seed + 3 })
+    let minute = 10
     for (const world of fc.sample(anyWorld, { numRuns: 4, seed: seed + 3 })) {
       const vault = await store(world)
       for (const query of queries.splice(0, 30)) {
@@ -233,8 +241,9 @@ describe('history against a plain loop over everything', () => {
         const changed = new Set<string>()
         const { ids } = await walk(vault, query, tiny, async () => {
           const { operation, row, status } = changes.pop()!
-          // What arrives is newer than everything that a page has shown.
-          await addOperations(vault, [{ ...operation, minute: 10 }])
+          // What arrives is newer than everything that is there.
+          await addOperations(vault, [{ ...operation, minute }])
+          minute += 1
           const moved = vault.rows[row % vault.rows.length]!
           if (!moved.isOut || changed.has(moved.id)) return
           moved.status = status
@@ -622,7 +631,8 @@ async function store(world: World): Promise<Vault> {
 
 async function addOperations(vault: Vault, operations: World['operations']): Promise<void> {
   const { id: vault_id, ids } = vault
-  const rows: Row[] = operations.map((one) => ({ ...one, id: newId() }))
+  // As they are made: an id sorts by the time of its operation.
+  const rows: Row[] = operations.map((one) => ({ ...one, id: newId(at(one.minute)) }))
   vault.rows.push(...rows)
   const out = rows.filter(({ isOut }) => isOut)
   await insert(

@@ -1,36 +1,38 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addressScopeOf } from '../../access/address-scope.ts'
+import type { Position } from '../../lib/cursor.ts'
 import { createTestDatabase } from '../../testing/database.ts'
 import { createCostMeter } from '../../testing/feed-cost.ts'
 import { combineQueries, type FeedQuery, feedQueries } from '../../testing/feed-queries.ts'
 import { type FeedWorld, seedFeedWorld } from '../../testing/feed-world.ts'
 import { listHistory } from './queries.ts'
 
+let client: pg.Client
 let database: Awaited<ReturnType<typeof createTestDatabase>>
 let meter: ReturnType<typeof createCostMeter>
 let world: FeedWorld
 
 beforeAll(async () => {
   database = await createTestDatabase()
-  const client = new pg.Client({ connectionString: database.url })
+  client = new pg.Client({ connectionString: database.url })
   await client.connect()
   world = await seedFeedWorld(client, { members: 50, addresses: 2_000, operations: 30_000, shared: 200 })
-  await client.end()
   meter = createCostMeter(database.url)
 })
 afterAll(async () => {
   await meter.close()
+  await client.end()
   await database.drop()
 })
 
 /** In 8 kB pages: five looks at each of a thousand addresses, three pages deep, and the rows gathered from them. */
 const buffersMax = 16_000
 
-async function costOf(isAdmin: boolean, { filters, ...wanted }: FeedQuery) {
+async function costOf(isAdmin: boolean, { filters, ...wanted }: FeedQuery, after: Position | null = null) {
   const asker = { userId: world.idOf('user', 1), isAdmin, groupIds: [], vault: { id: world.vaultId } }
   const scope = addressScopeOf(asker, wanted)
-  const { cost } = await meter.measure((db) => listHistory(db, scope, filters, { after: null, limit: 20 }))
+  const { cost } = await meter.measure((db) => listHistory(db, scope, filters, { after, limit: 20 }))
   return cost
 }
 
@@ -87,5 +89,41 @@ describe('one page of 30,000 operations', () => {
       const others = indexes.filter((index) => index.startsWith('operations_') && !allowed.includes(index))
       expect([name, others]).toEqual([name, []])
     }
+  })
+
+  it.each([['none'], ['direction=in'], ['direction=out'], ['flowType=external']])(
+    'by %s: page 400 costs what page 1 costs',
+    async (name) => {
+      const query = feedQueries(world)[name]!
+      const scope = addressScopeOf({ userId: 'x', isAdmin: true, groupIds: [], vault: { id: world.vaultId } })
+      let after: Position | null = null
+      for (let pages = 1; pages < 400; pages += 5) {
+        after = (await listHistory(meter.db, scope, query.filters, { after, limit: 100 })).next
+      }
+      const [first, deep] = [await costOf(true, query), await costOf(true, query, after)]
+      expect(after).not.toBeNull()
+      expect(deep.buffers / first.buffers).toBeLessThan(1.1)
+    },
+  )
+
+  // The last one: it fills the world.
+  it('awaitingMyApproval costs what it shows, not what waits', async () => {
+    const query = feedQueries(world).awaitingMyApproval!
+    const before = await costOf(false, query)
+    await client.query(`update operations set status = 'awaiting_approval' where type = 'transfer'`)
+    const { rowCount } = await client.query(
+      `insert into approval_voters (vault_id, id, subject_id, user_id, created_at)
+       select vault_id, id, id, $1, created_at from operations where type = 'transfer' on conflict do nothing`,
+      [world.idOf('user', 1)],
+    )
+    expect(rowCount).toBeGreaterThan(5_000)
+    await client.query(
+      `insert into approval_eligibilities (vault_id, subject_id, user_id, policy_id)
+       select vault_id, id, $1, 'x' from operations where type = 'transfer' on conflict do nothing`,
+      [world.idOf('user', 1)],
+    )
+    await client.query('vacuum (analyze)')
+    const { buffers } = await costOf(false, query)
+    expect(buffers / before.buffers).toBeLessThan(1.5)
   })
 })

@@ -383,31 +383,74 @@ describe('filters', () => {
     expect((await history(`direction=out&cursor=${plain.toString('base64url')}`, person)).status).toBe(400)
   })
 
-  it('that do not exist or make no sense are a 400', async () => {
-    const bad = [
-      'from=yesterday',
-      'to=2026-02-30',
-      'from=2026-02-02&to=2026-02-01',
-      'from=2026-02-01T00:00:00',
-      'limit=0',
-      'limit=101',
-      'limit=x',
-      'cursor=nonsense',
-      'status=done',
-      'direction=up',
-      'flowType=both',
-      'awaitingMyApproval=yes',
-      'assets=USDT',
-      'Direction=in',
-      'category=',
-      'paymentPurpose=',
-      'tags=march',
+  it.each([
+    ['from', 'yesterday'],
+    ['to', '2026-02-30'],
+    ['from', ''],
+    ['from', '2026-02-02&to=2026-02-01'],
+    ['from', '2026-02-01T00:00:00.001Z&to=2026-02-01T00:00:00.000Z'],
+    ['from', '2026-02-01T00:00:00'],
+    ['from', '10000-01-01'],
+    ['limit', '0'],
+    ['limit', '101'],
+    ['limit', '-1'],
+    ['limit', '1.5'],
+    ['limit', 'x'],
+    ['limit', '9'.repeat(400)],
+    ['cursor', 'nonsense'],
+    ['cursor', ''],
+    ['cursor', 'A'.repeat(201)],
+    ['status', 'done'],
+    ['direction', 'up'],
+    ['direction', 'in&awaitingMyApproval=true'],
+    ['flowType', 'both'],
+    ['awaitingMyApproval', 'yes'],
+    ['includeShared', '1'],
+    ['asset', 'x'.repeat(65)],
+    ['txHash', 'x'.repeat(129)],
+    ['addressId', 'x'.repeat(129)],
+    ['category', ''],
+    ['paymentPurpose', ''],
+    ['paymentPurpose', 'x'.repeat(2_001)],
+    // A misspelt filter would show more than was asked for.
+    ['assets', 'USDT'],
+    ['Direction', 'in'],
+    ['tags', 'march'],
+    ['status[]', 'failed'],
+    ['__proto__', 'x'],
+    ['constructor', 'x'],
+    ['hasOwnProperty', 'x'],
+  ])('that do not exist or make no sense are a 400: %s=%s', async (name, value) => {
+    const { status, body } = await history(`${name}=${value}`, bench.owner)
+    expect([status, body.details[0].field]).toEqual([400, name])
+  })
+
+  it('that are given twice are a 400, whatever they are', async () => {
+    const twice: [string, string, string][] = [
+      ['direction', 'in', 'out'],
+      ['status', 'failed', 'pending'],
+      ['flowType', 'internal', 'external'],
+      ['awaitingMyApproval', 'true', 'false'],
+      ['includeShared', 'true', 'false'],
+      ['limit', '5', '6'],
+      ['from', '2026-01-01', '2026-01-02'],
+      ['to', '2026-01-01', '2026-01-02'],
+      ...['userId', 'asset', 'tokenId', 'network', 'addressId', 'folderId', 'counterpartyId', 'counterpartyGroupId']
+        .concat('counterpartyAddressId', 'category', 'paymentPurpose', 'decisionPolicyId', 'txHash', 'cursor')
+        .map((name): [string, string, string] => [name, 'a', 'b']),
     ]
-    for (const query of bad) {
-      const { status, body } = await history(query, bench.owner)
-      expect([query, status]).toEqual([query, 400])
-      expect(body.details[0].field).not.toBe('')
+    for (const [name, one, other] of twice) {
+      const { status, body } = await history(`${name}=${one}&${name}=${other}`, bench.owner)
+      expect([name, status, body.details?.[0]?.field]).toEqual([name, 400, name])
     }
+  })
+
+  it('with a NUL character are a 400, and the ends of time are none', async () => {
+    for (const name of ['asset', 'addressId', 'counterpartyGroupId', 'category', 'paymentPurpose', 'txHash'])
+      expect([name, (await history(`${name}=%00`, bench.owner)).status]).toEqual([name, 400])
+    const person = await newcomer()
+    const { depositId } = await addressOf(person)
+    expect(await idsOf('from=0000-01-01T00:00:00%2B23:59&to=9999-12-31T23:59:59-23:59', person)).toEqual([depositId])
   })
 })
 

@@ -207,6 +207,12 @@ describe('categories', () => {
     expect(await ours('appliesTo=both')).toEqual([both])
     const all = await walk('')
     expect(new Set(all).size).toBe(all.length)
+    const { nextCursor } = (await clerk.get(`${base}?limit=1&archived=false`)).body
+    expect((await clerk.get(`${base}?limit=2&archived=false&cursor=${nextCursor}`)).status).toBe(200)
+    for (const query of ['', 'archived=true&', 'archived=false&appliesTo=both&']) {
+      const { status, body } = await clerk.get(`${base}?${query}cursor=${nextCursor}`)
+      expect([query, status, body.details?.[0]?.field]).toEqual([query, 400, 'cursor'])
+    }
   })
 
   it('step their version once with each of 20 concurrent changes, and lose none', async () => {

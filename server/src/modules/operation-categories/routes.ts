@@ -3,7 +3,7 @@ import type { Deps } from '../../deps.ts'
 import { created, mutate, noContent, ok } from '../../http/mutate.ts'
 import { type App, route } from '../../http/route.ts'
 import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../http/schema.ts'
-import { pageOf, toPage } from '../../lib/cursor.ts'
+import { cursorTag, pageOf, toPage } from '../../lib/cursor.ts'
 import { notFound } from '../../lib/errors.ts'
 import {
   addField,
@@ -38,7 +38,8 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
     route({
       operationId: 'listOperationCategories',
       summary: 'Operation categories of a vault, newest first',
-      description: 'appliesTo transfer and deposit find categories for both, too.',
+      description:
+        'appliesTo transfer and deposit find categories for both, too. A cursor goes with the filters that it was made with.',
       tag,
       access: 'member',
       params: VaultParams,
@@ -48,10 +49,11 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
     async (request) => {
       const member = memberOf(request)
       const { archived = null, appliesTo = null } = request.query
-      const { after, limit } = pageOf(request.query)
+      const list = cursorTag({ list: 'operation-categories', vaultId: member.vault.id, archived, appliesTo })
+      const { after, limit } = pageOf(request.query, list)
       const rows = await listCategories(deps.db, member.vault.id, { archived, appliesTo, after, limit })
       const position = (row: CategoryRow) => ({ createdAt: row.created_at, id: row.id })
-      return toPage(rows, limit, position, (row) => toOperationCategory(row, member))
+      return toPage(rows, limit, position, (row) => toOperationCategory(row, member), list)
     },
   )
 

@@ -201,6 +201,11 @@ describe('the list', () => {
       expect(await list('from=2026-01-31T00:00:00.001Z&to=2026-02-01', by)).toEqual([replacement.id, correction.id])
       expect(await list('to=2026-01-30', by)).toEqual([refund.id])
       expect(await pagesOf('limit=3&to=2026-02-28', by)).toEqual([all.slice(0, 3), all.slice(3)])
+      const { nextCursor } = (await by.get(`${base}?limit=1&to=2026-02-28`)).body
+      for (const query of ['', 'to=2026-02-27', 'to=2026-02-28&relationType=refund', `tokenId=${usdt}`]) {
+        const { status, body } = await by.get(`${base}?${query}&cursor=${nextCursor}`)
+        expect([query, status, body.details?.[0]?.field]).toEqual([query, 400, 'cursor'])
+      }
     }
   })
 
@@ -317,10 +322,12 @@ describe('amounts', () => {
     expect([status, body.message]).toEqual([409, 'The target is awaiting_approval: there is nothing to take back'])
   })
 
-  it('T1 50 refunds at once never exceed the target', async () => {
+  it('T1 50 refunds and reversals at once never exceed the target', async () => {
     const payment = await depositOf('10')
     const refunds = await Promise.all(Array.from({ length: 50 }, () => transferOf('1')))
-    const answers = await Promise.all(refunds.map((refund) => relate(refund, payment)))
+    const answers = await Promise.all(
+      refunds.map((refund, i) => relate(refund, payment, { relationType: i % 2 === 0 ? 'refund' : 'reversal' })),
+    )
     const statuses = answers.map(({ status }) => status)
     expect(statuses.filter((status) => status === 201)).toHaveLength(10)
     expect(statuses.filter((status) => status === 409)).toHaveLength(40)

@@ -5,12 +5,12 @@ import type { Deps } from '../../deps.ts'
 import { created, mutate, noContent } from '../../http/mutate.ts'
 import { type App, route } from '../../http/route.ts'
 import { Closed, PageOf, Ref, VaultAndIdParams, VaultParams } from '../../http/schema.ts'
-import { pageOf, toPage } from '../../lib/cursor.ts'
+import { cursorTag, pageOf, toPage } from '../../lib/cursor.ts'
 import { notFound } from '../../lib/errors.ts'
 import { parseBounds } from '../../lib/period.ts'
 import { createRelation, deleteRelation } from './actions.ts'
 import { toOperationRelation, toRelationOfOperation } from './present.ts'
-import { findOperation, listRelations, listRelationsOf } from './queries.ts'
+import { findOperation, listRelations, listRelationsOf, type RelationRow } from './queries.ts'
 import { OperationParams, OperationRelation, RelationBody, RelationOfOperation, RelationQuery } from './schema.ts'
 
 const tag = 'Operation relations'
@@ -21,7 +21,8 @@ export function operationRelationRoutes(app: App, deps: Deps): void {
     route({
       operationId: 'listOperationRelations',
       summary: 'Relations between operations, newest first',
-      description: 'Those both ends of which the caller may see. `from` and `to` are about when the relation was made.',
+      description:
+        'Those both ends of which the caller may see. `from` and `to` are about when the relation was made. A cursor goes with the filters that it was made with.',
       tag,
       access: 'member',
       params: VaultParams,
@@ -30,16 +31,19 @@ export function operationRelationRoutes(app: App, deps: Deps): void {
     }),
     async (request) => {
       const { query } = request
-      const filter = {
-        ...pageOf(query),
+      const member = memberOf(request)
+      const wanted = {
         ...parseBounds(query),
         relationType: query.relationType ?? null,
         sourceOperationId: query.sourceOperationId ?? null,
         targetOperationId: query.targetOperationId ?? null,
         tokenId: query.tokenId ?? null,
       }
-      const rows = await listRelations(deps.db, visibleScopeOf(memberOf(request)), filter)
-      return toPage(rows, filter.limit, (row) => ({ createdAt: row.created_at, id: row.id }), toOperationRelation)
+      const list = cursorTag({ list: 'operation-relations', vaultId: member.vault.id, ...wanted })
+      const page = pageOf(query, list)
+      const rows = await listRelations(deps.db, visibleScopeOf(member), { ...wanted, ...page })
+      const position = (row: RelationRow) => ({ createdAt: row.created_at, id: row.id })
+      return toPage(rows, page.limit, position, toOperationRelation, list)
     },
   )
 

@@ -3,7 +3,7 @@ import { type AddressScope, addressScopeOf } from '../../access/address-scope.ts
 import { chooseFeedPath, type FeedWants } from './feed-path.ts'
 
 const wantsNothing: FeedWants = {
-  waitingIds: null,
+  awaitsVote: false,
   type: null,
   status: null,
   flowType: null,
@@ -16,6 +16,8 @@ const wantsNothing: FeedWants = {
   paymentPurpose: null,
   decisionPolicyId: null,
   txHash: null,
+  from: null,
+  to: null,
 }
 const asker = (isAdmin: boolean) => ({ userId: 'me', isAdmin, groupIds: [], vault: { id: 'v' } })
 const vault = addressScopeOf(asker(true))
@@ -70,9 +72,11 @@ describe('the path through the whole vault', () => {
     ['policy y | status', { decisionPolicyId: 'y', status: 'pending' }],
     ['hash h', { txHash: 'h' }],
     ['hash h | type | address', { txHash: 'h', addressIds: ['a'], type: 'deposit' }],
-    ['waiting | awaiting', { waitingIds: ['w'] }],
-    ['waiting | awaiting', { waitingIds: ['w'], status: 'awaiting_approval', type: 'transfer' }],
-    ['waiting | awaiting | hash', { waitingIds: ['w'], txHash: 'h' }],
+    ['waiting | awaiting', { awaitsVote: true }],
+    ['waiting | awaiting', { awaitsVote: true, status: 'awaiting_approval', type: 'transfer' }],
+    ['waiting | awaiting | hash', { awaitsVote: true, txHash: 'h' }],
+    ['waiting | awaiting | period', { awaitsVote: true, to: new Date(0) }],
+    ['token t | type', { tokenIds: ['t'], type: 'deposit', from: new Date(0) }],
   ])('is %s', (path, wants) => {
     expect(pathOf(vault, wants)).toBe(path)
   })
@@ -112,8 +116,8 @@ describe('the path of a person', () => {
   })
 
   it('awaits the vote of the caller on transfers of the person that an administrator names', () => {
-    expect(pathOf(person, { waitingIds: ['w'] })).toBe('waiting | person | awaiting')
-    expect(pathOf(own, { waitingIds: ['w'] })).toBe('waiting | awaiting')
+    expect(pathOf(person, { awaitsVote: true })).toBe('waiting | person | awaiting')
+    expect(pathOf(own, { awaitsVote: true })).toBe('waiting | awaiting')
   })
 })
 
@@ -121,14 +125,54 @@ describe('filters that nothing can meet', () => {
   it.each<[string, Partial<FeedWants>]>([
     ['deposits with a status', { type: 'deposit', status: 'confirmed' }],
     ['deposits decided by a policy', { type: 'deposit', decisionPolicyId: 'y' }],
-    ['deposits that await a vote', { type: 'deposit', waitingIds: ['w'] }],
-    ['a vote on what is done', { waitingIds: ['w'], status: 'confirmed' }],
-    ['nothing that waits', { waitingIds: [] }],
+    ['deposits that await a vote', { type: 'deposit', awaitsVote: true }],
+    ['a vote on what is done', { awaitsVote: true, status: 'confirmed' }],
     ['no such token', { tokenIds: [] }],
     ['no such address', { addressIds: [] }],
     ['an empty group', { counterpartyIds: [] }],
     ['no such category', { categoryIds: [] }],
   ])('%s', (_, wants) => {
     for (const scope of [vault, person, own, withShared]) expect(pathOf(scope, wants)).toBe('nothing')
+  })
+})
+
+describe('every combination of filters', () => {
+  const some = (count: number) => many.slice(0, count)
+  const choices: { [Name in keyof FeedWants]?: FeedWants[Name][] } = {
+    awaitsVote: [false, true],
+    type: [null, 'deposit', 'transfer'],
+    status: [null, 'failed', 'confirmed'],
+    flowType: [null, 'internal', 'external'],
+    tokenIds: [null, some(2), some(33)],
+    addressIds: [null, some(1), some(10), some(1_000), many],
+    counterpartyIds: [null, some(1), some(10), some(1_000), many],
+    counterpartyAddressId: [null, 'ca'],
+    categoryIds: [null, some(1)],
+    paymentPurpose: [null, 'p'],
+    decisionPolicyId: [null, 'y'],
+    txHash: [null, 'h'],
+  }
+  const combinations = Object.entries(choices).reduce<FeedWants[]>(
+    (all, [name, values]) => all.flatMap((wants) => values.map((value) => ({ ...wants, [name]: value }))),
+    [wantsNothing],
+  )
+
+  it('is read along few enough ranges of the vault', () => {
+    expect(combinations).toHaveLength(2 * 27 * 3 * 25 * 32)
+    const long = combinations.filter((wants) =>
+      chooseFeedPath(vault, wants)?.ranges.some(({ keys }) => keys.length > 1_000),
+    )
+    expect(long).toEqual([])
+  })
+
+  it('T40 leads a member through ranges of their own only', () => {
+    const feeds = new Set<string>()
+    for (const wants of combinations) {
+      for (const scope of [own, withShared]) {
+        const path = chooseFeedPath(scope, { ...wants, visibleAddressIds: wants.addressIds ?? ['s'] })
+        for (const { feed } of path?.ranges ?? []) feeds.add(feed)
+      }
+    }
+    expect([...feeds].sort()).toEqual(['address', 'hash', 'initiator', 'owner', 'waiting'])
   })
 })

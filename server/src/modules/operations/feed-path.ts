@@ -4,15 +4,18 @@ import type { FlowType, OperationStatus } from './write.ts'
 
 /** What the feed of a request is narrowed to, after codes, slugs and groups were looked up; null: not narrowed so. */
 export type FeedWants = {
-  /** The transfers that may wait for the vote of whoever asks, whoever's they are. */
-  waitingIds: string[] | null
+  /** Only the transfers that may wait for the vote of whoever asks, whoever's they are. */
+  awaitsVote: boolean
   type: 'transfer' | 'deposit' | null
   status: OperationStatus | null
   flowType: FlowType | null
   tokenIds: string[] | null
   /** The addresses that address and folder leave together. */
   addressIds: string[] | null
-  /** Of these, or of all addresses when none are named: those in scope that are not simply the owner's. */
+  /**
+   * Of these, those in scope that are not simply the owner's. When none are named, those that are shared; of more than
+   * can be merged, only so many that this shows.
+   */
   visibleAddressIds: string[]
   counterpartyIds: string[] | null
   counterpartyAddressId: string | null
@@ -20,6 +23,8 @@ export type FeedWants = {
   paymentPurpose: string | null
   decisionPolicyId: string | null
   txHash: string | null
+  from: Date | null
+  to: Date | null
 }
 
 /** A range of an index in the order of the feed, once it has a key; the first ones need none. */
@@ -55,27 +60,29 @@ export type FeedCondition =
   | 'purpose'
   | 'policy'
   | 'hash'
+  | 'period'
 
 /** The ranges that are read merged, and what their rows must meet besides. */
 export type FeedPath = { ranges: { feed: FeedName; keys: string[] }[]; conditions: FeedCondition[] }
 
 /** What is true of every row of a range because it is in it. */
 const settled: Record<FeedName, FeedCondition[]> = {
-  vault: [],
-  transfers: ['type'],
-  internal: ['flowType'],
-  owner: [],
-  initiator: [],
-  address: ['address'],
-  hash: ['hash'],
-  counterparty: ['counterparty'],
-  counterpartyAddress: ['counterpartyAddress'],
+  vault: ['period'],
+  transfers: ['type', 'period'],
+  internal: ['flowType', 'period'],
+  owner: ['period'],
+  initiator: ['period'],
+  address: ['address', 'period'],
+  hash: ['hash', 'period'],
+  counterparty: ['counterparty', 'period'],
+  counterpartyAddress: ['counterpartyAddress', 'period'],
   // The index holds a hash of it.
-  purpose: [],
-  category: ['category'],
-  policy: ['policy', 'type'],
-  status: ['status', 'type'],
-  token: ['token'],
+  purpose: ['period'],
+  category: ['category', 'period'],
+  policy: ['policy', 'type', 'period'],
+  status: ['status', 'type', 'period'],
+  token: ['token', 'period'],
+  // Its index knows ids, and no times.
   waiting: ['type', 'status'],
 }
 
@@ -97,22 +104,22 @@ export function chooseFeedPath(scope: AddressScope, wants: FeedWants): FeedPath 
 }
 
 function isContradictory(wants: FeedWants): boolean {
-  const sets = [wants.tokenIds, wants.addressIds, wants.counterpartyIds, wants.categoryIds, wants.waitingIds]
+  const sets = [wants.tokenIds, wants.addressIds, wants.counterpartyIds, wants.categoryIds]
   if (sets.some((set) => set?.length === 0)) return true
   if (wants.type === 'deposit' && typeOf(wants) === 'transfer') return true
-  return wants.waitingIds !== null && wants.status !== null && wants.status !== 'awaiting_approval'
+  return wants.awaitsVote && wants.status !== null && wants.status !== 'awaiting_approval'
 }
 
 /** Statuses are those of transfers, only transfers are voted on, and only they are decided by a policy. */
-export function typeOf({ type, waitingIds, status, decisionPolicyId }: FeedWants): FeedWants['type'] {
-  const isAboutTransfers = waitingIds !== null || status !== null || decisionPolicyId !== null
+export function typeOf({ type, awaitsVote, status, decisionPolicyId }: FeedWants): FeedWants['type'] {
+  const isAboutTransfers = awaitsVote || status !== null || decisionPolicyId !== null
   return isAboutTransfers ? 'transfer' : type
 }
 
 type Range = [feed: FeedName, keys: string[]]
 
 function rangesOf(scope: AddressScope, wants: FeedWants): Range[] {
-  if (wants.waitingIds !== null) return [['waiting', ['']]]
+  if (wants.awaitsVote) return [['waiting', ['']]]
   if (wants.txHash !== null) return [['hash', [wants.txHash]]]
   if (scope.isWholeVault) return [rangeOfVault(wants)]
   const people = scope.ownerId === null ? [] : [scope.ownerId]
@@ -146,11 +153,10 @@ function rangeOfVault(wants: FeedWants): Range {
 }
 
 function conditionsOf(scope: AddressScope, wants: FeedWants): FeedCondition[] {
-  const awaits = wants.waitingIds !== null
   const given: Record<FeedCondition, boolean> = {
     // Whose vote is awaited is always the caller; whose transfers are looked at, an administrator may say.
-    person: awaits && scope.asker.isAdmin && scope.ownerId !== null,
-    awaiting: awaits,
+    person: wants.awaitsVote && scope.asker.isAdmin && scope.ownerId !== null,
+    awaiting: wants.awaitsVote,
     type: typeOf(wants) !== null,
     status: wants.status !== null,
     flowType: wants.flowType !== null,
@@ -162,6 +168,7 @@ function conditionsOf(scope: AddressScope, wants: FeedWants): FeedCondition[] {
     purpose: wants.paymentPurpose !== null,
     policy: wants.decisionPolicyId !== null,
     hash: wants.txHash !== null,
+    period: wants.from !== null || wants.to !== null,
   }
   return (Object.keys(given) as FeedCondition[]).filter((condition) => given[condition])
 }

@@ -101,7 +101,7 @@ export async function readFeed<Row extends { id: string }>(
   limits: FeedLimits = feedLimits,
 ): Promise<FeedRows<Row>> {
   return readInIndexOrder(db, async (snapshot) => {
-    const wants = await lookUp(snapshot, scope, filters)
+    const wants = await lookUp(snapshot, scope, filters, limits)
     const path = chooseFeedPath(scope, wants)
     if (path === null) return { rows: [], next: null }
     const { ids, next } = await walkPath(snapshot, { scope, filters, wants, path, limits }, page)
@@ -118,21 +118,26 @@ export function feedTag(list: string, scope: AddressScope, filters: FeedFilters)
 }
 
 /** The ids behind codes, slugs, groups and folders, in one round trip if there are any to find. */
-async function lookUp(db: Db, scope: AddressScope, filters: FeedFilters): Promise<FeedWants> {
-  const found = await readLookups(db, lookupsOf(scope, filters))
+export async function lookUp(
+  db: Db,
+  scope: AddressScope,
+  filters: FeedFilters,
+  limits: FeedLimits = feedLimits,
+): Promise<FeedWants> {
+  const found = await readLookups(db, lookupsOf(scope, filters, limits))
   const single = (id: string | null) => (id === null ? null : [id])
   return {
     ...filters,
     tokenIds: found.tokens ?? single(filters.tokenId),
     addressIds: found.named ?? single(filters.addressId),
     visibleAddressIds: found.visible ?? [],
-    waitingIds: found.waiting ?? null,
+    awaitsVote: filters.awaitingApprovalOf !== null,
     counterpartyIds: found.counterparties ?? single(filters.counterpartyId),
     categoryIds: found.categories ?? null,
   }
 }
 
-type Lookups<Of> = { [name in 'waiting' | 'tokens' | 'named' | 'visible' | 'counterparties' | 'categories']?: Of }
+type Lookups<Of> = { [name in 'tokens' | 'named' | 'visible' | 'counterparties' | 'categories']?: Of }
 
 async function readLookups(db: Db, lookups: Lookups<RawBuilder<unknown>>): Promise<Lookups<string[]>> {
   const arrays = Object.entries(lookups).map(([name, ids]) => sql`array(${ids}) as ${sql.id(name)}`)
@@ -141,19 +146,13 @@ async function readLookups(db: Db, lookups: Lookups<RawBuilder<unknown>>): Promi
   return rows[0]!
 }
 
-function lookupsOf(scope: AddressScope, filters: FeedFilters): Lookups<RawBuilder<unknown>> {
+function lookupsOf(scope: AddressScope, filters: FeedFilters, limits: FeedLimits): Lookups<RawBuilder<unknown>> {
   const { asset, network, tokenId, addressId, counterpartyId, counterpartyGroupId, category } = filters
   const only = (column: string, value: string | null) =>
     value === null ? sql`` : sql`and ${sql.ref(column)} = ${value}`
   const isNamed = addressId !== null || scope.folderId !== null
   const isOwnPath = !scope.isWholeVault && filters.awaitingApprovalOf === null && filters.txHash === null
   return {
-    ...(filters.awaitingApprovalOf !== null && {
-      waiting: sql`select distinct e.subject_id from approval_eligibilities e
-        join approval_voters v on v.vault_id = e.vault_id and v.subject_id = e.subject_id and v.user_id = e.user_id
-        where e.vault_id = ${scope.vaultId} and e.user_id = ${filters.awaitingApprovalOf} and e.held is null
-          and v.decision is null`,
-    }),
     ...((asset !== null || network !== null) && {
       tokens: sql`select t.id from tokens t join networks n on n.id = t.network_id
         where true ${only('t.id', tokenId)} ${only('t.code', asset)} ${only('n.slug', network)}`,
@@ -165,7 +164,12 @@ function lookupsOf(scope: AddressScope, filters: FeedFilters): Lookups<RawBuilde
       isNamed && {
         visible: sql`select a.id from addresses a where ${isAddressInScope(scope, 'a')} ${only('a.id', addressId)}`,
       }),
-    ...(isOwnPath && !isNamed && scope.includesShared && { visible: sharedAddressIds(scope) }),
+    // So many that it shows whether they are to be merged; of more than that, the gathering finds all by itself.
+    ...(isOwnPath &&
+      !isNamed &&
+      scope.includesShared && {
+        visible: sql`select s.address_id from (${sharedAddressIds(scope)}) s limit ${limits.mergedRangesMax + 1}`,
+      }),
     ...(counterpartyGroupId !== null && {
       counterparties: sql`select g.counterparty_id from counterparty_group_memberships g
         where g.vault_id = ${scope.vaultId} and g.group_id = ${counterpartyGroupId} ${only('g.counterparty_id', counterpartyId)}`,
@@ -183,7 +187,7 @@ type Window = { after: Position | null; rowsMax: number }
 /** Walks window after window until the page is full, the path ends, or the request has read what one may read. */
 async function walkPath(db: Db, walk: Walk, page: FeedPage): Promise<{ ids: string[]; next: Position | null }> {
   const { windowRows, gatheredRows, gatheringsMax } = walk.limits
-  const gathers = walk.path.ranges.some((range) => isGathered(range, walk))
+  const gathers = walk.path.ranges.some((range) => range.feed === 'waiting' || isGathered(range, walk))
   const isFiltered = walk.path.conditions.length > 0
   const rowsMax = Math.max(page.limit + 1, !isFiltered ? 0 : gathers ? gatheredRows : windowRows)
   const read = !isFiltered ? readRows : gathers ? readGathered : readStreamed
@@ -273,11 +277,13 @@ function gatheredSql(
   window: Window,
   isFiltered: boolean,
 ): RawBuilder<unknown> {
+  const isOfShared = feed === 'address' && walk.wants.addressIds === null
+  const all = isOfShared ? sql`(${sharedAddressIds(walk.scope)})` : sql`unnest(${keys}::text[])`
   const newest = rangeSql(walk, feed, sql`k.key`, { ...window, rowsMax: 1 }, false)
   const since = sql`and x.created_at >= oldest.created_at`
   return sql`
     with heads as materialized (
-      select k.key, h.created_at from unnest(${keys}::text[]) as k (key) cross join lateral (${newest}) h
+      select k.key, h.created_at from ${all} as k (key) cross join lateral (${newest}) h
       order by h.created_at desc, h.id desc limit ${window.rowsMax}
     ), oldest as materialized (
       select case when count(*) = ${window.rowsMax} then min(created_at) else '-infinity' end as created_at from heads
@@ -298,23 +304,25 @@ function rangeSql(
 ): RawBuilder<unknown> {
   const { scope, filters } = walk
   const { table = 'operations', at = sql`x.created_at`, id = sql`x.id`, where, source } = feeds[feed]
+  const order = feed === 'waiting' ? sql`x.waiting_id desc` : sql`${at} desc, ${id} desc`
+  const { from, to } = feed === 'waiting' ? noFilters : filters
   const isOperation = table === 'operations'
   const columns = isFiltered ? sql`, ${checkedColumns(isOperation ? 'x' : 'o')}` : sql``
   const operation =
     isFiltered && !isOperation ? sql`join operations o on o.vault_id = x.vault_id and o.id = ${id}` : sql``
   return sql`
-    select ${at} as created_at, ${id} as id ${columns} from ${source?.(walk) ?? sql.table(table)} x ${operation}
+    select ${at} as created_at, ${id} as id ${columns} from ${source?.(walk, after) ?? sql.table(table)} x ${operation}
     where x.vault_id = ${scope.vaultId} and ${where(key, scope)} ${more}
       ${after === null ? sql`` : sql`and (${at}, ${id}) < (${after.createdAt}, ${after.id})`}
-      ${filters.from === null ? sql`` : sql`and ${at} >= ${filters.from}`}
-      ${filters.to === null ? sql`` : sql`and ${at} <= ${filters.to}`}
-    order by ${at} desc, ${id} desc limit ${rowsMax}`
+      ${from === null ? sql`` : sql`and ${at} >= ${from}`}
+      ${to === null ? sql`` : sql`and ${at} <= ${to}`}
+    order by ${order} limit ${rowsMax}`
 }
 
 type Feed = {
   /** `operations` unless said otherwise; other tables have its id and time. */
   table?: string
-  source?(walk: Walk): RawBuilder<unknown>
+  source?(walk: Walk, after: Position | null): RawBuilder<unknown>
   /** The position in the feed, as the index of the range has it. */
   at?: RawBuilder<unknown>
   id?: RawBuilder<unknown>
@@ -323,10 +331,18 @@ type Feed = {
 
 /** Each is one index: db/migrations/0004-ledger.sql and 0013-feeds.sql. */
 const feeds: Record<FeedName, Feed> = {
-  // Few and from no index: the fence keeps the planner from looking for them along one.
+  // Whoever votes on much has much to vote on. Ids sort by creation (lib/ids.ts), so the ids of the subjects of votes are
+  // in the order of the feed; the fence keeps the planner from beginning with the operations.
   waiting: {
-    source: ({ scope, wants }) => sql`(
-      select * from operations where vault_id = ${scope.vaultId} and id = any(${wants.waitingIds}::text[]) offset 0)`,
+    source: ({ scope, filters }, after) => sql`(
+      select e.subject_id as waiting_id, o.* from (
+        select distinct e.subject_id from approval_eligibilities e
+        where e.vault_id = ${scope.vaultId} and e.user_id = ${filters.awaitingApprovalOf} and e.held is null
+          ${after === null ? sql`` : sql`and e.subject_id < ${after.id}`}
+        order by e.subject_id desc
+      ) e cross join lateral (
+        select * from operations o where o.vault_id = ${scope.vaultId} and o.id = e.subject_id offset 0
+      ) o)`,
     where: () => sql`true`,
   },
   vault: { where: () => sql`true` },
@@ -380,6 +396,9 @@ const conditions: Record<FeedCondition, (walk: Walk) => RawBuilder<unknown>> = {
   person: ({ scope }) => sql`${scope.ownerId} in (w.owner_id, w.initiator_id)`,
   // The snapshot still names people who have left the group that put them there.
   awaiting: ({ filters }) => sql`w.status = 'awaiting_approval' and w.initiator_id <> ${filters.awaitingApprovalOf}
+    and exists (select from approval_voters v
+      where v.vault_id = w.vault_id and v.subject_id = w.id and v.user_id = ${filters.awaitingApprovalOf}
+        and v.decision is null)
     and exists (select from entitled_voters e
       where e.vault_id = w.vault_id and e.subject_id = w.id and e.user_id = ${filters.awaitingApprovalOf})`,
   type: ({ wants }) => sql`w.type = ${typeOf(wants)}`,
@@ -399,4 +418,6 @@ const conditions: Record<FeedCondition, (walk: Walk) => RawBuilder<unknown>> = {
     select from transfers t
     where t.vault_id = w.vault_id and t.id = w.id and t.decision_policy_id = ${wants.decisionPolicyId})`,
   hash: ({ wants }) => sql`w.tx_hash = ${wants.txHash}`,
+  period: ({ wants }) => sql`w.created_at >= coalesce(${wants.from}::timestamptz, '-infinity')
+    and w.created_at <= coalesce(${wants.to}::timestamptz, 'infinity')`,
 }
