@@ -1211,7 +1211,7 @@ export interface paths {
         };
         /**
          * Operation categories of a vault, newest first
-         * @description appliesTo transfer and deposit find categories for both, too.
+         * @description appliesTo transfer and deposit find categories for both, too. A cursor goes with the filters that it was made with.
          */
         get: operations["listOperationCategories"];
         put?: never;
@@ -1424,7 +1424,7 @@ export interface paths {
         };
         /**
          * Relations between operations, newest first
-         * @description Those both ends of which the caller may see. `from` and `to` are about when the relation was made.
+         * @description Those both ends of which the caller may see. `from` and `to` are about when the relation was made. A cursor goes with the filters that it was made with.
          */
         get: operations["listOperationRelations"];
         put?: never;
@@ -5522,24 +5522,24 @@ export interface operations {
             query?: {
                 /**
                  * @description Id of the user or service that acted.
-                 * @example text
+                 * @example cmi8h2k1p0a1b2c3d4e5f6g7h
                  */
                 actor?: string;
-                /** @example text */
+                /** @example policy.updated */
                 action?: string;
                 /**
                  * @description Id of what was acted on.
-                 * @example text
+                 * @example cmi8h2k1p0a1b2c3d4e5f6g7h
                  */
                 target?: string;
                 /**
                  * @description Inclusive: an ISO 8601 timestamp, or YYYY-MM-DD for a whole UTC day.
-                 * @example text
+                 * @example 2026-01-01
                  */
                 from?: string;
                 /**
                  * @description Inclusive: an ISO 8601 timestamp, or YYYY-MM-DD for a whole UTC day.
-                 * @example text
+                 * @example 2026-01-31
                  */
                 to?: string;
                 /** @example 20 */
@@ -5552,7 +5552,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -5918,7 +5918,7 @@ export interface operations {
     followMagicLink: {
         parameters: {
             query: {
-                /** @example text */
+                /** @example q0Vn2mXkq1u7b9S3cT8yLw4Zr6HfJdPaE5gKoNiRtYs */
                 token: string;
             };
             header?: never;
@@ -6359,7 +6359,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -6623,7 +6623,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -6744,7 +6744,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -6880,7 +6880,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -7014,7 +7014,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -7126,7 +7126,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -7276,9 +7276,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -7379,7 +7379,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -7498,7 +7498,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -7667,7 +7667,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -7783,7 +7783,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -7882,7 +7882,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -8057,7 +8057,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -8199,11 +8199,11 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
                 /**
                  * @description Any string: services without a user of ours can be members too.
-                 * @example text
+                 * @example cmi8h2k1p0a1b2c3d4e5f6g7h
                  */
                 userId: string;
             };
@@ -8303,7 +8303,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -8620,7 +8620,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -8771,7 +8771,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -8909,7 +8909,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -9008,7 +9008,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -9377,13 +9377,13 @@ export interface operations {
     listTokens: {
         parameters: {
             query?: {
-                /** @example text */
+                /** @example ethereum */
                 network?: string;
                 /** @example true */
                 enabled?: boolean;
                 /**
                  * @description Part of code, symbol or name.
-                 * @example text
+                 * @example usd
                  */
                 search?: string;
                 /** @example 20 */
@@ -9651,7 +9651,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -9809,7 +9809,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -10365,7 +10365,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -10510,7 +10510,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -10704,7 +10704,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -10858,7 +10858,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -11126,9 +11126,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 routeId: string;
             };
             cookie?: never;
@@ -11289,9 +11289,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -11443,7 +11443,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -11631,16 +11631,16 @@ export interface operations {
                 summary?: boolean;
                 /**
                  * @description One address, all its tokens.
-                 * @example text
+                 * @example cmi8h2k1p0a1b2c3d4e5f6g7h
                  */
                 addressId?: string;
-                /** @example text */
+                /** @example USDT */
                 token?: string;
                 /** @example available */
                 purpose?: "available" | "reserved" | "external" | "adjustment";
                 /**
                  * @description true: what others share with the caller too. Administrators see the whole vault anyway.
-                 * @example true
+                 * @example false
                  */
                 includeShared?: boolean;
                 /** @example 20 */
@@ -11653,7 +11653,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -11777,24 +11777,24 @@ export interface operations {
             query: {
                 /**
                  * @description The address whose statement is read.
-                 * @example text
+                 * @example cmi8h2k1p0a1b2c3d4e5f6g7h
                  */
                 addressId: string;
                 /**
                  * @description The token.
-                 * @example text
+                 * @example cmi8h2k1p0a1b2c3d4e5f6g7h
                  */
                 tokenId: string;
                 /** @example available */
                 purpose?: "available" | "reserved";
                 /**
                  * @description Inclusive; ISO 8601 timestamp or date.
-                 * @example text
+                 * @example 2026-01-01
                  */
                 from?: string;
                 /**
                  * @description Inclusive; ISO 8601 timestamp or date.
-                 * @example text
+                 * @example 2026-01-31
                  */
                 to?: string;
                 /** @example 20 */
@@ -11807,7 +11807,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -11916,25 +11916,25 @@ export interface operations {
             query: {
                 /**
                  * @description The address.
-                 * @example text
+                 * @example cmi8h2k1p0a1b2c3d4e5f6g7h
                  */
                 addressId: string;
                 /**
                  * @description The token.
-                 * @example text
+                 * @example cmi8h2k1p0a1b2c3d4e5f6g7h
                  */
                 tokenId: string;
                 /** @example available */
                 purpose?: "available" | "reserved";
                 /**
                  * @description Inclusive; ISO 8601 timestamp, or a day for its end in UTC. Now unless given.
-                 * @example text
+                 * @example 2026-01-31
                  */
                 at?: string;
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -12038,7 +12038,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -12194,7 +12194,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -12317,7 +12317,7 @@ export interface operations {
                 folderId?: string;
                 /**
                  * @description true: what others share with the caller too. Administrators see the whole vault anyway.
-                 * @example true
+                 * @example false
                  */
                 includeShared?: boolean;
                 /** @example text */
@@ -12332,7 +12332,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -12470,9 +12470,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -12611,7 +12611,7 @@ export interface operations {
                 folderId?: string;
                 /**
                  * @description true: what others share with the caller too. Administrators see the whole vault anyway.
-                 * @example true
+                 * @example false
                  */
                 includeShared?: boolean;
                 /** @example 20 */
@@ -12624,7 +12624,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -12858,7 +12858,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -13133,7 +13133,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -13320,9 +13320,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -13542,9 +13542,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -13810,9 +13810,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -14077,9 +14077,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -14344,9 +14344,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -14581,7 +14581,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -14767,12 +14767,12 @@ export interface operations {
                 awaitingMyApproval?: boolean;
                 /**
                  * @description Token code.
-                 * @example text
+                 * @example USDT
                  */
                 asset?: string;
                 /** @example text */
                 tokenId?: string;
-                /** @example text */
+                /** @example ethereum */
                 network?: string;
                 /** @example text */
                 addressId?: string;
@@ -14783,7 +14783,7 @@ export interface operations {
                 folderId?: string;
                 /**
                  * @description true: what others share with the caller too. Administrators see the whole vault anyway.
-                 * @example true
+                 * @example false
                  */
                 includeShared?: boolean;
                 /** @example internal */
@@ -14799,12 +14799,12 @@ export interface operations {
                 counterpartyAddressId?: string;
                 /**
                  * @description Key of a category that is assigned to the operation; assignments that the caller may not see do not count.
-                 * @example text
+                 * @example payroll
                  */
                 category?: string;
                 /**
                  * @description Exactly this.
-                 * @example text
+                 * @example Invoice 4711
                  */
                 paymentPurpose?: string;
                 /** @example text */
@@ -14813,12 +14813,12 @@ export interface operations {
                 txHash?: string;
                 /**
                  * @description Inclusive; ISO 8601 timestamp or date (UTC).
-                 * @example text
+                 * @example 2026-01-31
                  */
                 from?: string;
                 /**
                  * @description Inclusive; ISO 8601 timestamp or date (UTC).
-                 * @example text
+                 * @example 2026-01-31
                  */
                 to?: string;
                 /** @example 20 */
@@ -14831,7 +14831,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -14971,23 +14971,23 @@ export interface operations {
             query?: {
                 /**
                  * @description Included; 30 days before `to` unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
-                 * @example text
+                 * @example 2026-01-01
                  */
                 from?: string;
                 /**
                  * @description Excluded; now unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
-                 * @example text
+                 * @example 2026-01-01
                  */
                 to?: string;
                 /**
                  * @description IANA zone; UTC unless given.
-                 * @example text
+                 * @example Europe/Berlin
                  */
                 timezone?: string;
-                /** @example text */
+                /** @example USD */
                 baseCurrency?: string;
                 /** @example json */
-                format?: "json";
+                format?: "json" | "csv" | "xlsx" | "pdf";
                 /**
                  * @description Administrators only: whose operations.
                  * @example text
@@ -14995,7 +14995,7 @@ export interface operations {
                 userId?: string;
                 /**
                  * @description true: what others share with the caller too. Administrators see the whole vault anyway.
-                 * @example true
+                 * @example false
                  */
                 includeShared?: boolean;
                 /** @example createdAt */
@@ -15107,12 +15107,12 @@ export interface operations {
                 initiatorIds?: string[];
                 /**
                  * @description In token units.
-                 * @example text
+                 * @example 100
                  */
                 minimumAmount?: string;
                 /**
                  * @description In token units.
-                 * @example text
+                 * @example 100
                  */
                 maximumAmount?: string;
                 /**
@@ -15143,7 +15143,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -15517,6 +15517,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["AddressActivityReport"];
+                    /** @example (bytes of the file) */
+                    "text/csv": string;
+                    /** @example (bytes of the file) */
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    /** @example (bytes of the file) */
+                    "application/pdf": string;
                 };
             };
             /** @description The request is not valid; details name the fields */
@@ -15589,23 +15595,23 @@ export interface operations {
             query: {
                 /**
                  * @description Included; 30 days before `to` unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
-                 * @example text
+                 * @example 2026-01-01
                  */
                 from?: string;
                 /**
                  * @description Excluded; now unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
-                 * @example text
+                 * @example 2026-01-01
                  */
                 to?: string;
                 /**
                  * @description IANA zone; UTC unless given.
-                 * @example text
+                 * @example Europe/Berlin
                  */
                 timezone?: string;
-                /** @example text */
+                /** @example USD */
                 baseCurrency?: string;
                 /** @example json */
-                format?: "json";
+                format?: "json" | "csv" | "xlsx" | "pdf";
                 /**
                  * @description Administrators only: whose operations.
                  * @example text
@@ -15613,7 +15619,7 @@ export interface operations {
                 userId?: string;
                 /**
                  * @description true: what others share with the caller too. Administrators see the whole vault anyway.
-                 * @example true
+                 * @example false
                  */
                 includeShared?: boolean;
                 /** @example createdAt */
@@ -15725,12 +15731,12 @@ export interface operations {
                 initiatorIds?: string[];
                 /**
                  * @description In token units.
-                 * @example text
+                 * @example 100
                  */
                 minimumAmount?: string;
                 /**
                  * @description In token units.
-                 * @example text
+                 * @example 100
                  */
                 maximumAmount?: string;
                 /**
@@ -15753,7 +15759,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -16127,6 +16133,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["CounterpartyActivityReport"];
+                    /** @example (bytes of the file) */
+                    "text/csv": string;
+                    /** @example (bytes of the file) */
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    /** @example (bytes of the file) */
+                    "application/pdf": string;
                 };
             };
             /** @description The request is not valid; details name the fields */
@@ -16199,23 +16211,23 @@ export interface operations {
             query: {
                 /**
                  * @description Included; 30 days before `to` unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
-                 * @example text
+                 * @example 2026-01-01
                  */
                 from?: string;
                 /**
                  * @description Excluded; now unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
-                 * @example text
+                 * @example 2026-01-01
                  */
                 to?: string;
                 /**
                  * @description IANA zone; UTC unless given.
-                 * @example text
+                 * @example Europe/Berlin
                  */
                 timezone?: string;
-                /** @example text */
+                /** @example USD */
                 baseCurrency?: string;
                 /** @example json */
-                format?: "json";
+                format?: "json" | "csv" | "xlsx" | "pdf";
                 /**
                  * @description Administrators only: whose operations.
                  * @example text
@@ -16223,7 +16235,7 @@ export interface operations {
                 userId?: string;
                 /**
                  * @description true: what others share with the caller too. Administrators see the whole vault anyway.
-                 * @example true
+                 * @example false
                  */
                 includeShared?: boolean;
                 /** @example createdAt */
@@ -16335,12 +16347,12 @@ export interface operations {
                 initiatorIds?: string[];
                 /**
                  * @description In token units.
-                 * @example text
+                 * @example 100
                  */
                 minimumAmount?: string;
                 /**
                  * @description In token units.
-                 * @example text
+                 * @example 100
                  */
                 maximumAmount?: string;
                 /**
@@ -16363,7 +16375,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -16737,6 +16749,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["CounterpartyGroupActivityReport"];
+                    /** @example (bytes of the file) */
+                    "text/csv": string;
+                    /** @example (bytes of the file) */
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    /** @example (bytes of the file) */
+                    "application/pdf": string;
                 };
             };
             /** @description The request is not valid; details name the fields */
@@ -16809,23 +16827,23 @@ export interface operations {
             query?: {
                 /**
                  * @description Included; 30 days before `to` unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
-                 * @example text
+                 * @example 2026-01-01
                  */
                 from?: string;
                 /**
                  * @description Excluded; now unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
-                 * @example text
+                 * @example 2026-01-01
                  */
                 to?: string;
                 /**
                  * @description IANA zone; UTC unless given.
-                 * @example text
+                 * @example Europe/Berlin
                  */
                 timezone?: string;
-                /** @example text */
+                /** @example USD */
                 baseCurrency?: string;
                 /** @example json */
-                format?: "json";
+                format?: "json" | "csv" | "xlsx" | "pdf";
                 /**
                  * @description Administrators only: whose operations.
                  * @example text
@@ -16833,7 +16851,7 @@ export interface operations {
                 userId?: string;
                 /**
                  * @description true: what others share with the caller too. Administrators see the whole vault anyway.
-                 * @example true
+                 * @example false
                  */
                 includeShared?: boolean;
                 /** @example createdAt */
@@ -16945,12 +16963,12 @@ export interface operations {
                 initiatorIds?: string[];
                 /**
                  * @description In token units.
-                 * @example text
+                 * @example 100
                  */
                 minimumAmount?: string;
                 /**
                  * @description In token units.
-                 * @example text
+                 * @example 100
                  */
                 maximumAmount?: string;
                 /**
@@ -16971,7 +16989,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -17345,6 +17363,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["TransactionActivityReport"];
+                    /** @example (bytes of the file) */
+                    "text/csv": string;
+                    /** @example (bytes of the file) */
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    /** @example (bytes of the file) */
+                    "application/pdf": string;
                 };
             };
             /** @description The request is not valid; details name the fields */
@@ -17417,23 +17441,23 @@ export interface operations {
             query?: {
                 /**
                  * @description Included; 30 days before `to` unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
-                 * @example text
+                 * @example 2026-01-01
                  */
                 from?: string;
                 /**
                  * @description Excluded; now unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
-                 * @example text
+                 * @example 2026-01-01
                  */
                 to?: string;
                 /**
                  * @description IANA zone; UTC unless given.
-                 * @example text
+                 * @example Europe/Berlin
                  */
                 timezone?: string;
-                /** @example text */
+                /** @example USD */
                 baseCurrency?: string;
                 /** @example json */
-                format?: "json";
+                format?: "json" | "csv" | "xlsx" | "pdf";
                 /**
                  * @description Administrators only: whose operations.
                  * @example text
@@ -17441,7 +17465,7 @@ export interface operations {
                 userId?: string;
                 /**
                  * @description true: what others share with the caller too. Administrators see the whole vault anyway.
-                 * @example true
+                 * @example false
                  */
                 includeShared?: boolean;
                 /** @example createdAt */
@@ -17553,12 +17577,12 @@ export interface operations {
                 initiatorIds?: string[];
                 /**
                  * @description In token units.
-                 * @example text
+                 * @example 100
                  */
                 minimumAmount?: string;
                 /**
                  * @description In token units.
-                 * @example text
+                 * @example 100
                  */
                 maximumAmount?: string;
                 /**
@@ -17579,7 +17603,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -17968,6 +17992,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["AssetMovementReport"];
+                    /** @example (bytes of the file) */
+                    "text/csv": string;
+                    /** @example (bytes of the file) */
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    /** @example (bytes of the file) */
+                    "application/pdf": string;
                 };
             };
             /** @description The request is not valid; details name the fields */
@@ -18040,23 +18070,23 @@ export interface operations {
             query: {
                 /**
                  * @description Included; 30 days before `to` unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
-                 * @example text
+                 * @example 2026-01-01
                  */
                 from?: string;
                 /**
                  * @description Excluded; now unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
-                 * @example text
+                 * @example 2026-01-01
                  */
                 to?: string;
                 /**
                  * @description IANA zone; UTC unless given.
-                 * @example text
+                 * @example Europe/Berlin
                  */
                 timezone?: string;
-                /** @example text */
+                /** @example USD */
                 baseCurrency?: string;
                 /** @example json */
-                format?: "json";
+                format?: "json" | "csv" | "xlsx" | "pdf";
                 /**
                  * @description Administrators only: whose operations.
                  * @example text
@@ -18064,7 +18094,7 @@ export interface operations {
                 userId?: string;
                 /**
                  * @description true: what others share with the caller too. Administrators see the whole vault anyway.
-                 * @example true
+                 * @example false
                  */
                 includeShared?: boolean;
                 /** @example text */
@@ -18100,7 +18130,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -18173,6 +18203,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["AccountStatementReport"];
+                    /** @example (bytes of the file) */
+                    "text/csv": string;
+                    /** @example (bytes of the file) */
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    /** @example (bytes of the file) */
+                    "application/pdf": string;
                 };
             };
             /** @description The request is not valid; details name the fields */
@@ -18245,23 +18281,23 @@ export interface operations {
             query?: {
                 /**
                  * @description Included; 30 days before `to` unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
-                 * @example text
+                 * @example 2026-01-01
                  */
                 from?: string;
                 /**
                  * @description Excluded; now unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
-                 * @example text
+                 * @example 2026-01-01
                  */
                 to?: string;
                 /**
                  * @description IANA zone; UTC unless given.
-                 * @example text
+                 * @example Europe/Berlin
                  */
                 timezone?: string;
-                /** @example text */
+                /** @example USD */
                 baseCurrency?: string;
                 /** @example json */
-                format?: "json";
+                format?: "json" | "csv" | "xlsx" | "pdf";
                 /**
                  * @description Administrators only: whose operations.
                  * @example text
@@ -18269,7 +18305,7 @@ export interface operations {
                 userId?: string;
                 /**
                  * @description true: what others share with the caller too. Administrators see the whole vault anyway.
-                 * @example true
+                 * @example false
                  */
                 includeShared?: boolean;
                 /** @example createdAt */
@@ -18381,12 +18417,12 @@ export interface operations {
                 initiatorIds?: string[];
                 /**
                  * @description In token units.
-                 * @example text
+                 * @example 100
                  */
                 minimumAmount?: string;
                 /**
                  * @description In token units.
-                 * @example text
+                 * @example 100
                  */
                 maximumAmount?: string;
                 /**
@@ -18420,7 +18456,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -18500,6 +18536,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["OperationsExceptionsReport"];
+                    /** @example (bytes of the file) */
+                    "text/csv": string;
+                    /** @example (bytes of the file) */
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    /** @example (bytes of the file) */
+                    "application/pdf": string;
                 };
             };
             /** @description The request is not valid; details name the fields */
@@ -18572,23 +18614,23 @@ export interface operations {
             query?: {
                 /**
                  * @description Included; 30 days before `to` unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
-                 * @example text
+                 * @example 2026-01-01
                  */
                 from?: string;
                 /**
                  * @description Excluded; now unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
-                 * @example text
+                 * @example 2026-01-01
                  */
                 to?: string;
                 /**
                  * @description IANA zone; UTC unless given.
-                 * @example text
+                 * @example Europe/Berlin
                  */
                 timezone?: string;
-                /** @example text */
+                /** @example USD */
                 baseCurrency?: string;
                 /** @example json */
-                format?: "json";
+                format?: "json" | "csv" | "xlsx" | "pdf";
                 /**
                  * @description Administrators only: whose operations.
                  * @example text
@@ -18596,7 +18638,7 @@ export interface operations {
                 userId?: string;
                 /**
                  * @description true: what others share with the caller too. Administrators see the whole vault anyway.
-                 * @example true
+                 * @example false
                  */
                 includeShared?: boolean;
                 /** @example createdAt */
@@ -18708,12 +18750,12 @@ export interface operations {
                 initiatorIds?: string[];
                 /**
                  * @description In token units.
-                 * @example text
+                 * @example 100
                  */
                 minimumAmount?: string;
                 /**
                  * @description In token units.
-                 * @example text
+                 * @example 100
                  */
                 maximumAmount?: string;
                 /**
@@ -18733,7 +18775,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -18811,6 +18853,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["ApprovalActivityReport"];
+                    /** @example (bytes of the file) */
+                    "text/csv": string;
+                    /** @example (bytes of the file) */
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    /** @example (bytes of the file) */
+                    "application/pdf": string;
                 };
             };
             /** @description The request is not valid; details name the fields */
@@ -18883,23 +18931,23 @@ export interface operations {
             query: {
                 /**
                  * @description Included; 30 days before `to` unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
-                 * @example text
+                 * @example 2026-01-01
                  */
                 from?: string;
                 /**
                  * @description Excluded; now unless given. ISO 8601 timestamp, or a day, whose first instant in `timezone` is meant.
-                 * @example text
+                 * @example 2026-01-01
                  */
                 to?: string;
                 /**
                  * @description IANA zone; UTC unless given.
-                 * @example text
+                 * @example Europe/Berlin
                  */
                 timezone?: string;
-                /** @example text */
+                /** @example USD */
                 baseCurrency?: string;
                 /** @example json */
-                format?: "json";
+                format?: "json" | "csv" | "xlsx" | "pdf";
                 /**
                  * @description Administrators only: whose operations.
                  * @example text
@@ -18907,7 +18955,7 @@ export interface operations {
                 userId?: string;
                 /**
                  * @description true: what others share with the caller too. Administrators see the whole vault anyway.
-                 * @example true
+                 * @example false
                  */
                 includeShared?: boolean;
                 /** @example createdAt */
@@ -19019,12 +19067,12 @@ export interface operations {
                 initiatorIds?: string[];
                 /**
                  * @description In token units.
-                 * @example text
+                 * @example 100
                  */
                 minimumAmount?: string;
                 /**
                  * @description In token units.
-                 * @example text
+                 * @example 100
                  */
                 maximumAmount?: string;
                 /**
@@ -19036,7 +19084,7 @@ export interface operations {
                 counterpartyClassification?: "current" | "historical";
                 /** @example current */
                 folderClassification?: "current" | "historical";
-                /** @example text */
+                /** @example payroll */
                 categoryKey: string;
                 /**
                  * @description Accepted and ignored.
@@ -19046,7 +19094,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -19157,6 +19205,12 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["CategoryAnalyticsReport"];
+                    /** @example (bytes of the file) */
+                    "text/csv": string;
+                    /** @example (bytes of the file) */
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    /** @example (bytes of the file) */
+                    "application/pdf": string;
                 };
             };
             /** @description The request is not valid; details name the fields */
@@ -19235,7 +19289,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
                 /** @example address_activity */
                 type: "address_activity" | "counterparty_activity" | "counterparty_group_activity" | "transaction_activity" | "asset_movement" | "account_statement" | "operations_exceptions" | "approval_activity" | "category_analytics";
@@ -19433,9 +19487,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -19541,9 +19595,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -19643,7 +19697,7 @@ export interface operations {
             query?: {
                 /**
                  * @description Both kinds when it is left out.
-                 * @example true
+                 * @example false
                  */
                 archived?: boolean;
                 /** @example transfer */
@@ -19658,7 +19712,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -19835,7 +19889,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -20085,9 +20139,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -20256,9 +20310,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -20514,9 +20568,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -20720,11 +20774,11 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 fieldId: string;
             };
             cookie?: never;
@@ -20823,11 +20877,11 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 fieldId: string;
             };
             cookie?: never;
@@ -21025,9 +21079,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -21264,9 +21318,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -21489,11 +21543,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
                 /** @example transfer */
                 type: "transfer" | "deposit";
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -21600,11 +21654,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
                 /** @example transfer */
                 type: "transfer" | "deposit";
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -21777,13 +21831,13 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
                 /** @example transfer */
                 type: "transfer" | "deposit";
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 categoryId: string;
             };
             cookie?: never;
@@ -22047,13 +22101,13 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
                 /** @example transfer */
                 type: "transfer" | "deposit";
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 categoryId: string;
             };
             cookie?: never;
@@ -22241,11 +22295,11 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
                 /** @example transfer */
                 type: "transfer" | "deposit";
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -22382,20 +22436,20 @@ export interface operations {
             query?: {
                 /** @example refund */
                 relationType?: "refund" | "reversal" | "correction" | "replacement";
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 sourceOperationId?: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 targetOperationId?: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 tokenId?: string;
                 /**
                  * @description Inclusive; ISO 8601 timestamp or date (UTC).
-                 * @example text
+                 * @example 2026-01-31
                  */
                 from?: string;
                 /**
                  * @description Inclusive; ISO 8601 timestamp or date (UTC).
-                 * @example text
+                 * @example 2026-01-31
                  */
                 to?: string;
                 /** @example 20 */
@@ -22408,7 +22462,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -22524,7 +22578,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -22706,9 +22760,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -22801,11 +22855,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
                 /** @example transfer */
                 type: "transfer" | "deposit";
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -22912,11 +22966,11 @@ export interface operations {
     listAddresses: {
         parameters: {
             query?: {
-                /** @example text */
+                /** @example USDT */
                 token?: string;
                 /**
                  * @description Part of the on-chain address or the label.
-                 * @example text
+                 * @example payroll
                  */
                 search?: string;
                 /**
@@ -22931,7 +22985,7 @@ export interface operations {
                 access?: "own" | "shared" | "all";
                 /**
                  * @description Administrators: only addresses of this owner.
-                 * @example text
+                 * @example cmi8h2k1p0a1b2c3d4e5f6g7h
                  */
                 userId?: string;
                 /** @example 20 */
@@ -22944,7 +22998,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -23097,7 +23151,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -23402,9 +23456,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -23549,9 +23603,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -23748,9 +23802,9 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -23871,9 +23925,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -24077,11 +24131,11 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 grantId: string;
             };
             cookie?: never;
@@ -24182,7 +24236,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -24301,7 +24355,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -24451,9 +24505,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -24564,9 +24618,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -24665,9 +24719,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -24825,9 +24879,9 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -24939,9 +24993,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -25084,11 +25138,11 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 addressId: string;
             };
             cookie?: never;
@@ -25189,9 +25243,9 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -25312,9 +25366,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -25518,11 +25572,11 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 grantId: string;
             };
             cookie?: never;
@@ -25620,11 +25674,11 @@ export interface operations {
                 search?: string;
                 /** @example individual */
                 kind?: "individual" | "company" | "exchange" | "service" | "other";
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 groupId?: string;
                 /**
                  * @description Both kinds when it is left out.
-                 * @example true
+                 * @example false
                  */
                 archived?: boolean;
                 /** @example 20 */
@@ -25637,7 +25691,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -25769,7 +25823,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -26046,9 +26100,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -26172,9 +26226,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -26461,9 +26515,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -26685,9 +26739,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -26924,11 +26978,11 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 addressId: string;
             };
             cookie?: never;
@@ -27110,7 +27164,7 @@ export interface operations {
             query?: {
                 /**
                  * @description Both kinds when it is left out.
-                 * @example true
+                 * @example false
                  */
                 archived?: boolean;
                 /** @example 20 */
@@ -27123,7 +27177,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -27241,7 +27295,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -27484,9 +27538,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -27596,9 +27650,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -27844,9 +27898,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -28056,9 +28110,9 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -28170,9 +28224,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -28404,11 +28458,11 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 counterpartyId: string;
             };
             cookie?: never;
@@ -28607,7 +28661,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -28779,9 +28833,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -28951,7 +29005,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
             };
             cookie?: never;
@@ -29189,9 +29243,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -29409,9 +29463,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;
@@ -29620,9 +29674,9 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @example text */
+                /** @example main-vault */
                 code: string;
-                /** @example text */
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
                 id: string;
             };
             cookie?: never;

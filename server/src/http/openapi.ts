@@ -129,7 +129,7 @@ function complete(document: OpenApiDocument): OpenApiDocument {
       }
     }
     for (const parameter of operation.parameters ?? []) {
-      if (parameter.schema !== undefined) parameter.example = exampleOf(parameter.schema, components)
+      if (parameter.schema !== undefined) parameter.example ??= exampleOf(parameter.schema, components)
     }
     addMediaExamples(operation.requestBody?.content, components)
     for (const [status, response] of Object.entries(operation.responses)) {

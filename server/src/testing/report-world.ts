@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { inTransaction } from '../db/transaction.ts'
 import { newId } from '../lib/ids.ts'
 import { parseDecimal, usdValueOf } from '../lib/money.ts'
@@ -65,6 +65,8 @@ export type ReportWorld = {
   get(type: string, query: Record<string, string>, by?: Person): Promise<Answer>
   /** The ids that a drill-down lists, over all pages. */
   history(filters: Record<string, string>, by?: Person): Promise<string[]>
+  /** Locks a table against readers until called; `untilAwaited` resolves once somebody waits for it. */
+  holdTable(table: string): Promise<(() => Promise<void>) & { untilAwaited(): Promise<void> }>
   // biome-ignore lint/suspicious/noExplicitAny: what a query returns is for the test to know.
   sql(text: string, values?: unknown[]): Promise<any[]>
   close(): Promise<void>
@@ -202,6 +204,24 @@ export async function createReportWorld(): Promise<ReportWorld> {
         cursor = body.nextCursor
       } while (cursor !== null)
       return ids.sort()
+    },
+    async holdTable(table) {
+      const holder = await asOwner.connect()
+      await holder.query('begin')
+      await holder.query(`lock table ${table} in access exclusive mode`)
+      const release = async () => {
+        await holder.query('commit')
+        holder.release()
+      }
+      const untilAwaited = () =>
+        vi.waitFor(
+          async () => {
+            const waiting = await sql('select from pg_locks where relation = $1::regclass and not granted', [table])
+            expect(waiting).toHaveLength(1)
+          },
+          { timeout: 5_000, interval: 10 },
+        )
+      return Object.assign(release, { untilAwaited })
     },
     async close() {
       await asOwner.end()

@@ -5,8 +5,6 @@ import { findAssets } from './queries.ts'
 import type { ActivityRequest } from './request.ts'
 import { inSnapshot } from './snapshot.ts'
 
-export type AssetMovementReport = Awaited<ReturnType<typeof buildAssetMovement>>
-
 /** An activity report with opening and closing balances, all of one snapshot. */
 export async function buildAssetMovement(db: Db, request: ActivityRequest) {
   return inSnapshot(db, async (trx) => {

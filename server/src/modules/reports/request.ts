@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import { type AddressScope, addressScopeOf } from '../../access/address-scope.ts'
 import type { Member } from '../../access/caller.ts'
 import { badRequest } from '../../lib/errors.ts'
+import { idPattern } from '../../lib/ids.ts'
 import { reportDayBucketYearsMax, reportYearsMax } from '../../lib/limits.ts'
 import { compareDecimals } from '../../lib/money.ts'
 import { type OperationStatus, operationStatuses } from './activity.ts'
@@ -36,6 +37,9 @@ type FilterInput = Static<typeof FilterQuery> & { addressId?: string; folderId?:
   >
 
 const defaultIntervalDays = 30
+/** Values of one list, however they are spelt; every condition on a category field is a look of its own. */
+const listValuesMax = 200
+const fieldConditionsMax = 20
 const baseCurrencies: readonly string[] = ['USD']
 
 /** @throws 400 naming the parameter, 403 when someone else than an administrator names another user */
@@ -132,13 +136,14 @@ function readFilter(scope: AddressScope, query: FilterInput): OperationFilter {
     counterpartyAddressIds: listOf('counterpartyAddressIds', query.counterpartyAddressIds),
     categories: listOf('categories', query.categories),
     categoryKeys: listOf('categoryKeys', query.categoryKeys),
-    categoryFields: (listOf('categoryField', query.categoryField) ?? []).map(readFieldCondition),
+    categoryFields: readFieldConditions(query.categoryField),
     initiatorIds: listOf('initiatorIds', query.initiatorIds),
     minimumAmount,
     maximumAmount,
   }
 }
 
+const isId = new RegExp(idPattern)
 const isStatus = (text: string) => (operationStatuses as readonly string[]).includes(text)
 const isFlowType = (text: string) => text === 'internal' || text === 'external'
 const both = (a: string[], b: string[]) => a.filter((one) => b.includes(one))
@@ -146,13 +151,24 @@ const both = (a: string[], b: string[]) => a.filter((one) => b.includes(one))
 /**
  * The values of a list: of each parameter given, what stands between its commas.
  *
- * @throws 400 for an empty value
+ * @throws 400 for an empty value, and for more values than one report takes
  */
 export function listOf(field: string, given: string[] | undefined): string[] | null {
   if (given === undefined) return null
   const values = given.flatMap((text) => text.split(','))
   if (values.some((value) => value === '')) throw badRequest(field, 'must not have an empty value')
-  return [...new Set(values)]
+  const distinct = [...new Set(values)]
+  if (distinct.length > listValuesMax) throw badRequest(field, `must not have more than ${listValuesMax} values`)
+  return distinct
+}
+
+/** @throws 400 for a condition that is none, or more of them than one report takes */
+function readFieldConditions(given: string[] | undefined): FieldCondition[] {
+  const conditions = listOf('categoryField', given) ?? []
+  if (conditions.length > fieldConditionsMax) {
+    throw badRequest('categoryField', `must not have more than ${fieldConditionsMax} conditions`)
+  }
+  return conditions.map(readFieldCondition)
 }
 
 /** `key:value|value`: a value may hold colons, but neither commas nor bars. */
@@ -172,12 +188,16 @@ function drilldownOf(
   filter: OperationFilter,
 ): Record<string, string> {
   const single = (list: string[] | null | undefined) => (list?.length === 1 ? list[0] : undefined)
+  const [status, slug] = [single(filter.statuses), single(filter.networkIds)]
   const wanted: Record<string, string | undefined> = {
     from: interval.from.toISOString(),
     to: new Date(interval.to.getTime() - 1).toISOString(),
     userId: query.userId,
     // History reads all of a folder unless told otherwise, a report the caller's part.
     includeShared: scope.asker.isAdmin ? undefined : String(query.includeShared ?? false),
+    // Asked for a status, history leaves out deposits, which are always confirmed.
+    status: status === 'confirmed' ? undefined : status,
+    network: slug === undefined || isId.test(slug) ? undefined : slug,
     addressId: single(filter.addressIdLists[0]),
     folderId: single(filter.folderIdLists[0]),
     tokenId: single(filter.tokenIds),

@@ -614,6 +614,26 @@ describe('drill-downs list exactly the operations meant', () => {
     expect(await exceptionsOf('operationsWithoutUsdRate')).toEqual([meant[0], meant[2]].sort())
   })
 
+  it('of the one status and network that the report was asked for', async () => {
+    const draft = { type: 'transfer', amount: '1', rate: null } as const
+    const pending = await add({ ...draft, at: month.on(2), status: 'pending' })
+    await add({ ...draft, at: month.on(2), status: 'failed' })
+    const confirmed = [
+      await add({ ...draft, at: month.on(2) }),
+      await add({ at: month.on(2), amount: '1', rate: null }),
+    ]
+    const of = (query: Record<string, string>) => drill('MISSING_RATES', { ...ofOwn(), ...query })
+    expect(await of({ statuses: 'pending', networkIds: 'ethereum' })).toEqual([pending])
+    const { observations } = await world.report('address_activity', {
+      ...ofOwn(),
+      statuses: 'pending',
+      networkIds: 'ethereum',
+    })
+    expect(observations[0].drilldownFilters).toMatchObject({ status: 'pending', network: 'ethereum' })
+    // The history would leave out deposits by their status, which is always the same.
+    expect(await of({ statuses: 'confirmed' })).toEqual(expect.arrayContaining(confirmed))
+  })
+
   it('within a folder, for somebody who sees more of it than is their own', async () => {
     const folder = await addFolder('Joint', world.owner.userId)
     await putInto(folder, world.own.id, month.on(1))
@@ -825,6 +845,33 @@ describe('the other reports', () => {
   })
 })
 
+const manyValues = (prefix: string) => Array.from({ length: 201 }, (_, i) => `${prefix}${i}`).join(',')
+
+describe('one snapshot', () => {
+  it('what commits between two statements of a report is in none of its figures', async () => {
+    await add({ at: month.on(1), amount: '1' })
+    const types = ['address_activity', 'operations_exceptions'] as const
+    const queries = { address_activity: ofOwn(), operations_exceptions: interval() }
+    for (const type of types) {
+      const before = await world.report(type, queries[type])
+      // The report reads relations after it has summed the operations, and looks for missing entries after that.
+      const release = await world.holdTable('operation_relations')
+      const reading = world.report(type, queries[type])
+      await release.untilAwaited()
+      const cutoff = new Date()
+      await add({ at: month.on(2), amount: '2', isBooked: false })
+      await release()
+      const { report, ...during } = await reading
+      const { report: _, ...unchanged } = before
+      expect(during).toEqual(unchanged)
+      expect(new Date(report.dataCutoff) <= cutoff).toBe(true)
+      expect((await world.report(type, queries[type])).dataQuality.missingLedgerEntries).toBe(
+        before.dataQuality.missingLedgerEntries + 1,
+      )
+    }
+  })
+})
+
 describe('faults', () => {
   it.each([
     ['neither scope', {}, 'addressId'],
@@ -850,9 +897,69 @@ describe('faults', () => {
     ['an unknown format', { addressId: 'a', format: 'docx' }, 'format'],
     ['a misspelt parameter', { addressId: 'a', tokenId: 'x' }, 'tokenId'],
     ['an unknown grouping', { addressId: 'a', groupBy: 'year' }, 'groupBy'],
+    ['an unknown comparison', { addressId: 'a', comparison: 'constructor' }, 'comparison'],
+    ['a zone that objects have', { addressId: 'a', timezone: 'constructor' }, 'timezone'],
+    ['a status that objects have', { addressId: 'a', statuses: '__proto__' }, 'statuses'],
+    ['more ids than one report takes', { addressId: 'a', tokenIds: manyValues('t') }, 'tokenIds'],
+    ['more conditions than one report takes', { addressId: 'a', categoryField: manyValues('k:') }, 'categoryField'],
   ])('refuses %s', async (_, query, field) => {
     const { status, body } = await world.get('address_activity', query as Record<string, string>)
     expect([status, body.details?.[0].field]).toEqual([400, field])
+  })
+
+  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('is not led astray by %s', async (name) => {
+    const parameter = await world.owner.get(
+      `/vaults/${world.vault.code}/reports/address_activity?addressId=${world.own.id}&${name}=1`,
+    )
+    expect([parameter.status, parameter.body.details[0].field]).toEqual([400, name])
+    const condition = await world.get('address_activity', { ...ofOwn(), categoryField: `${name}:1` })
+    expect([condition.status, condition.body.details[0].field]).toEqual([400, 'categoryField'])
+    const figure = await world.get('operations_exceptions', { ...interval(), exceptions: name })
+    expect([figure.status, figure.body.details[0].field]).toEqual([400, 'exceptions'])
+    expect((await world.get('category_analytics', { ...interval(), categoryKey: name })).status).toBe(404)
+  })
+
+  it('takes two hundred ids, and no longer list by repetition either', async () => {
+    const ids = Array.from({ length: 201 }, (_, i) => `t${i}`)
+    const body = await world.report('address_activity', { ...ofOwn(), tokenIds: ids.slice(1).join(',') })
+    expect(body.summary.operationsCount).toBe(0)
+    const repeated = new URLSearchParams([
+      ...Object.entries(ofOwn()),
+      ...ids.map((id): [string, string] => ['tokenIds', id]),
+    ])
+    const refused = await world.owner.get(`/vaults/${world.vault.code}/reports/address_activity?${repeated}`)
+    expect([refused.status, refused.body.details[0].field]).toEqual([400, 'tokenIds'])
+  })
+
+  it('names the parameter whatever the report', async () => {
+    const scopes: Record<string, Record<string, string>> = {
+      address_activity: { addressId: world.own.id },
+      counterparty_activity: { counterpartyId: 'c' },
+      counterparty_group_activity: { counterpartyGroupId: 'g' },
+      transaction_activity: {},
+      asset_movement: {},
+      account_statement: { addressId: world.own.id, tokenId: world.vault.tokens.usdt.id },
+      operations_exceptions: {},
+      approval_activity: {},
+      category_analytics: { categoryKey: 'k' },
+    }
+    const wrong: Record<string, string>[] = [
+      { timezone: 'Mars/Phobos' },
+      { from: '2026-03-02', to: '2026-03-01' },
+      { baseCurrency: 'EUR' },
+      { breakdownBy: 'address' },
+    ]
+    for (const [type, scope] of Object.entries(scopes)) {
+      for (const one of wrong) {
+        const { status, body } = await world.get(type, { ...scope, ...one })
+        expect([type, status, body.details?.[0].field]).toEqual([type, 400, Object.keys(one)[0]])
+      }
+      for (const missing of Object.keys(scope)) {
+        const { [missing]: _, ...rest } = scope
+        const { status, body } = await world.get(type, rest)
+        expect([type, status, body.details?.[0].field]).toEqual([type, 400, missing])
+      }
+    }
   })
 
   it('takes ten years by day, and longer by month', async () => {
@@ -938,7 +1045,31 @@ describe('who sees what', () => {
       { ownerId: world.other.userId, isMe: false, owner: { name: 'other.member' }, grossTurnoverUsd: '2.00' },
       { ownerId: world.owner.userId, isMe: true, grossTurnoverUsd: '1.00' },
     ])
-    expect(await world.report('operations_exceptions', query)).not.toHaveProperty('byAddressOwner')
+    const partner = await world.addCounterparty(`Owned ${year}`)
+    const groupId = newId()
+    await world.sql(
+      `insert into counterparty_groups (vault_id, id, code, name, created_at, updated_at) values ($1, $2, $3, 'Owned', now(), now())`,
+      [world.vault.id, groupId, `owned${year}`],
+    )
+    const category = `owned${year}`
+    await addCategory(category)
+    const ofAddress = { addressId: world.own.id, ...query }
+    for (const [type, scope] of [
+      ['address_activity', ofAddress],
+      ['counterparty_activity', { ...query, counterpartyId: partner.id }],
+      ['counterparty_group_activity', { ...query, counterpartyGroupId: groupId }],
+      ['asset_movement', query],
+    ] as const) {
+      expect(await world.report(type, scope), type).toHaveProperty('byAddressOwner')
+    }
+    for (const [type, scope] of [
+      ['account_statement', { ...ofAddress, addressId: world.second.id, tokenId: world.vault.tokens.usdt.id }],
+      ['operations_exceptions', query],
+      ['approval_activity', query],
+      ['category_analytics', { ...query, categoryKey: category }],
+    ] as const) {
+      expect(await world.report(type, scope), type).not.toHaveProperty('byAddressOwner')
+    }
     // The address itself is seen, but what happened on it is not the caller's own.
     const about = { ...interval(), addressId: world.foreign.id }
     expect((await world.report('address_activity', about)).summary.operationsCount).toBe(0)

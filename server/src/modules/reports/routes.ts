@@ -4,6 +4,8 @@ import { type App, route } from '../../http/route.ts'
 import { Ref, VaultParams } from '../../http/schema.ts'
 import { encodeCursor, pageOf, toPage } from '../../lib/cursor.ts'
 import { badRequest } from '../../lib/errors.ts'
+import { fileAnswers } from '../report-exports/answer.ts'
+import { fileMediaTypes } from '../report-exports/formats.ts'
 import { buildAccountStatement } from './account-statement.ts'
 import { buildApprovalActivity } from './approval-activity.ts'
 import { type ExceptionKind, exceptionKinds } from './blocks/data-quality.ts'
@@ -42,19 +44,25 @@ import {
 const tag = 'Reports'
 
 export function reportRoutes(app: App, deps: Deps): void {
+  const asFile = fileAnswers(deps)
+
   app.get(
     '/vaults/:code/reports/address_activity',
-    route({
-      operationId: 'reportAddressActivity',
-      summary: 'What happened on an address or in a folder',
-      description:
-        'Exactly one of `addressId` and `folderId` says what it is about. A member reads their own operations, with `includeShared` those on addresses shared with them too; an administrator reads the whole vault.',
-      tag,
-      access: 'member',
-      params: VaultParams,
-      querystring: AddressActivityQuery,
-      answers: { 200: Ref(AddressActivityReport) },
-    }),
+    {
+      ...route({
+        operationId: 'reportAddressActivity',
+        summary: 'What happened on an address or in a folder',
+        description:
+          'Exactly one of `addressId` and `folderId` says what it is about. A member reads their own operations, with `includeShared` those on addresses shared with them too; an administrator reads the whole vault.',
+        tag,
+        access: 'member',
+        params: VaultParams,
+        querystring: AddressActivityQuery,
+        answers: { 200: Ref(AddressActivityReport) },
+        files: fileMediaTypes,
+      }),
+      preHandler: asFile('address_activity'),
+    },
     async (request) => {
       const { query } = request
       const { addressId, folderId } = query
@@ -71,16 +79,20 @@ export function reportRoutes(app: App, deps: Deps): void {
 
   app.get(
     '/vaults/:code/reports/counterparty_activity',
-    route({
-      operationId: 'reportCounterpartyActivity',
-      summary: 'What happened with a counterparty',
-      description: 'The blocks of the address activity report over the operations with one counterparty.',
-      tag,
-      access: 'member',
-      params: VaultParams,
-      querystring: CounterpartyActivityQuery,
-      answers: { 200: Ref(CounterpartyActivityReport) },
-    }),
+    {
+      ...route({
+        operationId: 'reportCounterpartyActivity',
+        summary: 'What happened with a counterparty',
+        description: 'The blocks of the address activity report over the operations with one counterparty.',
+        tag,
+        access: 'member',
+        params: VaultParams,
+        querystring: CounterpartyActivityQuery,
+        answers: { 200: Ref(CounterpartyActivityReport) },
+        files: fileMediaTypes,
+      }),
+      preHandler: asFile('counterparty_activity'),
+    },
     async (request) => {
       const wanted = readActivityRequest('counterparty_activity', memberOf(request), request.query, deps.clock())
       await requireCounterparty(deps.db, wanted.scope, request.query.counterpartyId)
@@ -91,17 +103,21 @@ export function reportRoutes(app: App, deps: Deps): void {
 
   app.get(
     '/vaults/:code/reports/counterparty_group_activity',
-    route({
-      operationId: 'reportCounterpartyGroupActivity',
-      summary: 'What happened with the counterparties of a group',
-      description:
-        'The blocks of the address activity report over the operations with counterparties that are in the group now.',
-      tag,
-      access: 'member',
-      params: VaultParams,
-      querystring: CounterpartyGroupActivityQuery,
-      answers: { 200: Ref(CounterpartyGroupActivityReport) },
-    }),
+    {
+      ...route({
+        operationId: 'reportCounterpartyGroupActivity',
+        summary: 'What happened with the counterparties of a group',
+        description:
+          'The blocks of the address activity report over the operations with counterparties that are in the group now.',
+        tag,
+        access: 'member',
+        params: VaultParams,
+        querystring: CounterpartyGroupActivityQuery,
+        answers: { 200: Ref(CounterpartyGroupActivityReport) },
+        files: fileMediaTypes,
+      }),
+      preHandler: asFile('counterparty_group_activity'),
+    },
     async (request) => {
       const wanted = readActivityRequest('counterparty_group_activity', memberOf(request), request.query, deps.clock())
       await requireCounterpartyGroup(deps.db, wanted.scope, request.query.counterpartyGroupId)
@@ -112,16 +128,20 @@ export function reportRoutes(app: App, deps: Deps): void {
 
   app.get(
     '/vaults/:code/reports/transaction_activity',
-    route({
-      operationId: 'reportTransactionActivity',
-      summary: 'What happened in all',
-      description: 'The blocks of the address activity report over everything that the caller may read.',
-      tag,
-      access: 'member',
-      params: VaultParams,
-      querystring: TransactionActivityQuery,
-      answers: { 200: Ref(TransactionActivityReport) },
-    }),
+    {
+      ...route({
+        operationId: 'reportTransactionActivity',
+        summary: 'What happened in all',
+        description: 'The blocks of the address activity report over everything that the caller may read.',
+        tag,
+        access: 'member',
+        params: VaultParams,
+        querystring: TransactionActivityQuery,
+        answers: { 200: Ref(TransactionActivityReport) },
+        files: fileMediaTypes,
+      }),
+      preHandler: asFile('transaction_activity'),
+    },
     async (request) => {
       const wanted = readActivityRequest('transaction_activity', memberOf(request), request.query, deps.clock())
       await requireKnownFields(deps.db, wanted.filter)
@@ -131,17 +151,21 @@ export function reportRoutes(app: App, deps: Deps): void {
 
   app.get(
     '/vaults/:code/reports/asset_movement',
-    route({
-      operationId: 'reportAssetMovement',
-      summary: 'How balances came about',
-      description:
-        'The blocks of the address activity report, and per asset its opening balance, what moved it, and its closing balance, from the ledger.',
-      tag,
-      access: 'member',
-      params: VaultParams,
-      querystring: TransactionActivityQuery,
-      answers: { 200: Ref(AssetMovementReport) },
-    }),
+    {
+      ...route({
+        operationId: 'reportAssetMovement',
+        summary: 'How balances came about',
+        description:
+          'The blocks of the address activity report, and per asset its opening balance, what moved it, and its closing balance, from the ledger.',
+        tag,
+        access: 'member',
+        params: VaultParams,
+        querystring: TransactionActivityQuery,
+        answers: { 200: Ref(AssetMovementReport) },
+        files: fileMediaTypes,
+      }),
+      preHandler: asFile('asset_movement'),
+    },
     async (request) => {
       const wanted = readActivityRequest('asset_movement', memberOf(request), request.query, deps.clock())
       await requireKnownFields(deps.db, wanted.filter)
@@ -151,17 +175,21 @@ export function reportRoutes(app: App, deps: Deps): void {
 
   app.get(
     '/vaults/:code/reports/account_statement',
-    route({
-      operationId: 'reportAccountStatement',
-      summary: 'Every posting of an address in one token',
-      description:
-        'Opening, every posting with the balances it left, oldest first, and closing. Filters of categories choose lines; balances stay those of the whole account.',
-      tag,
-      access: 'member',
-      params: VaultParams,
-      querystring: AccountStatementQuery,
-      answers: { 200: Ref(AccountStatementReport) },
-    }),
+    {
+      ...route({
+        operationId: 'reportAccountStatement',
+        summary: 'Every posting of an address in one token',
+        description:
+          'Opening, every posting with the balances it left, oldest first, and closing. Filters of categories choose lines; balances stay those of the whole account.',
+        tag,
+        access: 'member',
+        params: VaultParams,
+        querystring: AccountStatementQuery,
+        answers: { 200: Ref(AccountStatementReport) },
+        files: fileMediaTypes,
+      }),
+      preHandler: asFile('account_statement'),
+    },
     async (request) => {
       const { query } = request
       const { addressId, tokenId } = query
@@ -176,15 +204,19 @@ export function reportRoutes(app: App, deps: Deps): void {
 
   app.get(
     '/vaults/:code/reports/operations_exceptions',
-    route({
-      operationId: 'reportOperationsExceptions',
-      summary: 'The operations behind each figure of data quality',
-      tag,
-      access: 'member',
-      params: VaultParams,
-      querystring: OperationsExceptionsQuery,
-      answers: { 200: Ref(OperationsExceptionsReport) },
-    }),
+    {
+      ...route({
+        operationId: 'reportOperationsExceptions',
+        summary: 'The operations behind each figure of data quality',
+        tag,
+        access: 'member',
+        params: VaultParams,
+        querystring: OperationsExceptionsQuery,
+        answers: { 200: Ref(OperationsExceptionsReport) },
+        files: fileMediaTypes,
+      }),
+      preHandler: asFile('operations_exceptions'),
+    },
     async (request) => {
       const { query } = request
       const read = readFilteredRequest('operations_exceptions', memberOf(request), query, deps.clock())
@@ -199,15 +231,19 @@ export function reportRoutes(app: App, deps: Deps): void {
 
   app.get(
     '/vaults/:code/reports/approval_activity',
-    route({
-      operationId: 'reportApprovalActivity',
-      summary: 'Votes on transfers, by policy and by approver',
-      tag,
-      access: 'member',
-      params: VaultParams,
-      querystring: ApprovalActivityQuery,
-      answers: { 200: Ref(ApprovalActivityReport) },
-    }),
+    {
+      ...route({
+        operationId: 'reportApprovalActivity',
+        summary: 'Votes on transfers, by policy and by approver',
+        tag,
+        access: 'member',
+        params: VaultParams,
+        querystring: ApprovalActivityQuery,
+        answers: { 200: Ref(ApprovalActivityReport) },
+        files: fileMediaTypes,
+      }),
+      preHandler: asFile('approval_activity'),
+    },
     async (request) => {
       const read = readFilteredRequest('approval_activity', memberOf(request), request.query, deps.clock())
       await requireKnownFields(deps.db, read.filter)
@@ -217,17 +253,21 @@ export function reportRoutes(app: App, deps: Deps): void {
 
   app.get(
     '/vaults/:code/reports/category_analytics',
-    route({
-      operationId: 'reportCategoryAnalytics',
-      summary: 'What the assignments of a category say',
-      description:
-        'Per field of the category its values with counts and amounts; numbers and currencies are summed by unit or currency, never over two.',
-      tag,
-      access: 'member',
-      params: VaultParams,
-      querystring: CategoryAnalyticsQuery,
-      answers: { 200: Ref(CategoryAnalyticsReport) },
-    }),
+    {
+      ...route({
+        operationId: 'reportCategoryAnalytics',
+        summary: 'What the assignments of a category say',
+        description:
+          'Per field of the category its values with counts and amounts; numbers and currencies are summed by unit or currency, never over two.',
+        tag,
+        access: 'member',
+        params: VaultParams,
+        querystring: CategoryAnalyticsQuery,
+        answers: { 200: Ref(CategoryAnalyticsReport) },
+        files: fileMediaTypes,
+      }),
+      preHandler: asFile('category_analytics'),
+    },
     async (request) => {
       const { categoryKey } = request.query
       const read = readFilteredRequest('category_analytics', memberOf(request), request.query, deps.clock())

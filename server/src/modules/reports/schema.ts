@@ -11,6 +11,7 @@ import {
   Timestamp,
 } from '../../http/schema.ts'
 import { decimalPattern } from '../../lib/money.ts'
+import { fileFormats } from '../report-exports/formats.ts'
 import { operationStatuses } from './activity.ts'
 import { exceptionKinds } from './blocks/data-quality.ts'
 
@@ -50,7 +51,7 @@ const commonQuery = {
     Type.String({ maxLength: 64, description: 'IANA zone; UTC unless given.', examples: ['Europe/Berlin'] }),
   ),
   baseCurrency: Type.Optional(Type.String({ minLength: 1, maxLength: 16, examples: ['USD'] })),
-  format: Type.Optional(Enum(['json'])),
+  format: Type.Optional(Enum(['json', ...fileFormats])),
   userId: Key('Administrators only: whose operations.'),
   includeShared: IncludeShared,
 }
