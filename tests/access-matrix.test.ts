@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApp } from '../server/src/app.ts'
@@ -37,6 +38,8 @@ const guarded = tested.filter(({ isPublic }) => !isPublic)
 const check = createAnswerCheck(test.app)
 const checked = new Set<string>()
 const recorder = recordStatements()
+/** For looking at the work of statements, as the owner of the database. */
+const owner = new pg.Pool({ connectionString: test.databaseUrl, max: 1 })
 let world: World
 
 /** Another node of the service: its own connections to the same database. */
@@ -51,6 +54,7 @@ beforeAll(async () => {
 afterAll(async () => {
   recorder.stop()
   await secondNode?.close()
+  await owner.end()
   await test.close()
 })
 
@@ -65,6 +69,12 @@ describe('the table', () => {
     expect([...new Set(named)].filter((name) => !/^(token|network)Ids?$/.test(name) && !known.includes(name))).toEqual(
       [],
     )
+  })
+
+  it('T39 knows every kind of caller, and those whose credentials must not count', () => {
+    const { callers, refused } = world
+    expect(Object.values(callers).map(({ name }) => name)).toEqual(callerNames.filter((name) => name !== 'nobody'))
+    expect(refused.map(({ name }) => name)).toEqual(expect.arrayContaining(['anonymous', 'expired session']))
   })
 
   it('T39 has a status for every caller', () => {
@@ -123,6 +133,12 @@ describe('every operation by every caller', () => {
       if (answer.status !== status)
         faults.push(`${caller.name}: ${answer.status} instead of ${status} ${answer.text.slice(0, 500)}`)
       faults.push(...leaksOf(caller, request, answer))
+      if (status === 200 && operation.queryNames.includes('format')) {
+        const inCsv = { ...request, query: { ...request.query, format: 'csv' } }
+        const file = await send(operation, caller, inCsv)
+        if (!file.text.startsWith('\uFEFF')) faults.push(`${caller.name}: no file but ${file.text.slice(0, 500)}`)
+        faults.push(...leaksOf(caller, inCsv, file))
+      }
       if (status !== 404) return
       const absent = await send(operation, caller, await validRequest(operation, world.absentIn('harbour')))
       if (absent.text !== answer.text) faults.push(`${caller.name}: ${answer.text} differs from ${absent.text}`)
@@ -135,6 +151,50 @@ describe('every operation by every caller', () => {
       await judge(caller, expected[caller.name as keyof typeof expected])
     expect(faults).toEqual([])
   })
+})
+
+describe('what is hidden', () => {
+  const hiddenPagesMax = 8
+  const hiding = guarded.filter(
+    (operation) => operation.method === 'GET' && rowOf(operation.operationId).expected.other === 404,
+  )
+
+  it.for(hiding)('T39 $operationId does as much for it as for what is not there', async (operation) => {
+    for (const name of ['other', 'service'] as const) {
+      const costOf = async (resources: Resources) => {
+        const { status, statements } = await send(
+          operation,
+          world.callers[name],
+          await validRequest(operation, resources),
+        )
+        expect(status, name).toBe(404)
+        return buffersOf(statements)
+      }
+      const absent = await costOf(world.absentIn('harbour'))
+      const hidden = await costOf(world.main.resources)
+      expect(hidden.length, name).toBe(absent.length)
+      expect(hidden.length, name).toBeGreaterThan(1)
+      // What is there is looked at before it is refused; that is a few pages, however much there is in the vault.
+      for (const [index, pages] of hidden.entries()) {
+        expect(Math.abs(pages - absent[index]!), `${name}, statement ${index + 1}`).toBeLessThanOrEqual(hiddenPagesMax)
+      }
+    }
+  })
+
+  /** Pages that each of the reading statements touches. */
+  async function buffersOf(statements: Statement[]): Promise<number[]> {
+    const buffers: number[] = []
+    for (const { text, values } of statements) {
+      if (!/^(\/\*.*?\*\/)?\s*(select|with)\b/i.test(text)) continue
+      const explain = () => owner.query(`explain (analyze, buffers, format json) ${text}`, values)
+      // The first time sets the bits that say what is committed, and reads more for it.
+      await explain()
+      const { rows } = await explain()
+      const { Plan: plan } = rows[0]['QUERY PLAN'][0]
+      buffers.push(plan['Shared Hit Blocks'] + plan['Shared Read Blocks'])
+    }
+    return buffers
+  }
 })
 
 describe('ids of another vault', () => {
@@ -278,12 +338,17 @@ describe('other people’s data', () => {
       const answers: Record<string, string> = {}
       const readAs = async (name: (typeof bystanders)[number], index: number, request: Request) => {
         const operation = reads[index]!
-        const { text } = await send(operation, world.callers[name], request)
+        const { text, status } = await send(operation, world.callers[name], request)
+        // Refused for want of room, which would be the same whatever was done.
+        expect([429, 503], `${operation.operationId} ${text}`).not.toContain(status)
         answers[`${operation.operationId} ${name} ${JSON.stringify(request.query)}`] = withoutReport(text)
       }
       for (const index of reads.keys()) {
-        const all = bystanders.flatMap((name) => requests[index]!.map((request) => readAs(name, index, request)))
-        await Promise.all(all)
+        // Few files are made at a time, and the others are refused until later.
+        const isOfFile = ({ query }: Request) => query?.format !== undefined
+        const [files, others] = [requests[index]!.filter(isOfFile), requests[index]!.filter((each) => !isOfFile(each))]
+        await Promise.all(bystanders.flatMap((name) => others.map((request) => readAs(name, index, request))))
+        for (const name of bystanders) for (const request of files) await readAs(name, index, request)
       }
       return answers
     }
@@ -303,7 +368,7 @@ describe('other people’s data', () => {
 
   async function standingRequests(operation: Operation): Promise<Request[]> {
     const request = await validRequest(operation, world.main.resources)
-    const ways = { limit: '1', includeShared: 'true', access: 'all', search: 'harbour', summary: 'true' }
+    const ways = { limit: '1', includeShared: 'true', access: 'all', search: 'harbour', summary: 'true', format: 'csv' }
     const variations = Object.entries(ways).filter(
       ([name]) => operation.queryNames.includes(name) && !(name in (request.query ?? {})),
     )
@@ -492,6 +557,7 @@ function withNonsenseInside(value: unknown): unknown[] {
 
 /** A report says when it was made and what it was asked for, and has an id of its own. */
 function withoutReport(text: string): string {
+  if (text.startsWith('\uFEFF')) return text.replace(/^Report,.*$/m, 'Report')
   return text.replace(/"report":\{[^}]*\}/, '"report":{}').replace(/"drilldownFilters":\{[^}]*\}/g, '')
 }
 

@@ -246,6 +246,11 @@ export const expectations: Record<string, Row> = {
   reportCategoryAnalytics:
                         row('    401      403   200        200         200     200   200      200   200          403      403     200            403', reportOf(async (r) => ({ categoryKey: await r.categoryKey() }))),
 
+  // What is ordered is as much as whoever orders it may see, and is handed to nobody else.
+  createReportExport:   row('    401      403   202        202         202     202   404      404   202          403      403     404            403', async (r) => ({ params: { type: 'address_activity' }, body: { ...reported, format: 'csv', includeShared: true, addressId: await r.address() } })),
+  getReportExport:      row('    401      403   200        404         404     404   404      404   404          403      403     404            403', async (r) => ({ params: { id: await r.reportExport() } })),
+  downloadReportExport: row('    401      403   200        404         404     404   404      404   404          403      403     404            403', async (r) => ({ params: { id: await r.reportExport() } })),
+
   listAuditRecords:     row('    401      403   403        403         403     403   403      403   200          403      403     403            403', plain),
 }
 

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { newId } from '../../server/src/lib/ids.ts'
 import { newSecret, sha256 } from '../../server/src/lib/secrets.ts'
+import { runDueExports } from '../../server/src/modules/report-exports/run.ts'
 import type { Answer, Person, TestApp } from '../../server/src/testing/app.ts'
 import { fakeAddress, fakeTxHash } from '../../server/src/testing/fake-wallet.ts'
 import {
@@ -67,6 +68,7 @@ export type Resources = {
   categoryField(): Promise<{ id: string; fieldId: string }>
   assignment(): Promise<{ type: string; id: string; categoryId: string }>
   relation(): Promise<string>
+  reportExport(): Promise<string>
   route(): Promise<string>
   variant(): Promise<string>
 }
@@ -468,6 +470,13 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
       secrets.shared.add(id)
       return id as string
     }),
+    reportExport: keep('reportExport', async () => {
+      const answer = await owner.post(`/vaults/${code}/reports/transaction_activity/exports`, { format: 'csv' })
+      expect(answer.status, JSON.stringify(answer.body)).toBe(202)
+      await runDueExports(test.deps, new AbortController().signal)
+      secrets.owner.add(answer.body.id)
+      return answer.body.id as string
+    }),
     route: async () => vault.vault.routes.find((route: { code: string }) => route.code === 'purpose').id,
     variant: async () => vault.vault.routes.find((route: { code: string }) => route.code === 'purpose').variants[1].id,
   }
@@ -518,6 +527,7 @@ function absentResources(code: string): Resources {
     categoryField: async () => ({ id: await nothing(), fieldId: await nothing() }),
     assignment: async () => ({ type: 'transfer', id: await nothing(), categoryId: await nothing() }),
     relation: nothing,
+    reportExport: nothing,
     route: nothing,
     variant: nothing,
   }

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { runDueExports } from '../../server/src/modules/report-exports/run.ts'
 import { deliverDueTransfers } from '../../server/src/modules/transfers/deliver.ts'
 import type { Answer, Person, TestApp } from '../../server/src/testing/app.ts'
 import { fakeAddress } from '../../server/src/testing/fake-wallet.ts'
@@ -44,10 +45,14 @@ export type Organisation = {
   /** The group of counterparties. */
   suppliers: string
   requests: string[]
+  /** Files that were ordered, by whomever. */
+  exports: string[]
   policies: string[]
   /** Times at which something happened. */
   times: string[]
   sees(address: Address): boolean
+  /** Has a report of the given type made as CSV for somebody, as widely as they may ask, and returns its id. */
+  makeFile(type: string, of: { who: number; parameters: object }): Promise<string>
   /** Reads, at a time that is always the same. */
   atTheEnd<Result>(read: () => Promise<Result>): Promise<Result>
   /** null where there is nothing to do it to. */
@@ -81,6 +86,7 @@ export const verbs = [
   'relate',
   'request',
   'counterparty',
+  'export',
   'administer',
   'elsewhere',
 ] as const
@@ -172,6 +178,7 @@ export async function createOrganisation(
   const folders: Folder[] = []
   const counterparties: Organisation['counterparties'] = []
   const requests: string[] = []
+  const exports: string[] = []
   const relations = new Set<string>()
   const times: string[] = []
 
@@ -549,6 +556,15 @@ export async function createOrganisation(
         },
       }
     },
+    export([who]) {
+      const requester = who % people.length
+      return {
+        to: requester === 0 ? 'other' : 'hidden',
+        async run() {
+          exports.push(await makeFile('transaction_activity', { who: requester, parameters: {} }))
+        },
+      }
+    },
     administer([how]) {
       return {
         to: 'hidden',
@@ -572,6 +588,12 @@ export async function createOrganisation(
       }
     },
   }
+  const makeFile: Organisation['makeFile'] = async (type, { who, parameters }) => {
+    const body = { ...parameters, format: 'csv', includeShared: true }
+    const { id } = await send(people[who]!, 'post', `/reports/${type}/exports`, body)
+    await runDueExports(test.deps, new AbortController().signal)
+    return id
+  }
   const assigned = new Set<{ operation: Operation; category: Category }>()
   const hiddenOrSeenByGrant = (isNew: boolean): 'seen' | 'other' => (isNew ? 'seen' : 'other')
 
@@ -587,9 +609,11 @@ export async function createOrganisation(
     counterparties,
     suppliers,
     requests,
+    exports,
     policies: policies.map(({ id }) => id),
     times,
     sees,
+    makeFile,
     async atTheEnd(read) {
       test.deps.clock = () => end
       try {

@@ -1,5 +1,6 @@
 import type { App } from '../../server/src/http/route.ts'
 import { newId } from '../../server/src/lib/ids.ts'
+import { type ReportType, reportTypes } from '../../server/src/modules/report-exports/sources.ts'
 import type { Organisation } from './organisation.ts'
 
 type Parameter = { in: string; name: string; required?: boolean; schema: { enum?: string[]; type?: string } }
@@ -41,7 +42,9 @@ export function readsOf(
       widths.map((width) => ({ ...base, ...width })),
     )
     const [first, ...others] = pathsOf(path, organisation, idsUnder)
-    const plain = bases.slice(0, widths.length).map((base) => toUrl(first!, base))
+    const isFile = known.some(({ name }) => name === 'format')
+    const files = isFile ? [toUrl(first!, { ...bases[widths.length - 1], format: 'csv' })] : []
+    const plain = [...bases.slice(0, widths.length).map((base) => toUrl(first!, base)), ...files]
     const filtered = [first!, ...others].flatMap((url) =>
       bases.flatMap((base) => [
         toUrl(url, base),
@@ -99,7 +102,7 @@ function pathsOf(path: string, { vault, operations }: Organisation, idsUnder: Re
 const idsOf = (items: { id: string }[]) => items.map(({ id }) => id)
 
 function idsBySegment(organisation: Organisation): Record<string, string[]> {
-  const { addresses, operations, folders, requests, counterparties, suppliers, categories, groups, policies } =
+  const { addresses, operations, folders, requests, exports, counterparties, suppliers, categories, groups, policies } =
     organisation
   return {
     addresses: idsOf(addresses),
@@ -107,6 +110,7 @@ function idsBySegment(organisation: Organisation): Record<string, string[]> {
     transfers: idsOf(operations.filter(({ type }) => type === 'transfer')),
     'address-groups': idsOf(folders),
     'approval-requests': requests,
+    exports,
     counterparties: idsOf(counterparties),
     'counterparty-groups': [suppliers],
     'operation-categories': idsOf(categories),
@@ -114,6 +118,21 @@ function idsBySegment(organisation: Organisation): Record<string, string[]> {
     policies,
     invitations: [],
   }
+}
+
+/** What each report needs to be told to say something to the member. */
+export function parametersOfReports(organisation: Organisation): Record<string, object> {
+  const { addresses, counterparties, suppliers, categories, vault, times } = organisation
+  const addressId = addresses.find(({ owner }) => owner === 0)!.id
+  const from = times[0]!
+  const special: Partial<Record<ReportType, object>> = {
+    address_activity: { addressId },
+    account_statement: { addressId, tokenId: vault.tokens.eth.id },
+    counterparty_activity: { counterpartyId: counterparties[0]!.id },
+    counterparty_group_activity: { counterpartyGroupId: suppliers },
+    category_analytics: { categoryKey: categories[0]!.key },
+  }
+  return Object.fromEntries(reportTypes.map((type) => [type, { from, ...special[type] }]))
 }
 
 /** What to put into each query parameter, of things that the member sees and of things that they do not. */

@@ -134,18 +134,27 @@ describe('SQL of a scope', () => {
     return { sql: sql.replace(/\s+/g, ' '), parameters }
   }
 
-  it('comes in one part or two, each of the vault and of the folder', () => {
-    const counts = (asker: Asker) =>
-      (['own', 'shared', 'all'] as const).map((access) => addressParts(addressScopeOf(asker, { access }), 'a').length)
+  it('comes in one part or two, each of the vault; a folder is one, whatever of it is wanted', () => {
+    const partsFor = (asker: Asker, folderId?: string) =>
+      (['own', 'shared', 'all'] as const).map((access) =>
+        addressParts(addressScopeOf(asker, { access, folderId }), 'a'),
+      )
+    const counts = (...asked: Parameters<typeof partsFor>) => partsFor(...asked).map(({ length }) => length)
     expect([counts(member), counts(admin)]).toEqual([
       [1, 1, 2],
       [1, 1, 1],
     ])
-    for (const part of addressParts(addressScopeOf(member, { access: 'all', folderId: 'f' }), 'a')) {
-      const { sql, parameters } = compiled(part)
-      expect(sql).toMatch(/^\("a"\."vault_id" = \$1 and /)
-      expect(sql).toContain('m.group_id =')
-      expect([parameters[0], parameters.includes('f')]).toEqual(['vault', true])
+    expect([counts(member, 'f'), counts(admin, 'f')]).toEqual([
+      [1, 1, 1],
+      [1, 1, 1],
+    ])
+    for (const folderId of [undefined, 'f']) {
+      for (const part of partsFor(member, folderId).flat()) {
+        const { sql, parameters } = compiled(part)
+        expect(sql).toMatch(/^\("a"\."vault_id" = \$1 and /)
+        expect(parameters[0]).toBe('vault')
+        expect([sql.includes('f.id = m.group_id'), parameters.includes('f')]).toEqual(Array(2).fill(folderId === 'f'))
+      }
     }
   })
 

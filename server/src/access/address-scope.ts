@@ -108,10 +108,11 @@ export function isAddressInScope(scope: AddressScope, alias: string): RawBuilder
 
 /**
  * The scope in SQL conditions on `alias`, a row of `addresses`, of which no address meets two. Each is a range of an
- * index, which their disjunction is not: lists read part by part.
+ * index, which their disjunction is not: lists read part by part. A folder is a range already, and is read once.
  */
 export function addressParts(scope: AddressScope, alias: string): RawBuilder<boolean>[] {
-  const parts = scope.isWholeVault ? [] : ownAndShared(scope, alias)
+  const isOneRange = scope.isWholeVault || scope.folderId !== null
+  const parts = isOneRange ? [] : ownAndShared(scope, alias)
   if (parts.length < 2) return [isAddressInScope(scope, alias)]
   return parts.map((part) => inScope(scope, alias, [part], sql.ref(`${alias}.id`)))
 }
