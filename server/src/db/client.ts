@@ -9,7 +9,7 @@ export type Trx = Transaction<DB>
 const preparedMark = '/* prepared */'
 
 /**
- * Stands first in a hot statement: PostgreSQL parses and plans it once per connection instead of every time, which costs
+ * Stands first in a hot statement, or last by `modifyEnd`: PostgreSQL parses and plans it once per connection instead of every time, which costs
  * more than running it. Only for a text that never varies, because each text stays with its connections.
  */
 export const prepared = sql.raw<never>(preparedMark)
@@ -45,7 +45,7 @@ function nameMarkedStatements(client: pg.PoolClient): void {
   const query = (...parts: unknown[]) =>
     (pg.Client.prototype.query as (...all: unknown[]) => unknown).apply(client, parts)
   const queryByName = (text: unknown, ...rest: unknown[]) =>
-    typeof text === 'string' && text.startsWith(preparedMark)
+    typeof text === 'string' && (text.startsWith(preparedMark) || text.endsWith(preparedMark))
       ? query({ text, values: rest[0], name: nameOf(text) })
       : query(text, ...rest)
   client.query = queryByName as typeof client.query

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
 import { callerOf } from '../access/caller.ts'
-import type { Trx } from '../db/client.ts'
+import { prepared, type Trx } from '../db/client.ts'
 import { inTransaction, violates } from '../db/transaction.ts'
 import type { Deps } from '../deps.ts'
 import { type AppError, badRequest, conflict, toErrorBody } from '../lib/errors.ts'
@@ -79,6 +79,7 @@ async function once(
           body: deps.sealer.seal(JSON.stringify({ text: fresh.text, headers: fresh.headers })),
           created_at: deps.clock(),
         })
+        .modifyEnd(prepared)
         .execute()
       return fresh
     })
@@ -94,7 +95,7 @@ async function once(
 type Stored = { fingerprint: Buffer; status: number; body: Buffer }
 
 async function claim(trx: Trx, callerId: string, key: string): Promise<{ isFree: boolean; stored: Stored | null }> {
-  const { rows } = await sql<{ is_free: boolean; fingerprint: Buffer | null; status: number; body: Buffer }>`
+  const { rows } = await sql<{ is_free: boolean; fingerprint: Buffer | null; status: number; body: Buffer }>`${prepared}
     select l.is_free, k.fingerprint, k.status, k.body
     from (select pg_try_advisory_xact_lock(hashtextextended(${`${callerId} ${key}`}, 0)) as is_free) l
     left join idempotency_keys k on k.caller_id = ${callerId} and k.key = ${key}`.execute(trx)

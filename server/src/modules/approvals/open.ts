@@ -36,29 +36,53 @@ export async function openApproval(
   trx: Trx,
   { vaultId, subjectId, initiatorId, requirements, now }: Approval,
 ): Promise<void> {
-  await trx
-    .insertInto('approval_requirements')
-    .values(
-      requirements.map((one) => ({
-        vault_id: vaultId,
-        subject_id: subjectId,
-        step_index: one.stepIndex ?? 0,
-        policy_id: one.policyId,
-        policy_code: one.policyCode,
-        policy_name: one.policyName,
-        threshold: one.threshold,
-        allow_initiator: one.allowInitiator,
-        bypassed: one.bypassed,
-        created_at: now,
-      })),
-    )
-    .execute()
+  await insertRequirements(trx, { vaultId, subjectId, requirements, now })
+  const eligible = await insertEligibilities(trx, { vaultId, subjectId, initiatorId, requirements })
+  assertQuorum(requirements, eligible)
+  const voters = [...new Set(eligible.map(({ user_id }) => user_id))]
+  if (voters.length === 0) return
+  await sql`${prepared}
+    insert into approval_voters (vault_id, id, subject_id, user_id, created_at)
+    select ${vaultId}, v.id, ${subjectId}, v.user_id, ${now}
+    from unnest(${voters.map(() => newId(now))}::text[], ${voters}::text[]) as v(id, user_id)`.execute(trx)
+}
+
+type Snapshot = Pick<Approval, 'vaultId' | 'subjectId' | 'requirements'>
+
+async function insertRequirements(
+  trx: Trx,
+  { vaultId, subjectId, requirements, now }: Snapshot & { now: Date },
+): Promise<void> {
+  const rows = requirements.map((one) => ({
+    vault_id: vaultId,
+    subject_id: subjectId,
+    step_index: one.stepIndex ?? 0,
+    policy_id: one.policyId,
+    policy_code: one.policyCode,
+    policy_name: one.policyName,
+    threshold: one.threshold,
+    allow_initiator: one.allowInitiator,
+    bypassed: one.bypassed,
+    created_at: now,
+  }))
+  await sql`${prepared}
+    insert into approval_requirements
+    select * from json_populate_recordset(null::approval_requirements, ${JSON.stringify(rows)}::json)`.execute(trx)
+}
+
+type Eligibility = { user_id: string; step_index: number; policy_id: string }
+
+/** Who may vote, and on the strength of what; somebody may stand in several rows. */
+async function insertEligibilities(
+  trx: Trx,
+  { vaultId, subjectId, initiatorId, requirements }: Snapshot & { initiatorId: string },
+): Promise<Eligibility[]> {
   const sources = requirements
     .filter((one) => !one.bypassed)
     .flatMap((one) =>
       (one.approvers ?? [{ kind: 'group' as const, id: one.groupId }]).map((source) => ({ requirement: one, source })),
     )
-  await sql`${prepared}
+  const { rows } = await sql<Eligibility>`${prepared}
     insert into approval_eligibilities (vault_id, subject_id, user_id, step_index, policy_id, group_id)
     select ${vaultId}, ${subjectId}, u.id, s.step_index, s.policy_id, coalesce(s.group_id, '')
     from unnest(
@@ -75,42 +99,23 @@ export async function openApproval(
     -- An explicit approver must still be a member of the vault: nobody else can reach it.
     where (s.allow_initiator or u.id <> ${initiatorId})
       and exists (select from policy_group_memberships m where m.vault_id = ${vaultId} and m.user_id = u.id)
-    on conflict do nothing`.execute(trx)
-  await assertQuorum(trx, vaultId, subjectId)
-  const voters = await trx
-    .selectFrom('approval_eligibilities')
-    .select('user_id')
-    .distinct()
-    .where('vault_id', '=', vaultId)
-    .where('subject_id', '=', subjectId)
-    .execute()
-  if (voters.length === 0) return
-  await trx
-    .insertInto('approval_voters')
-    .values(
-      voters.map((voter) => ({
-        vault_id: vaultId,
-        id: newId(now),
-        subject_id: subjectId,
-        user_id: voter.user_id,
-        created_at: now,
-      })),
-    )
-    .execute()
+    on conflict do nothing
+    returning user_id, step_index, policy_id`.execute(trx)
+  return rows
 }
 
-async function assertQuorum(trx: Trx, vaultId: string, subjectId: string): Promise<void> {
-  const { rows } = await sql<{ policy_code: string; threshold: number; reachable: number }>`${prepared}
-    select r.policy_code, r.threshold, count(distinct e.user_id)::int as reachable
-    from approval_requirements r
-    left join approval_eligibilities e using (vault_id, subject_id, step_index, policy_id)
-    where r.vault_id = ${vaultId} and r.subject_id = ${subjectId} and not r.bypassed
-    group by r.step_index, r.policy_id, r.policy_code, r.threshold having count(distinct e.user_id) < r.threshold
-    order by r.policy_code limit 1`.execute(trx)
-  const short = rows[0]
+function assertQuorum(requirements: ApprovalRequirement[], eligible: Eligibility[]): void {
+  const short = requirements
+    .filter((one) => !one.bypassed)
+    .map(({ policyId, stepIndex = 0, policyCode, threshold }) => {
+      const own = eligible.filter((row) => row.policy_id === policyId && row.step_index === stepIndex)
+      return { policyCode, threshold, reachable: new Set(own.map((row) => row.user_id)).size }
+    })
+    .filter(({ threshold, reachable }) => reachable < threshold)
+    .sort((a, b) => (a.policyCode < b.policyCode ? -1 : 1))[0]
   if (short === undefined) return
   throw conflict(
     'quorum unreachable',
-    `Policy ${short.policy_code} needs ${short.threshold} approvals, and only ${short.reachable} can vote`,
+    `Policy ${short.policyCode} needs ${short.threshold} approvals, and only ${short.reachable} can vote`,
   )
 }

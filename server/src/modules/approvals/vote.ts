@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Trx } from '../../db/client.ts'
+import { prepared, type Trx } from '../../db/client.ts'
 import { conflict, forbidden } from '../../lib/errors.ts'
 
 export type Vote = {
@@ -17,7 +17,7 @@ export type Vote = {
  * @throws 403 when the voter is not in the snapshot or has left what put them there; 409 for a second vote
  */
 export async function castVote(trx: Trx, vote: Vote): Promise<void> {
-  const { rows } = await sql<{ decision: string | null; entitled: boolean }>`
+  const { rows } = await sql<{ decision: string | null; entitled: boolean }>`${prepared}
     select v.decision, exists (
       select from entitled_voters e
       where e.vault_id = v.vault_id and e.subject_id = v.subject_id and e.user_id = v.user_id) as entitled
@@ -34,6 +34,7 @@ export async function castVote(trx: Trx, vote: Vote): Promise<void> {
     .where('subject_id', '=', vote.subjectId)
     .where('user_id', '=', vote.userId)
     .where('decision', 'is', null)
+    .modifyEnd(prepared)
     .execute()
 }
 
@@ -42,7 +43,7 @@ export async function castVote(trx: Trx, vote: Vote): Promise<void> {
  * with who leaves later.
  */
 export async function settleEntitlements(trx: Trx, vaultId: string, subjectId: string): Promise<void> {
-  await sql`
+  await sql`${prepared}
     update approval_eligibilities e set held = exists (
       select from entitled_voters n
       where n.vault_id = e.vault_id and n.subject_id = e.subject_id and n.user_id = e.user_id

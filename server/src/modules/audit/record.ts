@@ -1,4 +1,4 @@
-import type { Trx } from '../../db/client.ts'
+import { prepared, type Trx } from '../../db/client.ts'
 import { canonicalJson } from '../../lib/canonical-json.ts'
 import { newId } from '../../lib/ids.ts'
 import { sha256 } from '../../lib/secrets.ts'
@@ -50,6 +50,7 @@ export async function insertAuditRecord(trx: Trx, event: AuditEvent): Promise<st
       content,
       hash: sha256(content),
     })
+    .modifyEnd(prepared)
     .execute()
   return id
 }

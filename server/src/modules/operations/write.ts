@@ -95,7 +95,7 @@ type Move = {
 
 /** Moves the status by compare-and-set; false when another resolution was first, and nothing is changed. */
 export async function moveOperation(trx: Trx, move: Move): Promise<boolean> {
-  const { numAffectedRows } = await sql`
+  const { numAffectedRows } = await sql`${prepared}
     update operations set status = ${move.to}, updated_at = ${move.now},
       tx_hash = coalesce(${move.txHash ?? null}, tx_hash),
       blockchain_at = coalesce(${move.blockchainAt ?? null}::timestamptz, blockchain_at),

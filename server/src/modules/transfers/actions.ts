@@ -1,6 +1,6 @@
 import { type AddressScope, subjectsOf, visibleScopeOf } from '../../access/address-scope.ts'
 import type { Member } from '../../access/caller.ts'
-import type { Db, Trx } from '../../db/client.ts'
+import { type Db, prepared, type Trx } from '../../db/client.ts'
 import { type AppError, conflict, forbidden, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { formatDecimal } from '../../lib/money.ts'
@@ -123,6 +123,7 @@ export async function requestTransfer(
       next_attempt_at: waits ? null : now,
       created_at: now,
     })
+    .modifyEnd(prepared)
     .execute()
   if (decision.requirements.length > 0) {
     await openApproval(trx, {
@@ -281,6 +282,7 @@ export async function move(trx: Trx, movement: Movement): Promise<void> {
     )
     .where('vault_id', '=', vaultId)
     .where('id', '=', id)
+    .modifyEnd(prepared)
     .execute()
   await insertAuditRecord(trx, {
     vaultId,

@@ -86,16 +86,11 @@ export async function findSource(
 
 /** Locks the account that a transfer spends from and returns what is available now, in raw units. */
 export async function lockAvailable(trx: Trx, vaultId: string, addressId: string, tokenId: string): Promise<bigint> {
-  const row = await trx
-    .selectFrom('ledger_accounts')
-    .select('balance')
-    .where('vault_id', '=', vaultId)
-    .where('address_id', '=', addressId)
-    .where('token_id', '=', tokenId)
-    .where('purpose', '=', 'available')
-    .forUpdate()
-    .executeTakeFirst()
-  return BigInt(row?.balance ?? '0')
+  const { rows } = await sql<{ balance: string }>`${prepared}
+    select balance from ledger_accounts
+    where vault_id = ${vaultId} and address_id = ${addressId} and token_id = ${tokenId} and purpose = 'available'
+    for update`.execute(trx)
+  return BigInt(rows[0]?.balance ?? '0')
 }
 
 export type TransferRow = {
