@@ -158,7 +158,7 @@ it('carries out the tour of the README as written, request by request', { timeou
   })
   const answers = printed.split(mark).map((answer) => answer.trim())
   const expected = steps.map(([, , said]) => said?.trim())
-  expect(expected.filter((said) => said !== undefined)).toHaveLength(3)
+  expect(expected.filter((said) => said !== undefined)).toHaveLength(4)
   for (const [index, said] of expected.entries()) if (said !== undefined) expect(answers[index]).toBe(said)
 })
 
