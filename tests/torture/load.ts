@@ -1,0 +1,212 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fakeAddress, fakeTxHash } from '../../server/src/testing/fake-wallet.ts'
+import type { Random } from './random.ts'
+import { freeAmountMax, type Person, type World } from './world.ts'
+
+const depositClients = 16
+const transferClients = 4
+const repeatClients = 8
+const repeatMilliseconds = 100
+const answerMillisecondsMax = 30_000
+const coin = 10n ** 18n
+const funding = 1_000_000n
+
+type Decision = 'approve' | 'reject'
+
+/** What the clients were told has happened: 2xx answers that they have seen. */
+export type Acknowledged = {
+  /** By transaction hash. */
+  deposits: Map<string, { id: string; amount: bigint }>
+  /** By recipient: each transfer has one of its own, so the wallet's log can be held against it. */
+  transfers: Map<string, { id: string; amount: bigint; isVetoed: boolean }>
+  /** By transfer and voter. */
+  votes: Map<string, Decision>
+}
+
+export type Load = {
+  acknowledged: Acknowledged
+  /** Lets the clients begin one story after the other. */
+  begin(): void
+  /** Waits until every story has come to its end, which no story does while a request of it is unanswered. */
+  end(): Promise<void>
+  /** Asks everything that was answered since `begin` once more: the answers must be the same. */
+  askAgain(): Promise<number>
+  /** How often no answer came, or none that says what happened, since `begin`. */
+  unanswered(): number
+  /** @throws when a client saw an answer that it must not see */
+  assertNoFault(): void
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the schema of answers is the business of other tests.
+type Reply = { status: number; text: string; body: any }
+type Question = { path: string; body: object; headers?: Record<string, string> }
+type Answer = Reply & { attempts: number }
+
+/**
+ * Clients that deposit, order transfers and vote. As the documentation asks of them, they send a request that was not
+ * answered again, with the same idempotency key or as the same event, until it is.
+ */
+export async function createLoad(world: World, nodeUrl: () => string | null, random: Random): Promise<Load> {
+  const acknowledged: Acknowledged = { deposits: new Map(), transfers: new Map(), votes: new Map() }
+  let answered: { question: Question; reply: Reply }[] = []
+  let faults: unknown[] = []
+  let isOver = false
+  let clients: Promise<void>[] = []
+  let unanswered = 0
+  let stories = 0
+
+  const anyAddress = () => world.addresses[random.below(world.addresses.length)]!
+
+  const ask = async (question: Question): Promise<Answer> => {
+    const deadline = Date.now() + answerMillisecondsMax
+    for (let attempts = 1; ; ) {
+      const url = nodeUrl()
+      const reply = url === null ? null : await send(url, question).catch(() => null)
+      if (reply !== null && saysWhatHappened(reply)) return { ...reply, attempts }
+      if (url !== null) {
+        attempts += 1
+        unanswered += 1
+      }
+      if (Date.now() > deadline) throw new Error(`No answer in time: ${describe(question, reply)}`)
+      await sleep(repeatMilliseconds)
+    }
+  }
+
+  const expectAnswer = async (question: Question, status: number): Promise<Answer> => {
+    const answer = await ask(question)
+    if (answer.status !== status) throw new Error(`Expected ${status}: ${describe(question, answer)}`)
+    answered.push({ question, reply: answer })
+    return answer
+  }
+
+  const deposit = async (amount: bigint, toAddress: string) => {
+    stories += 1
+    const txHash = fakeTxHash(`deposit ${stories}`)
+    const tx = { network: 'ethereum', asset: null, amount: `${amount}`, toAddress, txHash }
+    const question = { path: '/webhooks/wallet', body: { kind: 'TOPUP', tx } }
+    // A wallet service may tell of one event twice at the same moment.
+    const times = random.below(8) === 0 ? 2 : 1
+    for (const answer of await Promise.all(Array.from({ length: times }, () => expectAnswer(question, 200)))) {
+      const { outcome, depositId } = answer.body
+      const known = acknowledged.deposits.get(txHash)
+      const mayBeKnown = answer.attempts > 1 || times > 1
+      if (outcome !== 'credited' && !(outcome === 'duplicate' && mayBeKnown)) {
+        throw new Error(`A new deposit is ${outcome}: ${describe(question, answer)}`)
+      }
+      if (known !== undefined && known.id !== depositId) {
+        throw new Error(`A deposit was credited twice: ${describe(question, answer)}, ${known.id} before`)
+      }
+      acknowledged.deposits.set(txHash, { id: depositId, amount: amount * coin })
+    }
+  }
+
+  const vote = async (by: Person, transferId: string, decision: Decision, becomes: string) => {
+    const path = `/api/v1/vaults/${world.vault}/transfers/${transferId}/${decision}`
+    const question = { path, body: {}, headers: headersOf(by, `${decision}-${transferId}`) }
+    const answer = await expectAnswer(question, 200)
+    if (answer.body.status !== becomes) throw new Error(`Expected ${becomes}: ${describe(question, answer)}`)
+    acknowledged.votes.set(`${transferId} ${by.id}`, decision)
+  }
+
+  const transfer = async () => {
+    stories += 1
+    const toAddress = fakeAddress(`recipient ${stories}`)
+    const [first, second] = random.shuffle(world.approvers) as [Person, Person]
+    const needsVotes = random.below(2) === 0
+    const amount = BigInt(1 + random.below(freeAmountMax) + (needsVotes ? freeAmountMax : 0))
+    const isVetoed = needsVotes && random.below(3) === 0
+    const question = {
+      path: `/api/v1/vaults/${world.vault}/transfers`,
+      body: {
+        fromAddressId: anyAddress().id,
+        toAddress,
+        amount: `${amount}`,
+      },
+      headers: headersOf(world.owner, `order-${stories}`),
+    }
+    const { id, status } = (await expectAnswer(question, 201)).body
+    if (status !== (needsVotes ? 'awaiting_approval' : 'pending')) throw new Error(`A new transfer is ${status}`)
+    acknowledged.transfers.set(toAddress, { id, amount: amount * coin, isVetoed })
+    if (!needsVotes) return
+    if (!isVetoed || random.below(2) === 0) await vote(first, id, 'approve', 'awaiting_approval')
+    await (isVetoed ? vote(second, id, 'reject', 'rejected') : vote(second, id, 'approve', 'pending'))
+  }
+
+  const client = async (story: () => Promise<void>, pauseMilliseconds: number) => {
+    try {
+      while (!isOver) {
+        await story()
+        await sleep(random.below(pauseMilliseconds))
+      }
+    } catch (error) {
+      faults.push(error)
+    }
+  }
+
+  const assertNoFault = () => {
+    if (faults.length > 0) throw faults[0]
+  }
+  for (const { address } of world.addresses) await deposit(funding, address)
+  return {
+    acknowledged,
+    begin() {
+      isOver = false
+      answered = []
+      unanswered = 0
+      faults = []
+      clients = [
+        ...Array.from({ length: depositClients }, () =>
+          client(() => deposit(BigInt(1 + random.below(9)), anyAddress().address), 40),
+        ),
+        ...Array.from({ length: transferClients }, () => client(transfer, 100)),
+      ]
+    },
+    async end() {
+      isOver = true
+      await Promise.all(clients)
+      assertNoFault()
+    },
+    async askAgain() {
+      const left = [...answered]
+      const repeat = async () => {
+        for (let next = left.pop(); next !== undefined; next = left.pop()) {
+          const again = await ask(next.question)
+          const isSame =
+            next.question.headers === undefined
+              ? again.status === 200 &&
+                again.body.outcome === 'duplicate' &&
+                again.body.depositId === next.reply.body.depositId
+              : again.status === next.reply.status && again.text === next.reply.text
+          if (!isSame) throw new Error(`Another answer than ${next.reply.text}: ${describe(next.question, again)}`)
+        }
+      }
+      await Promise.all(Array.from({ length: repeatClients }, repeat))
+      return answered.length
+    },
+    unanswered: () => unanswered,
+    assertNoFault,
+  }
+}
+
+function headersOf(person: Person, key: string): Record<string, string> {
+  return { authorization: `Bearer ${person.token}`, 'idempotency-key': key }
+}
+
+async function send(nodeUrl: string, { path, body, headers = {} }: Question): Promise<Reply> {
+  const response = await fetch(nodeUrl + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  })
+  const text = await response.text()
+  return { status: response.status, text, body: JSON.parse(text) }
+}
+
+/** A 5xx leaves open what happened, and so does the word that the first try is still running. */
+function saysWhatHappened({ status, text }: Reply): boolean {
+  return status < 500 && !(status === 409 && text.includes('is still running'))
+}
+
+function describe({ path, body }: Question, reply: Reply | null): string {
+  return `POST ${path} ${JSON.stringify(body)} was answered ${reply === null ? 'not at all' : `${reply.status} ${reply.text}`}`
+}

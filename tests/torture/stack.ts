@@ -1,0 +1,154 @@
+import { type ChildProcess, execFile, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { type Db, openDatabase } from '../../server/src/db/client.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../server/src/db/embedded.ts'
+import { watchDirectory } from '../../server/src/testing/undertaker.ts'
+
+const recoveryMillisecondsMax = 20_000
+
+/** A PostgreSQL with fsync on and one node of the service as a process of its own, both made to be killed. */
+export type Stack = {
+  /** Where the node answers now, a new port after each start; null while it is dead. */
+  nodeUrl(): string | null
+  /** Where the database answers now; a new port after the whole machine died. */
+  databaseUrl(): string
+  /** Runs SQL as the owner of the database. */
+  // biome-ignore lint/suspicious/noExplicitAny: what a query returns is for its caller to know.
+  sql(text: string, values?: unknown[]): Promise<any[]>
+  /** The database as the service sees it, for its verifiers. */
+  books(): Db
+  startNode(): Promise<void>
+  killNode(): Promise<void>
+  /** Kills one server process of PostgreSQL, which takes all others with it, and waits until it has recovered. */
+  killDatabase(backendPid: number): Promise<void>
+  /** As a power cut: neither the node nor PostgreSQL gets to tidy up. The database is there again afterwards. */
+  killMachine(): Promise<void>
+  /** @throws when the node ended although nobody killed it */
+  assertNodeLives(): void
+  /** Runs `strongroom <words>` to its end, which must be a good one. */
+  command(...words: string[]): Promise<void>
+  stop(): Promise<void>
+}
+
+/** @param serverDir the folder of a built server: it holds `dist` */
+export async function startStack(serverDir: string): Promise<Stack> {
+  const directory = mkdtempSync(join(tmpdir(), 'strongroom-torture-'))
+  const undertaker = watchDirectory(directory)
+  let node: { process: ChildProcess; url: string } | null = null
+  let postgres: EmbeddedPostgres
+  let pool: pg.Pool
+  let books: Db
+
+  const startPostgres = async () => {
+    postgres = await startEmbeddedPostgres({ dataDir: directory })
+    pool = new pg.Pool({ connectionString: postgres.url, max: 3 })
+    pool.on('error', () => {})
+    pool.on('connect', (client) => client.on('error', () => {}))
+    books = openDatabase({ url: postgres.url, connectionsMax: 2, onError: () => {} }).db
+  }
+  const closeConnections = () => Promise.all([pool.end(), books.destroy()])
+
+  // Nothing of the settings around us: they may name another database.
+  const environment = () => ({
+    PATH: process.env.PATH ?? '',
+    DEMO: 'true',
+    DATA_DIR: directory,
+    DATABASE_URL: postgres.url,
+    STRONGROOM_SECRET_KEY: 'a key of the torture that is long enough',
+    PORT: '0',
+    LOG_LEVEL: 'fatal',
+  })
+  const startNode = async () => {
+    const child = fork(join(serverDir, 'dist/main.js'), {
+      env: environment(),
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    })
+    const [message] = (await Promise.race([
+      once(child, 'message'),
+      once(child, 'exit').then(([code]) => {
+        throw new Error(`The node ended with ${code} while it was starting`)
+      }),
+    ])) as [{ url: string }]
+    node = { process: child, url: message.url }
+  }
+
+  const killNode = async () => {
+    if (node === null) return
+    const { process: child } = node
+    node = null
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const exited = once(child, 'exit')
+    child.kill('SIGKILL')
+    await exited
+  }
+
+  try {
+    await startPostgres()
+  } catch (error) {
+    rmSync(directory, { recursive: true, force: true })
+    undertaker.dismiss()
+    throw error
+  }
+  return {
+    nodeUrl: () => node?.url ?? null,
+    databaseUrl: () => postgres.url,
+    sql: async (text, values = []) => (await pool.query(text, values)).rows,
+    books: () => books,
+    startNode,
+    killNode,
+    async killDatabase(backendPid) {
+      const witness = new pg.Client({ connectionString: postgres.url })
+      witness.on('error', () => {})
+      await witness.connect()
+      const ended = new Promise((resolve) => witness.once('end', resolve))
+      process.kill(backendPid, 'SIGKILL')
+      await ended
+      const deadline = Date.now() + recoveryMillisecondsMax
+      // Of a new connection, because an old one may answer once more before it dies.
+      while (!(await acceptsConnections(postgres.url))) {
+        if (Date.now() > deadline) throw new Error('PostgreSQL did not recover')
+        await sleep(10)
+      }
+    },
+    async killMachine() {
+      process.kill(postgres.pid, 'SIGKILL')
+      await Promise.all([killNode(), closeConnections(), postgres.stop()])
+      await startPostgres()
+    },
+    assertNodeLives() {
+      const ended = node !== null && (node.process.exitCode ?? node.process.signalCode)
+      if (typeof ended === 'number' || typeof ended === 'string') throw new Error(`The node ended by itself: ${ended}`)
+    },
+    async command(...words) {
+      await promisify(execFile)(process.execPath, [join(serverDir, 'bin/strongroom.js'), ...words], {
+        env: environment(),
+      })
+    },
+    async stop() {
+      await killNode()
+      await closeConnections()
+      await postgres.stop()
+      rmSync(directory, { recursive: true, force: true })
+      undertaker.dismiss()
+    },
+  }
+}
+
+async function acceptsConnections(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return true
+  } catch {
+    return false
+  } finally {
+    await client.end().catch(() => {})
+  }
+}

@@ -1,0 +1,223 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { assertAcknowledged, assertNothingHalf, assertSoundBooks } from './checks.ts'
+import { createLoad, type Load } from './load.ts'
+import { type Ambush, armPoint, type Caught, installPoints, type Part, type Point, points } from './points.ts'
+import { createRandom, type Random } from './random.ts'
+import { type Stack, startStack } from './stack.ts'
+import { startWallet, type Wallet } from './wallet.ts'
+import { createWorld } from './world.ts'
+
+const victims = ['node', 'database', 'machine'] as const
+export type Victim = (typeof victims)[number]
+/** One cycle: what is killed, and where; a null point is a random moment. */
+export type Blow = { victim: Victim; point: Point | null }
+
+export type Result = {
+  cycles: number
+  deposits: number
+  transfers: number
+  votes: number
+  broadcasts: number
+  /** Requests that had no answer, or none that says what happened. */
+  unanswered: number
+  /** Answered requests that were asked again after a kill. */
+  repeated: number
+  seconds: number
+}
+
+type Options = {
+  /** The folder of the built server: it holds `dist`. */
+  serverDir: string
+  seed: number
+  blows: Blow[]
+  /** False: commits are answered before they are on disk, as no service may be run. */
+  isDurable?: boolean
+  print?: (line: string) => void
+}
+
+const pointMillisecondsMax = 30_000
+const walletMillisecondsMax = 5_000
+const leaseSeconds = 60
+
+/**
+ * Runs the service under load and kills it, or PostgreSQL, or both, once a cycle. After each kill nothing may be half
+ * there; once everything is back and every client has its answer, what was acknowledged must be there exactly once, the
+ * books and the record must verify and the wallet must have broadcast no transfer twice.
+ *
+ * @throws at the first violation
+ */
+export async function torture({
+  serverDir,
+  seed,
+  blows,
+  isDurable = true,
+  print = () => {},
+}: Options): Promise<Result> {
+  const begun = performance.now()
+  const random = createRandom(seed)
+  const wallet = await startWallet()
+  const stack = await startStack(serverDir)
+  try {
+    if (!isDurable)
+      await stack.sql(
+        `do $$ begin execute format('alter database %I set synchronous_commit = off', current_database()); end $$`,
+      )
+    await stack.startNode()
+    await installPoints(stack)
+    const load = await createLoad(await createWorld(stack, wallet), stack.nodeUrl, random)
+    const result: Result = {
+      cycles: 0,
+      deposits: 0,
+      transfers: 0,
+      votes: 0,
+      broadcasts: 0,
+      unanswered: 0,
+      repeated: 0,
+      seconds: 0,
+    }
+    for (const blow of blows) {
+      const since = performance.now()
+      const repeated = await runCycle({ stack, wallet, load, random }, blow)
+      const { deposits, transfers, votes } = load.acknowledged
+      Object.assign(result, {
+        cycles: result.cycles + 1,
+        deposits: deposits.size,
+        transfers: transfers.size,
+        votes: votes.size,
+        unanswered: result.unanswered + load.unanswered(),
+        repeated: result.repeated + repeated,
+      })
+      print(
+        `${`${result.cycles}`.padStart(4)}/${blows.length}  ${blow.victim.padEnd(8)} at ${nameOf(blow.point).padEnd(38)}` +
+          ` acknowledged ${deposits.size} deposits, ${transfers.size} transfers, ${votes.size} votes;` +
+          ` ${load.unanswered()} unanswered, ${repeated} asked again; ${((performance.now() - since) / 1000).toFixed(1)} s`,
+      )
+    }
+    await settleEverything(stack, wallet, load)
+    return { ...result, broadcasts: wallet.log.length, seconds: (performance.now() - begun) / 1000 }
+  } finally {
+    await stack.stop()
+    await wallet.close()
+  }
+}
+
+/** Every point with every victim, and a random moment for every two of them, part by part and victim by victim in turns. */
+export function planBlows(cycles: number, seed: number): Blow[] {
+  const random = createRandom(seed)
+  const decks = new Map<Part | 'random', Blow[]>([['random', []]])
+  for (const point of points) {
+    const deck = decks.get(point.part) ?? []
+    deck.push(...victims.map((victim) => ({ victim, point })))
+    decks.set(point.part, deck)
+  }
+  for (let i = 0; i < (points.length * victims.length) / 2; i += 1) {
+    decks.get('random')!.push({ victim: victims[i % victims.length]!, point: null })
+  }
+  const shuffled = [...decks.values()].map((deck) => random.shuffle(deck))
+  const whole: Blow[] = []
+  while (shuffled.some((deck) => deck.length > 0)) {
+    for (const deck of shuffled) {
+      const turn = victims[whole.length % victims.length]
+      const next = deck.findIndex(({ victim }) => victim === turn)
+      whole.push(...deck.splice(Math.max(next, 0), 1))
+    }
+  }
+  return Array.from({ length: cycles }, (_, i) => whole[i % whole.length]!)
+}
+
+function nameOf(point: Point | null): string {
+  return point === null ? 'a random moment' : `${point.part}: ${point.name}`
+}
+
+type Scene = { stack: Stack; wallet: Wallet; load: Load; random: Random }
+
+async function runCycle(scene: Scene, { victim, point }: Blow): Promise<number> {
+  const { stack, wallet, load, random } = scene
+  load.begin()
+  const ambush = point === null ? null : await armPoint(point, stack, wallet)
+  const caught = ambush === null ? await pass(300 + random.below(900)) : await waitUntilCaught(scene, ambush, point!)
+
+  if (victim === 'node') await stack.killNode()
+  if (victim === 'machine') await stack.killMachine()
+  if (victim === 'database') await stack.killDatabase(caught.backendPid ?? (await anyBackend(scene)))
+  // An order on its way stays there: it may arrive after the node that sent it is dead, and after the next one has asked.
+  const isDelayed = point?.at === 'before it takes an order' && victim !== 'database'
+  if (!isDelayed) await ambush?.release()
+  await assertNothingHalf(stack)
+
+  if (victim !== 'database') await restartNode(stack)
+  if (isDelayed) {
+    await waitUntilSentAgain(wallet, caught.toAddress!)
+    await ambush!.release()
+  }
+  await load.end()
+  stack.assertNodeLives()
+  const repeated = await load.askAgain()
+  await assertNothingHalf(stack)
+  await assertAcknowledged(stack, wallet, load.acknowledged)
+  await assertSoundBooks(stack)
+  return repeated
+}
+
+async function pass(milliseconds: number): Promise<Caught> {
+  await sleep(milliseconds)
+  return { backendPid: null, toAddress: null }
+}
+
+async function waitUntilCaught({ load }: Scene, ambush: Ambush, point: Point): Promise<Caught> {
+  const deadline = Date.now() + pointMillisecondsMax
+  while (Date.now() < deadline) {
+    const caught = await ambush.caught()
+    if (caught !== null) return caught
+    load.assertNoFault()
+    await sleep(3)
+  }
+  await ambush.release()
+  throw new Error(`Nothing came to the point ${nameOf(point)}`)
+}
+
+/** A server process of PostgreSQL that works for the node. */
+async function anyBackend({ stack, random }: Scene): Promise<number> {
+  const backends = await stack.sql(
+    `select pid from pg_stat_activity where application_name = 'strongroom' order by pid`,
+  )
+  return backends[random.below(backends.length)].pid
+}
+
+/**
+ * The node that held them is dead, so its claims on transfers run out now and not in a minute. Those of the new node end
+ * later than a lease after its start and stay untouched.
+ */
+async function restartNode(stack: Stack): Promise<void> {
+  const startedAt = new Date()
+  await stack.startNode()
+  await stack.sql(
+    `update transfers set next_attempt_at = now() where phase in ('submitting', 'submitted', 'broadcast')
+     and next_attempt_at between now() and $1::timestamptz + make_interval(secs => $2)`,
+    [startedAt, leaseSeconds],
+  )
+}
+
+async function waitUntilSentAgain(wallet: Wallet, toAddress: string): Promise<void> {
+  const deadline = Date.now() + walletMillisecondsMax
+  while (wallet.ordersFor(toAddress) < 2) {
+    if (Date.now() > deadline) throw new Error(`The order for ${toAddress} was lost, and nobody sent it again`)
+    await sleep(10)
+  }
+}
+
+/** After the last cycle every transfer comes to its end. */
+async function settleEverything(stack: Stack, wallet: Wallet, load: Load): Promise<void> {
+  await stack.killNode()
+  await restartNode(stack)
+  const deadline = Date.now() + 120_000
+  for (;;) {
+    const [{ open }] = await stack.sql(`select count(*)::int as open from transfers where phase <> 'done'`)
+    if (open === 0) break
+    if (Date.now() > deadline) throw new Error(`${open} transfers do not come to an end`)
+    await sleep(100)
+  }
+  await assertAcknowledged(stack, wallet, load.acknowledged)
+  // The commands that an operator runs, once; the cycles use what they are made of.
+  for (const noun of ['ledger', 'audit']) await stack.command(noun, 'verify')
+}

@@ -1,0 +1,74 @@
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** A guard of the service, as it stands in the built files, and what stands there when it is off. */
+export type Guard = { name: string; changes: { file: string; guarded: string; unguarded: string }[] }
+
+export const guards = {
+  deduplication: {
+    name: 'the key by which a deposit is credited once',
+    changes: [
+      {
+        file: 'dist/modules/deposits/actions.js',
+        guarded: 'on conflict (vault_id, address_id, token_id, tx_hash, tx_index) do nothing',
+        unguarded: '',
+      },
+      {
+        file: 'dist/db/migrations/0004-ledger.sql',
+        guarded: 'create unique index deposits_once',
+        unguarded: 'create index deposits_once',
+      },
+    ],
+  },
+  answerAfterCommit: {
+    name: 'the answer to a deposit comes after its commit',
+    changes: [
+      {
+        file: 'dist/modules/deposits/routes.js',
+        guarded: 'inTransaction(deps.db, (trx) => receiveWalletEvents(trx, batch, deps.clock()))',
+        unguarded: `new Promise((resolve, reject) => {
+          inTransaction(deps.db, async (trx) => resolve(await receiveWalletEvents(trx, batch, deps.clock()))).catch(reject)
+        })`,
+      },
+    ],
+  },
+  handOverById: {
+    name: 'an order goes to the wallet under the id of its transfer',
+    changes: [
+      {
+        file: 'dist/modules/transfers/deliver.js',
+        guarded: 'id: claim.id,\n            network: order.network',
+        unguarded: 'id: crypto.randomUUID(),\n            network: order.network',
+      },
+    ],
+  },
+} satisfies Record<string, Guard>
+
+/**
+ * A throw-away copy of the built server with a guard switched off.
+ * @throws when the guard is not found in the built files: a test that switches off nothing proves nothing
+ */
+export function buildWithout(guard: Guard, serverDir: string): { serverDir: string; remove(): void } {
+  const root = mkdtempSync(join(tmpdir(), 'strongroom-unguarded-'))
+  const copy = join(root, 'server')
+  for (const part of ['package.json', 'bin', 'dist'])
+    cpSync(join(serverDir, part), join(copy, part), { recursive: true })
+  for (const [from, to] of [
+    [join(serverDir, 'node_modules'), join(copy, 'node_modules')],
+    [join(serverDir, '../node_modules'), join(root, 'node_modules')],
+  ] as const) {
+    if (existsSync(from)) symlinkSync(from, to)
+  }
+  const remove = () => rmSync(root, { recursive: true, force: true })
+  for (const { file, guarded, unguarded } of guard.changes) {
+    const path = join(copy, file)
+    const parts = readFileSync(path, 'utf8').split(guarded)
+    if (parts.length !== 2) {
+      remove()
+      throw new Error(`${guard.name}: found ${parts.length - 1} times in ${file}, not once`)
+    }
+    writeFileSync(path, parts.join(unguarded))
+  }
+  return { serverDir: copy, remove }
+}
