@@ -35,11 +35,7 @@ export function createCostMeter(url: string) {
       try {
         for (const { sql, parameters } of [...ran]) {
           if (!/^(\/\* prepared \*\/)?\s*(select|with)/i.test(sql)) await client.query(sql)
-          else
-            add(
-              cost,
-              (await client.query(`explain (analyze, buffers, timing off, format json) ${sql}`, [...parameters])).rows,
-            )
+          else add(cost, await explain(client, sql, parameters))
         }
       } finally {
         client.release()
@@ -49,9 +45,29 @@ export function createCostMeter(url: string) {
   }
 }
 
+type Explained = { 'QUERY PLAN': { Plan: Node; 'Execution Time': number }[] }[]
+
+/** A statement that is prepared is explained as such, because it may have another plan than for its parameters alone. */
+async function explain(client: pg.ClientBase, sql: string, parameters: readonly unknown[]): Promise<Explained> {
+  const mode = 'explain (analyze, buffers, timing off, format json)'
+  if (!sql.startsWith('/* prepared */')) return (await client.query(`${mode} ${sql}`, [...parameters])).rows
+  await client.query(`prepare explained as ${sql}`)
+  const { rows } = await client.query(`${mode} execute explained (${parameters.map(literalOf).join(', ')})`)
+  await client.query('deallocate explained')
+  return rows
+}
+
+function literalOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (value instanceof Date) return pg.escapeLiteral(value.toISOString())
+  return pg.escapeLiteral(
+    Array.isArray(value) ? `{${value.map((item) => JSON.stringify(item)).join()}}` : String(value),
+  )
+}
+
 type Node = { [name: string]: unknown; Plans?: Node[] }
 
-function add(cost: FeedCost, rows: { 'QUERY PLAN': { Plan: Node; 'Execution Time': number }[] }[]): void {
+function add(cost: FeedCost, rows: Explained): void {
   const { Plan: plan, 'Execution Time': milliseconds } = rows[0]!['QUERY PLAN'][0]!
   cost.buffers += Number(plan['Shared Hit Blocks']) + Number(plan['Shared Read Blocks'])
   cost.milliseconds += milliseconds

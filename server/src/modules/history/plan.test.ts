@@ -91,6 +91,14 @@ describe('one page of 30,000 operations', () => {
     }
   })
 
+  it('what is shared is found by who it is shared with, not among the grants of the vault', async () => {
+    const { indexes } = await costOf(false, feedQueries(world).includeShared!)
+    const ofGrants = indexes.filter((index) => index.startsWith('address_g'))
+    expect(new Set(ofGrants)).toEqual(
+      new Set(['address_grants_of_subject', 'address_group_grants_of_subject', 'address_group_members_once']),
+    )
+  })
+
   it.each([['none'], ['direction=in'], ['direction=out'], ['flowType=external']])(
     'by %s: page 400 costs what page 1 costs',
     async (name) => {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { AddressScope } from '../../access/address-scope.ts'
-import type { Db } from '../../db/client.ts'
+import { type Db, prepared } from '../../db/client.ts'
 import { firstCategoryKey } from '../category-assignments/visibility.ts'
 import { type FeedFilters, type FeedLimits, type FeedPage, type FeedRows, readFeed } from '../operations/feed.ts'
 
@@ -53,8 +53,9 @@ export function listHistory(
   return readFeed(db, scope, filters, page, (snapshot, ids) => describe(snapshot, scope, ids), limits)
 }
 
+/** Its text has two forms, that of administrators and that of members; to plan it takes longer than to run it. */
 async function describe(db: Db, scope: AddressScope, ids: string[]): Promise<HistoryRow[]> {
-  const { rows } = await sql<HistoryRow>`
+  const { rows } = await sql<HistoryRow>`${prepared}
     select o.id, o.type, o.status, n.slug as network, o.flow_type, o.counterparty_id, o.counterparty_name, o.tx_hash, o.amount, o.token_id, k.code as token_code,
       k.symbol as token_symbol, k.decimals, o.address_id, a.address, a.label, t.to_address, d.from_address, o.initiator_id,
       t.fee, t.failure_reason, t.decision_policy_id, t.decision_policy_code, t.approval_threshold,
