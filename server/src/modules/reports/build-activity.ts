@@ -1,6 +1,6 @@
 import type { Db, Trx } from '../../db/client.ts'
 import { newId } from '../../lib/ids.ts'
-import type { Activity } from './activity.ts'
+import type { Activity, Group } from './activity.ts'
 import { summarizeApprovals } from './blocks/approvals.ts'
 import { breakDownByOwner } from './blocks/by-address-owner.ts'
 import { breakDownByAsset } from './blocks/by-asset.ts'
@@ -65,6 +65,8 @@ export async function readFacts(trx: Trx, request: ActivityRequest): Promise<Act
   const keysOf = <Key>(keyed: { key: Key | null }[]) => [
     ...new Set(keyed.flatMap(({ key }) => (key === null ? [] : [key]))),
   ]
+  const tokensOf = (list: readonly Group[]) => [...new Set(list.map(({ tokenId }) => tokenId))]
+  const counted = groups.overall.filter(({ status }) => isCounted(status))
   const addresses = await findAddresses(trx, filter, interval, keysOf(groups.byAddress))
   const ownerOf = (addressId: string) => addresses.get(addressId)!.ownerId
   const byOwner = request.isBrokenDownByOwner
@@ -80,8 +82,8 @@ export async function readFacts(trx: Trx, request: ActivityRequest): Promise<Act
     byOwner,
     hasReclassified:
       filter.counterpartyClassification === 'current' && groups.overall.some(({ faults }) => faults.reclassified > 0),
-    assets: await findAssets(trx, [...new Set(groups.overall.map(({ tokenId }) => tokenId))]),
-    orderStatistics: await listOrderStatistics(trx, filter, interval),
+    assets: await findAssets(trx, tokensOf(groups.overall)),
+    orderStatistics: await listOrderStatistics(trx, filter, interval, tokensOf(counted)),
     counterparties: await findCounterparties(trx, filter, interval, keysOf(groups.byCounterparty)),
     addresses,
     owners: byOwner.length === 0 ? new Map() : await findOwners(trx, keysOf(byOwner)),
@@ -93,7 +95,7 @@ export async function readFacts(trx: Trx, request: ActivityRequest): Promise<Act
     otherFaults: {
       operationsWithoutSelectedDate: await countUndated(trx, filter, interval),
       invalidOperationRelations: await countInvalidRelations(trx, filter, interval),
-      missingLedgerEntries: await countMissingEntries(trx, filter, interval),
+      missingLedgerEntries: await countMissingEntries(trx, filter, interval, groups.overall),
       ledgerReconciliationDifferences: (await listAccountDifferences(trx, filter)).length,
     },
     previous: await readPrevious(trx, request),

@@ -55,7 +55,7 @@ export async function buildExceptions(db: Db, request: ExceptionsRequest, paging
     const dataQuality = assessDataQuality(overall, {
       operationsWithoutSelectedDate: await countUndated(trx, filter, interval),
       invalidOperationRelations: await countInvalidRelations(trx, filter, interval),
-      missingLedgerEntries: await countMissingEntries(trx, filter, interval),
+      missingLedgerEntries: await countMissingEntries(trx, filter, interval, overall),
       ledgerReconciliationDifferences: differences.length,
     })
     return {

@@ -77,8 +77,8 @@ function combine({ incoming, outgoing }: Flow, by: (a: bigint, b: bigint) => big
 type Assets = ReadonlyMap<string, Asset>
 
 /** An asset as blocks name it: all but its decimals. */
-export function nameAsset({ decimals: _, ...named }: Asset) {
-  return named
+export function nameAsset({ tokenId, assetCode, assetSymbol, network, contractAddress }: Asset) {
+  return { tokenId, assetCode, assetSymbol, network, contractAddress }
 }
 
 /** Raw amounts by token as entries in token units, in the order of asset codes. */

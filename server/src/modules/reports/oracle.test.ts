@@ -251,10 +251,10 @@ async function write(one: Operation): Promise<void> {
     note: one.note,
     isBooked: false,
   })
-  for (const { category, city, cost } of one.assigned) {
+  for (const [index, { category, city, cost }] of one.assigned.entries()) {
     await world.sql(
       `insert into category_assignments (vault_id, id, operation_id, operation_type, operation_created_at, category_id, values, assigned_by_id, created_at, updated_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, now(), now())`,
+      values ($1, $2, $3, $4, $5, $6, $7, $8, now() + $9::int * interval '1 second', now())`,
       [
         world.vault.id,
         newId(),
@@ -264,6 +264,8 @@ async function write(one: Operation): Promise<void> {
         categories[category],
         JSON.stringify({ city, cost }),
         world.owner.userId,
+        // Two of the same millisecond would have no order.
+        index,
       ],
     )
   }

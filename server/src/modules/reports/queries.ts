@@ -30,18 +30,20 @@ import {
 } from './operation-filter.ts'
 
 type GroupRow = {
-  grouping: number
+  breakdown: keyof Groups
   token_id: string
   type: OperationType
   status: OperationStatus
-  day: number | null
-  address_id: string | null
-  counterparty_id: string | null
-  category: string | null
+  /** The day as a number, an id or a key; null of `overall`. */
+  key: string | null
   count: number
   amount: string
   usd: string | null
   rated: number
+}
+
+/** A row of `overall`; in the rows of all breakdowns these are null. */
+type OverallRow = GroupRow & {
   largest_usd: string | null
   first_at: Date
   last_at: Date
@@ -63,9 +65,6 @@ export type Groups = {
   byCategory: Keyed<string | null>[]
 }
 
-/** What `grouping(day, address_id, counterparty_id, category)` says of the rows of each set. */
-const sets = { overall: 0b1111, byDay: 0b0111, byAddress: 0b1011, byCounterparty: 0b1101, byCategory: 0b1110 }
-
 /**
  * All operations of the report in one pass, added up by everything that a block is broken down by. The cells of that pass
  * stay in PostgreSQL; what arrives here grows with the days, addresses, counterparties and categories, not with operations.
@@ -80,20 +79,34 @@ export async function sumOperations(
 ): Promise<Groups> {
   const { vaultId } = filter.scope
   const reported = isReported(filter, interval)
-  const has = await findSideTables(trx, filter, interval)
   const date = dateOf(filter)
   // As seconds, because PostgreSQL looks up doubles much faster than timestamps; milliseconds fit exactly enough.
   const starts = dayStarts.map((start) => start.getTime() / 1000)
+  const has = await findSideTables(trx, filter, interval)
+  const keys = [
+    sql`o.token_id`,
+    sql`o.type`,
+    sql`o.status`,
+    sql`width_bucket(date_part('epoch', ${date}), ${starts}::float8[]) - 1 as day`,
+    sql`o.counterparty_id`,
+    sql`o.counterparty_address_id`,
+  ]
+  // Each key of a million rows takes its time, so what is the same for all of them is none.
+  const onlyAddressId = filter.addressIdLists.find((ids) => ids.length === 1)?.[0]
+  if (onlyAddressId === undefined) keys.push(sql`o.address_id`)
+  if (has.laterEntries) keys.push(sql`later.counterparty_id as later_id`)
+  if (has.assignments) keys.push(sql`c.key as category`)
+  const breakdowns = [
+    sumsBy('byDay', sql`day`, sql`classified`),
+    sumsBy('byCounterparty', sql`chosen_id`, sql`parties`),
+    ...(onlyAddressId === undefined ? [sumsBy('byAddress', sql`address_id`, sql`classified`)] : []),
+    ...(has.assignments ? [sumsBy('byCategory', sql`category`, sql`classified`)] : []),
+  ]
   const isLater = filter.dateBasis === 'createdAt' ? sql`s.created_at >= ${interval.from}` : sql`true`
-  const { rows } = await sql<GroupRow>`
+  const { rows } = await sql<OverallRow>`
     with ${has.laterEntries ? sql`later as materialized (${laterMatches(vaultId, isLater, reported)}),` : sql``}
-    ${has.assignments ? sql`assigned as materialized (${firstAssignments(filter, reported)}),` : sql``}
-    cells as materialized (
-      select o.token_id, o.type, o.status,
-        width_bucket(date_part('epoch', ${date}), ${starts}::float8[]) - 1 as day,
-        ${onlyAddress(filter)} as address_id, o.counterparty_id, o.counterparty_address_id,
-        ${has.laterEntries ? sql`later.counterparty_id` : sql`null::text`} as later_id,
-        ${has.assignments ? sql`assigned.key` : sql`null::text`} as category,
+    cells as (
+      select ${sql.join(keys)},
         count(*) as count, sum(o.amount) as amount, sum(o.usd_value) as usd, count(o.usd_value) as rated,
         max(o.usd_value) as largest_usd,
         min(${date}) as first_at, max(${date}) as last_at,
@@ -103,48 +116,62 @@ export async function sumOperations(
         count(*) filter (where o.flow_type = 'external') as external
       from operations o
       ${has.laterEntries ? sql`left join later on later.id = o.id` : sql``}
-      ${has.assignments ? sql`left join assigned on assigned.operation_id = o.id` : sql``}
+      ${has.assignments ? joinFirstAssignment(filter) : sql``}
       where ${reported}
-      group by 1, 2, 3, 4, 5, 6, 7, 8, 9
+      group by ${sql.join(keys.map((_, index) => sql.lit(index + 1)))}
     ), found as (
-      select cells.*, coalesce(cells.later_id, s.counterparty_id) as current_id
+      select cells.*, ${has.laterEntries ? sql`coalesce(cells.later_id, s.counterparty_id)` : sql`s.counterparty_id`} as current_id
+        ${has.assignments ? sql`` : sql`, null::text as category`}
       from cells left join counterparty_addresses s on s.vault_id = ${vaultId} and s.id = cells.counterparty_address_id
-    ), classified as (
-      select token_id, type, status, day, address_id, category, count, amount, usd, rated, largest_usd,
-        first_at, last_at, without_blockchain_time, without_payment_purpose, without_business_reference, external,
-        counterparty_id as historical_id, current_id, ${chosenId(filter.counterpartyClassification)} as chosen_id
-      from found
+    ), classified as materialized (
+      select found.*, ${chosenId(filter.counterpartyClassification)} as chosen_id from found
+    ), parties as materialized (
+      select token_id, type, status, chosen_id,
+        sum(count) as count, sum(amount) as amount, sum(usd) as usd, sum(rated) as rated,
+        max(largest_usd) as largest_usd, min(first_at) as first_at, max(last_at) as last_at,
+        sum(without_blockchain_time) as without_blockchain_time,
+        sum(without_payment_purpose) as without_payment_purpose,
+        sum(without_business_reference) as without_business_reference,
+        sum(case when category is null then count else 0 end) as uncategorized,
+        sum(case when chosen_id is null then external else 0 end) as unmatched,
+        sum(case when counterparty_id is null and current_id is not null then count else 0 end) as retroactively_matched,
+        sum(case when counterparty_id <> current_id then count else 0 end) as conflicting_counterparty,
+        sum(case when counterparty_id is distinct from current_id then count else 0 end) as reclassified
+      from classified group by token_id, type, status, chosen_id
     )
-    select grouping(day, address_id, chosen_id, category)::int as grouping, token_id, type, status,
-      day, address_id, chosen_id as counterparty_id, category,
-      sum(count)::float8 as count, sum(amount) as amount, sum(usd) as usd, sum(rated)::float8 as rated,
-      max(largest_usd) as largest_usd,
-      min(first_at) as first_at, max(last_at) as last_at,
+    select 'overall' as breakdown, token_id, type, status, null as key, ${sums},
+      max(largest_usd) as largest_usd, min(first_at) as first_at, max(last_at) as last_at,
       sum(without_blockchain_time)::float8 as without_blockchain_time,
       sum(without_payment_purpose)::float8 as without_payment_purpose,
       sum(without_business_reference)::float8 as without_business_reference,
-      coalesce(sum(count) filter (where category is null), 0)::float8 as uncategorized,
-      coalesce(sum(external) filter (where chosen_id is null), 0)::float8 as unmatched,
-      coalesce(sum(count) filter (where historical_id is null and current_id is not null), 0)::float8 as retroactively_matched,
-      coalesce(sum(count) filter (where historical_id <> current_id), 0)::float8 as conflicting_counterparty,
-      coalesce(sum(count) filter (where historical_id is distinct from current_id), 0)::float8 as reclassified
-    from classified
-    group by grouping sets ((token_id, type, status), (token_id, type, status, day), (token_id, type, status, address_id),
-      (token_id, type, status, chosen_id), (token_id, type, status, category))`.execute(trx)
-  const rowsOf = (set: number) => rows.filter(({ grouping }) => grouping === set)
+      sum(uncategorized)::float8 as uncategorized, sum(unmatched)::float8 as unmatched,
+      sum(retroactively_matched)::float8 as retroactively_matched,
+      sum(conflicting_counterparty)::float8 as conflicting_counterparty, sum(reclassified)::float8 as reclassified
+    from parties group by token_id, type, status
+    union all ${sql.join(breakdowns, sql` union all `)}`.execute(trx)
+  const overall = rows.filter(({ breakdown }) => breakdown === 'overall').map(toOverall)
+  const keyed = (wanted: keyof Groups) =>
+    rows.filter(({ breakdown }) => breakdown === wanted).map((row) => ({ ...toGroup(row), key: row.key }))
   return {
-    overall: rowsOf(sets.overall).map(toOverall),
-    byDay: rowsOf(sets.byDay).map((row) => ({ ...toGroup(row), key: row.day! })),
-    byAddress: rowsOf(sets.byAddress).map((row) => ({ ...toGroup(row), key: row.address_id! })),
-    byCounterparty: rowsOf(sets.byCounterparty).map((row) => ({ ...toGroup(row), key: row.counterparty_id })),
-    byCategory: rowsOf(sets.byCategory).map((row) => ({ ...toGroup(row), key: row.category })),
+    overall,
+    byDay: keyed('byDay').map((group) => ({ ...group, key: Number(group.key) })),
+    byAddress:
+      onlyAddressId === undefined
+        ? keyed('byAddress').map((group) => ({ ...group, key: group.key! }))
+        : overall.map((group) => ({ ...group, key: onlyAddressId })),
+    byCounterparty: keyed('byCounterparty'),
+    byCategory: has.assignments ? keyed('byCategory') : overall.map((group) => ({ ...group, key: null })),
   }
 }
 
-/** The address of every operation: a constant where there is only one, as each key of a million rows takes its time. */
-function onlyAddress({ addressIdLists }: OperationFilter): RawBuilder<unknown> {
-  const only = addressIdLists.find((ids) => ids.length === 1)
-  return only === undefined ? sql`o.address_id` : sql`${only[0]}::text`
+const sums = sql`sum(count)::float8 as count, sum(amount) as amount, sum(usd) as usd, sum(rated)::float8 as rated`
+
+/** SQL: the sums of `source` by `key`, with nothing of what is asked of the whole only. */
+function sumsBy(breakdown: keyof Groups, key: RawBuilder<unknown>, source: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select ${sql.lit(breakdown)}, token_id, type, status, ${key}::text, ${sums},
+      null, null, null, null, null, null, null, null, null, null, null
+    from ${source} group by token_id, type, status, ${key}`
 }
 
 const chosenId = (classification: Classification) =>
@@ -165,22 +192,27 @@ async function findSideTables(trx: Trx, { scope, dateBasis }: OperationFilter, {
   return rows[0]!
 }
 
-/** SQL: the key of the first category of every operation that has one and passes `reported`. */
-function firstAssignments({ scope }: OperationFilter, reported: RawBuilder<boolean>): RawBuilder<unknown> {
+/**
+ * SQL: joins the first category of the operation `o` that whoever asks may see, as `c`. One join, not a subquery, so that
+ * PostgreSQL may begin with the few operations of a small report or with the few assignments of a large one.
+ */
+function joinFirstAssignment({ scope }: OperationFilter): RawBuilder<unknown> {
   return sql`
-    select distinct on (a.operation_id) a.operation_id, c.key
-    from category_assignments a
-    join operation_categories c on c.vault_id = a.vault_id and c.id = a.category_id
-    join operations o on o.vault_id = a.vault_id and o.id = a.operation_id
-    where a.vault_id = ${scope.vaultId} and ${isAssignmentVisible(scope, 'a', 'c', 'o')} and ${reported}
-    order by a.operation_id, a.position, a.created_at, a.id`
+    left join (category_assignments a
+      join operation_categories c on c.vault_id = a.vault_id and c.id = a.category_id)
+    on a.vault_id = ${scope.vaultId} and a.operation_id = o.id and ${isAssignmentVisible(scope, 'a', 'c', 'o')}
+      and not exists (select from category_assignments b
+        join operation_categories d on d.vault_id = b.vault_id and d.id = b.category_id
+        where b.vault_id = a.vault_id and b.operation_id = a.operation_id
+          and (b.position, b.created_at, b.id) < (a.position, a.created_at, a.id)
+          and ${isAssignmentVisible(scope, 'b', 'd', 'o')})`
 }
 
 function toGroup({ token_id, type, status, count, amount, usd, rated }: GroupRow): Group {
   return { tokenId: token_id, type, status, count, amount: BigInt(amount), usd: centsOf(usd), rated }
 }
 
-function toOverall(row: GroupRow): Overall {
+function toOverall(row: OverallRow): Overall {
   return {
     ...toGroup(row),
     largestUsd: row.largest_usd === null ? null : centsOf(row.largest_usd),
@@ -205,21 +237,38 @@ function toOverall(row: GroupRow): Overall {
  */
 export const middles = sql`array[0.5, 0.500000001]::float8[]`
 
-/** The least, the two middle and the greatest amount of every token, of the operations that count; one sort finds all. */
+/** So many tokens are told apart as operations are read; each of them costs every operation a comparison. */
+const comparedTokensMax = 16
+
+/**
+ * The least, the two middle and the greatest amount of every token, of the operations that count; one sort finds all.
+ *
+ * @param tokenIds the tokens of the operations that count, each once
+ */
 export async function listOrderStatistics(
   trx: Trx,
   filter: OperationFilter,
   interval: Interval,
+  tokenIds: readonly string[],
 ): Promise<Map<string, OrderStatistics>> {
-  const { rows } = await sql<{ token_id: string; found: string[] }>`
-    select o.token_id, (percentile_disc(array_cat(${middles}, array[0, 1]::float8[])) within group (order by o.amount))::text[] as found
-    from operations o where ${isReported(filter, interval)} and ${isCounted(filter)} group by o.token_id`.execute(trx)
-  return new Map(
-    rows.map(({ token_id, found }) => {
-      const [lower, upper, smallest, largest] = found.map(BigInt)
-      return [token_id, { lower: lower!, upper: upper!, smallest: smallest!, largest: largest! }]
-    }),
-  )
+  const found = sql`percentile_disc(array_cat(${middles}, array[0, 1]::float8[])) within group (order by o.amount)`
+  const counted = sql`from operations o where ${isReported(filter, interval)} and ${isCounted(filter)}`
+  if (tokenIds.length === 0) return new Map()
+  if (tokenIds.length > comparedTokensMax) {
+    const { rows } = await sql<{ token_id: string; found: string[] }>`
+      select o.token_id, (${found})::text[] as found ${counted} group by o.token_id`.execute(trx)
+    return new Map(rows.map((row) => [row.token_id, toOrderStatistics(row.found)]))
+  }
+  // Grouping would sort whole operations by their token before it sorts amounts, which takes longer than to compare.
+  const ofTokens = tokenIds.map((id) => sql`${found} filter (where o.token_id = ${id})`)
+  const { rows } = await sql<{ found: string[][] }>`
+    select array[${sql.join(ofTokens)}]::text[] as found ${counted}`.execute(trx)
+  return new Map(tokenIds.map((id, index) => [id, toOrderStatistics(rows[0]!.found[index]!)]))
+}
+
+function toOrderStatistics(found: string[]): OrderStatistics {
+  const [lower, upper, smallest, largest] = found.map(BigInt)
+  return { lower: lower!, upper: upper!, smallest: smallest!, largest: largest! }
 }
 
 /** Operations and USD of another interval, for comparing. */
@@ -325,8 +374,11 @@ export type Approvals = { counts: ApprovalCount[]; times: ApprovalTimes | null }
 export async function summarizeVotes(trx: Trx, filter: OperationFilter, interval: Interval): Promise<Approvals> {
   const { rows } = await sql<TimesRow & { status: OperationStatus | null; count: number }>`
     with asked as (
-      select o.status, case when ${wasApproved} then ${approvalMilliseconds} end as waited
-      from operations o where ${isReported(filter, interval)} and ${neededApproval}
+      select o.status, case when ${wasApproved} then round(extract(epoch from max(v.voted_at) - o.created_at) * 1000) end as waited
+      from operations o
+      left join approval_voters v on v.vault_id = o.vault_id and v.subject_id = o.id and v.decision = 'approve'
+      where ${isReported(filter, interval)} and ${neededApproval}
+      group by o.vault_id, o.id
     )
     select status, count(*)::float8 as count, ${timesOf}
     from asked group by grouping sets ((status), ())`.execute(trx)
@@ -391,11 +443,24 @@ export const lacksEntry = sql<boolean>`not exists (select from ledger_entries e 
   and e.operation_id = o.id and e.kind = case when o.type = 'deposit' then 'deposit' when o.status = 'confirmed' then 'settle'
     when o.status in ('awaiting_approval', 'pending') then 'reserve' else 'release' end)`
 
-export async function countMissingEntries(trx: Trx, filter: OperationFilter, interval: Interval): Promise<number> {
+/** From so many operations on, merging two indexes takes half the time of hashing one of them. */
+const mergedOperationsMin = 100_000
+
+/** @param overall the sums of the operations of the report */
+export async function countMissingEntries(
+  trx: Trx,
+  filter: OperationFilter,
+  interval: Interval,
+  overall: readonly Overall[],
+): Promise<number> {
+  // PostgreSQL thinks otherwise: it hashes in several processes, more than a hundred megabytes for a million operations.
+  const isMerged = overall.reduce((sum, { count }) => sum + count, 0) >= mergedOperationsMin
+  if (isMerged) await sql`select set_config('enable_hashjoin', 'off', true)`.execute(trx)
   const { rows } = await sql<{ count: number }>`
     select count(*)::float8 as count from operations o where ${isReported(filter, interval)} and ${lacksEntry}`.execute(
     trx,
   )
+  if (isMerged) await sql`select set_config('enable_hashjoin', 'on', true)`.execute(trx)
   return rows[0]!.count
 }
 
