@@ -576,6 +576,7 @@ export interface ReportExports {
   percent: number;
   report_type: string;
   requester_id: string;
+  seen_category_rights: string[] | null;
   seen_group_ids: string[] | null;
   seen_shared_ids: string[] | null;
   seen_whole_vault: boolean | null;

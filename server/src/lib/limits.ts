@@ -110,11 +110,17 @@ export const exportTtlHours = 24
 /** How long the order stays known after its file is gone. */
 export const exportRecordTtlHours = 720
 export const exportBytesMax = 1_073_741_824
-export const exportChunkBytes = 1_048_576
+export const exportChunkBytes = 262_144
 /** Whoever makes an export says so this often, and is thought dead when not heard of for a lease. */
 export const exportHeartbeatMilliseconds = 10_000
 export const exportLeaseSeconds = 60
 export const exportAttemptsMax = 3
 /** Files that one node sends at a time while it makes them, and how long that may take; the others are exports. */
 export const inlineFilesMax = 4
+export const inlineFilesPerCallerMax = 2
 export const inlineFileMilliseconds = 120_000
+/** Finished files that one node sends at a time: of each it holds one chunk. A reader slower than this is cut off. */
+export const downloadsMax = 32
+export const downloadsPerCallerMax = 4
+export const downloadBytesPerSecondMin = 65_536
+export const downloadGraceMilliseconds = 60_000

@@ -18,6 +18,7 @@ create table report_exports (
   seen_whole_vault boolean,
   seen_group_ids text[],
   seen_shared_ids text[],
+  seen_category_rights text[],
   created_at timestamptz(3) not null,
   started_at timestamptz(3),
   finished_at timestamptz(3),

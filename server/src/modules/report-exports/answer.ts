@@ -2,46 +2,48 @@ import { addAbortSignal, Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { memberOf } from '../../access/caller.ts'
-import type { Db } from '../../db/client.ts'
 import type { Deps } from '../../deps.ts'
-import { badRequest, unavailable } from '../../lib/errors.ts'
-import { inlineFileMilliseconds, inlineFilesMax } from '../../lib/limits.ts'
+import { badRequest } from '../../lib/errors.ts'
+import { inlineFileMilliseconds, inlineFilesMax, inlineFilesPerCallerMax } from '../../lib/limits.ts'
 import { type FileFormat, fileNameOf, mediaTypes, render } from './formats.ts'
+import { boundGarbage } from './garbage.ts'
+import { createSlots, type Slots } from './slots.ts'
 import { type ReportType, sources } from './sources.ts'
 
-type Query = Record<string, unknown> & { format?: string; cursor?: string; limit?: number }
-
-/** Files that are being sent by this node: each may hold a connection to the database as long as its reader takes. */
-const open = new WeakMap<Db, number>()
-
-export function wantsFile(query: { format?: string }): query is { format: FileFormat } {
-  return query.format !== undefined && query.format !== 'json'
-}
+type Query = Record<string, unknown> & { format?: FileFormat | 'json'; cursor?: string; limit?: number }
 
 /**
- * Answers a report as a file, made while it is sent: its rows are read no faster than the reader takes the bytes.
+ * What stands before the handler of each report: it answers `format=csv|xlsx|pdf` and leaves JSON to the handler.
  *
- * @throws 400, 403, 404 as the report in JSON; 503 when too many files are being sent
+ * @throws 400, 403, 404 as the report in JSON; 429 and 503 when too many files are being sent
  */
-export async function answerFile(
-  deps: Deps,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  type: ReportType,
-): Promise<FastifyReply> {
-  const { format, cursor, limit: _, ...parameters } = request.query as Query & { format: FileFormat }
-  if (cursor !== undefined) throw badRequest('cursor', 'is for format=json: a file holds every row')
-  const report = await sources[type].prepare(deps.db, memberOf(request), parameters, deps.clock())
-  const sending = open.get(deps.db) ?? 0
-  if (sending >= inlineFilesMax) throw unavailable('Too many files are being sent; order an export instead', 10)
-  open.set(deps.db, sending + 1)
+export function fileAnswers(deps: Deps) {
+  const slots = createSlots({ ofNode: inlineFilesMax, ofCaller: inlineFilesPerCallerMax })
+  return (type: ReportType) => async (request: FastifyRequest, reply: FastifyReply) => {
+    const { format = 'json', cursor, limit: _, ...parameters } = request.query as Query
+    if (format === 'json') return
+    if (cursor !== undefined) throw badRequest('cursor', 'is for format=json: a file holds every row')
+    return sendReport(deps, slots, { request, reply, type, format, parameters })
+  }
+}
+
+type Wanted = {
+  request: FastifyRequest
+  reply: FastifyReply
+  type: ReportType
+  format: FileFormat
+  parameters: Record<string, unknown>
+}
+
+/** Makes the file while it is sent: rows are read no faster than the reader takes the bytes, and for a bounded time. */
+async function sendReport(deps: Deps, slots: Slots, { request, reply, type, format, parameters }: Wanted) {
+  const member = memberOf(request)
+  const report = await sources[type].prepare(deps.db, member, parameters, deps.clock())
+  const leave = slots.take(member.userId)
   let isSending = false
   try {
     await report.open(async ({ document }) => {
-      const bytes = Readable.from(
-        render(format, document, () => {}),
-        { objectMode: false },
-      )
+      const bytes = Readable.from(await begun(render(format, document, boundGarbage)), { objectMode: false })
       addAbortSignal(AbortSignal.timeout(inlineFileMilliseconds), bytes)
       isSending = true
       sendFile(reply, bytes, format, fileNameOf(type, document.id, format))
@@ -52,9 +54,22 @@ export async function answerFile(
     if (!isSending) throw error
     request.log.warn({ err: error }, 'a file was not sent to its end')
   } finally {
-    open.set(deps.db, (open.get(deps.db) ?? 1) - 1)
+    leave()
   }
   return reply
+}
+
+/** The same bytes, of which the first are there: what fails before them can still be answered as an error. */
+async function begun(bytes: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
+  const rest = bytes[Symbol.asyncIterator]()
+  const first = await rest.next()
+  return (async function* () {
+    try {
+      for (let next = first; next.done !== true; next = await rest.next()) yield next.value
+    } finally {
+      await rest.return?.()
+    }
+  })()
 }
 
 /** Sends bytes as a file to be saved, never to be shown by a browser as a page of ours. */

@@ -7,6 +7,8 @@ export type ReportDocument = {
   title: string
   generatedAt: Date
   facts: Fact[]
+  /** What every page says of the report, so that none can be taken for one of another: whose it is, of when, cut to what. */
+  pageHead: string[]
   tables: Table[]
 }
 

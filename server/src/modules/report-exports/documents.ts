@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 import { reportComponents } from '../reports/schema.ts'
-import type { Cell, Column, ColumnKind, Fact, ReportDocument, Row, Table } from './document.ts'
+import type { Cell, Column, ColumnKind, ReportDocument, Row, Table } from './document.ts'
 
 type Json = Record<string, unknown>
 /** JSON Schema, as far as it says how a value is shown. */
@@ -38,7 +38,11 @@ const omittedInPrint: Record<string, readonly string[]> = {
 const amounts = new Set(['currentValue', 'comparisonValue', 'sum', 'minimum', 'maximum'])
 
 /** The blocks of a report as tables, in the order and with the columns of its schema. */
-export function toDocument(schema: TSchema, { report, streams = {} }: ReportContent, facts: Fact[]): ReportDocument {
+export function toDocument(
+  schema: TSchema,
+  { report, streams = {} }: ReportContent,
+  { facts, pageHead }: Pick<ReportDocument, 'facts' | 'pageHead'>,
+): ReportDocument {
   const tables: Table[] = []
   for (const [name, property] of Object.entries((schema as Shape).properties ?? {})) {
     const rows = streams[name] ?? report[name]
@@ -50,6 +54,7 @@ export function toDocument(schema: TSchema, { report, streams = {} }: ReportCont
     title: titleOf(report.report.type),
     generatedAt: new Date(report.report.generatedAt),
     facts,
+    pageHead,
     tables,
   }
 }

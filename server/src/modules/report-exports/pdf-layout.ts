@@ -49,41 +49,38 @@ function breakWord(word: string, widths: Widths, size: number, width: number): s
   return pieces
 }
 
-export type Orientation = 'portrait' | 'landscape'
 /** Columns side by side, or, when there are too many for a page, each row as a block of labelled values. */
-export type Layout = { kind: 'columns'; orientation: Orientation; widths: number[] } | { kind: 'blocks' }
+export type Layout = { kind: 'columns'; widths: number[] } | { kind: 'blocks' }
 
 type Measured = Pick<Column, 'kind'> & { natural: number; header: number }
 
 /** A text column is not made narrower than this for the sake of the others, a column of figures not at all. */
 const textWidthMin = 58
 const timestampWidthMin = 46
-const figuresWidthMax = 120
-const textWidthMax = 190
+const figuresWidthMax = 150
+const textWidthMax = 210
+/** Columns that have room to spare are not drawn further apart than this, lest the eye loses its row. */
+const widenMax = 1.6
 /** A single row with more columns than this is read more easily as a block. */
 const singleRowColumnsMax = 4
 
 /**
  * How a table is set, from the widths that its first rows would like.
  *
- * @param pages the width between the margins of a page
+ * @param whole the width between the margins of a page
  */
-export function planLayout(columns: Measured[], pages: Record<Orientation, number>, isSingleRow: boolean): Layout {
+export function planLayout(columns: Measured[], whole: number, isSingleRow: boolean): Layout {
   if (isSingleRow && columns.length > singleRowColumnsMax) return { kind: 'blocks' }
   const wanted = columns.map(({ kind, natural, header }) =>
     Math.min(Math.max(natural, header), isNumeric(kind) ? figuresWidthMax : textWidthMax),
   )
-  for (const orientation of ['portrait', 'landscape'] as const) {
-    if (sum(wanted) <= pages[orientation]) {
-      return { kind: 'columns', orientation, widths: widen(wanted, pages[orientation]) }
-    }
-  }
+  if (sum(wanted) <= whole) return { kind: 'columns', widths: widen(wanted, whole) }
   const least = columns.map(({ kind, header }, i) => {
     if (isNumeric(kind)) return wanted[i]!
     return Math.min(wanted[i]!, Math.max(header, kind === 'timestamp' ? timestampWidthMin : textWidthMin))
   })
-  if (sum(least) > pages.landscape) return { kind: 'blocks' }
-  return { kind: 'columns', orientation: 'landscape', widths: narrow(wanted, least, pages.landscape) }
+  if (sum(least) > whole) return { kind: 'blocks' }
+  return { kind: 'columns', widths: narrow(wanted, least, whole) }
 }
 
 /** The widest columns give way first: all are cut to one width, as large as it may be, but none below its least. */
@@ -99,9 +96,9 @@ function narrow(wanted: number[], least: number[], whole: number): number[] {
   return cutTo(low)
 }
 
-/** Fills the page, so that tables end where the page does; what is over goes to everyone in proportion. */
+/** What is over goes to everyone in proportion, up to a bound. */
 function widen(widths: number[], whole: number): number[] {
-  const factor = whole / sum(widths)
+  const factor = Math.min(widenMax, whole / sum(widths))
   return widths.map((width) => width * factor)
 }
 

@@ -30,13 +30,16 @@ export type Sight = {
   seen_whole_vault: boolean | null
   seen_group_ids: string[] | null
   seen_shared_ids: string[] | null
+  /** `view <id>` and `edit <id>` of categories whose values they could read on whatever operation they see. */
+  seen_category_rights: string[] | null
 }
 
 /** One taking of an export: all that is written for it carries its number. */
 export type Taking = Pick<ReportExportRow, 'vault_id' | 'id' | 'attempt'>
 
 const columns = sql.raw(`vault_id, id, requester_id, report_type, format, parameters, state, percent, attempt, failure,
-  size_bytes, seen_whole_vault, seen_group_ids, seen_shared_ids, created_at, started_at, finished_at, expires_at`)
+  size_bytes, seen_whole_vault, seen_group_ids, seen_shared_ids,
+  seen_category_rights, created_at, started_at, finished_at, expires_at`)
 
 /** An export of the caller's own; that of anybody else is not there. */
 export async function findReportExport(
@@ -110,7 +113,7 @@ export async function renewLease(db: Db, taking: Taking, percent: number, now: D
 export async function insertChunk(db: Db, taking: Taking, position: number, bytes: Uint8Array): Promise<boolean> {
   const { numAffectedRows } = await sql`
     insert into report_export_chunks (vault_id, export_id, attempt, position, bytes)
-    select vault_id, id, attempt, ${position}, ${Buffer.from(bytes)} from report_exports where ${isOf(taking)}`.execute(
+    select vault_id, id, attempt, ${position}, ${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)} from report_exports where ${isOf(taking)}`.execute(
     db,
   )
   return numAffectedRows === 1n
@@ -124,7 +127,7 @@ export async function finishReportExport(
   const { numAffectedRows } = await sql`
     update report_exports set state = 'done', percent = 100, leased_until = null, size_bytes = ${sizeBytes},
       seen_whole_vault = ${sight.seen_whole_vault}, seen_group_ids = ${sight.seen_group_ids},
-      seen_shared_ids = ${sight.seen_shared_ids}, finished_at = ${now}, expires_at = ${expiryAfter(now)}
+      seen_shared_ids = ${sight.seen_shared_ids}, seen_category_rights = ${sight.seen_category_rights}, finished_at = ${now}, expires_at = ${expiryAfter(now)}
     where ${isOf(taking)}`.execute(trx)
   if (numAffectedRows !== 1n) return false
   await deleteChunks(trx, taking, 'other attempts')
@@ -177,12 +180,25 @@ export async function readSight(db: Db, member: Pick<Member, 'groupIds'>, scope:
     seen_whole_vault: isAdmin,
     seen_group_ids: member.groupIds,
     seen_shared_ids: isAdmin ? [] : await listSharedIds(db, scope),
+    seen_category_rights: isAdmin ? [] : await listCategoryRights(db, scope),
   }
 }
 
 async function listSharedIds(db: Db, scope: AddressScope): Promise<string[]> {
   const { rows } = await sql<{ address_id: string }>`${sharedAddressIds(allVisible(scope))}`.execute(db)
   return rows.map((row) => row.address_id)
+}
+
+/** What is for an operation's owner alone never changes for who it is, so it is not among them. */
+async function listCategoryRights(db: Db, { vaultId, asker }: AddressScope): Promise<string[]> {
+  const rightOf = (name: 'view' | 'edit') => sql`
+    select ${`${name} `} || c.id as name from operation_categories c
+    where c.vault_id = ${vaultId} and (${sql.ref(`c.${name}_scope`)} = 'vault_members'
+      or ${sql.ref(`c.${name}_scope`)} = 'restricted' and exists (
+        select from category_grants g where g.vault_id = c.vault_id and g.category_id = c.id
+          and ${sql.ref(`g.can_${name}`)} and g.subject = any(${asker.subjects}::text[])))`
+  const { rows } = await sql<{ name: string }>`${rightOf('view')} union all ${rightOf('edit')}`.execute(db)
+  return rows.map((row) => row.name)
 }
 
 const isOf = ({ vault_id, id, attempt }: Taking) =>

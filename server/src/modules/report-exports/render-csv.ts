@@ -9,7 +9,7 @@ import {
   type ReportDocument,
 } from './document.ts'
 
-const rowsPerLot = 500
+const rowsPerLot = 100
 const byteOrderMark = '\uFEFF'
 
 /**
@@ -31,23 +31,26 @@ export async function* renderCsv(document: ReportDocument, onRows: OnRows): Asyn
 }
 
 function toLines(lines: Cell[][], columns: Column[]): string {
-  return stringify(lines, {
-    record_delimiter: '\r\n',
-    escape_formulas: true,
-    cast: {
-      string: (text, { index }) => {
-        const column = columns[index]
-        const isNumber = column !== undefined && isNumeric(column.kind) && isPlainNumber(text)
-        return isNumber ? { value: text, escape_formulas: false } : defuseInside(text)
-      },
+  return stringify(
+    lines.map((cells) => cells.map((cell, i) => toText(cell, columns[i]))),
+    {
+      record_delimiter: '\r\n',
+      // Either character alone ends a line for some readers, and what follows would be a row of its own.
+      quoted_match: /[\r\n]/,
     },
-  })
+  )
+}
+
+function toText(cell: Cell, column: Column | undefined): string {
+  if (typeof cell !== 'string') return cell === null ? '' : String(cell)
+  return column !== undefined && isNumeric(column.kind) && isPlainNumber(cell) ? cell : defuse(cell)
 }
 
 /**
  * Where semicolons or tabs separate cells, as in many European settings, a cell of ours that holds one is opened as two,
  * and the second would be a formula.
  */
-function defuseInside(text: string): string {
-  return text.replace(/([;\t\r\n|])(?=[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g, "$1'")
+function defuse(text: string): string {
+  const inside = text.replace(/([;\t\r\n|])(?=[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g, "$1'")
+  return /^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/.test(inside) ? `'${inside}` : inside
 }

@@ -1,21 +1,23 @@
 import { type Column, inLots, isNumeric, type OnRows, type ReportDocument, type Row, type Table } from './document.ts'
 import { type Layout, planLayout, widthOf, wrap } from './pdf-layout.ts'
-import { leftEdge, openPages, type Pages, pageWidths } from './pdf-pages.ts'
+import { leftEdge, openPages, type Pages, pageWidth } from './pdf-pages.ts'
 import { toWinAnsi } from './win-ansi.ts'
 
 const rowsPerLot = 200
-const cell = { size: 7, lineHeight: 8.6, padX: 3, padY: 3 }
+const cell = { size: 7, lineHeight: 8.6, padX: 4, padY: 3 }
 const title = { size: 16, lineHeight: 22 }
 const heading = { size: 10.5, before: 16, after: 6 }
 const fact = { size: 8.5, lineHeight: 12, labelWidth: 104 }
+/** Rows that follow the first ones may have longer figures: room for so many digits more. */
+const spareDigits = 4
 /** Blocks of labelled values: so many side by side. */
-const block = { columns: 4, labelSize: 6.2, labelHeight: 8.5, size: 7.6, lineHeight: 9.4, gap: 10, after: 5 }
+const block = { columns: 6, labelSize: 6.2, labelHeight: 8.5, size: 7.6, lineHeight: 9.4, gap: 10, after: 5 }
 const gray = { label: 0.38, rule: 0.82, header: 0.93 }
 
 /**
- * PDF on A4: title and facts, then the tables, on a page as wide as they need; the header of a table is repeated on every
- * page, figures are aligned to the right, and whatever is too long is wrapped. The number of the page, how many there
- * are, and the id of the report stand below. Timestamps are shown to the second, in UTC.
+ * PDF on A4: title and facts, then the tables; the header of a table is repeated on every page, figures are aligned to the
+ * right, and whatever is too long is wrapped. Every page says above whose report it is, of when and cut to what, and
+ * below its number, how many there are, and the id of the report. Timestamps are shown to the second, in UTC.
  */
 export async function* renderPdf(
   document: ReportDocument,
@@ -23,12 +25,13 @@ export async function* renderPdf(
   { isCompressed = true }: { isCompressed?: boolean } = {},
 ): AsyncGenerator<Uint8Array> {
   const pages = openPages({
-    title: document.title,
-    footer: toWinAnsi(`${document.title} · Report ${document.id}`),
+    title: toWinAnsi(document.title),
+    pageHead: document.pageHead.map(toWinAnsi),
+    footer: toWinAnsi(`Report ${document.id} · generated at ${document.generatedAt.toISOString()}`),
     createdAt: document.generatedAt,
     isCompressed,
   })
-  pages.add('portrait')
+  pages.add()
   drawTop(pages, document)
   for (const table of document.tables) {
     for await (const count of drawTable(pages, table)) {
@@ -44,11 +47,11 @@ function drawTop(pages: Pages, document: ReportDocument): void {
   pages.moveDown(title.size)
   pages.text(leftEdge, pages.y(), toWinAnsi(document.title), { font: 'bold', size: title.size })
   pages.moveDown(title.lineHeight - title.size + 4)
-  const room = pageWidths.portrait - fact.labelWidth
+  const room = pageWidth - fact.labelWidth
   for (const { label, value } of document.facts) {
     const lines = wrap(toWinAnsi(value), pages.widths.regular, fact.size, room)
     for (const [i, line] of lines.entries()) {
-      if (pages.room() < fact.lineHeight) pages.add('portrait')
+      if (pages.room() < fact.lineHeight) pages.add()
       pages.moveDown(fact.lineHeight)
       if (i === 0) pages.text(leftEdge, pages.y(), toWinAnsi(label), { size: fact.size, gray: gray.label })
       pages.text(leftEdge + fact.labelWidth, pages.y(), line, { size: fact.size })
@@ -67,7 +70,7 @@ async function* drawTable(pages: Pages, table: Table): AsyncGenerator<number> {
     yield lot.length
   }
   if (setting !== undefined) return
-  startBelow(pages, name, 'portrait', 20)
+  startBelow(pages, name, 20)
   pages.moveDown(cell.lineHeight)
   pages.text(leftEdge, pages.y(), 'None.', { size: cell.size, gray: gray.label })
 }
@@ -79,9 +82,10 @@ function start(pages: Pages, name: string, columns: Column[], sample: Row[]) {
     )
     const words = toWinAnsi(label).split(' ')
     const header = Math.max(...words.map((word) => widthOf(word, pages.widths.bold, cell.size)))
-    return { kind, natural: widest + 2 * cell.padX, header: header + 2 * cell.padX }
+    const spare = isNumeric(kind) ? spareDigits * widthOf('0', pages.widths.regular, cell.size) : 0
+    return { kind, natural: widest + spare + 2 * cell.padX, header: header + 2 * cell.padX }
   })
-  const layout = planLayout(measured, pageWidths, sample.length === 1)
+  const layout = planLayout(measured, pageWidth, sample.length === 1)
   return {
     layout,
     drawRow: layout.kind === 'blocks' ? blockDrawer(pages, name, columns) : rowDrawer(pages, name, columns, layout),
@@ -89,9 +93,9 @@ function start(pages: Pages, name: string, columns: Column[], sample: Row[]) {
 }
 
 /** Puts the title of a table below what is there, or on a new page when less than `least` would fit under it. */
-function startBelow(pages: Pages, name: string, orientation: 'portrait' | 'landscape', least: number): void {
-  if (pages.orientation() !== orientation || pages.room() < heading.before + heading.size + heading.after + least) {
-    pages.add(orientation)
+function startBelow(pages: Pages, name: string, least: number): void {
+  if (pages.room() < heading.before + heading.size + heading.after + least) {
+    pages.add()
   } else {
     pages.moveDown(heading.before)
   }
@@ -108,8 +112,9 @@ function rowDrawer(
   pages: Pages,
   name: string,
   columns: Column[],
-  { orientation, widths }: Extract<Layout, { kind: 'columns' }>,
+  { widths }: Extract<Layout, { kind: 'columns' }>,
 ): (row: Row) => void {
+  const tableWidth = widths.reduce((sum, width) => sum + width, 0)
   const edges = widths.map((_, i) => leftEdge + widths.slice(0, i).reduce((sum, width) => sum + width, 0))
   const inner = widths.map((width) => width - 2 * cell.padX)
   const labels = columns.map(({ label, kind }, i) =>
@@ -131,18 +136,18 @@ function rowDrawer(
 
   function drawHeader(): void {
     const height = heightOf(Math.max(...labels.map((lines) => lines.length)))
-    pages.fill(leftEdge, pages.y(), pageWidths[orientation], height, gray.header)
+    pages.fill(leftEdge, pages.y(), tableWidth, height, gray.header)
     drawCells(labels, 'bold')
     pages.moveDown(height)
   }
 
   function turnPage(): void {
-    pages.add(orientation)
+    pages.add()
     drawHeading(pages, `${name} (continued)`)
     drawHeader()
   }
 
-  startBelow(pages, name, orientation, 60)
+  startBelow(pages, name, 60)
   drawHeader()
   return (row) => {
     let cells = columns.map(({ key, kind }, i) =>
@@ -163,7 +168,7 @@ function rowDrawer(
         'regular',
       )
       pages.moveDown(heightOf(drawn))
-      pages.rule(leftEdge, pages.y(), pageWidths[orientation], gray.rule)
+      pages.rule(leftEdge, pages.y(), tableWidth, gray.rule)
       if (drawn === lines) return
       cells = cells.map((cell) => cell.slice(drawn))
       lines -= drawn
@@ -174,14 +179,14 @@ function rowDrawer(
 
 /** Every row as values with their labels above them. */
 function blockDrawer(pages: Pages, name: string, columns: Column[]): (row: Row) => void {
-  const width = pageWidths.portrait / block.columns
+  const width = pageWidth / block.columns
   const inner = width - block.gap
   let isFirst = true
-  startBelow(pages, name, 'portrait', 60)
+  startBelow(pages, name, 60)
   return (row) => {
     if (!isFirst) {
       pages.moveDown(2)
-      pages.rule(leftEdge, pages.y(), pageWidths.portrait, gray.rule)
+      pages.rule(leftEdge, pages.y(), pageWidth, gray.rule)
       pages.moveDown(4)
     }
     isFirst = false
@@ -193,7 +198,7 @@ function blockDrawer(pages: Pages, name: string, columns: Column[]): (row: Row) 
           block.labelSize,
           inner,
         ),
-        lines: wrap(print(row[key] ?? null, kind) || toWinAnsi('–'), pages.widths.regular, block.size, inner),
+        lines: wrap(print(row[key] ?? null, kind), pages.widths.regular, block.size, inner),
       }))
       drawGroup(group)
     }
@@ -206,7 +211,7 @@ function blockDrawer(pages: Pages, name: string, columns: Column[]): (row: Row) 
       const lines = Math.max(...rest.map(({ lines }) => lines.length))
       const heightOf = (count: number) => labels * block.labelHeight + count * block.lineHeight + block.after
       if (pages.room() < heightOf(Math.min(lines, 3))) {
-        pages.add('portrait')
+        pages.add()
         drawHeading(pages, `${name} (continued)`)
       }
       const fitting = Math.max(1, Math.floor((pages.room() - heightOf(0)) / block.lineHeight))
@@ -228,8 +233,11 @@ function blockDrawer(pages: Pages, name: string, columns: Column[]): (row: Row) 
   }
 }
 
+/** Nothing is said to be there, so that an empty place is no fault of the page. */
+const absent = toWinAnsi('–')
+
 function print(value: string | number | null, kind: Column['kind']): string {
-  if (value === null) return ''
+  if (value === null || value === '') return absent
   if (kind === 'percent') return `${value} %`
   if (kind === 'timestamp') return String(value).slice(0, 19).replace('T', ' ')
   return toWinAnsi(String(value))

@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream'
+import { addAbortSignal, Readable } from 'node:stream'
 import { visibleScopeOf } from '../../access/address-scope.ts'
 import { memberOf } from '../../access/caller.ts'
 import type { Deps } from '../../deps.ts'
@@ -6,6 +6,12 @@ import { accepted, mutate } from '../../http/mutate.ts'
 import { type App, route } from '../../http/route.ts'
 import { Ref, VaultAndIdParams } from '../../http/schema.ts'
 import { conflict, forbidden, notFound } from '../../lib/errors.ts'
+import {
+  downloadBytesPerSecondMin,
+  downloadGraceMilliseconds,
+  downloadsMax,
+  downloadsPerCallerMax,
+} from '../../lib/limits.ts'
 import { checkParameters, orderReportExport } from './actions.ts'
 import { sendFile } from './answer.ts'
 import { type FileFormat, fileMediaTypes, fileNameOf } from './formats.ts'
@@ -13,11 +19,14 @@ import { toReportExport } from './present.ts'
 import { findChunk, findReportExport, type ReportExportRow, readSight } from './queries.ts'
 import { ReportExport, ReportExportCreation, ReportExportOrder, ReportTypeParams } from './schema.ts'
 import { seesAllOf } from './sight.ts'
+import { createSlots } from './slots.ts'
 import { sources } from './sources.ts'
 
 const tag = 'Reports'
 
 export function reportExportRoutes(app: App, deps: Deps): void {
+  const downloads = createSlots({ ofNode: downloadsMax, ofCaller: downloadsPerCallerMax })
+
   app.post(
     '/vaults/:code/reports/:type/exports',
     route({
@@ -88,12 +97,18 @@ export function reportExportRoutes(app: App, deps: Deps): void {
       if (!seesAllOf(row, await readSight(deps.db, member, visibleScopeOf(member)))) {
         throw forbidden('You may no longer see everything in this file; order it again')
       }
-      reply.header('content-length', row.size_bytes)
       const bytes = Readable.from(chunksOf(deps, row), { objectMode: false })
+      bytes.once('close', downloads.take(member.userId))
+      addAbortSignal(AbortSignal.timeout(downloadMilliseconds(Number(row.size_bytes))), bytes)
+      reply.header('content-length', row.size_bytes)
       return sendFile(reply, bytes, row.format, fileNameOf(row.report_type, row.id, row.format))
     },
   )
 }
+
+/** How long a reader may take: so slow that a file holds its slot for ever is nobody who wants it. */
+const downloadMilliseconds = (sizeBytes: number) =>
+  downloadGraceMilliseconds + Math.ceil((1_000 * sizeBytes) / downloadBytesPerSecondMin)
 
 /** One chunk at a time, so that a slow reader costs no more memory than a quick one. */
 async function* chunksOf({ db }: Deps, row: ReportExportRow): AsyncGenerator<Buffer> {

@@ -3,6 +3,7 @@ import type { Deps } from '../../deps.ts'
 import { AppError } from '../../lib/errors.ts'
 import { exportAttemptsMax, exportBytesMax, exportChunkBytes, exportHeartbeatMilliseconds } from '../../lib/limits.ts'
 import { render } from './formats.ts'
+import { boundGarbage } from './garbage.ts'
 import {
   failReportExport,
   findRequester,
@@ -14,6 +15,7 @@ import {
   renewLease,
   takeReportExport,
 } from './queries.ts'
+import { eitherSight } from './sight.ts'
 import { sources } from './sources.ts'
 
 /** Makes the files that were ordered, one after the other, until none waits or `signal` says to stop. */
@@ -53,10 +55,14 @@ async function makeFile(deps: Deps, taken: ReportExportRow, watch: Watch): Promi
   const requester = await findRequester(deps.db, taken.vault_id, taken.requester_id)
   if (requester === null) throw new AppError(403, 'You are not a member of this vault')
   const report = await sources[taken.report_type].prepare(deps.db, requester, taken.parameters, deps.clock())
-  const sight = await readSight(deps.db, requester, report.request.scope)
+  const { scope } = report.request
+  const before = await readSight(deps.db, requester, scope)
   return report.open(async ({ document, totalRows }) => {
+    // The snapshot was taken between the two.
+    const sight = eitherSight(before, await readSight(deps.db, requester, scope))
     let written = 0
     const bytes = render(taken.format, document, (count) => {
+      boundGarbage()
       written += count
       watch.percent = Math.min(99, Math.floor((100 * written) / Math.max(1, totalRows)))
     })
@@ -75,7 +81,7 @@ async function storeChunks(
 ): Promise<number | null> {
   let position = 0
   let sizeBytes = 0
-  for await (const chunk of inChunks(bytes, exportChunkBytes)) {
+  for await (const chunk of inChunks(until(watch, bytes), exportChunkBytes)) {
     sizeBytes += chunk.length
     if (sizeBytes > exportBytesMax) {
       throw new AppError(400, `The file is larger than ${exportBytesMax} bytes; choose a shorter interval`)
@@ -86,20 +92,30 @@ async function storeChunks(
   return watch.isStopped() ? null : sizeBytes
 }
 
+/** Ends when the making is to stop, not only when the next chunk is full. */
+async function* until(watch: Watch, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const part of bytes) {
+    if (watch.isStopped()) return
+    yield part
+  }
+}
+
+/** Chunks of `size` bytes, each in the same memory: one is done with before the next is asked for. */
 async function* inChunks(bytes: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
-  let parts: Uint8Array[] = []
+  const chunk = new Uint8Array(size)
   let length = 0
   for await (const part of bytes) {
-    parts.push(part)
-    length += part.length
-    if (length < size) continue
-    const whole = Buffer.concat(parts)
-    const cut = length - (length % size)
-    for (let start = 0; start < cut; start += size) yield whole.subarray(start, start + size)
-    parts = cut < length ? [Buffer.from(whole.subarray(cut))] : []
-    length -= cut
+    for (let start = 0; start < part.length; ) {
+      const piece = part.subarray(start, start + size - length)
+      chunk.set(piece, length)
+      length += piece.length
+      start += piece.length
+      if (length < size) continue
+      yield chunk
+      length = 0
+    }
   }
-  if (length > 0) yield Buffer.concat(parts)
+  if (length > 0) yield chunk.subarray(0, length)
 }
 
 /** What the requester did wrong is told and final; anything else is tried again a few times. */

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import type { Sight } from './queries.ts'
+import { eitherSight, seesAllOf } from './sight.ts'
+
+const member = (parts: Partial<Sight> = {}): Sight => ({
+  seen_whole_vault: false,
+  seen_group_ids: ['clerks'],
+  seen_shared_ids: ['a', 'b'],
+  seen_category_rights: ['view payroll'],
+  ...parts,
+})
+const admin = member({ seen_whole_vault: true, seen_shared_ids: [], seen_category_rights: [] })
+const nobody: Sight = {
+  seen_whole_vault: null,
+  seen_group_ids: null,
+  seen_shared_ids: null,
+  seen_category_rights: null,
+}
+
+describe('what somebody still sees', () => {
+  it.each<[string, Sight, Sight, boolean]>([
+    ['the same', member(), member(), true],
+    ['more', member(), member({ seen_shared_ids: ['c', 'b', 'a'], seen_group_ids: ['clerks', 'board'] }), true],
+    ['one address less', member(), member({ seen_shared_ids: ['a'] }), false],
+    ['other addresses', member(), member({ seen_shared_ids: ['a', 'c'] }), false],
+    ['one group less', member(), member({ seen_group_ids: [] }), false],
+    ['one category less', member(), member({ seen_category_rights: [] }), false],
+    ['administrator then and now', admin, { ...admin, seen_group_ids: [] }, true],
+    ['administrator no more', admin, member(), false],
+    ['administrator by now', member(), { ...admin, seen_group_ids: [] }, true],
+    ['a file of which nobody knows', nobody, admin, false],
+    ['nothing, then and now', member({ seen_shared_ids: [] }), member({ seen_shared_ids: [] }), true],
+  ])('%s', (_, made, now, sees) => {
+    expect(seesAllOf(made, now)).toBe(sees)
+  })
+
+  it('what came or went while the report was read counts as seen', () => {
+    const either = eitherSight(member({ seen_shared_ids: ['a'] }), member({ seen_shared_ids: ['a', 'b'] }))
+    expect(either.seen_shared_ids).toEqual(['a', 'b'])
+    expect(seesAllOf(either, member({ seen_shared_ids: ['a'] }))).toBe(false)
+    expect(seesAllOf(either, member({ seen_shared_ids: ['b'] }))).toBe(false)
+    expect(eitherSight(member(), admin).seen_whole_vault).toBe(true)
+  })
+})
