@@ -349,11 +349,19 @@ describe('T23 a node that dies', () => {
       wake = resolve
     })
     bench.test.clock.advance(61_000)
+    let isAsleep = false
     const sleeper = deliverDueTransfers(
       bench.test.deps,
-      withCalls((honest) => ({ submitTransfer: (order) => asleep.then(() => honest.submitTransfer(order)) })),
+      withCalls((honest) => ({
+        submitTransfer: (order) => {
+          isAsleep = true
+          return asleep.then(() => honest.submitTransfer(order))
+        },
+      })),
     )
-    await expect.poll(() => phaseOf(id)).toBe('submitting')
+    // It claims the transfer before it is at the door of the wallet service.
+    await expect.poll(() => isAsleep).toBe(true)
+    expect(await phaseOf(id)).toBe('submitting')
     bench.test.clock.advance(61_000)
     await deliverDueTransfers(otherNode.deps)
     bench.vault.wallet.confirm(id)
