@@ -7,9 +7,10 @@ update ledger_accounts a set last_entry_at = (
   select max(e.created_at) from ledger_entries e where a.number in (e.debit_account, e.credit_account)
 ) where a.address_id <> '';
 
--- The sequence leads, so that every entry is appended: by vault, the pages of this index would stay half empty.
+-- One sequence counts the entries of all vaults, so that every entry is appended: by vault, the pages of this index would
+-- stay half empty, and the vault would be half of it.
 alter table ledger_entries drop constraint ledger_entries_pkey;
-alter table ledger_entries add primary key (sequence, vault_id);
+alter table ledger_entries add primary key (sequence);
 
 -- Within an account the time never runs backwards, so this is the order of the sequence too: a statement, its bounds and
 -- the balance at a time are each one range.
