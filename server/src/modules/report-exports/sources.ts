@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import type { Static, TSchema } from 'typebox'
 import type { Member } from '../../access/caller.ts'
 import type { Db, Trx } from '../../db/client.ts'
-import { badRequest } from '../../lib/errors.ts'
 import {
   composeStatementHead,
   readStatementHead,
@@ -11,12 +10,12 @@ import {
   streamStatementLines,
 } from '../reports/account-statement.ts'
 import { buildApprovalActivity } from '../reports/approval-activity.ts'
-import { exceptionKinds } from '../reports/blocks/data-quality.ts'
 import { buildActivity } from '../reports/build-activity.ts'
 import { buildAssetMovement } from '../reports/build-asset-movement.ts'
 import { buildCategoryAnalytics } from '../reports/category-analytics.ts'
 import { buildExceptions, type ExceptionsRequest, toException } from '../reports/exceptions.ts'
-import { listOf, type ReportRequest, readActivityRequest, readFilteredRequest } from '../reports/request.ts'
+import { prepare } from '../reports/prepare.ts'
+import type { ReportRequest } from '../reports/request.ts'
 import {
   AccountStatementQuery,
   AccountStatementReport,
@@ -37,13 +36,6 @@ import {
   TransactionActivityReport,
 } from '../reports/schema.ts'
 import { inSnapshot } from '../reports/snapshot.ts'
-import {
-  requireAddress,
-  requireCounterparty,
-  requireCounterpartyGroup,
-  requireFolder,
-  requireKnownFields,
-} from '../reports/subjects.ts'
 import type { ReportDocument } from './document.ts'
 import { type ReportContent, toDocument } from './documents.ts'
 import { toFacts } from './facts.ts'
@@ -86,100 +78,50 @@ export const sources: Record<ReportType, Source> = {
   address_activity: source(
     AddressActivityQuery,
     AddressActivityReport,
-    async (db, member, query, now) => {
-      const { addressId, folderId } = query
-      if ((addressId === undefined) === (folderId === undefined)) {
-        throw badRequest('addressId', 'exactly one of addressId and folderId must be given')
-      }
-      const request = readActivityRequest('address_activity', member, query, now)
-      if (addressId !== undefined) await requireAddress(db, request.scope, addressId)
-      if (folderId !== undefined) await requireFolder(db, request.scope, folderId)
-      await requireKnownFields(db, request.filter)
-      return request
-    },
+    prepare.address_activity,
     readWhole(buildActivity),
   ),
   counterparty_activity: source(
     CounterpartyActivityQuery,
     CounterpartyActivityReport,
-    async (db, member, query, now) => {
-      const request = readActivityRequest('counterparty_activity', member, query, now)
-      await requireCounterparty(db, request.scope, query.counterpartyId)
-      await requireKnownFields(db, request.filter)
-      return request
-    },
+    prepare.counterparty_activity,
     readWhole(buildActivity),
   ),
   counterparty_group_activity: source(
     CounterpartyGroupActivityQuery,
     CounterpartyGroupActivityReport,
-    async (db, member, query, now) => {
-      const request = readActivityRequest('counterparty_group_activity', member, query, now)
-      await requireCounterpartyGroup(db, request.scope, query.counterpartyGroupId)
-      await requireKnownFields(db, request.filter)
-      return request
-    },
+    prepare.counterparty_group_activity,
     readWhole(buildActivity),
   ),
   transaction_activity: source(
     TransactionActivityQuery,
     TransactionActivityReport,
-    async (db, member, query, now) => {
-      const request = readActivityRequest('transaction_activity', member, query, now)
-      await requireKnownFields(db, request.filter)
-      return request
-    },
+    prepare.transaction_activity,
     readWhole(buildActivity),
   ),
   asset_movement: source(
     TransactionActivityQuery,
     AssetMovementReport,
-    async (db, member, query, now) => {
-      const request = readActivityRequest('asset_movement', member, query, now)
-      await requireKnownFields(db, request.filter)
-      return request
-    },
+    prepare.asset_movement,
     readWhole(buildAssetMovement),
   ),
-  account_statement: source(
-    AccountStatementQuery,
-    AccountStatementReport,
-    async (db, member, query, now) => {
-      const request = readFilteredRequest('account_statement', member, query, now)
-      await requireAddress(db, request.scope, query.addressId)
-      await requireKnownFields(db, request.filter)
-      return { ...request, addressId: query.addressId, tokenId: query.tokenId }
-    },
-    readStatement,
-  ),
+  account_statement: source(AccountStatementQuery, AccountStatementReport, prepare.account_statement, readStatement),
   operations_exceptions: source(
     OperationsExceptionsQuery,
     OperationsExceptionsReport,
-    async (db, member, query, now) => {
-      const request = readFilteredRequest('operations_exceptions', member, query, now)
-      await requireKnownFields(db, request.filter)
-      return { ...request, kinds: readKinds(listOf('exceptions', query.exceptions)) }
-    },
+    prepare.operations_exceptions,
     readExceptions,
   ),
   approval_activity: source(
     ApprovalActivityQuery,
     ApprovalActivityReport,
-    async (db, member, query, now) => {
-      const request = readFilteredRequest('approval_activity', member, query, now)
-      await requireKnownFields(db, request.filter)
-      return request
-    },
+    prepare.approval_activity,
     readWhole(buildApprovalActivity),
   ),
   category_analytics: source(
     CategoryAnalyticsQuery,
     CategoryAnalyticsReport,
-    async (db, member, query, now) => {
-      const request = readFilteredRequest('category_analytics', member, query, now)
-      await requireKnownFields(db, request.filter)
-      return { ...request, categoryKey: query.categoryKey }
-    },
+    prepare.category_analytics,
     readWhole(buildCategoryAnalytics),
   ),
 }
@@ -267,14 +209,4 @@ async function readExceptions<Result>(
 
   const counted = request.kinds.reduce((sum, kind) => sum + report.dataQuality[kind], 0)
   return use({ report, streams: { items: operations() }, totalRows: counted + report.accountDifferences.length + 1 })
-}
-
-/** @throws 400 for a figure that does not exist */
-function readKinds(names: string[] | null): ExceptionsRequest['kinds'] {
-  if (names === null) return exceptionKinds
-  return names.map((name) => {
-    const kind = exceptionKinds.find((known) => known === name)
-    if (kind === undefined) throw badRequest('exceptions', `must be of ${exceptionKinds.join(', ')}`)
-    return kind
-  })
 }

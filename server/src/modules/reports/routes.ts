@@ -3,17 +3,15 @@ import type { Deps } from '../../deps.ts'
 import { type App, route } from '../../http/route.ts'
 import { Ref, VaultParams } from '../../http/schema.ts'
 import { encodeCursor, pageOf, toPage } from '../../lib/cursor.ts'
-import { badRequest } from '../../lib/errors.ts'
 import { fileAnswers } from '../report-exports/answer.ts'
 import { fileMediaTypes } from '../report-exports/formats.ts'
 import { buildAccountStatement } from './account-statement.ts'
 import { buildApprovalActivity } from './approval-activity.ts'
-import { type ExceptionKind, exceptionKinds } from './blocks/data-quality.ts'
 import { buildActivity } from './build-activity.ts'
 import { buildAssetMovement } from './build-asset-movement.ts'
 import { buildCategoryAnalytics } from './category-analytics.ts'
 import { buildExceptions, toException } from './exceptions.ts'
-import { listOf, readActivityRequest, readFilteredRequest } from './request.ts'
+import { prepare } from './prepare.ts'
 import {
   AccountStatementQuery,
   AccountStatementReport,
@@ -33,13 +31,6 @@ import {
   TransactionActivityQuery,
   TransactionActivityReport,
 } from './schema.ts'
-import {
-  requireAddress,
-  requireCounterparty,
-  requireCounterpartyGroup,
-  requireFolder,
-  requireKnownFields,
-} from './subjects.ts'
 
 const tag = 'Reports'
 
@@ -64,15 +55,7 @@ export function reportRoutes(app: App, deps: Deps): void {
       preHandler: asFile('address_activity'),
     },
     async (request) => {
-      const { query } = request
-      const { addressId, folderId } = query
-      if ((addressId === undefined) === (folderId === undefined)) {
-        throw badRequest('addressId', 'exactly one of addressId and folderId must be given')
-      }
-      const wanted = readActivityRequest('address_activity', memberOf(request), query, deps.clock())
-      if (addressId !== undefined) await requireAddress(deps.db, wanted.scope, addressId)
-      if (folderId !== undefined) await requireFolder(deps.db, wanted.scope, folderId)
-      await requireKnownFields(deps.db, wanted.filter)
+      const wanted = await prepare.address_activity(deps.db, memberOf(request), request.query, deps.clock())
       return buildActivity(deps.db, wanted)
     },
   )
@@ -94,9 +77,7 @@ export function reportRoutes(app: App, deps: Deps): void {
       preHandler: asFile('counterparty_activity'),
     },
     async (request) => {
-      const wanted = readActivityRequest('counterparty_activity', memberOf(request), request.query, deps.clock())
-      await requireCounterparty(deps.db, wanted.scope, request.query.counterpartyId)
-      await requireKnownFields(deps.db, wanted.filter)
+      const wanted = await prepare.counterparty_activity(deps.db, memberOf(request), request.query, deps.clock())
       return buildActivity(deps.db, wanted)
     },
   )
@@ -119,9 +100,7 @@ export function reportRoutes(app: App, deps: Deps): void {
       preHandler: asFile('counterparty_group_activity'),
     },
     async (request) => {
-      const wanted = readActivityRequest('counterparty_group_activity', memberOf(request), request.query, deps.clock())
-      await requireCounterpartyGroup(deps.db, wanted.scope, request.query.counterpartyGroupId)
-      await requireKnownFields(deps.db, wanted.filter)
+      const wanted = await prepare.counterparty_group_activity(deps.db, memberOf(request), request.query, deps.clock())
       return buildActivity(deps.db, wanted)
     },
   )
@@ -143,8 +122,7 @@ export function reportRoutes(app: App, deps: Deps): void {
       preHandler: asFile('transaction_activity'),
     },
     async (request) => {
-      const wanted = readActivityRequest('transaction_activity', memberOf(request), request.query, deps.clock())
-      await requireKnownFields(deps.db, wanted.filter)
+      const wanted = await prepare.transaction_activity(deps.db, memberOf(request), request.query, deps.clock())
       return buildActivity(deps.db, wanted)
     },
   )
@@ -167,8 +145,7 @@ export function reportRoutes(app: App, deps: Deps): void {
       preHandler: asFile('asset_movement'),
     },
     async (request) => {
-      const wanted = readActivityRequest('asset_movement', memberOf(request), request.query, deps.clock())
-      await requireKnownFields(deps.db, wanted.filter)
+      const wanted = await prepare.asset_movement(deps.db, memberOf(request), request.query, deps.clock())
       return buildAssetMovement(deps.db, wanted)
     },
   )
@@ -191,13 +168,8 @@ export function reportRoutes(app: App, deps: Deps): void {
       preHandler: asFile('account_statement'),
     },
     async (request) => {
-      const { query } = request
-      const { addressId, tokenId } = query
-      const read = readFilteredRequest('account_statement', memberOf(request), query, deps.clock())
-      await requireAddress(deps.db, read.scope, addressId)
-      await requireKnownFields(deps.db, read.filter)
-      const page = pageOf(query)
-      const { last, ...statement } = await buildAccountStatement(deps.db, { ...read, addressId, tokenId }, page)
+      const wanted = await prepare.account_statement(deps.db, memberOf(request), request.query, deps.clock())
+      const { last, ...statement } = await buildAccountStatement(deps.db, wanted, pageOf(request.query))
       return { ...statement, nextCursor: last === null ? null : encodeCursor(last) }
     },
   )
@@ -218,12 +190,9 @@ export function reportRoutes(app: App, deps: Deps): void {
       preHandler: asFile('operations_exceptions'),
     },
     async (request) => {
-      const { query } = request
-      const read = readFilteredRequest('operations_exceptions', memberOf(request), query, deps.clock())
-      const kinds = readKinds(listOf('exceptions', query.exceptions))
-      await requireKnownFields(deps.db, read.filter)
-      const page = pageOf(query)
-      const { rows, ...report } = await buildExceptions(deps.db, { ...read, kinds }, page)
+      const wanted = await prepare.operations_exceptions(deps.db, memberOf(request), request.query, deps.clock())
+      const page = pageOf(request.query)
+      const { rows, ...report } = await buildExceptions(deps.db, wanted, page)
       const position = (row: (typeof rows)[number]) => ({ createdAt: row.created_at, id: row.id })
       return { ...report, ...toPage(rows, page.limit, position, toException) }
     },
@@ -245,9 +214,8 @@ export function reportRoutes(app: App, deps: Deps): void {
       preHandler: asFile('approval_activity'),
     },
     async (request) => {
-      const read = readFilteredRequest('approval_activity', memberOf(request), request.query, deps.clock())
-      await requireKnownFields(deps.db, read.filter)
-      return buildApprovalActivity(deps.db, read)
+      const wanted = await prepare.approval_activity(deps.db, memberOf(request), request.query, deps.clock())
+      return buildApprovalActivity(deps.db, wanted)
     },
   )
 
@@ -269,19 +237,8 @@ export function reportRoutes(app: App, deps: Deps): void {
       preHandler: asFile('category_analytics'),
     },
     async (request) => {
-      const { categoryKey } = request.query
-      const read = readFilteredRequest('category_analytics', memberOf(request), request.query, deps.clock())
-      await requireKnownFields(deps.db, read.filter)
-      return buildCategoryAnalytics(deps.db, { ...read, categoryKey })
+      const wanted = await prepare.category_analytics(deps.db, memberOf(request), request.query, deps.clock())
+      return buildCategoryAnalytics(deps.db, wanted)
     },
   )
-}
-
-function readKinds(names: string[] | null): readonly ExceptionKind[] {
-  if (names === null) return exceptionKinds
-  return names.map((name) => {
-    const kind = exceptionKinds.find((known) => known === name)
-    if (kind === undefined) throw badRequest('exceptions', `must be of ${exceptionKinds.join(', ')}`)
-    return kind
-  })
 }
