@@ -1,6 +1,6 @@
 import { type Html, html } from '../lib/html.ts'
 
-type Message = { subject: string; text: string; html: string }
+export type Message = { subject: string; text: string; html: string }
 
 export function magicLinkMessage({ link, ttlMinutes }: { link: string; ttlMinutes: number }): Message {
   return toMessage({
@@ -54,6 +54,25 @@ export function decidedMessage({ subject, vaultName, status, link }: Waiting & {
     button: 'Open Strongroom',
     link,
     closing: 'You can switch these mails off in your profile.',
+  })
+}
+
+export function rulesChangedMessage({
+  vaultName,
+  changes,
+  link,
+}: {
+  vaultName: string
+  changes: string[]
+  link: string
+}): Message {
+  return toMessage({
+    subject: `The rules of ${vaultName} were changed`,
+    lines: [`In the vault ${vaultName} the rules about who may do what were changed:`, ...changes],
+    button: 'Open Strongroom',
+    link,
+    closing:
+      'You get this mail because you administer the vault, or vote in it, or because it concerns you; it cannot be switched off. If you did not expect this, ask who made the change and read the audit record of the vault.',
   })
 }
 

@@ -7,6 +7,7 @@ import { newId } from '../../lib/ids.ts'
 import { newSecret, sha256 } from '../../lib/secrets.ts'
 import { insertAuditRecord } from '../audit/record.ts'
 import { insertMemberships } from '../policies/memberships.ts'
+import { recordRuleChange } from '../policies/rule-change.ts'
 import { findInvitation, type InvitationRow, listInvitableGroups } from './queries.ts'
 import type { CreateInvitation } from './schema.ts'
 
@@ -58,7 +59,7 @@ export async function createInvitation(
       })),
     )
     .execute()
-  await insertAuditRecord(trx, {
+  await recordRuleChange(trx, {
     vaultId,
     actorId: caller.userId,
     action: 'invitation.created',

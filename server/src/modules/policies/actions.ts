@@ -2,7 +2,6 @@ import type { Trx } from '../../db/client.ts'
 import { violates } from '../../db/transaction.ts'
 import { conflict, type FieldFault, faulty } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
-import { insertAuditRecord } from '../audit/record.ts'
 import { changedFields } from './changes.ts'
 import type { Rule } from './decision.ts'
 import {
@@ -29,6 +28,7 @@ import {
   lockForAdministrator,
   type PolicyRow,
 } from './queries.ts'
+import { recordRuleChange } from './rule-change.ts'
 import { assertWritable } from './standing.ts'
 
 /** @throws 400 naming every fault, 409 when the vault has a policy of that code */
@@ -62,6 +62,7 @@ export async function createPolicy(
     action: 'policy.created',
     policyId: id,
     details: { groupId, after: draft },
+    voters: votersOf(draft, groupId),
     now,
   })
   return (await findPolicy(trx, id, actorId))!
@@ -96,7 +97,15 @@ export async function updatePolicy(
     await trx.deleteFrom('policy_approvers').where('vault_id', '=', vaultId).where('policy_id', '=', id).execute()
     await insertApprovers(trx, { vaultId, policyId: id, approvers: change.approvers, now })
   }
-  await record(trx, { vaultId, actorId, action: 'policy.updated', policyId: id, details: changes, now })
+  await record(trx, {
+    vaultId,
+    actorId,
+    action: 'policy.updated',
+    policyId: id,
+    details: changes,
+    voters: [...votersOf(before, policy.groupId), ...votersOf(after, policy.groupId)],
+    now,
+  })
   return (await findPolicy(trx, id, actorId))!
 }
 
@@ -106,8 +115,16 @@ export async function deletePolicy(trx: Trx, order: { id: string; actorId: strin
   const policy = await getPolicyToWrite(trx, id, actorId)
   const { vaultId, groupId } = policy
   await trx.deleteFrom('policies').where('vault_id', '=', vaultId).where('id', '=', id).execute()
-  const details = { groupId, before: draftOfRow(policy) }
-  await record(trx, { vaultId, actorId, action: 'policy.deleted', policyId: id, details, now })
+  const before = draftOfRow(policy)
+  await record(trx, {
+    vaultId,
+    actorId,
+    action: 'policy.deleted',
+    policyId: id,
+    details: { groupId, before },
+    voters: votersOf(before, groupId),
+    now,
+  })
 }
 
 async function getPolicyToWrite(trx: Trx, id: string, actorId: string): Promise<PolicyRow> {
@@ -249,9 +266,20 @@ type PolicyEvent = {
   action: string
   policyId: string
   details: Record<string, unknown>
+  /** Who votes under the policy, or did until now. */
+  voters: Voters
   now: Date
 }
 
-async function record(trx: Trx, { policyId, ...event }: PolicyEvent): Promise<void> {
-  await insertAuditRecord(trx, { ...event, targetType: 'policy', targetId: policyId })
+async function record(trx: Trx, { policyId, voters, ...event }: PolicyEvent): Promise<void> {
+  const userIds = voters.flatMap(({ userId }) => userId ?? [])
+  const groupIds = voters.flatMap(({ groupId }) => groupId ?? [])
+  await recordRuleChange(trx, { ...event, targetType: 'policy', targetId: policyId }, { userIds, groupIds })
+}
+
+type Voters = Pick<ApproverDraft, 'userId' | 'groupId'>[]
+
+/** Where a policy that asks for votes names nobody, its group votes. */
+function votersOf({ approvers, approvalThreshold }: PolicyDraft, groupId: string): Voters {
+  return approvers.length === 0 && approvalThreshold > 0 ? [{ groupId }] : approvers
 }

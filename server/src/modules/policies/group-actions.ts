@@ -3,7 +3,6 @@ import type { Trx } from '../../db/client.ts'
 import { violates } from '../../db/transaction.ts'
 import { conflict, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
-import { insertAuditRecord } from '../audit/record.ts'
 import { changedFields } from './changes.ts'
 import {
   findGroup,
@@ -13,6 +12,7 @@ import {
   lockForAdministrator,
   type MembershipRow,
 } from './queries.ts'
+import { recordRuleChange } from './rule-change.ts'
 import type { CreatePolicyGroup, UpdatePolicyGroup } from './schema.ts'
 import { assertWritable } from './standing.ts'
 import { administratorsCode, everyoneCode } from './system-groups.ts'
@@ -104,8 +104,9 @@ export async function deletePolicyGroup(trx: Trx, order: { id: string; actorId: 
   if (uses.isSelected) throw conflict('A rule of a policy names the group; change it first')
   await trx.deleteFrom('policy_groups').where('vault_id', '=', group.vaultId).where('id', '=', id).execute()
   const { vaultId, code, name, memberships } = group
-  const details = { before: { code, name, userIds: memberships.map(({ userId }) => userId) } }
-  await record(trx, { vaultId, actorId, action: 'policy_group.deleted', groupId: id, details, now })
+  const userIds = memberships.map(({ userId }) => userId)
+  const details = { before: { code, name, userIds } }
+  await record(trx, { vaultId, actorId, action: 'policy_group.deleted', groupId: id, details, userIds, now })
 }
 
 /** @throws 409 for `everyone`, which stores no members, and for someone who is in the group already */
@@ -126,7 +127,7 @@ export async function addMember(
     .executeTakeFirst()
   if (inserted === undefined) throw conflict('This user is in the group already')
   const details = { groupCode: group.code, userId }
-  await record(trx, { vaultId, actorId, action: 'membership.added', groupId, details, now })
+  await record(trx, { vaultId, actorId, action: 'membership.added', groupId, details, userIds: [userId], now })
   return membership
 }
 
@@ -153,7 +154,7 @@ export async function removeMember(
     .where('user_id', '=', userId)
     .execute()
   const details = { groupCode: group.code, userId }
-  await record(trx, { vaultId, actorId, action: 'membership.removed', groupId, details, now })
+  await record(trx, { vaultId, actorId, action: 'membership.removed', groupId, details, userIds: [userId], now })
 }
 
 async function getGroupToWrite(trx: Trx, id: string, actorId: string): Promise<GroupRow> {
@@ -184,9 +185,11 @@ type GroupEvent = {
   action: string
   groupId: string
   details: Record<string, unknown>
+  /** Who is in the group from now on, or was until now. */
+  userIds?: string[]
   now: Date
 }
 
-async function record(trx: Trx, { groupId, ...event }: GroupEvent): Promise<void> {
-  await insertAuditRecord(trx, { ...event, targetType: 'policy_group', targetId: groupId })
+async function record(trx: Trx, { groupId, userIds, ...event }: GroupEvent): Promise<void> {
+  await recordRuleChange(trx, { ...event, targetType: 'policy_group', targetId: groupId }, { userIds })
 }

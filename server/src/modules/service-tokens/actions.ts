@@ -6,6 +6,7 @@ import { newId } from '../../lib/ids.ts'
 import { newSecret, sha256 } from '../../lib/secrets.ts'
 import { insertAuditRecord } from '../audit/record.ts'
 import { insertMemberships } from '../policies/memberships.ts'
+import { recordRuleChange } from '../policies/rule-change.ts'
 import { everyoneCode } from '../policies/system-groups.ts'
 import { disableUser, insertServiceUser } from '../users/actions.ts'
 import { listGroupsOfVault, type ServiceTokenRow, serviceTokenColumns } from './queries.ts'
@@ -46,7 +47,7 @@ export async function createServiceToken(
     })
     .returning(serviceTokenColumns)
     .executeTakeFirstOrThrow()
-  await insertAuditRecord(trx, {
+  await recordRuleChange(trx, {
     vaultId,
     actorId: member.userId,
     action: 'service_token.created',
