@@ -12,6 +12,8 @@ export const feedMergedRangesMax = 32
 /** Rows that are gathered at once from the ranges with the newest rows, and how often that is done for one page. */
 export const feedGatheredRows = 100
 export const feedGatheringsMax = 5
+/** Rows of the vault that are looked through for a page of many ranges, before each of them is asked. */
+export const feedSiftedRows = 4_000
 /** Ranges that are gathered for a filter; for more than that, the rows of the vault are filtered. */
 export const feedGatheredRangesMax = 1_000
 

@@ -8,6 +8,8 @@ export type FeedCost = {
   milliseconds: number
   seqScans: string[]
   indexes: string[]
+  /** Rows read along each index that was used. */
+  rowsOf: Record<string, number>
   statements: number
 }
 
@@ -30,7 +32,14 @@ export function createCostMeter(url: string) {
     async measure<Result>(read: (db: Db) => Promise<Result>): Promise<{ result: Result; cost: FeedCost }> {
       ran.length = 0
       const result = await read(db)
-      const cost: FeedCost = { buffers: 0, milliseconds: 0, seqScans: [], indexes: [], statements: ran.length }
+      const cost: FeedCost = {
+        buffers: 0,
+        milliseconds: 0,
+        seqScans: [],
+        indexes: [],
+        rowsOf: {},
+        statements: ran.length,
+      }
       const client = await pool.connect()
       try {
         for (const { sql, parameters } of [...ran]) {
@@ -73,7 +82,10 @@ function add(cost: FeedCost, rows: Explained): void {
   cost.milliseconds += milliseconds
   for (const node of nodesOf(plan)) {
     if (node['Node Type'] === 'Seq Scan') cost.seqScans.push(String(node['Relation Name']))
-    if (node['Index Name'] !== undefined) cost.indexes.push(String(node['Index Name']))
+    if (node['Index Name'] === undefined) continue
+    const index = String(node['Index Name'])
+    cost.indexes.push(index)
+    cost.rowsOf[index] = (cost.rowsOf[index] ?? 0) + Number(node['Actual Rows']) * Number(node['Actual Loops'])
   }
 }
 

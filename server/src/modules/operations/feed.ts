@@ -9,7 +9,13 @@ import {
 import { type Db, prepared } from '../../db/client.ts'
 import { readInIndexOrder } from '../../db/index-order.ts'
 import { cursorTag, type Position } from '../../lib/cursor.ts'
-import { feedGatheredRows, feedGatheringsMax, feedMergedRangesMax, feedWindowRows } from '../../lib/limits.ts'
+import {
+  feedGatheredRows,
+  feedGatheringsMax,
+  feedMergedRangesMax,
+  feedSiftedRows,
+  feedWindowRows,
+} from '../../lib/limits.ts'
 import {
   chooseFeedPath,
   type FeedCondition,
@@ -80,12 +86,19 @@ export type FeedPage = { after: Position | null; limit: number }
 /** `next` is where to go on; a page may be short, even empty, and have a next one (docs/decisions/0014-feeds.md). */
 export type FeedRows<Row> = { rows: Row[]; next: Position | null }
 
-export type FeedLimits = { windowRows: number; mergedRangesMax: number; gatheredRows: number; gatheringsMax: number }
+export type FeedLimits = {
+  windowRows: number
+  mergedRangesMax: number
+  gatheredRows: number
+  gatheringsMax: number
+  siftedRows: number
+}
 const feedLimits: FeedLimits = {
   windowRows: feedWindowRows,
   mergedRangesMax: feedMergedRangesMax,
   gatheredRows: feedGatheredRows,
   gatheringsMax: feedGatheringsMax,
+  siftedRows: feedSiftedRows,
 }
 
 /**
@@ -283,7 +296,7 @@ const isGathered = ({ keys }: { keys: string[] }, { limits }: Walk) => keys.leng
 /**
  * The window of many ranges without a stream for each: the newest row of every range, then as many ranges as the window
  * has rows, those with the newest ones, and of them what is not older than the newest row of the last: no other row can
- * be in the window.
+ * be in the window. All of that is done only where the newest rows of the vault, sifted, do not fill the window.
  */
 function gatheredSql(
   walk: Walk,
@@ -292,19 +305,47 @@ function gatheredSql(
   isFiltered: boolean,
 ): RawBuilder<unknown> {
   const isOfShared = feed === 'address' && walk.wants.addressIds === null
-  const all = isOfShared ? sql`(${sharedAddressIds(walk.scope)})` : sql`unnest(${keys}::text[])`
+  const all = isOfShared ? sharedAddressIds(walk.scope) : sql`select unnest(${keys}::text[])`
   const newest = rangeSql(walk, feed, sql`k.key`, { ...window, rowsMax: 1 }, false)
   const since = sql`and x.created_at >= oldest.created_at`
+  const sift = walk.scope.isWholeVault || (isOfShared && !isFiltered) ? feeds[feed].sift : undefined
+  const isFull = sql`(select count(*) from sifted) = ${window.rowsMax}`
   return sql`
-    with heads as materialized (
-      select k.key, h.created_at from ${all} as k (key) cross join lateral (${newest}) h
+    with keys (key) as materialized (${all}),
+    sifted as materialized (${sift === undefined ? sql`select where false` : siftedSql(walk, sift, window, isFiltered)}),
+    heads as materialized (
+      select k.key, h.created_at from keys k cross join lateral (${newest}) h where not ${isFull}
       order by h.created_at desc, h.id desc limit ${window.rowsMax}
     ), oldest as materialized (
       select case when count(*) = ${window.rowsMax} then min(created_at) else '-infinity' end as created_at from heads
     )
+    ${sift === undefined ? sql`` : sql`select s.* from sifted s where ${isFull} union all`}
     select g.* from oldest cross join heads
     cross join lateral (${rangeSql(walk, feed, sql`heads.key`, window, isFiltered, since)}) g
-    order by g.created_at desc, g.id desc limit ${window.rowsMax}`
+    order by created_at desc, id desc limit ${window.rowsMax}`
+}
+
+/**
+ * The window, if the newest rows of the vault hold it: one range of some thousand rows instead of a look at each of a
+ * thousand ranges. For whoever does not see the vault they are all looked through, however many are theirs. The sub-select is
+ * no join, so that it is hashed.
+ */
+function siftedSql(walk: Walk, column: string, window: Window, isFiltered: boolean): RawBuilder<unknown> {
+  const vault = rangeSql(
+    walk,
+    'vault',
+    sql``,
+    { ...window, rowsMax: walk.limits.siftedRows },
+    isFiltered,
+    sql``,
+    column,
+  )
+  const whole = walk.scope.isWholeVault ? sql`` : sql`and (select count(*) from v) > 0`
+  return sql`
+    with v as materialized (${vault})
+    select ${isFiltered ? sql`v.*` : sql`v.created_at, v.id`} from v
+    where (v.${sql.ref(column)} in (select key from keys)) is true ${whole}
+    order by v.created_at desc, v.id desc limit ${window.rowsMax}`
 }
 
 /** One range of an index, in its order. Where nothing has to be checked, the index alone answers. */
@@ -315,13 +356,18 @@ function rangeSql(
   { after, rowsMax }: Window,
   isFiltered: boolean,
   more: RawBuilder<unknown> = sql``,
+  column?: string,
 ): RawBuilder<unknown> {
   const { scope, filters } = walk
   const { table = 'operations', at = sql`x.created_at`, id = sql`x.id`, where, source } = feeds[feed]
   const order = feed === 'waiting' ? sql`x.waiting_id desc` : sql`${at} desc, ${id} desc`
   const { from, to } = feed === 'waiting' ? noFilters : filters
   const isOperation = table === 'operations'
-  const columns = isFiltered ? sql`, ${checkedColumns(isOperation ? 'x' : 'o')}` : sql``
+  const columns = isFiltered
+    ? sql`, ${checkedColumns(isOperation ? 'x' : 'o')}`
+    : column === undefined
+      ? sql``
+      : sql`, ${sql.ref(`x.${column}`)}`
   const operation =
     isFiltered && !isOperation ? sql`join operations o on o.vault_id = x.vault_id and o.id = ${id}` : sql``
   return sql`
@@ -341,6 +387,8 @@ type Feed = {
   at?: RawBuilder<unknown>
   id?: RawBuilder<unknown>
   where(key: RawBuilder<unknown>, scope: AddressScope): RawBuilder<unknown>
+  /** The column of its key, where rows of many keys may be picked from the newest of the vault. */
+  sift?: string
 }
 
 /** Each is one index: db/migrations/0004-ledger.sql and 0013-feeds.sql. */
@@ -364,13 +412,13 @@ const feeds: Record<FeedName, Feed> = {
   internal: { where: () => sql`x.flow_type = 'internal'` },
   owner: { where: (key) => isExactly('x.owner_id', key) },
   initiator: { where: (key) => sql`x.initiator_id <> x.owner_id and ${isExactly('x.initiator_id', key)}` },
-  address: { where: (key) => isExactly('x.address_id', key) },
+  address: { where: (key) => isExactly('x.address_id', key), sift: 'address_id' },
   // A handful of rows at most, so a person's are picked from them before any window is cut.
   hash: {
     where: (key, scope) =>
       sql`${isExactly('x.tx_hash', key)} and ${scope.isWholeVault ? sql`true` : isOperationInScope(scope, 'x')}`,
   },
-  counterparty: { where: (key) => isExactly('x.counterparty_id', key) },
+  counterparty: { where: (key) => isExactly('x.counterparty_id', key), sift: 'counterparty_id' },
   counterpartyAddress: { where: (key) => isExactly('x.counterparty_address_id', key) },
   purpose: {
     where: (key) => sql`x.payment_purpose is not null
