@@ -28,7 +28,7 @@ import { hashPayload, type OrderBody, type Payload } from './payload.ts'
 import {
   findCounterpartyNow,
   findSource,
-  findTransfer,
+  isTransferVisible,
   type LockedTransfer,
   lockAvailable,
   lockTransfer,
@@ -39,8 +39,10 @@ type TransferBody = OrderBody & {
   metadata?: { category?: string | null; tags?: string[]; paymentPurpose?: string | null; note?: string | null }
 }
 
-/** The answer to a request: the transfer's id, or a refusal that leaves an audit record behind. */
-export type Outcome = { id: string } | { refusal: AppError }
+/** The answer to a request: the transfer, or a refusal that leaves an audit record behind. */
+export type Outcome =
+  /** `isPlain`: without category, votes or an address of the vault to go to. */
+  { id: string; isPlain: boolean } | { refusal: AppError }
 
 /**
  * Decides on an order and, when it is not refused, reserves its funds: everything or nothing, in `trx`.
@@ -154,7 +156,8 @@ export async function requestTransfer(
     },
     now,
   })
-  return { id }
+  const isPlain = category === null && decision.requirements.length === 0 && source.to_address_id === null
+  return { id, isPlain }
 }
 
 /**
@@ -323,7 +326,7 @@ async function lockWaiting(trx: Trx, { member, id, now }: VoteOn): Promise<Locke
 }
 
 async function assertVisible(trx: Trx, member: Member, id: string): Promise<void> {
-  if ((await findTransfer(trx, member, id)) === null) throw notFound('Transfer')
+  if (!(await isTransferVisible(trx, member, id))) throw notFound('Transfer')
 }
 
 /** The last vote looks again at what may have changed since the request; a policy may only have become stricter. */

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import {
   type AddressScope,
   allVisible,
@@ -148,18 +148,35 @@ export type TransferRow = {
   approvers: ApproverRow[]
 }
 
+/** What hangs on a transfer: categories, votes, an address of the vault that it goes to. */
+type Attachments = { category: RawBuilder<unknown>; toAddressId: RawBuilder<unknown> } & Votes
+type Votes = { requirements: RawBuilder<unknown>; approvers: RawBuilder<unknown> }
+
 /** `to_address_id` names an address of the vault only to whoever may see it. */
-const transferColumns = (scope: AddressScope) => sql`
+const attachmentsIn = (scope: AddressScope): Attachments => ({
+  category: firstCategoryKey(scope, 'o'),
+  toAddressId: sql`(select r.id from addresses r
+    where r.id = t.to_address_id and ${isAddressInScope(allVisible(scope), 'r')})`,
+  requirements: requirementsOf(sql.ref('o.vault_id'), sql.ref('o.id')),
+  approvers: approversOf(sql.ref('o.vault_id'), sql.ref('o.id')),
+})
+
+const noAttachments: Attachments = {
+  category: sql`null`,
+  toAddressId: sql`null`,
+  requirements: sql`'[]'::json`,
+  approvers: sql`'[]'::json`,
+}
+
+const transferColumns = ({ category, toAddressId, requirements, approvers }: Attachments) => sql`
   o.id, o.vault_id, v.code as vault_code, v.name as vault_name, o.address_id, a.address as from_address, a.derivation_path,
   o.owner_id, o.initiator_id, ${profileOf('i')} as initiator, n.slug as network, o.token_id, k.code as token_code,
   k.symbol as token_symbol, k.decimals, t.contract_address, o.amount, o.status, o.flow_type, o.counterparty_id, o.counterparty_address_id,
   o.counterparty_name, o.counterparty_kind, o.tx_hash, o.usd_rate,
-  o.usd_rate_as_of, o.usd_rate_source, o.usd_value, ${firstCategoryKey(scope, 'o')} as category, o.tags, o.payment_purpose, o.note, o.created_at, o.confirmed_at,
-  o.updated_at, t.to_address, (select r.id from addresses r
-    where r.id = t.to_address_id and ${isAddressInScope(allVisible(scope), 'r')}) as to_address_id, t.payload, t.payload_hash, t.decision, t.decision_policy_id,
+  o.usd_rate_as_of, o.usd_rate_source, o.usd_value, ${category} as category, o.tags, o.payment_purpose, o.note, o.created_at, o.confirmed_at,
+  o.updated_at, t.to_address, ${toAddressId} as to_address_id, t.payload, t.payload_hash, t.decision, t.decision_policy_id,
   t.decision_policy_code, t.decision_policy_name, t.approval_threshold, t.expires_at, t.phase, t.fee, t.failure_reason,
-  t.halt_reason, ${requirementsOf(sql.ref('o.vault_id'), sql.ref('o.id'))} as requirements,
-  ${approversOf(sql.ref('o.vault_id'), sql.ref('o.id'))} as approvers`
+  t.halt_reason, ${requirements} as requirements, ${approvers} as approvers`
 
 const transferSources = sql`
   operations o
@@ -172,14 +189,37 @@ const transferSources = sql`
 
 /** A transfer that the member may see: as initiator, owner or viewer of the source address, approver, or administrator. */
 export async function findTransfer(db: Db | Trx, member: Member, id: string): Promise<TransferRow | null> {
-  const scope = visibleScopeOf(member)
   const { rows } = await sql<TransferRow>`${prepared}
-    select ${transferColumns(scope)} from ${transferSources}
-    where o.vault_id = ${member.vault.id} and o.id = ${id} and o.type = 'transfer' and (
-      ${isOperationInScope(scope, 'o')} or exists (
-        select from approval_voters s
-        where s.vault_id = o.vault_id and s.subject_id = o.id and s.user_id = ${member.userId}))`.execute(db)
+    select ${transferColumns(attachmentsIn(visibleScopeOf(member)))} from ${transferSources}
+    where ${isVisible(member, id)}`.execute(db)
   return rows[0] ?? null
+}
+
+export async function isTransferVisible(trx: Trx, member: Member, id: string): Promise<boolean> {
+  const { rows } = await sql`${prepared} select from operations o where ${isVisible(member, id)}`.execute(trx)
+  return rows.length > 0
+}
+
+/**
+ * A transfer that this very transaction wrote for its initiator. One that `isPlain` has no category, no votes and no
+ * address of the vault to go to: to look for them takes longer than all the rest.
+ */
+export async function findOwnNewTransfer(
+  trx: Trx,
+  member: Member,
+  { id, isPlain }: { id: string; isPlain: boolean },
+): Promise<TransferRow> {
+  const { rows } = await sql<TransferRow>`${prepared}
+    select ${transferColumns(isPlain ? noAttachments : attachmentsIn(visibleScopeOf(member)))} from ${transferSources}
+    where o.vault_id = ${member.vault.id} and o.id = ${id}`.execute(trx)
+  return rows[0]!
+}
+
+function isVisible(member: Member, id: string): RawBuilder<unknown> {
+  return sql`o.vault_id = ${member.vault.id} and o.id = ${id} and o.type = 'transfer' and (
+    ${isOperationInScope(visibleScopeOf(member), 'o')} or exists (
+      select from approval_voters s
+      where s.vault_id = o.vault_id and s.subject_id = o.id and s.user_id = ${member.userId}))`
 }
 
 /** One page of the transfers that the filters leave in scope, newest first. */
@@ -191,7 +231,7 @@ export function listTransfers(
 ): Promise<FeedRows<TransferRow>> {
   return readFeed(db, scope, { ...filters, type: 'transfer' }, page, async (snapshot, ids) => {
     const { rows } = await sql<TransferRow>`
-      select ${transferColumns(scope)} from ${transferSources}
+      select ${transferColumns(attachmentsIn(scope))} from ${transferSources}
       where o.vault_id = ${scope.vaultId} and o.id = any(${ids}::text[])`.execute(snapshot)
     return rows
   })

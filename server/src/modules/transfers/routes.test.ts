@@ -117,6 +117,28 @@ describe('ordering a transfer', () => {
     expect((await bench.read(body.id, bench.vault.admin)).toAddressId).toBe(other.id)
   })
 
+  it('answers an order with what is read of it afterwards, whatever hangs on it', async () => {
+    const { admin } = bench.vault
+    const category = await admin.post('/vaults/main-vault/operation-categories', { key: 'rent', name: 'Rent' })
+    expect(category.status).toBe(201)
+    const own = await createAddress(bench.owner, { token: 'USDT' })
+    const hidden = await createAddress(admin, { token: 'USDT' })
+    const orders: [string, Record<string, unknown>][] = [
+      ['1', {}],
+      ['1', { metadata: { category: 'rent', tags: ['march'], note: 'Keys' } }],
+      ['1', { toAddress: own.address }],
+      ['1', { toAddress: hidden.address }],
+      ['101', {}],
+      ['101', { toAddress: own.address, metadata: { category: 'rent' } }],
+    ]
+    for (const [amount, more] of orders) {
+      const answer = await order(amount, more)
+      expect(answer.status).toBe(201)
+      const { decision: _, ...read } = await bench.read(answer.body.id)
+      expect(answer.body).toEqual(read)
+    }
+  })
+
   it('gives the same answer for the same Idempotency-Key: one transfer of 20 requests', async () => {
     const before = await bench.count('transfers')
     const body = { fromAddressId: address.id, toAddress: bench.recipient, amount: '7' }

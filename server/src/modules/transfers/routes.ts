@@ -16,7 +16,7 @@ import { approveTransfer, cancelTransfer, previewTransfer, rejectTransfer, reque
 import { listEvidence } from './evidence.ts'
 import type { Order } from './order.ts'
 import { toTransfer } from './present.ts'
-import { findTransfer, listTransfers, type TransferRow } from './queries.ts'
+import { findOwnNewTransfer, findTransfer, listTransfers, type TransferRow } from './queries.ts'
 import { Transfer, TransferEvidence, TransferOrder, TransferPreview, TransferQuery } from './schema.ts'
 
 const tag = 'Transfers'
@@ -41,7 +41,7 @@ export function transferRoutes(app: App, deps: Deps): void {
       const { approvalTtlHours } = deps.config
       return mutate(deps, request, reply, async (trx) => {
         const outcome = await requestTransfer(trx, { member, body: request.body, approvalTtlHours, now: deps.clock() })
-        return 'refusal' in outcome ? outcome : created(await readTransfer(trx, member, outcome.id))
+        return 'refusal' in outcome ? outcome : created(toTransfer(await findOwnNewTransfer(trx, member, outcome)))
       })
     },
   )
