@@ -82,3 +82,19 @@ it('turns away whoever finds the queue full with 503 and Retry-After, and takes 
   await next()
   expect(await Promise.all(answers)).toEqual([10, 20, 30, 50])
 })
+
+it('answers a batch a few at a time, the next one under way already', async () => {
+  const { batches, commit, next } = manual()
+  const { submit } = createGroupCommit({ commit, batchMax: 20, inFlightMax: 1, waitingMax: 50 })
+  const first = submit(0)
+  let answered = 0
+  const batch = Array.from({ length: 20 }, (_, i) => submit(100 + i).then(() => answered++))
+  void submit(7)
+  await next()
+  await first
+  await next()
+  expect(batches.map(({ length }) => length)).toEqual([1, 20, 1])
+  expect(answered).toBeGreaterThan(0)
+  expect(answered).toBeLessThan(10)
+  await Promise.all(batch)
+})

@@ -39,22 +39,25 @@ export function createGroupCommit<Input, Output>({
   const waiting: Waiting<Input, Output>[] = []
   let inFlight = 0
 
-  const run = async (batch: Waiting<Input, Output>[]): Promise<void> => {
+  /** Does the work of a batch; what it returns tells everybody what became of theirs. */
+  const run = async (batch: Waiting<Input, Output>[]): Promise<() => Promise<void>> => {
     try {
       const outputs = await commit(batch.map(({ input }) => input))
-      for (const [i, { resolve }] of batch.entries()) resolve(outputs[i]!)
+      return () => inTurns(batch, ({ resolve }, i) => resolve(outputs[i]!))
     } catch (error) {
-      if (batch.length === 1 || !isOfOneInput(error)) for (const { reject } of batch) reject(error)
-      else for (const each of batch) await run([each])
+      if (batch.length === 1 || !isOfOneInput(error)) return () => inTurns(batch, ({ reject }) => reject(error))
+      for (const each of batch) await (await run([each]))()
+      return async () => {}
     }
   }
 
   const start = () => {
     while (inFlight < inFlightMax && waiting.length > 0) {
       inFlight += 1
-      void run(waiting.splice(0, batchMax)).finally(() => {
+      void run(waiting.splice(0, batchMax)).then((tell) => {
         inFlight -= 1
         start()
+        return tell()
       })
     }
   }
@@ -74,6 +77,16 @@ export function createGroupCommit<Input, Output>({
     },
   }
 }
+
+/** A few at a time: to answer hundreds in one go would keep the database waiting for its next statement. */
+async function inTurns<Item>(items: Item[], work: (item: Item, i: number) => void): Promise<void> {
+  for (const [i, item] of items.entries()) {
+    work(item, i)
+    if (i % itemsPerTurn === itemsPerTurn - 1) await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+const itemsPerTurn = 4
 
 /** Wrong data (class 22) or a broken constraint (class 23) is the fault of one; a lost connection is everybody's. */
 function isOfOneInput(error: unknown): boolean {
