@@ -90,7 +90,7 @@ export async function measureBadInput(run: Run): Promise<void> {
   record.expect('answers with bad events among them, of those without', share, 'at least', 0.9)
 }
 
-/** Five times as many arrivals as can be served: what is served goes on, the rest is told to come again. */
+/** Five times as many arrivals as can be served: what is served goes on, the rest is told to come again, and does. */
 export async function measureOverload(run: Run, seconds: number): Promise<void> {
   const { record, world } = run
   const peak = record.add('peak before the overload', '/s', await deposits(run, world.spread, 256))
@@ -100,9 +100,10 @@ export async function measureOverload(run: Run, seconds: number): Promise<void> 
     seconds,
     connections: 6_000,
     arrivalsPerSecond: peak * 5,
-    next: stock,
-    onAnswer: (status) => {
+    next: stock.take,
+    onAnswer: (status, _text, request) => {
       if (status === 200) run.acknowledged += 1
+      else stock.putBack(request)
     },
   })
   const served = record.add(`overload, 5 times the peak for ${seconds} s: served`, '/s', result.perSecond[200] ?? 0)
@@ -163,8 +164,8 @@ export async function bareDeposits(run: Run, callers: number): Promise<number> {
   return inTime / run.seconds
 }
 
-/** A few signed events again and again would be duplicates, so each is signed when it is taken, a stock of them ahead. */
-function createStock(next: () => EventBody, size: number): () => Buffer {
+/** A stock of signed events, made ahead. One that was turned away is sent again, as wallet services do. */
+function createStock(next: () => EventBody, size: number) {
   const ready = Array.from({ length: size }, () => toWebhook(next()))
-  return () => ready.pop() ?? toWebhook(next())
+  return { take: () => ready.pop() ?? toWebhook(next()), putBack: (request: Buffer) => ready.push(request) }
 }

@@ -22,7 +22,7 @@ type Load = {
   seconds: number
   /** The bytes of the next request; null when there is none. */
   next: () => Buffer | null
-  onAnswer?: (status: number, text: string) => void
+  onAnswer?: (status: number, text: string, request: Buffer) => void
 }
 
 /** Each connection sends its next request when it has its answer: as many are under way as there are connections. */
@@ -139,7 +139,7 @@ async function exchange(
     return false
   }
   record.answer(answer.status, performance.now() - sentAt)
-  onAnswer?.(answer.status, answer.text)
+  onAnswer?.(answer.status, answer.text, request)
   return true
 }
 

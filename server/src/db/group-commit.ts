@@ -19,9 +19,9 @@ type Waiting<Input, Output> = {
 }
 
 export type GroupCommit<Input, Output> = {
-  /** @throws 503 with Retry-After when too many wait already */
-  assertRoom(): void
-  /** Answers after the commit. @throws 503 as `assertRoom` */
+  /** As many wait as may. */
+  isFull(): boolean
+  /** Answers after the commit. @throws 503 with Retry-After when it is full */
   submit(input: Input): Promise<Output>
 }
 
@@ -62,14 +62,12 @@ export function createGroupCommit<Input, Output>({
     }
   }
 
-  const assertRoom = () => {
-    if (waiting.length >= waitingMax) throw unavailable('Too much is arriving at once', 1)
-  }
+  const isFull = () => waiting.length >= waitingMax
 
   return {
-    assertRoom,
+    isFull,
     submit(input) {
-      assertRoom()
+      if (isFull()) throw tooMuchAtOnce()
       return new Promise((resolve, reject) => {
         waiting.push({ input, resolve, reject })
         start()
@@ -77,6 +75,9 @@ export function createGroupCommit<Input, Output>({
     },
   }
 }
+
+/** What whoever finds the queue full is told. */
+export const tooMuchAtOnce = () => unavailable('Too much is arriving at once', 1)
 
 /** A few at a time: to answer hundreds in one go would keep the database waiting for its next statement. */
 async function inTurns<Item>(items: Item[], work: (item: Item, i: number) => void): Promise<void> {

@@ -1,9 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import { addressScopeOf, visibleScopeOf } from '../../access/address-scope.ts'
 import { memberOf } from '../../access/caller.ts'
-import { createGroupCommit } from '../../db/group-commit.ts'
+import { createGroupCommit, tooMuchAtOnce } from '../../db/group-commit.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import type { Deps } from '../../deps.ts'
+import { shedLoad } from '../../http/load-shedding.ts'
 import { type App, route } from '../../http/route.ts'
 import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../http/schema.ts'
 import { pageOf, toPage, toTaggedPage } from '../../lib/cursor.ts'
@@ -19,6 +20,7 @@ import { Deposit, DepositQuery, WalletEvent, WebhookAnswer } from './schema.ts'
 import { verifySignature } from './signature.ts'
 
 const tag = 'Deposits'
+const webhookPath = '/webhooks/wallet'
 
 export function depositRoutes(app: App, deps: Deps): void {
   app.get(
@@ -76,6 +78,12 @@ export function webhookRoutes(app: App, deps: Deps): void {
     inFlightMax: eventCommitsInFlightMax,
     waitingMax: eventsWaitingMax,
   })
+  shedLoad(app.server, {
+    path: webhookPath,
+    isFull: arrivals.isFull,
+    refusal: tooMuchAtOnce(),
+    log: deps.log,
+  })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
     'application/json',
@@ -83,7 +91,7 @@ export function webhookRoutes(app: App, deps: Deps): void {
     async (_request: FastifyRequest, body: Buffer) => body,
   )
   app.post(
-    '/webhooks/wallet',
+    webhookPath,
     {
       ...route({
         operationId: 'receiveWalletEvent',
@@ -96,8 +104,6 @@ export function webhookRoutes(app: App, deps: Deps): void {
         answers: { 200: Ref(WebhookAnswer) },
         errors: [401, 413, 415],
       }),
-      // Before the body is read: whoever comes too many must cost next to nothing.
-      onRequest: async () => arrivals.assertRoom(),
       // The handler parses and validates: what arrives here are the bytes that were signed.
       validatorCompiler: () => () => true,
     },

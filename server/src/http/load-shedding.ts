@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Logger } from 'pino'
+import { type AppError, toErrorBody } from '../lib/errors.ts'
+
+type Shedding = { path: string; isFull: () => boolean; refusal: AppError; log: Pick<Logger, 'warn'> }
+
+const noteMilliseconds = 1_000
+
+/**
+ * Turns requests for `path` away while there is no room for them, before anything else is done for them: whoever comes too
+ * many must cost those who are served as little as can be. Once a second the log says how many they were.
+ */
+export function shedLoad(server: Server, { path, isFull, refusal, log }: Shedding): void {
+  const head = {
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    ...refusal.headers,
+  }
+  let refused = 0
+  let notedAt = 0
+  const refuse = (response: ServerResponse) => {
+    const id = randomUUID()
+    const text = JSON.stringify(toErrorBody(refusal, id))
+    response
+      .writeHead(refusal.status, { ...head, 'content-length': Buffer.byteLength(text), 'x-request-id': id })
+      .end(text)
+    refused += 1
+    if (performance.now() - notedAt < noteMilliseconds) return
+    log.warn({ path, refused, status: refusal.status }, 'requests were turned away')
+    notedAt = performance.now()
+    refused = 0
+  }
+  const handlers = server.listeners('request')
+  server.removeAllListeners('request')
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (request.url === path && isFull()) return refuse(response)
+    for (const handle of handlers) handle.call(server, request, response)
+  })
+}
