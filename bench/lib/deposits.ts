@@ -35,7 +35,7 @@ export async function measureHotSpots(run: Run): Promise<void> {
     return record.add(`${name}: first of second`, '', sides.a.median / sides.b.median)
   }
   await pair('control, the same twice', world.spread, world.spread)
-  const vaults = await pair('one vault against 64', world.spread, world.overVaults)
+  const vaults = await pair('one vault against 64', world.inOneVault, world.overVaults)
   record.expect('one vault, of 64 vaults', vaults, 'at least', 0.95)
   const hot = await pair('one address against 10,000', world.hot, world.spread)
   record.expect('one hot address, of 10,000', hot, 'at least', 0.9)

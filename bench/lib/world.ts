@@ -25,9 +25,13 @@ export type World = {
   admin: string
   initiator: string
   approvers: string[]
-  /** Addresses that take deposits: one, many of the first vault, and as many spread over all vaults. */
+  /**
+   * Addresses that take deposits: one, many of the first vault, and for comparison with each other, because what grew old under
+   * load is slower than what is new, as many again of the first vault and as many spread over all vaults.
+   */
   hot: Address[]
   spread: Address[]
+  inOneVault: Address[]
   overVaults: Address[]
   /** Addresses of the initiator, with more USDT on each than a load can spend. */
   funded: Address[]
@@ -89,8 +93,9 @@ export async function createWorld(stack: Stack, size: Size = fullSize): Promise<
   })
   const insert = (vaultId: string, count: number) =>
     insertAddresses(stack, { vaultId, count, ownerId, tokenId: usdt.id })
-  const [hot, spread, funded] = [
+  const [hot, spread, inOneVault, funded] = [
     await insert(vault.id, 1),
+    await insert(vault.id, size.spread),
     await insert(vault.id, size.spread),
     await insert(vault.id, size.funded),
   ]
@@ -114,9 +119,10 @@ export async function createWorld(stack: Stack, size: Size = fullSize): Promise<
     approvers: approvers.map((one) => one.token),
     hot,
     spread,
+    inOneVault,
     overVaults,
     funded,
-    deposited: hot.length + spread.length + overVaults.length + funded.length,
+    deposited: hot.length + spread.length + inOneVault.length + overVaults.length + funded.length,
     call,
     receive: arrivals.submit,
     async close() {
@@ -125,7 +131,7 @@ export async function createWorld(stack: Stack, size: Size = fullSize): Promise<
     },
   }
   // Every account exists before anything is measured, as it does for all but the first deposit of an address.
-  await depositBare(world, [...hot, ...spread, ...overVaults], '1')
+  await depositBare(world, [...hot, ...spread, ...inOneVault, ...overVaults], '1')
   await depositBare(world, funded, '1000000000')
   await orderTransfers(world)
   // Statistics of every table, as autovacuum makes them within a minute of the first rows.

@@ -53,6 +53,7 @@ describe('starting and stopping', () => {
       { current_user: 'strongroom', current_database: 'strongroom' },
     ])
     expect(await settingsOf(server.url)).toEqual({
+      checkpoint_timeout: '900',
       fsync: 'on',
       full_page_writes: 'on',
       jit: 'off',
@@ -311,7 +312,7 @@ async function query(url: string, statement: string): Promise<Record<string, unk
 async function settingsOf(url: string): Promise<Record<string, unknown>> {
   const rows = await query(
     url,
-    `select name, setting from pg_settings where name in ('fsync', 'full_page_writes', 'synchronous_commit', 'jit',
+    `select name, setting from pg_settings where name in ('checkpoint_timeout', 'fsync', 'full_page_writes', 'synchronous_commit', 'jit',
       'listen_addresses', 'unix_socket_directories', 'server_encoding', 'TimeZone')`,
   )
   return Object.fromEntries(rows.map((row) => [row.name, row.setting]))

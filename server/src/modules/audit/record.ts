@@ -1,4 +1,6 @@
+import type { Insertable } from 'kysely'
 import { prepared, type Trx } from '../../db/client.ts'
+import type { AuditRecords } from '../../db/types.ts'
 import { canonicalJson } from '../../lib/canonical-json.ts'
 import { newId } from '../../lib/ids.ts'
 import { sha256 } from '../../lib/secrets.ts'
@@ -20,11 +22,18 @@ export type AuditEvent = {
   now: Date
 }
 
-/**
- * Writes an audit record in the transaction of what it records. It carries the hash of its own content; a sealing job
- * chains committed records later, so that no two writes wait for each other (decisions.md, section 11).
- */
+/** Writes an audit record in the transaction of what it records. Returns its id. */
 export async function insertAuditRecord(trx: Trx, event: AuditEvent): Promise<string> {
+  const row = toAuditRow(event)
+  await trx.insertInto('audit_records').values(row).modifyEnd(prepared).execute()
+  return row.id
+}
+
+/**
+ * An audit record to be inserted with what it records. It carries the hash of its own content; a sealing job chains
+ * committed records later, so that no two writes wait for each other (decisions.md, section 11).
+ */
+export function toAuditRow(event: AuditEvent): Insertable<AuditRecords> {
   const id = newId(event.now)
   const chain = event.vaultId ?? platformChain
   const content = canonicalJson({
@@ -37,20 +46,15 @@ export async function insertAuditRecord(trx: Trx, event: AuditEvent): Promise<st
     createdAt: event.now,
     details: event.details,
   })
-  await trx
-    .insertInto('audit_records')
-    .values({
-      chain,
-      id,
-      actor_id: event.actorId,
-      action: event.action,
-      target_type: event.targetType,
-      target_id: event.targetId,
-      created_at: event.now,
-      content,
-      hash: sha256(content),
-    })
-    .modifyEnd(prepared)
-    .execute()
-  return id
+  return {
+    chain,
+    id,
+    actor_id: event.actorId,
+    action: event.action,
+    target_type: event.targetType,
+    target_id: event.targetId,
+    created_at: event.now,
+    content,
+    hash: sha256(content),
+  }
 }

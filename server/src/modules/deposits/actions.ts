@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { prepared, type Trx } from '../../db/client.ts'
+import { insertRows } from '../../db/insert-rows.ts'
 import type { WalletEvents } from '../../db/types.ts'
 import { type AppError, badRequest } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
@@ -7,7 +8,7 @@ import { parseDecimal } from '../../lib/money.ts'
 import { lockOnchainAddress } from '../addresses/queries.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { depositPosting } from '../ledger/postings.ts'
-import { insertOperations, type NewOperation } from '../operations/write.ts'
+import { type NewOperation, toOperationRow } from '../operations/write.ts'
 import { type DepositEvent, parseWalletEvent } from './parse-event.ts'
 import { type DepositKey, type EventTarget, findDepositsByKey, findEventTargets } from './queries.ts'
 
@@ -127,7 +128,7 @@ async function creditDeposits(trx: Trx, events: DepositEvent[], now: Date): Prom
 
   const insertedIds = await insertDeposits(trx, candidates)
   const fresh = candidates.filter(({ operation }) => insertedIds.has(operation.id)).map(({ operation }) => operation)
-  await insertOperations(trx, fresh)
+  await insertRows(trx, { operations: fresh.map(toOperationRow) })
   const repeated = candidates.filter(({ operation }) => !insertedIds.has(operation.id))
   const firsts = await findDepositsByKey(trx, repeated.map(keyOf))
   for (const [i, candidate] of repeated.entries()) credits[candidate.n] = compareWithFirst(candidate, firsts[i]!)

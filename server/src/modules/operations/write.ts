@@ -35,22 +35,8 @@ export type NewOperation = {
   blockchainAt: Date | null
 }
 
-/** Writes what a transfer or deposit shares with every other operation. */
-export async function insertOperation(trx: Trx, operation: NewOperation): Promise<void> {
-  await insertOperations(trx, [operation])
-}
-
-/** As `insertOperation`, for any number of them in one statement. */
-export async function insertOperations(trx: Trx, operations: NewOperation[]): Promise<void> {
-  if (operations.length === 0) return
-  await sql`${prepared}
-    insert into operations
-    select * from json_populate_recordset(null::operations, ${JSON.stringify(operations.map(toRow))}::json)`.execute(
-    trx,
-  )
-}
-
-function toRow(operation: NewOperation): Insertable<Operations> {
+/** What a transfer or deposit shares with every other operation, to be inserted with what is its own. */
+export function toOperationRow(operation: NewOperation): Insertable<Operations> {
   return {
     vault_id: operation.vaultId,
     id: operation.id,

@@ -4,6 +4,7 @@ import type { Position } from '../../lib/cursor.ts'
 import { notFound } from '../../lib/errors.ts'
 import { idOfSequence, newId, sequenceOfId } from '../../lib/ids.ts'
 import { formatDecimal } from '../../lib/money.ts'
+import { findEntryAt } from '../ledger/queries.ts'
 import type { Asset } from './activity.ts'
 import { nameAsset } from './flows.ts'
 import { isNarrowed, isWanted } from './operation-filter.ts'
@@ -104,14 +105,13 @@ export async function readStatementHead(trx: Trx, request: StatementRequest): Pr
   }
 }
 
-/** What the accounts held before a moment, by the dates of their entries. */
+/** What the accounts held before a moment: what their newest entries of before left. */
 async function readStanding(trx: Trx, { numbers }: Account, before: Date): Promise<Standing> {
-  const heldBy = (number: string | null) => sql`(
-    (select coalesce(sum(amount), 0) from ledger_entries where credit_account = ${number}::bigint and created_at < ${before})
-    - (select coalesce(sum(amount), 0) from ledger_entries where debit_account = ${number}::bigint and created_at < ${before}))`
-  const { rows } = await sql<{ available: string; reserved: string }>`
-    select ${heldBy(numbers.available)} as available, ${heldBy(numbers.reserved)} as reserved`.execute(trx)
-  return { available: BigInt(rows[0]!.available), reserved: BigInt(rows[0]!.reserved) }
+  // Times are milliseconds, on the wire and in the books.
+  const last = new Date(before.getTime() - 1)
+  const heldBy = async (number: string | null) =>
+    number === null ? 0n : BigInt((await findEntryAt(trx, number, last))?.balance ?? 0)
+  return { available: await heldBy(numbers.available), reserved: await heldBy(numbers.reserved) }
 }
 
 /** SQL: the lines of the interval after a position; every one knows what all before it, shown or not, left. */

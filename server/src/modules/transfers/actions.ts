@@ -1,6 +1,7 @@
 import { type AddressScope, subjectsOf, visibleScopeOf } from '../../access/address-scope.ts'
 import type { Member } from '../../access/caller.ts'
 import { type Db, prepared, type Trx } from '../../db/client.ts'
+import { insertRows } from '../../db/insert-rows.ts'
 import { type AppError, conflict, forbidden, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { formatDecimal } from '../../lib/money.ts'
@@ -9,14 +10,14 @@ import { openApproval } from '../approvals/open.ts'
 import { listRequirements } from '../approvals/queries.ts'
 import { isApproved } from '../approvals/tally.ts'
 import { castVote, settleEntitlements } from '../approvals/vote.ts'
-import { insertAuditRecord } from '../audit/record.ts'
+import { insertAuditRecord, toAuditRow } from '../audit/record.ts'
 import { assignNamedCategory, findNamedCategory, type NamedCategory } from '../category-assignments/first-category.ts'
 import { findFirstCategoryKey } from '../category-assignments/queries.ts'
 import type { AddressOwner } from '../counterparties/queries.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { type Posting, releasePosting, reservePosting, settlePosting } from '../ledger/postings.ts'
 import { notifyApprovers, notifyInitiator } from '../notifications/write.ts'
-import { insertOperation, moveOperation, type OperationStatus } from '../operations/write.ts'
+import { moveOperation, type OperationStatus, toOperationRow } from '../operations/write.ts'
 import { decide, decideUnderLock } from '../policies/decide.ts'
 import type { Decision } from '../policies/decision.ts'
 import type { Facts } from '../policies/facts.ts'
@@ -76,7 +77,7 @@ export async function requestTransfer(
 
   const waits = decision.effect === 'approval'
   const status: OperationStatus = waits ? 'awaiting_approval' : 'pending'
-  await insertOperation(trx, {
+  const operation = toOperationRow({
     vaultId: member.vault.id,
     id,
     type: 'transfer',
@@ -99,34 +100,36 @@ export async function requestTransfer(
     confirmedAt: null,
     blockchainAt: null,
   })
+  const transfer = toTransferRow({
+    order,
+    payload,
+    decision,
+    expiresAt: waits ? new Date(now.getTime() + approvalTtlHours * 3_600_000) : null,
+    now,
+  })
+  const record = toAuditRow({
+    vaultId: member.vault.id,
+    actorId: member.userId,
+    action: 'transfer.requested',
+    targetType: 'transfer',
+    targetId: id,
+    details: {
+      status,
+      payload,
+      payloadHash: transfer.payload_hash.toString('hex'),
+      decision: decision.effect,
+      decisionPolicyCode: decision.decisionPolicy?.code ?? null,
+      counterpartyId: source.counterparty?.id ?? null,
+      category: category?.category.key ?? null,
+      bypassed: decision.requirements.filter((one) => one.bypassed).map((one) => one.policyCode),
+    },
+    now,
+  })
+  await insertRows(trx, { operations: [operation], transfers: [transfer], audit_records: [record] })
   if (category !== null) {
-    const operation = { vault_id: member.vault.id, id, type: 'transfer', created_at: now } as const
-    await assignNamedCategory(trx, operation, category, { actorId: member.userId, now })
+    const named = { vault_id: member.vault.id, id, type: 'transfer', created_at: now } as const
+    await assignNamedCategory(trx, named, category, { actorId: member.userId, now })
   }
-  const strictest = decision.requirements.find((one) => one.policyId === decision.decisionPolicy?.id)
-  await trx
-    .insertInto('transfers')
-    .values({
-      vault_id: member.vault.id,
-      id,
-      to_address: order.to.address,
-      to_address_key: order.to.key,
-      to_address_id: source.to_address_id,
-      contract_address: source.contract_address,
-      payload: JSON.stringify(payload),
-      payload_hash: hashPayload(payload),
-      decision: JSON.stringify(decision),
-      decision_policy_id: decision.decisionPolicy?.id ?? null,
-      decision_policy_code: decision.decisionPolicy?.code ?? null,
-      decision_policy_name: decision.decisionPolicy?.name ?? null,
-      approval_threshold: strictest?.threshold ?? 0,
-      expires_at: waits ? new Date(now.getTime() + approvalTtlHours * 3_600_000) : null,
-      phase: waits ? 'waiting' : 'queued',
-      next_attempt_at: waits ? null : now,
-      created_at: now,
-    })
-    .modifyEnd(prepared)
-    .execute()
   if (decision.requirements.length > 0) {
     await openApproval(trx, {
       vaultId: member.vault.id,
@@ -138,26 +141,40 @@ export async function requestTransfer(
     if (waits) await notifyApprovers(trx, notified(member.vault.id, id, member.userId), now)
   }
   await postEntries(trx, [reservePosting(subjectOf(id, order, member.vault.id))], now)
-  await insertAuditRecord(trx, {
-    vaultId: member.vault.id,
-    actorId: member.userId,
-    action: 'transfer.requested',
-    targetType: 'transfer',
-    targetId: id,
-    details: {
-      status,
-      payload,
-      payloadHash: hashPayload(payload).toString('hex'),
-      decision: decision.effect,
-      decisionPolicyCode: decision.decisionPolicy?.code ?? null,
-      counterpartyId: source.counterparty?.id ?? null,
-      category: category?.category.key ?? null,
-      bypassed: decision.requirements.filter((one) => one.bypassed).map((one) => one.policyCode),
-    },
-    now,
-  })
   const isPlain = category === null && decision.requirements.length === 0 && source.to_address_id === null
   return { id, isPlain }
+}
+
+type NewTransfer = {
+  order: Order
+  payload: Payload
+  decision: Decision
+  /** When it is rejected for want of votes; null: it needs none. */
+  expiresAt: Date | null
+  now: Date
+}
+
+function toTransferRow({ order: { source, to }, payload, decision, expiresAt, now }: NewTransfer) {
+  const strictest = decision.requirements.find((one) => one.policyId === decision.decisionPolicy?.id)
+  return {
+    vault_id: payload.vaultId,
+    id: payload.transferId,
+    to_address: to.address,
+    to_address_key: to.key,
+    to_address_id: source.to_address_id,
+    contract_address: source.contract_address,
+    payload,
+    payload_hash: hashPayload(payload),
+    decision,
+    decision_policy_id: decision.decisionPolicy?.id ?? null,
+    decision_policy_code: decision.decisionPolicy?.code ?? null,
+    decision_policy_name: decision.decisionPolicy?.name ?? null,
+    approval_threshold: strictest?.threshold ?? 0,
+    expires_at: expiresAt,
+    phase: expiresAt === null ? 'queued' : 'waiting',
+    next_attempt_at: expiresAt === null ? now : null,
+    created_at: now,
+  }
 }
 
 /**
