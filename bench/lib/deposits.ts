@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import { loadClosed, loadOpen, percentile, toRequest } from './http-load.ts'
-import { measureRounds } from './rounds.ts'
+import { measureRounds, toSeries } from './rounds.ts'
 import type { Run } from './run.ts'
 import { type Address, createEvents, type EventBody, toArrival, toWebhook } from './world.ts'
 
@@ -93,7 +93,9 @@ export async function measureBadInput(run: Run): Promise<void> {
 /** Five times as many arrivals as can be served: what is served goes on, the rest is told to come again, and does. */
 export async function measureOverload(run: Run, seconds: number): Promise<void> {
   const { record, world } = run
-  const peak = record.add('peak before the overload', '/s', await deposits(run, world.spread, 256))
+  const peaks: number[] = []
+  for (let round = 0; round < run.rounds; round += 1) peaks.push(await deposits(run, world.spread, 256))
+  const peak = record.add('peak before the overload', '/s', toSeries(peaks))
   const stock = createStock(createEvents(world, world.spread), 2_000)
   const result = await loadOpen({
     ...run.load,
