@@ -351,7 +351,8 @@ describe('events that come before their address', () => {
       .rolledBack(async (query) => {
         await query('lock table wallet_events in exclusive mode')
         const sent = send(event)
-        const isStuck = `select count(*) from pg_locks where not granted and relation = 'wallet_events'::regclass`
+        const isStuck = `select count(*) from pg_locks where not granted and relation = 'wallet_events'::regclass
+          and database = (select oid from pg_database where datname = current_database())`
         await expect.poll(async () => (await query(isStuck))[0].count).toBe('1')
         const created = create()
         await Promise.race([created, new Promise((resolve) => setTimeout(resolve, 400))])

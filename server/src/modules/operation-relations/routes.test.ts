@@ -342,7 +342,9 @@ describe('amounts', () => {
         payment.id,
       ])
       const waiting = relate(refund, payment)
-      const waitingLocks = () => bench.sql(`select from pg_locks where locktype = 'advisory' and not granted`)
+      const waitingLocks = () =>
+        bench.sql(`select from pg_locks where locktype = 'advisory' and not granted
+        and database = (select oid from pg_database where datname = current_database())`)
       await expect.poll(async () => (await waitingLocks()).length, { timeout: 10_000 }).toBe(1)
       expect((await bench.act(owner, refund.id, 'cancel')).status).toBe(200)
       await query('rollback')

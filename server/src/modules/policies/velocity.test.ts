@@ -244,7 +244,8 @@ describe('locks and round trips', () => {
         return answer
       })
       await vi.waitFor(async () => {
-        const waiting = await bench.sql(`select 1 from pg_locks where locktype = 'advisory' and not granted`)
+        const waiting = await bench.sql(`select 1 from pg_locks where locktype = 'advisory' and not granted
+          and database = (select oid from pg_database where datname = current_database())`)
         expect(waiting).toHaveLength(1)
       })
       expect(isAnswered).toBe(false)

@@ -586,6 +586,10 @@ describe('the making of exports', () => {
       return { promise, resolve: () => resolve() }
     }
 
+    // Other databases of the server have tables of the same number.
+    const waitingForChunks = `select from pg_locks where not granted and relation = 'report_export_chunks'::regclass
+      and database = (select oid from pg_database where datname = current_database())`
+
     /** Runs `during` while the first chunk of a file of several waits to be written. */
     async function whileMaking(
       id: string,
@@ -603,9 +607,7 @@ describe('the making of exports', () => {
       try {
         await locked.promise
         const making = runDueExports(world.test.deps, signal)
-        await expect
-          .poll(async () => (await world.sql(`select from pg_locks where not granted`)).length, { timeout: 10_000 })
-          .toBe(1)
+        await expect.poll(async () => (await world.sql(waitingForChunks)).length, { timeout: 10_000 }).toBe(1)
         expect(await taking(id)).toMatchObject({ state: 'running' })
         await during(() => vi.advanceTimersByTimeAsync(exportHeartbeatMilliseconds))
         held.resolve()
