@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { prepared, type Trx } from '../../db/client.ts'
+import { insertRows } from '../../db/insert-rows.ts'
 import { conflict } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 
@@ -65,9 +66,7 @@ async function insertRequirements(
     bypassed: one.bypassed,
     created_at: now,
   }))
-  await sql`${prepared}
-    insert into approval_requirements
-    select * from json_populate_recordset(null::approval_requirements, ${JSON.stringify(rows)}::json)`.execute(trx)
+  await insertRows(trx, { approval_requirements: rows })
 }
 
 type Eligibility = { user_id: string; step_index: number; policy_id: string }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type Insertable, sql } from 'kysely'
 import { prepared, type Trx } from '../../db/client.ts'
 import { insertRows } from '../../db/insert-rows.ts'
 import type { WalletEvents } from '../../db/types.ts'
@@ -42,7 +42,7 @@ export async function receiveWalletEvents(trx: Trx, arrivals: Arrival[], now: Da
     now,
   )
   const credits = arrivals.map(({ event }) => (event === null ? ignored : found.shift()!))
-  const records: Record<keyof WalletEvents, unknown>[] = []
+  const records: Insertable<WalletEvents>[] = []
   for (const [i, credit] of credits.entries()) {
     if ('fault' in credit) continue
     const { event, rawBody } = arrivals[i]!
@@ -58,9 +58,7 @@ export async function receiveWalletEvents(trx: Trx, arrivals: Arrival[], now: Da
       quarantined: credit.quarantined,
     })
   }
-  await sql`${prepared}
-    insert into wallet_events
-    select * from json_populate_recordset(null::wallet_events, ${JSON.stringify(records)}::json)`.execute(trx)
+  await insertRows(trx, { wallet_events: records })
   return credits.map((credit) =>
     'fault' in credit ? credit : { outcome: credit.outcome, depositId: credit.depositId },
   )
