@@ -231,9 +231,9 @@ const tokenBalance = (address: `0x${string}`) =>
   faucet.readContract({ address: token, abi: erc20Abi, functionName: 'balanceOf', args: [address] })
 
 async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000
+  const deadline = Date.now() + 60_000
   while (!(await isTrue())) {
-    if (Date.now() > deadline) expect.fail('What was waited for did not happen within 20 s')
+    if (Date.now() > deadline) expect.fail('What was waited for did not happen within 60 s')
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
 }

@@ -50,7 +50,7 @@ afterEach(async () => {
 async function openBrowser(): Promise<Page> {
   const context = await browser.newContext()
   page = await context.newPage()
-  page.setDefaultTimeout(10_000)
+  page.setDefaultTimeout(60_000)
   page.on('console', (message) => {
     // The API reference is not ours: it tries an inline style, which the content policy blocks without harm.
     if (message.type() === 'error' && !page.url().includes('/docs')) faults.push(message.text())

@@ -93,7 +93,7 @@ describe('commands beside a running server', () => {
 
   it('verify the record, print its heads, and end with 1 when it was changed', async () => {
     // The running server seals within two seconds.
-    await expect.poll(() => query('select 1 from audit_seals'), { timeout: 10_000 }).not.toEqual([])
+    await expect.poll(() => query('select 1 from audit_seals')).not.toEqual([])
     const sound = await run(['audit', 'verify'])
     expect(sound.code).toBe(0)
     expect(sound.out).toMatch(/^platform: \d+ records sealed, \d+ not yet sealed, seal \d+ [0-9a-f]{64}$/m)
@@ -135,10 +135,9 @@ describe('commands beside a running server', () => {
 describe('strongroom start, told to stop', () => {
   it('ends in good order', async () => {
     const ended = new Promise((resolve) => running?.once('exit', resolve))
-    const startedAt = performance.now()
     running?.kill('SIGTERM')
+    // A node that does not stop within ten seconds ends itself with 1.
     expect(await ended).toBe(0)
-    expect(performance.now() - startedAt).toBeLessThan(10_000)
     await expect(fetch(`${url}/healthz`)).rejects.toThrow()
     running = null
   })

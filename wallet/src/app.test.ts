@@ -4,8 +4,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Anvil, startAnvil } from './anvil.ts'
 import { type RunningWallet, startWallet } from './start-wallet.ts'
 import { createTestDatabase, type TestDatabase } from './testing/database.ts'
+import { startNodeProxy } from './testing/node-proxy.ts'
 import { deployTestToken, type Faucet, openFaucet, readTestToken } from './testing/test-token.ts'
-import { call, deriveTestAddress, orderTestTransfer, otherVaultToken, testConfig } from './testing/wallet-client.ts'
+import {
+  call,
+  deriveTestAddress,
+  orderTestTransfer,
+  otherVaultToken,
+  testConfig,
+  waitFor,
+} from './testing/wallet-client.ts'
 
 const recipient = '0x000000000000000000000000000000000000dEaD'
 const addressOrder = { network: 'ethereum', coinType: 60, derivationPath: 'm/44/60/0/0' }
@@ -189,10 +197,11 @@ describe('errors', () => {
 
 test('a node that serves another chain than the configured one is not used', async () => {
   const config = testConfig({ databaseUrl: database.url, rpcUrl: anvil.rpcUrl })
+  const node = await startNodeProxy(anvil.rpcUrl)
   const other = await startWallet({
     ...config,
     clients: [],
-    chains: { elsewhere: { rpcUrl: anvil.rpcUrl, chainId: 1, confirmations: 1, pollMilliseconds: 50 } },
+    chains: { elsewhere: { rpcUrl: node.rpcUrl, chainId: 1, confirmations: 1, pollMilliseconds: 50 } },
   })
   try {
     const derivationPath = 'm/44/60/7/0'
@@ -207,13 +216,16 @@ test('a node that serves another chain than the configured one is not used', asy
       amount: '1',
     }
     await call(other.url, '/transfers', { body: transfer })
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    // The sender and the watcher ask for the chain id in every pass, the watcher the less often.
+    const before = node.control.chainIdsAsked
+    await waitFor('passes of the sender', async () => node.control.chainIdsAsked > before + 6)
     expect((await call(other.url, '/transfers/elsewhere-1')).body).toMatchObject({ status: 'queued', txHash: null })
     expect((await call(other.url, '/healthz')).body).toMatchObject({
       networks: [{ reachable: false, headBlock: null }],
     })
   } finally {
     await other.stop()
+    await node.stop()
   }
 })
 

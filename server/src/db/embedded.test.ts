@@ -337,7 +337,7 @@ function isAlive(pid: number): boolean {
 }
 
 async function untilGone(pid: number): Promise<void> {
-  const deadline = Date.now() + 10_000
+  const deadline = Date.now() + 60_000
   while (isAlive(pid)) {
     if (Date.now() > deadline) throw new Error(`process ${pid} is still alive`)
     await sleep(20)

@@ -20,15 +20,17 @@ describe('a repeated task', () => {
   })
 
   it('never runs beside itself, and its end waits for the run under way', async () => {
+    let runs = 0
     let running = 0
     let most = 0
     const stop = repeat(deps, 'test', 1, async () => {
+      runs += 1
       running += 1
       most = Math.max(most, running)
       await pause(20)
       running -= 1
     })
-    await pause(50)
+    await expect.poll(() => runs).toBeGreaterThan(1)
     await stop()
     expect([running, most]).toEqual([0, 1])
   })

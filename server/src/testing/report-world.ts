@@ -219,7 +219,7 @@ export async function createReportWorld(): Promise<ReportWorld> {
             const waiting = await sql('select from pg_locks where relation = $1::regclass and not granted', [table])
             expect(waiting).toHaveLength(1)
           },
-          { timeout: 5_000, interval: 10 },
+          { timeout: 60_000, interval: 10 },
         )
       return Object.assign(release, { untilAwaited })
     },

@@ -61,9 +61,9 @@ async function sendToken(functionName: 'transfer' | 'transferMany', args: unknow
 
 const eventsTo = (address: Address) => receiver.received.filter(({ event }) => event.tx.toAddress === address)
 
-/** Waits until the watcher has read every block, and everything that it found is delivered. */
-async function watched() {
-  const headBlock = await faucet.getBlockNumber()
+/** Waits until the watcher has read every block that is deep enough, and everything that it found is delivered. */
+async function watched(blocksAbove = 0n) {
+  const headBlock = (await faucet.getBlockNumber()) - blocksAbove
   await waitFor('the watcher', async () => {
     const { rows } = await pool.query(
       `select from wallet.cursors where next_block > $1
@@ -270,7 +270,7 @@ test('a deposit counts only at the configured depth', async () => {
   const address = await newAddress()
   await sendCoin(address, '0.6')
   await rpc('evm_mine', [])
-  await new Promise((resolve) => setTimeout(resolve, 400))
+  await watched(2n)
   expect(eventsTo(address)).toHaveLength(0)
   await rpc('evm_mine', [])
   await waitFor('the deposit', async () => eventsTo(address).length === 1)

@@ -8,12 +8,13 @@ type Fault = 'none' | 'down' | 'dropSend' | 'dropSendAnswer'
  * hears of it (`dropSend`), or after it has (`dropSendAnswer`).
  */
 export async function startNodeProxy(rpcUrl: string) {
-  const control: { fault: Fault; sent: string[] } = { fault: 'none', sent: [] }
+  const control: { fault: Fault; sent: string[]; chainIdsAsked: number } = { fault: 'none', sent: [], chainIdsAsked: 0 }
   const server = createServer(async (request, response) => {
     let body = ''
     for await (const chunk of request) body += chunk
     const call = JSON.parse(body) as { method: string; params: string[] }
     const isSend = call.method === 'eth_sendRawTransaction'
+    if (call.method === 'eth_chainId') control.chainIdsAsked += 1
     if (isSend) control.sent.push(call.params[0]!)
     if (control.fault === 'down' || (isSend && control.fault === 'dropSend')) {
       request.socket.destroy()

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { inTransaction } from '../../db/transaction.ts'
 import { newSecret } from '../../lib/secrets.ts'
 import { type Answer, createTestApp, type Person, type TestApp } from '../../testing/app.ts'
+import { untilSessionsWait } from '../../testing/lock-waits.ts'
 import { createOutbox, type Outbox } from '../../testing/outbox.ts'
 import { insertVault, type VaultFixture } from '../../testing/vault-fixture.ts'
 import { createSignInLink, redeemMagicLink } from './actions.ts'
@@ -239,7 +239,7 @@ describe('accepting invitations', () => {
         .where('id', '=', body.id)
         .execute()
       const pending = redeem(token)
-      await sleep(100)
+      await untilSessionsWait(test.deps.db)
       return { pending }
     })
     expect((await redeemed.pending).status).toBe(401)
@@ -253,7 +253,7 @@ describe('accepting invitations', () => {
       const device = { userAgent: null, ip: '127.0.0.1' }
       expect(await redeemMagicLink(trx, test.deps, { token, device }, test.clock.now())).not.toBeNull()
       const pending = admin.post(`/invitations/${body.id}/revoke`)
-      await sleep(100)
+      await untilSessionsWait(test.deps.db)
       return { pending }
     })
     expect((await pending).status).toBe(409)

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { relationsPerOperationMax } from '../../lib/limits.ts'
 import type { Answer, Person } from '../../testing/app.ts'
 import { addMember, deposit, ensureGroup, usdtContract } from '../../testing/fixtures.ts'
+import { untilSessionsWait } from '../../testing/lock-waits.ts'
 import { createTransferBench, type TransferBench } from '../../testing/transfer-bench.ts'
 
 let bench: TransferBench
@@ -342,10 +343,7 @@ describe('amounts', () => {
         payment.id,
       ])
       const waiting = relate(refund, payment)
-      const waitingLocks = () =>
-        bench.sql(`select from pg_locks where locktype = 'advisory' and not granted
-        and database = (select oid from pg_database where datname = current_database())`)
-      await expect.poll(async () => (await waitingLocks()).length, { timeout: 10_000 }).toBe(1)
+      await untilSessionsWait(bench.test.deps.db)
       expect((await bench.act(owner, refund.id, 'cancel')).status).toBe(200)
       await query('rollback')
       expect((await waiting).status).toBe(201)
@@ -584,9 +582,7 @@ describe('who', () => {
     const both = await bench.rolledBack(async (query) => {
       await query('select from operation_relations where id = $1 for update', [byOwner.id])
       const answers = Promise.all([admin, owner].map((by) => by.delete(`${base}/${byOwner.id}`)))
-      const waiting = () =>
-        bench.sql('select from pg_stat_activity where wait_event_type = $1 and datname = current_database()', ['Lock'])
-      await expect.poll(async () => (await waiting()).length, { timeout: 10_000 }).toBe(2)
+      await untilSessionsWait(bench.test.deps.db, 2)
       await query('rollback')
       return answers
     })

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import type { Answer, Person } from '../../testing/app.ts'
 import { fakeAddress } from '../../testing/fake-wallet.ts'
 import { addMember, createAddress, deposit } from '../../testing/fixtures.ts'
+import { untilSessionsWait } from '../../testing/lock-waits.ts'
 import { createTransferBench, type TransferBench } from '../../testing/transfer-bench.ts'
 import { expireTransfers } from '../transfers/expire.ts'
 import { velocityLocksOf } from './velocity.ts'
@@ -243,11 +244,7 @@ describe('locks and round trips', () => {
         isAnswered = true
         return answer
       })
-      await vi.waitFor(async () => {
-        const waiting = await bench.sql(`select 1 from pg_locks where locktype = 'advisory' and not granted
-          and database = (select oid from pg_database where datname = current_database())`)
-        expect(waiting).toHaveLength(1)
-      })
+      await untilSessionsWait(bench.test.deps.db)
       expect(isAnswered).toBe(false)
       await holder.query('select pg_advisory_unlock($1)', [String(lock)])
       expect((await locked).status).toBe(201)

@@ -607,7 +607,7 @@ describe('the making of exports', () => {
       try {
         await locked.promise
         const making = runDueExports(world.test.deps, signal)
-        await expect.poll(async () => (await world.sql(waitingForChunks)).length, { timeout: 10_000 }).toBe(1)
+        await expect.poll(async () => (await world.sql(waitingForChunks)).length).toBe(1)
         expect(await taking(id)).toMatchObject({ state: 'running' })
         await during(() => vi.advanceTimersByTimeAsync(exportHeartbeatMilliseconds))
         held.resolve()

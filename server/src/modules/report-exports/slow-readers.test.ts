@@ -50,7 +50,7 @@ beforeAll(async () => {
 })
 afterEach(async () => {
   for (const answer of open.splice(0)) answer.destroy()
-  await expect.poll(openSnapshots, { timeout: 10_000 }).toBe(0)
+  await expect.poll(openSnapshots).toBe(0)
 })
 afterAll(() => world.close())
 
@@ -110,12 +110,12 @@ describe('a file that is made while it is sent', () => {
   })
 
   it('T54 holds a transaction for a bounded time, whoever reads it', async () => {
-    bounds.inlineMilliseconds = 700
+    bounds.inlineMilliseconds = 2_000
     const began = performance.now()
     const answer = await ask(query)
     bounds.inlineMilliseconds = 120_000
-    await expect.poll(openSnapshots, { timeout: 10_000 }).toBe(0)
-    expect(performance.now() - began).toBeGreaterThan(600)
+    await expect.poll(openSnapshots).toBe(0)
+    expect(performance.now() - began).toBeGreaterThan(1_900)
     await expect(textOf(answer)).rejects.toThrow('aborted')
     expect(answer.complete).toBe(false)
   })

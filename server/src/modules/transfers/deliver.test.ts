@@ -432,8 +432,8 @@ describe('T23 a node that dies', () => {
       await query('select from transfers where id = $1 for update', [busy])
       bench.test.clock.advance(61_000)
       const round = deliverDueTransfers(bench.test.deps)
-      const patience = new Promise((resolve) => setTimeout(resolve, 5_000, 'stuck'))
-      expect(await Promise.race([round, patience])).not.toBe('stuck')
+      // A round that waited for the busy one would end only after this transaction, and so never.
+      await round
     })
     expect([busy, free].map((id) => bench.vault.wallet.broadcastCount(id))).toEqual([0, 1])
   })

@@ -35,8 +35,9 @@ function client({
   url = `http://127.0.0.1:${port}/base/`,
   dispatcher = trusting,
   secret = 'secret' as string | null,
+  timeoutMilliseconds = 60_000,
 } = {}) {
-  return createWalletClient({ url, secret, dispatcher, timeoutMilliseconds: 300, backoffMilliseconds: 1 })
+  return createWalletClient({ url, secret, dispatcher, timeoutMilliseconds, backoffMilliseconds: 1 })
 }
 
 function says(status: number, body: unknown, headers: Record<string, string> = {}): void {
@@ -130,11 +131,12 @@ describe('the wallet client', () => {
   })
 
   it('calls silence a time-out: the outcome is unknown', async () => {
+    const impatient = client({ timeoutMilliseconds: 300 })
     answer = () => {}
-    expect((await failureOf(client().submitTransfer(order))).kind).toBe('timeout')
+    expect((await failureOf(impatient.submitTransfer(order))).kind).toBe('timeout')
     answer = (_, response) => response.writeHead(200).write('{')
-    expect((await failureOf(client().submitTransfer(order))).kind).toBe('timeout')
-    expect((await failureOf(client().createAddress(addressOrder))).kind).toBe('timeout')
+    expect((await failureOf(impatient.submitTransfer(order))).kind).toBe('timeout')
+    expect((await failureOf(impatient.createAddress(addressOrder))).kind).toBe('timeout')
     expect(seen).toHaveLength(3)
   })
 
