@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApp } from '../server/src/app.ts'
 import type { App } from '../server/src/http/route.ts'
 import { openDeps } from '../server/src/start.ts'
-import { createAnswerCheck } from '../server/src/testing/answer-check.ts'
+import { answerCheckOf } from '../server/src/testing/answer-check.ts'
 import { createTestApp, type TestApp } from '../server/src/testing/app.ts'
 import { expectations, type Request, type Row } from './access-matrix/expectations.ts'
 import { recordStatements, type Statement } from './access-matrix/statements.ts'
@@ -35,7 +35,7 @@ const operations = operationsOf(test.app)
 const tested = operations.filter(({ operationId }) => expectations[operationId] !== undefined)
 const ofVaults = tested.filter(({ path }) => path.includes('{code}'))
 const guarded = tested.filter(({ isPublic }) => !isPublic)
-const check = createAnswerCheck(test.app)
+const check = answerCheckOf(test.app)
 const checked = new Set<string>()
 const recorder = recordStatements()
 /** For looking at the work of statements, as the owner of the database. */

@@ -6,13 +6,12 @@ import { type Db, openDatabase } from './db/client.ts'
 import { connectEmbeddedPostgres, startEmbeddedPostgres } from './db/embedded.ts'
 import { migrate } from './db/migrate.ts'
 import { inTransaction } from './db/transaction.ts'
-import { describeApi } from './describe-api.ts'
+import { describeFailure } from './describe-failure.ts'
 import { magicLinkTtlMinutes } from './lib/limits.ts'
 import { verifyAudit } from './modules/audit/verify.ts'
 import { createSignInLink } from './modules/auth/actions.ts'
 import { verifyLedger } from './modules/ledger/verify.ts'
 import { addPlatformAdmin } from './modules/users/actions.ts'
-import { describeFailure } from './start.ts'
 
 /** Like diff: 0 all is well, 1 a verification found something, 2 the command could not do its work. */
 const foundDifference = 1
@@ -82,6 +81,7 @@ program
   .command('openapi')
   .description('print the OpenAPI document of this version')
   .action(async () => {
+    const { describeApi } = await import('./describe-api.ts')
     process.stdout.write(await describeApi())
   })
 

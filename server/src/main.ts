@@ -1,5 +1,6 @@
 import { readConfig } from './config.ts'
-import { describeFailure, type RunningServer, startServer } from './start.ts'
+import { describeFailure } from './describe-failure.ts'
+import { type RunningServer, startServer } from './start.ts'
 
 const stopTimeoutMilliseconds = 10_000
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { type Logger, pino } from 'pino'
 import { createApp } from './app.ts'
-import { type Config, ConfigError } from './config.ts'
+import type { Config } from './config.ts'
 import { openDatabase } from './db/client.ts'
 import { startEmbeddedPostgres } from './db/embedded.ts'
 import { createJobQueue } from './db/job-queue.ts'
@@ -56,28 +56,6 @@ export async function startServer(config: Config, clock: () => Date = () => new 
     await stop().catch((failure: unknown) => log.error({ err: failure }, 'stopping after a failed start'))
     throw error
   }
-}
-
-/** A failed start or command in one line for the person who ran it; a fault of the settings names each of them. */
-export function describeFailure(error: unknown): string {
-  if (error instanceof ConfigError) return error.message
-  const { code } = error as NodeJS.ErrnoException
-  if (code === 'EADDRINUSE') return 'Strongroom cannot start: its port is in use; set PORT to another one'
-  const isNetwork = /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/.test(
-    code ?? '',
-  )
-  if (isNetwork) return `The database cannot be reached (${code}); is DATABASE_URL right and the server running?`
-  // Neither our tables nor our role: 22023 is how PostgreSQL refuses a connection that asks for an unknown role.
-  if (code === '42P01' || (code === '22023' && toMessage(error).includes('role'))) {
-    return 'The database does not have the schema of this version; run "strongroom migrate"'
-  }
-  if (/^(28...|3D000)$/.test(code ?? '')) return `The database refuses us: ${toMessage(error)}`
-  return toMessage(error)
-}
-
-function toMessage(error: unknown): string {
-  if (error instanceof AggregateError && error.message === '') return toMessage(error.errors[0])
-  return (error instanceof Error ? error.message : String(error)).replace(/\s*\n\s*/g, ' ')
 }
 
 async function startOwnDatabase(config: Config, log: Logger, stops: (() => Promise<void>)[]): Promise<string> {

@@ -5,8 +5,20 @@ import type { Answer } from './app.ts'
 
 type Operation = { responses: Record<string, { content?: Record<string, { schema: object }> }> }
 
-/** Holds every answer against the OpenAPI document: its status must be documented and its body must fit, with no field more. */
-export function createAnswerCheck(app: App): (method: string, path: string, answer: Answer) => void {
+type AnswerCheck = (method: string, path: string, answer: Answer) => void
+
+let check: AnswerCheck | null = null
+
+/**
+ * Holds every answer against the OpenAPI document: its status must be documented and its body must fit, with no field
+ * more. The document depends on no setting, so that the test files of one process share what was compiled of it.
+ */
+export function answerCheckOf(app: App): AnswerCheck {
+  check ??= createAnswerCheck(app)
+  return check
+}
+
+function createAnswerCheck(app: App): AnswerCheck {
   const document = app.swagger() as unknown as {
     paths: Record<string, Record<string, Operation>>
     components: { schemas: object }

@@ -13,7 +13,7 @@ import { jobHandlers } from '../jobs/handlers.ts'
 import { newId } from '../lib/ids.ts'
 import { newSecret, sha256 } from '../lib/secrets.ts'
 import { openDeps } from '../start.ts'
-import { createAnswerCheck } from './answer-check.ts'
+import { answerCheckOf } from './answer-check.ts'
 import { createTestDatabase } from './database.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers whose shape the answer check has verified.
@@ -69,7 +69,7 @@ export async function createTestApp(env: Record<string, string> = {}): Promise<T
   const app = await createApp(deps)
   await app.ready()
   await deps.jobs.boss.start()
-  const check = createAnswerCheck(app)
+  const check = answerCheckOf(app)
 
   const send = async (method: string, url: string, body: unknown, headers: Headers): Promise<Answer> => {
     const path = url.startsWith('//') ? url.slice(1) : `/api/v1${url}`

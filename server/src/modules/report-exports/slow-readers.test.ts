@@ -110,12 +110,12 @@ describe('a file that is made while it is sent', () => {
   })
 
   it('T54 holds a transaction for a bounded time, whoever reads it', async () => {
-    bounds.inlineMilliseconds = 2_000
+    bounds.inlineMilliseconds = 3_000
     const began = performance.now()
     const answer = await ask(query)
     bounds.inlineMilliseconds = 120_000
     await expect.poll(openSnapshots).toBe(0)
-    expect(performance.now() - began).toBeGreaterThan(1_900)
+    expect(performance.now() - began).toBeGreaterThan(2_900)
     await expect(textOf(answer)).rejects.toThrow('aborted')
     expect(answer.complete).toBe(false)
   })
@@ -159,18 +159,18 @@ describe('a file that was made before', () => {
     await runDueExports(world.test.deps, new AbortController().signal)
     const path = `exports/${body.id}/download`
     expect(rowsIn(await textOf(await ask(path)))).toBe(postings)
-    bounds.downloadMilliseconds = 700
+    const others = [await ask(path), await ask(path), await ask(path)]
+    bounds.downloadMilliseconds = 3_000
     const slow = await ask(path)
     bounds.downloadMilliseconds = 60_000
-    const more = [await ask(path), await ask(path), await ask(path)]
-    expect([slow, ...more].map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200])
+    expect([slow, ...others].map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200])
     expect((await ask(path)).statusCode).toBe(429)
     const [row] = await world.sql(
       `select count(*)::int as count from pg_stat_activity where datname = current_database() and state = 'idle in transaction'`,
     )
     expect(row.count).toBe(0)
-    await sleep(900)
-    await expect(textOf(slow)).rejects.toThrow('aborted')
+    // Nobody reads any of them; the one with little time is cut off, and its place is free.
     await expect.poll(async () => (await ask(path)).statusCode).toBe(200)
+    await expect(textOf(slow)).rejects.toThrow('aborted')
   })
 })
