@@ -19,7 +19,10 @@ const policy = (id: string, effect: PolicyEffect, more: Partial<PolicySnapshot> 
   ...more,
 })
 const decision = (policies: PolicySnapshot[], isAdmin = false): Decision => ({
-  ...combine(policies, isAdmin),
+  ...combine(
+    policies.map((policy) => ({ policy, inDoubt: false })),
+    isAdmin,
+  ),
   trace: [],
   facts: { now: new Date(0), initiatorId: 'i', initiatorGroupIds: [] },
 })

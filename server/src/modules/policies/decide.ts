@@ -52,6 +52,6 @@ async function conclude(
   const facts: Facts =
     windows.length === 0 ? gathered : { ...gathered, velocity: await sumVelocity(db, vaultId, windows, gathered) }
   const evaluated = candidates.map((policy) => ({ policy, trace: evaluatePolicy(policy, facts) }))
-  const matching = evaluated.filter(({ trace }) => trace.matched).map(({ policy }) => policy)
-  return { ...combine(matching, initiator.isAdmin), trace: evaluated.map(({ trace }) => trace), facts }
+  const matches = evaluated.flatMap(({ policy, trace }) => (trace.matched ? { policy, inDoubt: trace.inDoubt } : []))
+  return { ...combine(matches, initiator.isAdmin), trace: evaluated.map(({ trace }) => trace), facts }
 }

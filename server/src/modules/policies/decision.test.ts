@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { combine, type Effect, type PolicySnapshot, type Rule } from './decision.ts'
+import { combine, type Effect, type Match, type PolicySnapshot, type Rule } from './decision.ts'
 import { evaluatePolicy } from './evaluate.ts'
 import type { Facts } from './facts.ts'
 
@@ -22,6 +22,9 @@ const allow = (id: string, more: Partial<PolicySnapshot> = {}): PolicySnapshot =
 const block = (id: string, more: Partial<PolicySnapshot> = {}) => allow(id, { effect: 'block', ...more })
 const votes = (id: string, approvalThreshold: number, more: Partial<PolicySnapshot> = {}) =>
   allow(id, { effect: 'requireApproval', approvalThreshold, ...more })
+
+const certainly = (policies: PolicySnapshot[]): Match[] => policies.map((policy) => ({ policy, inDoubt: false }))
+const inDoubt = (policies: PolicySnapshot[]): Match[] => policies.map((policy) => ({ policy, inDoubt: true }))
 
 describe('combine', () => {
   const cases: [
@@ -122,7 +125,7 @@ describe('combine', () => {
   ]
   it.each(cases)('T34 %s', (_name, matching, isAdmin, expected) => {
     for (const policies of [matching, matching.toReversed()]) {
-      const decision = combine(policies, isAdmin)
+      const decision = combine(certainly(policies), isAdmin)
       expect(decision.effect).toBe(expected.effect)
       expect(decision.decisionPolicy?.id ?? null).toBe(expected.policy)
       expect(decision.requirements.map(({ policyId, bypassed }) => [policyId, bypassed])).toEqual(expected.requirements)
@@ -131,15 +134,79 @@ describe('combine', () => {
     }
   })
 
+  const voting = (id: string, approvalThreshold: number, more: Partial<PolicySnapshot> = {}) =>
+    allow(id, { approvalThreshold, ...more })
+  const bypass = { adminBypass: true }
+  const doubtful: [
+    name: string,
+    matches: Match[],
+    isAdmin: boolean,
+    effect: Effect,
+    requirements: [id: string, bypassed: boolean][],
+  ][] = [
+    ['allow with votes permits nothing', inDoubt([voting('a', 1)]), false, 'deny', []],
+    ['several of them permit nothing', inDoubt([voting('a', 1), voting('b', 3)]), false, 'deny', []],
+    ['nor does its adminBypass', inDoubt([voting('a', 1, bypass)]), true, 'deny', []],
+    [
+      'allow with votes adds them to what is certainly allowed',
+      [...inDoubt([voting('a', 2)]), ...certainly([allow('b')])],
+      false,
+      'approval',
+      [['a', false]],
+    ],
+    [
+      'allow with votes adds them to what certainly asks for others',
+      [...inDoubt([voting('a', 2)]), ...certainly([voting('b', 1), votes('c', 1)])],
+      false,
+      'approval',
+      [
+        ['a', false],
+        ['b', false],
+        ['c', false],
+      ],
+    ],
+    ['requireApproval waits for its votes', inDoubt([votes('a', 1)]), false, 'approval', [['a', false]]],
+    [
+      'allow with votes adds them to those of requireApproval',
+      inDoubt([voting('a', 2), votes('b', 1)]),
+      false,
+      'approval',
+      [
+        ['a', false],
+        ['b', false],
+      ],
+    ],
+    ['adminBypass waives nothing', inDoubt([votes('a', 1, bypass)]), true, 'approval', [['a', false]]],
+    [
+      'adminBypass waives where something is certainly allowed',
+      [...inDoubt([votes('a', 1, bypass), voting('b', 1, bypass)]), ...certainly([allow('c')])],
+      true,
+      'allow',
+      [
+        ['a', true],
+        ['b', true],
+      ],
+    ],
+    ['block blocks', [...inDoubt([block('a')]), ...certainly([allow('b')])], false, 'block', []],
+  ]
+  it.each(doubtful)('T34 in doubt %s', (_name, matches, isAdmin, effect, requirements) => {
+    for (const ordered of [matches, matches.toReversed()]) {
+      const decision = combine(ordered, isAdmin)
+      expect(decision.effect).toBe(effect)
+      expect(decision.requirements.map(({ policyId, bypassed }) => [policyId, bypassed])).toEqual(requirements)
+    }
+  })
+
   it('tells the reason of the block with the lowest id, or a sentence of its own', () => {
-    expect(combine([block('b', { blockReason: 'B' }), block('a', { blockReason: 'A' })], false).blockReason).toBe('A')
-    expect(combine([block('a')], false).blockReason).toBe('A policy of the vault blocks this action')
+    const blocks = [block('b', { blockReason: 'B' }), block('a', { blockReason: 'A' })]
+    expect(combine(certainly(blocks), false).blockReason).toBe('A')
+    expect(combine(certainly([block('a')]), false).blockReason).toBe('A policy of the vault blocks this action')
   })
 
   it('hands over who may approve: the explicit ones, else the group', () => {
     const approvers = [{ kind: 'user' as const, id: 'third-approver' }]
     const [group, explicit] = combine(
-      [votes('a', 1, { allowInitiatorApproval: true }), votes('b', 1, { approvers })],
+      certainly([votes('a', 1, { allowInitiatorApproval: true }), votes('b', 1, { approvers })]),
       false,
     ).requirements
     expect(group).toEqual({
@@ -202,6 +269,7 @@ describe('evaluatePolicy', () => {
       const matched = (policy: PolicySnapshot) => {
         const trace = evaluatePolicy({ ...policy, rules }, facts)
         expect(trace.rules[0]?.matched).toBe(trace.matched)
+        expect(trace.inDoubt).toBe(restricting !== allowing)
         return trace.matched
       }
       expect(matched(block('p'))).toBe(restricting)
@@ -216,6 +284,9 @@ describe('evaluatePolicy', () => {
     const both = [rule('require', 'T'), rule('exclude', 'F')]
     expect(evaluatePolicy(allow('p', { rules: both }), facts).matched).toBe(true)
     expect(evaluatePolicy(allow('p', { rules: [...both, rule('any', 'F')] }), facts).matched).toBe(false)
+    const withDoubt = (...more: Rule[]) => evaluatePolicy(block('p', { rules: [rule('any', 'U'), ...more] }), facts)
+    expect(withDoubt(rule('any', 'T'))).toMatchObject({ matched: true, inDoubt: true })
+    expect(withDoubt(rule('any', 'F'))).toMatchObject({ matched: false, inDoubt: false })
   })
 
   it('the trace shows each selector as it was assumed, with what it expected and saw', () => {
@@ -224,6 +295,7 @@ describe('evaluatePolicy', () => {
       policyId: 'p',
       policyCode: 'p',
       matched: true,
+      inDoubt: true,
       rules: [
         {
           conditionType: 'exclude',
@@ -262,7 +334,10 @@ describe('the decision as a whole', () => {
   )
   const decideOn = (policies: PolicySnapshot[], isAdmin: boolean) =>
     combine(
-      policies.filter((policy) => evaluatePolicy(policy, facts).matched),
+      policies.flatMap((policy) => {
+        const { matched, inDoubt } = evaluatePolicy(policy, facts)
+        return matched ? { policy, inDoubt } : []
+      }),
       isAdmin,
     )
 
@@ -286,16 +361,15 @@ describe('the decision as a whole', () => {
   })
 })
 
-/** The same rules once more, spelt out naively: doubt is replaced first, then everything is two-valued. */
+/** The same rules once more, spelt out naively: doubt is replaced first, by either answer, then everything is two-valued. */
 function oracle(policies: PolicySnapshot[], isAdmin: boolean): { effect: Effect; policy: string | null } {
-  const holds = (policy: PolicySnapshot) => {
-    const restricts = policy.effect !== 'allow' || policy.approvalThreshold > 0
+  const holds = (policy: PolicySnapshot, doubtHolds: boolean) => {
     for (const { conditionType, selectors: named } of policy.rules) {
-      const wantedOfDoubt = conditionType === 'exclude' ? !restricts : restricts
+      const wantedOfDoubt = conditionType === 'exclude' ? !doubtHolds : doubtHolds
       const truths = named.map(({ selectorType, value }) =>
         selectorType === 'amount' ? wantedOfDoubt : value === 'first-approver',
       )
-      let result = restricts
+      let result = doubtHolds
       if (truths.length > 0 && conditionType === 'require') result = !truths.includes(false)
       if (truths.length > 0 && conditionType === 'any') result = truths.includes(true)
       if (truths.length > 0 && conditionType === 'exclude') result = !truths.includes(true)
@@ -303,19 +377,23 @@ function oracle(policies: PolicySnapshot[], isAdmin: boolean): { effect: Effect;
     }
     return true
   }
-  const matching = policies.filter(holds).sort((a, b) => a.id.localeCompare(b.id))
+  const restricts = (policy: PolicySnapshot) => policy.effect !== 'allow' || policy.approvalThreshold > 0
+  const matching = policies
+    .filter((policy) => holds(policy, restricts(policy)))
+    .sort((a, b) => a.id.localeCompare(b.id))
   const blocks = matching.filter(({ effect }) => effect === 'block')
   if (blocks.length > 0) return { effect: 'block', policy: blocks[0]!.id }
-  const approvals = matching.filter(({ effect, approvalThreshold }) => effect !== 'block' && approvalThreshold > 0)
-  if (approvals.length > 0) {
-    let strictest = approvals[0]!
-    for (const policy of approvals) {
-      const isHigher = policy.approvalThreshold > strictest.approvalThreshold
-      const isEqual = policy.approvalThreshold === strictest.approvalThreshold
-      if (isHigher || (isEqual && strictest.adminBypass && !policy.adminBypass)) strictest = policy
-    }
-    const isWaived = isAdmin && approvals.every(({ adminBypass }) => adminBypass)
-    return { effect: isWaived ? 'allow' : 'approval', policy: strictest.id }
+  const isCertain = matching.some((policy) => holds(policy, false))
+  if (!isCertain && !matching.some(({ effect }) => effect === 'requireApproval'))
+    return { effect: 'deny', policy: null }
+  const approvals = matching.filter(({ approvalThreshold }) => approvalThreshold > 0)
+  if (approvals.length === 0) return { effect: 'allow', policy: matching[0]!.id }
+  let strictest = approvals[0]!
+  for (const policy of approvals) {
+    const isHigher = policy.approvalThreshold > strictest.approvalThreshold
+    const isEqual = policy.approvalThreshold === strictest.approvalThreshold
+    if (isHigher || (isEqual && strictest.adminBypass && !policy.adminBypass)) strictest = policy
   }
-  return matching.length > 0 ? { effect: 'allow', policy: matching[0]!.id } : { effect: 'deny', policy: null }
+  const isWaived = isAdmin && isCertain && approvals.every(({ adminBypass }) => adminBypass)
+  return { effect: isWaived ? 'allow' : 'approval', policy: strictest.id }
 }

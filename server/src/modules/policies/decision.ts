@@ -22,7 +22,14 @@ export type Requirement = {
 
 export type SelectorTrace = { selectorType: string; matched: boolean; expected: unknown; observed: unknown }
 export type RuleTrace = { conditionType: string; matched: boolean; selectors: SelectorTrace[] }
-export type PolicyTrace = { policyId: string; policyCode: string; matched: boolean; rules: RuleTrace[] }
+export type PolicyTrace = {
+  policyId: string
+  policyCode: string
+  matched: boolean
+  /** Nobody can tell whether it matches, so `matched` is what was assumed against the request. */
+  inDoubt: boolean
+  rules: RuleTrace[]
+}
 
 export type PolicyEffect = 'allow' | 'block' | 'requireApproval'
 type Selector = { id: string; selectorType: string; value: unknown }
@@ -59,6 +66,9 @@ export type Decision = {
   facts: Facts
 }
 
+/** A policy that matches; `inDoubt`: only because nobody can tell that it does not. */
+export type Match = { policy: PolicySnapshot; inDoubt: boolean }
+
 /** What readers see of a decision that is kept as JSON with its transfer or approval request. */
 export type KeptDecision = Pick<Decision, 'effect' | 'decisionPolicy' | 'trace'>
 
@@ -73,24 +83,28 @@ const defaultBlockReason = 'A policy of the vault blocks this action'
  * Combines the policies that match into one decision, whatever their order: any block blocks; else any approval policy
  * asks for approval; else any allow allows; else the action is denied. adminBypass waives a requirement for an
  * administrator and never lifts a block.
+ *
+ * Doubt only adds to what is asked. An `allow` that matches in doubt adds its votes to what other policies permit and
+ * permits nothing itself; `requireApproval` in doubt lets the action wait for its votes, and waives none of them unless
+ * some policy permits the action with certainty.
  */
-export function combine(matching: PolicySnapshot[], initiatorIsAdmin: boolean): Omit<Decision, 'trace' | 'facts'> {
-  const policies = matching.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-  const requirements = policies.filter(asksApproval).map((policy) => toRequirement(policy, initiatorIsAdmin))
+export function combine(matches: Match[], initiatorIsAdmin: boolean): Omit<Decision, 'trace' | 'facts'> {
+  const policies = matches.map(({ policy }) => policy).toSorted((a, b) => (a.id < b.id ? -1 : 1))
   const block = policies.find(({ effect }) => effect === 'block')
   if (block !== undefined) {
     const blockReason = block.blockReason ?? defaultBlockReason
     return { effect: 'block', blockReason, decisionPolicy: named(block), requirements: [], policies }
   }
-  const strictest = policies.filter(asksApproval).toSorted(strictestFirst)[0]
-  if (strictest !== undefined) {
-    const effect = requirements.every(({ bypassed }) => bypassed) ? 'allow' : 'approval'
-    return { effect, blockReason: null, decisionPolicy: named(strictest), requirements, policies }
+  const isCertain = matches.some(({ inDoubt }) => !inDoubt)
+  const [first] = policies
+  if (first === undefined || !(isCertain || policies.some(({ effect }) => effect === 'requireApproval'))) {
+    return { effect: 'deny', blockReason: null, decisionPolicy: null, requirements: [], policies }
   }
-  const allow = policies[0]
-  if (allow === undefined)
-    return { effect: 'deny', blockReason: null, decisionPolicy: null, requirements: [], policies: [] }
-  return { effect: 'allow', blockReason: null, decisionPolicy: named(allow), requirements: [], policies }
+  const asking = policies.filter(asksApproval)
+  const requirements = asking.map((policy) => toRequirement(policy, initiatorIsAdmin && isCertain))
+  const effect = requirements.every(({ bypassed }) => bypassed) ? 'allow' : 'approval'
+  const decisive = asking.toSorted(strictestFirst)[0] ?? first
+  return { effect, blockReason: null, decisionPolicy: named(decisive), requirements, policies }
 }
 
 /** Highest threshold, then without adminBypass, then lowest id. */
@@ -100,13 +114,13 @@ function strictestFirst(a: PolicySnapshot, b: PolicySnapshot): number {
   return a.id < b.id ? -1 : 1
 }
 
-function toRequirement(policy: PolicySnapshot, initiatorIsAdmin: boolean): Requirement {
+function toRequirement(policy: PolicySnapshot, mayBypass: boolean): Requirement {
   return {
     policyId: policy.id,
     policyCode: policy.code,
     policyName: policy.name,
     threshold: policy.approvalThreshold,
-    bypassed: policy.adminBypass && initiatorIsAdmin,
+    bypassed: policy.adminBypass && mayBypass,
     allowInitiator: policy.allowInitiatorApproval,
     approvers: policy.approvers.length === 0 ? null : policy.approvers,
     groupId: policy.groupId,

@@ -13,13 +13,21 @@ import { evaluateSelector } from './selectors.ts'
 type Truth = boolean | null
 
 /**
- * Whether a policy matches, and why. A policy without rules always matches. Doubt fails closed (decisions.md, section 6):
- * a rule that nobody can tell holds for a policy that restricts (block, approval) and does not hold for one that allows.
+ * Whether a policy matches, and why. A policy without rules always matches. Doubt is held against the request: a policy
+ * that restricts (block, approval) is taken to match when nobody can tell, and one that only allows is not. The trace says
+ * when it was doubt that decided, because such a match must never be the reason why an action is permitted.
  */
 export function evaluatePolicy(policy: PolicySnapshot, facts: Facts): PolicyTrace {
-  const inDoubt = policy.effect !== 'allow' || asksApproval(policy)
-  const rules = policy.rules.map((rule) => evaluateRule(rule, facts, inDoubt))
-  return { policyId: policy.id, policyCode: policy.code, matched: rules.every(({ matched }) => matched), rules }
+  const assumed = policy.effect !== 'allow' || asksApproval(policy)
+  const rules = policy.rules.map((rule) => evaluateRule(rule, facts, assumed))
+  const truth = allOf(rules.map(({ truth }) => truth))
+  return {
+    policyId: policy.id,
+    policyCode: policy.code,
+    matched: truth ?? assumed,
+    inDoubt: truth === null,
+    rules: rules.map(({ trace }) => trace),
+  }
 }
 
 /** Whether a policy cannot match, whatever the facts say that are still unknown. */
@@ -30,27 +38,36 @@ export function isRuledOut(policy: PolicySnapshot, facts: Facts): boolean {
   })
 }
 
-/** `inDoubt` is what the rule becomes when nobody can tell; the trace shows its selectors as they were then assumed. */
-function evaluateRule({ conditionType, selectors }: Rule, facts: Facts, inDoubt: boolean): RuleTrace {
-  const assumed = conditionType === 'exclude' ? !inDoubt : inDoubt
+/** `assumed` is what the rule becomes when nobody can tell; the trace shows its selectors as they were then assumed. */
+function evaluateRule(
+  { conditionType, selectors }: Rule,
+  facts: Facts,
+  assumed: boolean,
+): { truth: Truth; trace: RuleTrace } {
+  const assumedOfSelector = conditionType === 'exclude' ? !assumed : assumed
   const truths: Truth[] = []
   const traces: SelectorTrace[] = []
   for (const selector of selectors) {
     const { matched, observed } = evaluateSelector(selector, facts)
     truths.push(matched)
     const { selectorType, value: expected } = selector
-    traces.push({ selectorType, matched: matched ?? assumed, expected, observed })
+    traces.push({ selectorType, matched: matched ?? assumedOfSelector, expected, observed })
   }
-  return { conditionType, matched: combineTruths(conditionType, truths) ?? inDoubt, selectors: traces }
+  const truth = combineTruths(conditionType, truths)
+  return { truth, trace: { conditionType, matched: truth ?? assumed, selectors: traces } }
 }
 
 /** A rule without selectors, or of a kind we do not know, says nothing: nobody can tell. */
 function combineTruths(conditionType: string, truths: Truth[]): Truth {
   if (truths.length === 0) return null
-  if (conditionType === 'require') return not(anyOf(truths.map(not)))
+  if (conditionType === 'require') return allOf(truths)
   if (conditionType === 'any') return anyOf(truths)
   if (conditionType === 'exclude') return not(anyOf(truths))
   return null
+}
+
+function allOf(truths: Truth[]): Truth {
+  return not(anyOf(truths.map(not)))
 }
 
 function anyOf(truths: Truth[]): Truth {

@@ -109,8 +109,11 @@ it(`T34 ${runs} random policy sets are decided as a naive reading of the rules d
       const cut = policies.length === 0 ? 0 : turn % policies.length
       const turned = [...policies.slice(cut), ...policies.slice(0, cut)].reverse()
       const facts = factsOf(world)
-      const matching = turned.filter((policy) => evaluatePolicy(policy, facts).matched)
-      const { effect, decisionPolicy, requirements } = combine(matching, world.isAdmin)
+      const matches = turned.flatMap((policy) => {
+        const { matched, inDoubt } = evaluatePolicy(policy, facts)
+        return matched ? { policy, inDoubt } : []
+      })
+      const { effect, decisionPolicy, requirements } = combine(matches, world.isAdmin)
       seen.add(effect)
       expect({
         effect,
@@ -158,30 +161,31 @@ function factsOf(world: World): Facts {
 }
 
 /**
- * The rules of decisions.md, section 6, once more and as simply as they can be said: try both answers for every question
- * that nobody can tell, and take the one that is against the transfer.
+ * The rules once more and as simply as they can be said: try both answers for every question that nobody can tell, and
+ * take the one that is against the transfer.
  */
 function naively(policies: PolicySnapshot[], world: World) {
-  const matching = policies.filter((policy) => {
-    const isAgainst = policy.effect === 'block' || policy.approvalThreshold > 0
-    const possible = possibleAnswers(policy, world)
-    return isAgainst ? possible.includes(true) : !possible.includes(false)
+  const judged = policies.map((policy) => ({ ...policy, answers: possibleAnswers(policy, world) }))
+  const matching = judged.filter(({ effect, approvalThreshold, answers }) => {
+    const isAgainst = effect === 'block' || approvalThreshold > 0
+    return isAgainst ? answers.includes(true) : !answers.includes(false)
   })
   const first = (some: PolicySnapshot[]) => some.map(({ id }) => id).sort()[0] ?? null
   const blocks = matching.filter(({ effect }) => effect === 'block')
   if (blocks.length > 0) return { effect: 'block', policy: first(blocks), waived: [] }
+  // However the questions turn out, one of these stands.
+  const sure = matching.filter(({ answers }) => !answers.includes(false))
+  const demands = matching.filter(({ effect }) => effect === 'requireApproval')
+  if (sure.length === 0 && demands.length === 0) return { effect: 'deny', policy: null, waived: [] }
   const asking = matching.filter(({ approvalThreshold }) => approvalThreshold > 0)
-  if (asking.length > 0) {
-    const highest = Math.max(...asking.map(({ approvalThreshold }) => approvalThreshold))
-    const top = asking.filter(({ approvalThreshold }) => approvalThreshold === highest)
-    const firm = top.filter(({ adminBypass }) => !adminBypass)
-    const waived = asking.filter(({ adminBypass }) => adminBypass && world.isAdmin).map(({ id }) => id)
-    const effect = waived.length === asking.length ? 'allow' : 'approval'
-    return { effect, policy: first(firm.length > 0 ? firm : top), waived: waived.sort() }
-  }
-  return matching.length > 0
-    ? { effect: 'allow', policy: first(matching), waived: [] }
-    : { effect: 'deny', policy: null, waived: [] }
+  if (asking.length === 0) return { effect: 'allow', policy: first(matching), waived: [] }
+  const highest = Math.max(...asking.map(({ approvalThreshold }) => approvalThreshold))
+  const top = asking.filter(({ approvalThreshold }) => approvalThreshold === highest)
+  const firm = top.filter(({ adminBypass }) => !adminBypass)
+  const mayWaive = world.isAdmin && sure.length > 0
+  const waived = asking.filter(({ adminBypass }) => adminBypass && mayWaive).map(({ id }) => id)
+  const effect = waived.length === asking.length ? 'allow' : 'approval'
+  return { effect, policy: first(firm.length > 0 ? firm : top), waived: waived.sort() }
 }
 
 /** Whether the policy matches, for every way in which its doubtful selectors might have turned out. */

@@ -157,6 +157,12 @@ export const PolicyTrace = Closed(
     policyId: Id,
     policyCode: Code,
     matched: Type.Boolean(),
+    inDoubt: Type.Optional(
+      Type.Boolean({
+        description:
+          'Nobody can tell whether the policy matches, so `matched` is what was assumed against the request. A policy that allows with votes then adds them and permits nothing itself.',
+      }),
+    ),
     rules: Type.Array(
       Closed({
         conditionType: Type.String({ examples: ['require'] }),

@@ -207,6 +207,55 @@ describe('policies', () => {
     expect(await bench.audited('transfer.denied', address.id)).toBe(1)
   })
 
+  it('T34 allow with votes adds them when no rate is known, and then permits nothing itself', async () => {
+    await withPolicy(
+      {
+        code: 'below-1000-usd',
+        effect: 'allow',
+        approvalThreshold: 1,
+        rules: [
+          {
+            conditionType: 'require',
+            selectors: [{ selectorType: 'amountUsd', value: { op: 'lt', value: '1000' } }],
+          },
+        ],
+        approvers: [{ kind: 'group', groupId: bench.approversId }],
+      },
+      async () => {
+        const payload = { fromAddressId: address.id, toAddress: bench.recipient, amount: '90' }
+        const added = await order('90')
+        expect(added.body).toMatchObject({
+          status: 'awaiting_approval',
+          approvalRequirements: [{ policyCode: 'below-1000-usd', threshold: 1 }],
+        })
+        await bench.sql(`update policies set enabled = false where code = 'small'`)
+        try {
+          const refused = await order('90')
+          expect([refused.status, refused.body.message]).toEqual([403, 'No policy allows this transfer'])
+          expect(await bench.audited('transfer.denied', address.id)).toBe(1)
+          const { decision, trace } = (await bench.owner.post('/vaults/main-vault/transfers/preview', payload)).body
+          expect(decision).toMatchObject({ effect: 'deny', decisionPolicy: null, requirements: [] })
+          const simulation = { actionType: 'transfer', payload }
+          const simulated = (await bench.owner.post('/vaults/main-vault/policies/simulate', simulation)).body
+          expect(simulated).toMatchObject({ effect: 'deny', trace })
+          expect(trace.find((one: { policyCode: string }) => one.policyCode === 'below-1000-usd')).toMatchObject({
+            matched: true,
+            inDoubt: true,
+            rules: [{ matched: true, selectors: [{ matched: true, observed: null }] }],
+          })
+          const asOf = bench.test.clock.now().toISOString()
+          const rate = { usdRate: '2', asOf, source: 'manual' }
+          const { id } = bench.vault.tokens.usdt
+          expect((await bench.vault.admin.post(`/tokens/${id}/rates`, rate)).status).toBe(201)
+          expect((await order('90')).body.status).toBe('awaiting_approval')
+          await bench.sql('delete from token_rates')
+        } finally {
+          await bench.sql(`update policies set enabled = true where code = 'small'`)
+        }
+      },
+    )
+  })
+
   it('T35 a bypass of an administrator goes ahead and is on record', async () => {
     const { admin } = bench.vault
     const own = await bench.fundedAddress({}, admin)
