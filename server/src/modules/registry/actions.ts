@@ -6,7 +6,14 @@ import { newId } from '../../lib/ids.ts'
 import { parseContract } from '../../lib/onchain-address.ts'
 import { insertAuditRecord } from '../audit/record.ts'
 import { networkTypeOf } from './coin-types.ts'
-import { findNetworkById, findNetworkBySlug, findToken, type NetworkRow, type TokenRow } from './queries.ts'
+import {
+  findNetworkByCoinType,
+  findNetworkById,
+  findNetworkBySlug,
+  findToken,
+  type NetworkRow,
+  type TokenRow,
+} from './queries.ts'
 import type { TokenCreation, TokenUpdate } from './schema.ts'
 
 type By = { actorId: string; now: Date }
@@ -104,25 +111,14 @@ export async function updateToken(
 type NetworkInput = { coinType: number; code: string; slug: string; name: string; description: string | null }
 
 /**
- * Puts a network into the registry, which is keyed by coin type. A known one keeps its id, slug and code and takes the
- * new name. Returns null when the slug belongs to another coin type.
+ * The network of this coin type, put into the registry when it has none. A known one stays as it is, because other
+ * vaults use it. Returns null when the slug belongs to another coin type.
  */
-export async function upsertNetwork(
+export async function registerNetwork(
   trx: Trx,
   { coinType, code, slug, name, description }: NetworkInput,
   { actorId, now }: By,
 ): Promise<NetworkRow | null> {
-  const known = await trx
-    .updateTable('networks')
-    .set({ name, updated_at: now })
-    .where('coin_type', '=', coinType)
-    .where('name', '<>', name)
-    .returningAll()
-    .executeTakeFirst()
-  if (known !== undefined) {
-    await insertNetworkAudit(trx, 'network.updated', known.id, { name }, { actorId, now })
-    return known as NetworkRow
-  }
   const inserted = await trx
     .insertInto('networks')
     .values({
@@ -139,22 +135,17 @@ export async function upsertNetwork(
     .onConflict((clash) => clash.doNothing())
     .returningAll()
     .executeTakeFirst()
-  if (inserted !== undefined) {
-    await insertNetworkAudit(trx, 'network.created', inserted.id, { coinType, code, slug, name }, { actorId, now })
-    return inserted as NetworkRow
-  }
-  const present = await trx.selectFrom('networks').selectAll().where('coin_type', '=', coinType).executeTakeFirst()
-  return (present as NetworkRow | undefined) ?? null
-}
-
-async function insertNetworkAudit(
-  trx: Trx,
-  action: string,
-  id: string,
-  details: Record<string, unknown>,
-  { actorId, now }: By,
-): Promise<void> {
-  await insertAuditRecord(trx, { vaultId: null, actorId, action, targetType: 'network', targetId: id, details, now })
+  if (inserted === undefined) return findNetworkByCoinType(trx, coinType)
+  await insertAuditRecord(trx, {
+    vaultId: null,
+    actorId,
+    action: 'network.created',
+    targetType: 'network',
+    targetId: inserted.id,
+    details: { coinType, code, slug, name },
+    now,
+  })
+  return inserted as NetworkRow
 }
 
 async function networkNamed(trx: Trx, body: { networkId?: string; network?: string }): Promise<NetworkRow> {

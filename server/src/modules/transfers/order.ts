@@ -26,6 +26,8 @@ export function planOrder(source: SourceRow, body: OrderBody): Order {
         : 'is not a token of the network of this address'
     throw faulty([{ field, message }])
   }
+  if (body.token !== undefined && body.token !== token_code)
+    faults.push({ field: 'token', message: `is not the token that tokenId names, which is ${token_code}` })
   const amount = parseDecimal(body.amount, decimals)
   if (amount === null) faults.push({ field: 'amount', message: `must fit ${token_code} with its ${decimals} decimals` })
   else if (amount === 0n) faults.push({ field: 'amount', message: 'must be greater than 0' })

@@ -389,6 +389,36 @@ describe('what is refused', () => {
     ])
   })
 
+  it('a token and a tokenId that name different tokens are a 400, for order, preview and simulation', async () => {
+    const { eth, usdt } = bench.vault.tokens
+    address = await bench.fundedAddress({ usdt: '5', eth: '5' })
+    const payload = (more: object) => ({ fromAddressId: address.id, toAddress: bench.recipient, amount: '1', ...more })
+    const simulation = (more: object) => ({ actionType: 'transfer', payload: payload(more) })
+    const asked = async (more: object) => {
+      const answers = [
+        await bench.owner.post('/vaults/main-vault/transfers', payload(more)),
+        await bench.owner.post('/vaults/main-vault/transfers/preview', payload(more)),
+        await bench.owner.post('/vaults/main-vault/policies/simulate', simulation(more)),
+      ]
+      return answers.map(({ status, body }) => [status, body.details?.[0].field])
+    }
+    const refused = [
+      [400, 'token'],
+      [400, 'token'],
+      [400, 'payload.token'],
+    ]
+    for (const [token, { id }] of [
+      ['USDT', eth],
+      ['ETH', usdt],
+      ['DOGE', usdt],
+      ['usdt', usdt],
+    ] as const) {
+      expect(await asked({ token, tokenId: id }), token).toEqual(refused)
+    }
+    expect(await bench.balances(address.id)).toEqual({ available: '5', reserved: '0' })
+    expect((await asked({ token: 'ETH', tokenId: eth.id })).map(([status]) => status)).toEqual([201, 200, 200])
+  })
+
   it('T41 an unknown field, status or initiator included, is a 400 that names it', async () => {
     for (const more of [{ status: 'confirmed' }, { initiatorId: 'x' }, { fee: '0' }, { metadata: { colour: 'red' } }]) {
       const { status, body } = await order('1', more)

@@ -111,7 +111,8 @@ const orderFields = {
     Type.String({
       minLength: 1,
       maxLength: 64,
-      description: 'Token code; the primary token of the address when neither is given.',
+      description:
+        'Token code; the primary token of the address when neither code nor id is given. Given with an id, it must be the code of that token.',
       examples: ['USDT'],
     }),
   ),

@@ -8,9 +8,10 @@ import { variantsPerRouteMax } from '../../lib/limits.ts'
 import type { Sealer } from '../../lib/secrets.ts'
 import { insertAuditRecord } from '../audit/record.ts'
 import { insertSystemGroups } from '../policies/system-groups.ts'
-import { upsertNetwork } from '../registry/actions.ts'
+import { registerNetwork } from '../registry/actions.ts'
 import {
   findNetworkByCoinType,
+  findNetworkBySlug,
   findNetworksOfVaults,
   findTokensOfNetworks,
   type NetworkRow,
@@ -294,19 +295,20 @@ async function insertStructure(trx: Trx, vaultId: string, plan: Plan, by: By): P
   if (variants.length > 0) await trx.insertInto('variants').values(variants).execute()
 }
 
-/** The registry belongs to platform administrators: anyone else connects networks that are in it, as they are. */
+/** Known networks are connected as they are; only platform administrators add ones that the registry does not have. */
 async function connectNetworks(trx: Trx, vaultId: string, plan: Plan, { caller, now }: By): Promise<NetworkRow[]> {
   const faults: FieldFault[] = []
   const found = new Map<number, NetworkRow>()
   // One order for everybody: two vaults created at once must not wait for each other's networks crosswise.
   for (const network of plan.networks.toSorted((a, b) => a.coinType - b.coinType)) {
     const row = caller.isPlatformAdmin
-      ? await upsertNetwork(trx, network, { actorId: caller.userId, now })
+      ? await registerNetwork(trx, network, { actorId: caller.userId, now })
       : await findNetworkByCoinType(trx, network.coinType)
-    if (row !== null) found.set(network.coinType, row)
-    else if (caller.isPlatformAdmin) {
+    const named = await findNetworkBySlug(trx, network.slug)
+    if (named !== null && named.coin_type !== network.coinType) {
       faults.push({ field: `${network.field}.code`, message: 'is the code of a network with another coin type' })
-    } else {
+    } else if (row !== null) found.set(network.coinType, row)
+    else {
       faults.push({
         field: `${network.field}.id`,
         message: 'is no network of the registry; a platform administrator adds it',

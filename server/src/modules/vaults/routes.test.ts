@@ -92,11 +92,34 @@ describe('creating a vault', () => {
     ])
   })
 
-  it('keeps id, slug and code of a known network and takes the new name', async () => {
-    const before = vault.networks.ethereum
-    const network = { order: 0, name: 'Network', variants: [{ id: 60, code: 'ETH1', name: 'Ethereum mainnet' }] }
-    const { networks } = await createDraft('renaming-vault', { network })
-    expect(networks).toMatchObject([{ id: before.id, slug: 'ethereum', code: 'ethereum', name: 'Ethereum mainnet' }])
+  it('connects a known network as it is and never changes it, at creation or when a draft is replaced', async () => {
+    const registry = async () => (await operator.get('/networks?limit=100')).body.items
+    const before = await registry()
+    const { ethereum } = vault.networks
+    const variants = [{ id: 60, code: 'ETH1', name: 'Renamed', description: 'Changed' }]
+    const routes = { network: { order: 0, name: 'Network', variants } }
+    const { networks } = await createDraft('renaming-vault', routes)
+    expect(networks).toEqual([ethereum])
+    const replaced = await operator.put('/vaults/renaming-vault/routes', { routes })
+    expect([replaced.status, replaced.body.networks]).toEqual([200, [ethereum]])
+    expect(await registry()).toEqual(before)
+    expect((await operator.get('/vaults/main-vault')).body.networks).toContainEqual(ethereum)
+  })
+
+  it('refuses a known network under the code of another one', async () => {
+    const routesOf = (...variants: object[]) => ({ routes: { network: { order: 0, name: 'Network', variants } } })
+    const litecoin = { id: 2, code: 'litecoin', name: 'Litecoin' }
+    await createDraft('contradicting-vault', routesOf(litecoin).routes)
+    const contradiction = routesOf({ id: 0, code: 'bitcoin', name: 'Bitcoin' }, { ...litecoin, id: 60 })
+    for (const answer of [
+      await operator.put('/vaults/contradicting-vault/routes', contradiction),
+      await operator.post('/vaults', { vault: head('x-1'), ...contradiction }),
+    ]) {
+      expect([answer.status, answer.body.details]).toEqual([
+        400,
+        [{ field: 'routes.network.variants.1.code', message: 'is the code of a network with another coin type' }],
+      ])
+    }
   })
 
   it('creates the same new network for two vaults at once', async () => {

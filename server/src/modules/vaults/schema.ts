@@ -103,7 +103,8 @@ const RouteInput = Closed({
 
 /** Keys are checked by structure.ts, which can name the one at fault. */
 const RoutesInput = Type.Record(Type.String(), RouteInput, {
-  description: 'Route code to definition. `network` is required; its variants are the networks of the vault.',
+  description:
+    'Route code to definition. `network` is required; its variants are the networks of the vault, known by their coin type. One that the registry has is connected as it is and never renamed; one that it does not have is added when a platform administrator asks.',
   examples: [
     {
       network: { order: 0, name: 'Network', variants: [{ id: 60, code: 'ethereum', name: 'Ethereum' }] },
