@@ -2,21 +2,18 @@ import type { Trx } from '../../db/client.ts'
 import { violates } from '../../db/transaction.ts'
 import { conflict, type FieldFault, faulty } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
+import { findNetworksOfVaults } from '../registry/queries.ts'
 import { changedFields } from './changes.ts'
 import type { Rule } from './decision.ts'
 import {
   type ApproverDraft,
-  addressGroupReferences,
-  categoryReferences,
-  counterpartyReferences,
+  approverReferences,
   findPolicyFaults,
-  groupReferences,
   type PolicyChange,
   type PolicyDraft,
   type Reference,
   type RuleDraft,
-  userReferences,
-  variantReferences,
+  selectorReferences,
 } from './policy-draft.ts'
 import {
   findGroup,
@@ -29,6 +26,7 @@ import {
   type PolicyRow,
 } from './queries.ts'
 import { recordRuleChange } from './rule-change.ts'
+import { addressKeyOf } from './selectors/address-keys.ts'
 import { assertWritable } from './standing.ts'
 
 /** @throws 400 naming every fault, 409 when the vault has a policy of that code */
@@ -140,31 +138,41 @@ async function assertSound(trx: Trx, vaultId: string, draft: PolicyDraft, given:
   if (dangling.length > 0) throw faulty(dangling)
 }
 
+/**
+ * What a policy names must be there when it is written: a block that names a misspelt token would never match. What
+ * disappears later does no harm to the policies that name it.
+ */
 async function findMissingReferences(trx: Trx, vaultId: string, given: PolicyChange): Promise<FieldFault[]> {
-  const groups = groupReferences(given)
-  const users = userReferences(given)
-  const counterparties = counterpartyReferences(given, 'counterparty')
-  const counterpartyGroups = counterpartyReferences(given, 'counterpartyGroup')
-  const variants = variantReferences(given)
-  const addressGroups = addressGroupReferences(given)
-  const categories = categoryReferences(given)
+  const named = (selectorType: string) => selectorReferences(given, selectorType)
+  const groups = [...named('initiatorGroup'), ...approverReferences(given, 'groupId')]
+  const users = [...named('initiator'), ...approverReferences(given, 'userId')]
+  const addressGroups = named('addressGroup')
+  const destinations = named('destination')
   const existingGroups = await lockExistingGroups(trx, vaultId, idsOf(groups))
   const existingAddressGroups = await lockExistingAddressGroups(trx, vaultId, idsOf(addressGroups))
   const members = await listMembersAmong(trx, vaultId, idsOf(users))
-  const named = await listNamedAmong(trx, vaultId, {
-    counterparties: idsOf(counterparties),
-    counterpartyGroups: idsOf(counterpartyGroups),
-    variants: idsOf(variants),
-    categories: idsOf(categories),
+  const networks = await findNetworksOfVaults(trx, [vaultId])
+  const payable = idsOf(destinations).filter((text) => networks.some(({ type }) => addressKeyOf(text, type) !== null))
+  const existing = await listNamedAmong(trx, vaultId, {
+    counterparty: idsOf(named('counterparty')),
+    counterpartyGroup: idsOf(named('counterpartyGroup')),
+    routeVariant: idsOf(named('routeVariant')),
+    category: idsOf(named('category')),
+    token: idsOf(named('token')),
+    sourceAddress: idsOf(named('sourceAddress')),
   })
   return [
     ...missing(groups, existingGroups, 'is no policy group of the vault'),
     ...missing(addressGroups, existingAddressGroups, 'is no address group of the vault'),
     ...missing(users, members, 'is no member of the vault'),
-    ...missing(counterparties, named.counterparties, 'is no counterparty of the vault'),
-    ...missing(counterpartyGroups, named.counterpartyGroups, 'is no counterparty group of the vault'),
-    ...missing(variants, named.variants, 'is no route and variant of the vault'),
-    ...missing(categories, named.categories, 'is no operation category of the vault'),
+    ...missing(named('network'), new Set(networks.map(({ slug }) => slug)), 'is no network of the vault'),
+    ...missing(destinations, new Set(payable), 'is no address of a network of the vault'),
+    ...missing(named('token'), existing.token, 'is no token of a network of the vault'),
+    ...missing(named('sourceAddress'), existing.sourceAddress, 'is no address of the vault'),
+    ...missing(named('counterparty'), existing.counterparty, 'is no counterparty of the vault'),
+    ...missing(named('counterpartyGroup'), existing.counterpartyGroup, 'is no counterparty group of the vault'),
+    ...missing(named('routeVariant'), existing.routeVariant, 'is no route and variant of the vault'),
+    ...missing(named('category'), existing.category, 'is no operation category of the vault'),
   ]
 }
 

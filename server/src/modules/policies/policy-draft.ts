@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import type { FieldFault } from '../../lib/errors.ts'
 import type { CreatePolicy, UpdatePolicy } from './schema.ts'
+import { spellingKey } from './selectors/address-keys.ts'
 import type { RouteVariant } from './selectors/route-variant.ts'
 import { findSelectorFault } from './selectors.ts'
 
@@ -84,58 +85,28 @@ function findRuleFaults({ selectors }: RuleDraft, i: number, actionType: string)
 
 export type Reference = { field: string; id: string }
 
-/** The groups of the vault that rules and approvers refer to, and where. */
-export function groupReferences({ rules = [], approvers = [] }: PolicyChange): Reference[] {
-  const approving = approvers.flatMap(({ groupId }, i) =>
-    groupId === undefined ? [] : [{ field: `approvers.${i}.groupId`, id: groupId }],
-  )
-  return [...valuesOf(rules, 'initiatorGroup').map(toReference), ...approving]
-}
-
-/** The counterparties, or the counterparty groups, that rules refer to, and where. */
-export function counterpartyReferences(
-  { rules = [] }: PolicyChange,
-  selectorType: 'counterparty' | 'counterpartyGroup',
-): Reference[] {
-  return valuesOf(rules, selectorType).map(toReference)
-}
-
-/** The folders that rules refer to, and where. */
-export function addressGroupReferences({ rules = [] }: PolicyChange): Reference[] {
-  return valuesOf(rules, 'addressGroup').map(toReference)
-}
-
-/** The categories that rules refer to by keys, and where. */
-export function categoryReferences({ rules = [] }: PolicyChange): Reference[] {
-  return valuesOf(rules, 'category').map(toReference)
-}
-
-/** The variants that rules refer to by codes, and where; a code holds no `/`, so that `id` is `route/variant`. */
-export function variantReferences({ rules = [] }: PolicyChange): Reference[] {
-  return valuesOf(rules, 'routeVariant').map(({ field, value }) => {
-    const { route, variant } = value as RouteVariant
-    return { field, id: `${route}/${variant}` }
-  })
-}
-
-/** Every single value that selectors of this type name, and where; their form has been checked. */
-function valuesOf(rules: RuleDraft[], wanted: string): { field: string; value: unknown }[] {
+/** What the rules name with selectors of this type, and where; their form has been checked. */
+export function selectorReferences({ rules = [] }: PolicyChange, wanted: string): Reference[] {
   return rules.flatMap(({ selectors }, i) =>
     selectors.flatMap(({ selectorType, value }, j) => {
       if (selectorType !== wanted) return []
       const field = `rules.${i}.selectors.${j}.value`
-      return Array.isArray(value) ? value.map((one, k) => ({ field: `${field}.${k}`, value: one })) : [{ field, value }]
+      if (!Array.isArray(value)) return [{ field, id: nameOf(wanted, value) }]
+      return value.map((one, k) => ({ field: `${field}.${k}`, id: nameOf(wanted, one) }))
     }),
   )
 }
 
-function toReference({ field, value }: { field: string; value: unknown }): Reference {
-  return { field, id: String(value) }
+/** A variant is named by two codes, which hold no `/`; an address in whatever spelling. */
+function nameOf(selectorType: string, value: unknown): string {
+  if (selectorType === 'routeVariant') {
+    const { route, variant } = value as RouteVariant
+    return `${route}/${variant}`
+  }
+  return selectorType === 'sourceAddress' ? spellingKey(String(value)) : String(value)
 }
 
-/** The people that approvers refer to, and where. */
-export function userReferences({ approvers = [] }: PolicyChange): Reference[] {
-  return approvers.flatMap(({ userId }, i) =>
-    userId === undefined ? [] : [{ field: `approvers.${i}.userId`, id: userId }],
-  )
+/** The groups, or the people, that approvers refer to, and where. */
+export function approverReferences({ approvers = [] }: PolicyChange, key: 'groupId' | 'userId'): Reference[] {
+  return approvers.flatMap(({ [key]: id }, i) => (id === undefined ? [] : [{ field: `approvers.${i}.${key}`, id }]))
 }

@@ -283,40 +283,44 @@ export async function listMembersAmong(db: Db | Trx, vaultId: string, userIds: s
   return new Set(rows.map(({ user_id }) => user_id))
 }
 
-type Names<Value> = { counterparties: Value; counterpartyGroups: Value; variants: Value; categories: Value }
+const namedTypes = ['counterparty', 'counterpartyGroup', 'routeVariant', 'category', 'token', 'sourceAddress'] as const
+type Names<Value> = Record<(typeof namedTypes)[number], Value>
 
 /**
- * Which of these the vault has: ids, `route/variant` by codes, and keys of categories. None of them is ever deleted while
- * addresses exist.
+ * Which of these the vault has, by the selectors that name them: ids, `route/variant` by codes, keys of categories, tokens
+ * by id or code, and addresses by id or key. None of them is ever deleted while addresses exist.
  */
 export async function listNamedAmong(
   db: Db | Trx,
   vaultId: string,
   wanted: Names<string[]>,
 ): Promise<Names<Set<string>>> {
-  const { counterparties, counterpartyGroups, variants, categories } = wanted
-  if ([counterparties, counterpartyGroups, variants, categories].every(({ length }) => length === 0)) {
-    return { counterparties: new Set(), counterpartyGroups: new Set(), variants: new Set(), categories: new Set() }
-  }
+  const toSets = (names: Names<string[]>) =>
+    Object.fromEntries(namedTypes.map((type) => [type, new Set(names[type])])) as Names<Set<string>>
+  if (namedTypes.every((type) => wanted[type].length === 0)) return toSets(wanted)
+  const { counterparty, counterpartyGroup, routeVariant, category, token, sourceAddress } = wanted
+  const networks = sql`select network_id from vault_networks where vault_id = ${vaultId}`
   const { rows } = await sql<Names<string[]>>`
     select
-      array(select id from counterparties where vault_id = ${vaultId} and id = any(${counterparties})) as counterparties,
-      array(select id from counterparty_groups where vault_id = ${vaultId} and id = any(${counterpartyGroups}))
-        as "counterpartyGroups",
+      array(select id from counterparties where vault_id = ${vaultId} and id = any(${counterparty})) as counterparty,
+      array(select id from counterparty_groups where vault_id = ${vaultId} and id = any(${counterpartyGroup}))
+        as "counterpartyGroup",
       array(
         select r.code || '/' || v.code from routes r join variants v on v.vault_id = r.vault_id and v.route_id = r.id
-        where r.vault_id = ${vaultId} and r.code || '/' || v.code = any(${variants})
-      ) as variants,
-      array(select key from operation_categories where vault_id = ${vaultId} and key = any(${categories})) as categories`.execute(
-    db,
-  )
-  const row = rows[0]!
-  return {
-    counterparties: new Set(row.counterparties),
-    counterpartyGroups: new Set(row.counterpartyGroups),
-    variants: new Set(row.variants),
-    categories: new Set(row.categories),
-  }
+        where r.vault_id = ${vaultId} and r.code || '/' || v.code = any(${routeVariant})
+      ) as "routeVariant",
+      array(select key from operation_categories where vault_id = ${vaultId} and key = any(${category})) as category,
+      array(
+        select unnest(array[id, code]) from tokens
+        where network_id in (${networks}) and (id = any(${token}) or code = any(${token}))
+      ) as token,
+      array(
+        select id from addresses where vault_id = ${vaultId} and id = any(${sourceAddress})
+        union all
+        select address_key from addresses
+        where vault_id = ${vaultId} and network_id in (${networks}) and address_key = any(${sourceAddress})
+      ) as "sourceAddress"`.execute(db)
+  return toSets(rows[0]!)
 }
 
 /** Whether somebody who can sign in stays in the group when `leavingUserId` leaves it. */

@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Answer, createTestApp, type Person, type TestApp } from '../../testing/app.ts'
-import { addMember, createVaultFixture, ensureGroup, type VaultFixture } from '../../testing/fixtures.ts'
+import {
+  addMember,
+  allowAll as allowAllOf,
+  createAddress,
+  createVaultFixture,
+  ensureGroup,
+  fixtureRoutes,
+  type VaultFixture,
+} from '../../testing/fixtures.ts'
 import { decide } from './decide.ts'
 import type { Facts } from './facts.ts'
 import { insertMemberships } from './memberships.ts'
@@ -23,6 +31,9 @@ beforeAll(async () => {
   treasury = await ensureGroup(vault, 'treasury')
 })
 afterAll(() => test.close())
+
+const evmAddress = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+const bitcoinAddress = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'
 
 let counter = 0
 const nextCode = () => `code-${++counter}`
@@ -638,6 +649,34 @@ describe('policies', () => {
       }),
       'rules.0.selectors.0.value.1',
     ],
+    ['a misspelt token', () => ({ rules: [rule('token', ['USDT', 'usdt'])] }), 'rules.0.selectors.0.value.1'],
+    ['an id that is no token', () => ({ rules: [rule('token', vault.id)] }), 'rules.0.selectors.0.value'],
+    ['a misspelt network', () => ({ rules: [rule('network', 'Ethereum')] }), 'rules.0.selectors.0.value'],
+    [
+      'an incomplete destination',
+      () => ({ rules: [rule('destination', evmAddress.slice(0, -1))] }),
+      'rules.0.selectors.0.value',
+    ],
+    [
+      'a destination with a wrong checksum',
+      () => ({ rules: [rule('destination', [evmAddress, evmAddress.replace('0x7', '0xA')])] }),
+      'rules.0.selectors.0.value.1',
+    ],
+    [
+      'a destination on a network that the vault does not have',
+      () => ({ rules: [rule('destination', [evmAddress, bitcoinAddress])] }),
+      'rules.0.selectors.0.value.1',
+    ],
+    [
+      'a source address that the vault does not have',
+      () => ({ rules: [rule('sourceAddress', [evmAddress, vault.id])] }),
+      'rules.0.selectors.0.value.0',
+    ],
+    [
+      'an initiator who is no member of the vault',
+      () => ({ rules: [rule('initiator', [member.userId, stranger.userId])] }),
+      'rules.0.selectors.0.value.1',
+    ],
     ['T41 its own id', () => ({ id: 'x' }), 'id'],
     ['T41 another group', () => ({ groupId: vault.groups.everyone }), 'groupId'],
     ['T41 an id of a rule', () => ({ rules: [{ ...amountAbove('1'), id: 'x' }] }), 'rules.0.id'],
@@ -654,6 +693,49 @@ describe('policies', () => {
   it('name every fault at once', async () => {
     const answer = await createPolicy(allowAll({ blockReason: 'x', rules: [rule('token', []), rule('amount', '1')] }))
     expect(fieldsOf(answer)).toEqual(['blockReason', 'rules.0.selectors.0.value', 'rules.1.selectors.0.value'])
+  })
+
+  it('T34 name what their vault has, in whatever spelling, and stand when it disappears', async () => {
+    const network = { ...fixtureRoutes.network, variants: [{ id: 0, code: 'bitcoin', name: 'Bitcoin' }] }
+    network.variants.push(...fixtureRoutes.network.variants)
+    const code = 'two-networks'
+    const two = await createVaultFixture(test, { code, adminEmail: admin.email, routes: { ...fixtureRoutes, network } })
+    const payer = await addMember(test, two, 'payer@example.org', ['payers'])
+    const payers = await ensureGroup(two, 'payers')
+    const coin = { network: 'bitcoin', code: 'BTC', symbol: '₿', name: 'Bitcoin', decimals: 8, contractAddress: null }
+    const btc = (await admin.post('/tokens', coin)).body
+    await allowAllOf(two, 'create_address')
+    const source = await createAddress(payer, { vault: code, token: 'USDT' })
+    const upper = `0x${evmAddress.slice(2).toUpperCase()}`
+    const values: [selectorType: string, value: string[], statusInMainVault: number][] = [
+      ['token', ['USDT', two.tokens.eth.id], 201],
+      ['token', ['BTC'], 400],
+      ['token', [btc.id], 400],
+      ['network', ['ethereum'], 201],
+      ['network', ['bitcoin'], 400],
+      ['destination', [evmAddress, evmAddress.toLowerCase(), upper], 201],
+      ['destination', [bitcoinAddress, bitcoinAddress.toUpperCase()], 400],
+      ['sourceAddress', [source.id], 400],
+      ['sourceAddress', [source.address, source.address.toLowerCase()], 400],
+      ['initiator', [admin.userId], 201],
+      ['initiator', [payer.userId], 400],
+    ]
+    for (const [selectorType, value, statusInMainVault] of values) {
+      const rules = [rule(selectorType, value)]
+      const policy = await createdPolicy(allowAll({ effect: 'block', enabled: false, rules }), { groupId: payers })
+      const again = await admin.patch(`/policies/${policy.id}`, { rules })
+      expect([again.status, again.body.rules[0].selectors[0].value]).toEqual([200, value])
+      const { status } = await createPolicy(allowAll({ effect: 'block', enabled: false, rules }))
+      expect([selectorType, value, status]).toEqual([selectorType, value, statusInMainVault])
+    }
+
+    const leaver = await addMember(test, two, 'leaver@example.org', ['payers'])
+    const stale = await createdPolicy(allowAll({ rules: [rule('initiator', leaver.userId)] }), { groupId: payers })
+    expect((await admin.delete(`/policy-groups/${payers}/members/${leaver.userId}`)).status).toBe(204)
+    expect((await admin.patch(`/policies/${stale.id}`, { name: 'Renamed' })).status).toBe(200)
+    const payload = { fromAddressId: source.id, toAddress: evmAddress, amount: '1' }
+    const simulated = await payer.post('/vaults/two-networks/policies/simulate', { actionType: 'transfer', payload })
+    expect(simulated.body.trace).toMatchObject([{ policyId: stale.id, matched: false, inDoubt: false }])
   })
 
   it('a threshold above the members is accepted where groups may still grow', async () => {

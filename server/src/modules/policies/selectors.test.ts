@@ -280,6 +280,7 @@ describe('selectors', () => {
     expect(bySelector('address-1', { sourceAddressId: 'address-1' })).toBe(true)
     expect(bySelector(evmAddress, { sourceAddressId: 'address-1' })).toBeNull()
     expect(bySelector('address-1', { sourceAddress: evmAddress })).toBeNull()
+    expect(bySelector(bitcoinAddress.toUpperCase(), { sourceAddress: bitcoinAddress })).toBe(true)
   })
 
   it('destination compares as the network does: exactly where case matters', () => {

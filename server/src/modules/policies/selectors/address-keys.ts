@@ -18,3 +18,11 @@ export function addressKeyOf(text: string, type: NetworkType): string | null {
   }
   return key
 }
+
+/**
+ * How an address is compared where its network is not known, or an id that stands for one. Only EVM and Bitcoin have
+ * several spellings of one address, and no text is an address of both.
+ */
+export function spellingKey(text: string): string {
+  return addressKeyOf(text, 'evm') ?? addressKeyOf(text, 'bitcoin') ?? text
+}

@@ -1,4 +1,4 @@
-import { addressKeyOf } from './address-keys.ts'
+import { spellingKey } from './address-keys.ts'
 import { defineSelector, unknownFinding } from './selector.ts'
 import { readOnchainSet } from './values.ts'
 
@@ -13,8 +13,3 @@ export const sourceAddress = defineSelector(readOnchainSet, (named, { sourceAddr
   const isCertain = isNamed || (sourceAddressId !== undefined && sourceAddress !== undefined)
   return { matched: isCertain ? isNamed : null, observed }
 })
-
-/** EVM addresses are compared in lower case; ids and addresses of other networks are not of that form. */
-function spellingKey(text: string): string {
-  return addressKeyOf(text, 'evm') ?? text
-}
