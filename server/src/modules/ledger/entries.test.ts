@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { inTransaction } from '../../db/transaction.ts'
 import { newId } from '../../lib/ids.ts'
 import { createAddress } from '../../testing/fixtures.ts'
@@ -214,6 +214,60 @@ describe('posting', () => {
     )
     const { differences } = await verifyLedger(bench.test.deps.db)
     expect(differences.filter(({ kind }) => kind === 'time of an entry')).toEqual([])
+  })
+
+  describe('T3 in one order of accounts', () => {
+    type Form = (addressId: string) => Parameters<typeof postEntries>[1]
+    const releases: Form = (id) => [releasePosting(subject(id, 1n))]
+    const oneSided: Form = (id) => [settlePosting(subject(id, 1n)), depositPosting(subject(id, 1n))]
+    const createAddresses = async () => {
+      const ids: string[] = []
+      for (let i = 0; i < 4; i += 1) ids.push((await createAddress(bench.owner)).id)
+      return ids
+    }
+
+    it.each([
+      ['with two sides', releases],
+      ['with one', oneSided],
+    ])('T3 postings %s lock their accounts from the lowest to the highest', async (_what, form) => {
+      const ids = await createAddresses()
+      await post(...ids.flatMap((id) => [depositPosting(subject(id, 9n)), reservePosting(subject(id, 5n))]))
+      const accounts = 'from ledger_accounts where address_id = any($1) order by address_id, token_id, purpose'
+      const numbers = (await bench.sql(`select number ${accounts}`, [ids])).map(({ number }) => number)
+      expect(numbers).toHaveLength(8)
+      const waiting = await bench.rolledBack(async (query) => {
+        await query('select from ledger_accounts where number = $1 for update', [numbers[4]])
+        const posted = post(...ids.toReversed().flatMap(form))
+        const blocked = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+        await vi.waitFor(async () => expect(await bench.sql(blocked)).toHaveLength(1), { timeout: 20_000 })
+        // It holds those before the one that it waits for, and none after it.
+        const free = (await bench.sql(`select number ${accounts} for update skip locked`, [ids])).map(
+          ({ number }) => number,
+        )
+        expect(free).toEqual(numbers.slice(5))
+        return { posted }
+      })
+      await waiting.posted
+    })
+
+    it('T3 transactions that touch the same accounts in any order need no retry', async () => {
+      const { db } = bench.test.deps
+      const deposits: Form = (id) => [depositPosting(subject(id, 9n))]
+      const reservations: Form = (id) => [reservePosting(subject(id, 5n))]
+      for (let round = 0; round < 3; round += 1) {
+        const ids = await createAddresses()
+        for (const form of [deposits, reservations, releases, oneSided]) {
+          const outcomes = await Promise.allSettled(
+            Array.from({ length: 12 }, (_, i) => {
+              const turned = [...ids.slice(i % 4), ...ids.slice(0, i % 4)]
+              const postings = (i % 2 === 0 ? turned : turned.toReversed()).flatMap(form)
+              return db.transaction().execute((trx) => postEntries(trx, postings, bench.test.clock.now()))
+            }),
+          )
+          expect(outcomes.filter(({ status }) => status === 'rejected')).toEqual([])
+        }
+      }
+    })
   })
 
   it('T6 the first use of a token by many at once makes one account, and loses nothing', async () => {

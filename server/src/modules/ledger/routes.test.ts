@@ -1,4 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { rawAmountMax } from '../../lib/limits.ts'
 import { addMember, createAddress, createVaultFixture, deposit, usdtContract } from '../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../testing/transfer-bench.ts'
@@ -369,7 +370,8 @@ describe('concurrency', () => {
     expect(await bench.balances(address.id)).toEqual({ available: '1', reserved: '99' })
   })
 
-  it('T3 transfers to and fro, releases, settlements, fees and deposits on two addresses at once never fail', async () => {
+  it('T3 transfers to and fro, releases, settlements, fees and deposits on two addresses at once never fail, nor are they repeated', async () => {
+    const query = vi.spyOn(pg.Client.prototype, 'query')
     const pair = [
       await bench.fundedAddress({ usdt: '5000', eth: '5000' }),
       await bench.fundedAddress({ usdt: '5000', eth: '5000' }),
@@ -406,5 +408,9 @@ describe('concurrency', () => {
       statuses.push(...answers.map(({ status }) => status))
     }
     expect(statuses.filter((status) => status !== 200 && status !== 201)).toEqual([])
+    // A transaction that met a deadlock is repeated, which would hide it here.
+    const failures = query.mock.settledResults.flatMap(({ type, value }) => (type === 'rejected' ? value.code : []))
+    query.mockRestore()
+    expect(failures.filter((code) => code === '40P01' || code === '40001')).toEqual([])
   })
 })
