@@ -52,8 +52,9 @@ export async function ensureOrganisation(way: Way): Promise<{ address: string }>
       return mark
     }
     const vaultId = await completeVault(admin, vault, way.wallet)
-    const groups = await completeGroups(admin)
-    await Promise.all([completeTokens(admin), completePolicies(admin, groups), completePeople(admin, groups, way)])
+    // Policies name tokens and groups, which must be there before them.
+    const [groups] = await Promise.all([completeGroups(admin), completeTokens(admin)])
+    await Promise.all([completePolicies(admin, groups), completePeople(admin, groups, way)])
     const address = await completeAddress(admin, way)
     await way.fund(address.address, address.balances.length > 0)
     writeJson(markPath, { vaultId, walletUrl: way.wallet.url, address: address.address } satisfies Mark)

@@ -34,7 +34,7 @@ const SelectorType = Type.String({ minLength: 1, maxLength: 64, examples: ['amou
 const SelectorValue = Type.Unknown({
   description: [
     'Numbers: {op: gt|gte|lt|lte, value} or {op: between, min, max} with decimal strings.',
-    'Sets: one string or an array, meaning any of.',
+    'Sets: one string or an array, meaning any of; what is named must exist in the vault.',
     `velocity…: {op: gt|gte|lt|lte, value, windowSeconds: ${limits.velocityWindowSecondsMin} to ${limits.velocityWindowSecondsMax}, per: initiator|sourceAddress|destination|vault}.`,
     'routeVariant: {route, variant}, or an array of them. time: {timezone, days, from, to}.',
   ].join(' '),
