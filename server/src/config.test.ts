@@ -104,6 +104,24 @@ describe('settings', () => {
     },
   )
 
+  it.each([
+    ['2', 2],
+    ['0', false],
+    ['false', false],
+    ['10.0.0.5, 10.1.0.0/16,fd00::/8', ['10.0.0.5', '10.1.0.0/16', 'fd00::/8']],
+  ] as const)('T67 trust %s of the proxies in front', (value, trusted) => {
+    expect(readConfig({ DEMO: 'true', TRUST_PROXY: value }).trustProxy).toEqual(trusted)
+  })
+
+  it.each(['true', 'yes', '-1', '11', '1.5', '0.0.0.0/0', '::/0', '10.0.0.0/33', '10.0.0.0/8/8', '10.0.0.5,', 'proxy'])(
+    'T67 do not trust %j, which would believe an address that the sender wrote',
+    (value) => {
+      const [fault, ...more] = faultsOf({ DEMO: 'true', TRUST_PROXY: value })
+      expect(fault).toMatch(/^TRUST_PROXY must be the number of proxies .* or their addresses, such as 10\.0\.0\.5 /)
+      expect(more).toEqual([])
+    },
+  )
+
   it('that hold secrets are never repeated', () => {
     const secret = 'hunter2-hunter2'
     for (const { name } of settings.filter((setting) => setting.isSecret)) {

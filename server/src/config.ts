@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { proxyHopsMax } from './lib/limits.ts'
 
 export type Config = {
   port: number
@@ -19,7 +20,8 @@ export type Config = {
   approvalTtlHours: number
   sessionTtlDays: number
   rateLimitPerMinute: number
-  trustProxy: boolean
+  /** How many proxies are in front, or which addresses are theirs; false: X-Forwarded-For is not read. */
+  trustProxy: number | string[] | false
   logLevel: string
 }
 
@@ -80,8 +82,9 @@ export const settings: Setting[] = [
   { name: 'RATE_LIMIT_PER_MINUTE', about: 'requests per caller and minute; 0 is off', fallback: '0' },
   {
     name: 'TRUST_PROXY',
-    about: 'true: X-Forwarded-For and -Proto of the proxy in front are believed',
-    fallback: 'false',
+    about:
+      'number of proxies in front, or their addresses (IP or CIDR, separated by commas); 0: X-Forwarded-For is ignored',
+    fallback: '0',
   },
   { name: 'LOG_LEVEL', about: 'fatal, error, warn, info, debug, trace or silent', fallback: 'info' },
 ]
@@ -190,11 +193,35 @@ export function readConfig(env: Environment = process.env): Config {
     approvalTtlHours: integer('APPROVAL_TTL_HOURS', 72, 1, 8_760),
     sessionTtlDays: integer('SESSION_TTL_DAYS', 7, 1, 30),
     rateLimitPerMinute: integer('RATE_LIMIT_PER_MINUTE', 0, 0, 1_000_000),
-    trustProxy: flag('TRUST_PROXY'),
+    trustProxy: readTrustedProxies(text('TRUST_PROXY'), faults),
     logLevel,
   }
   if (faults.length > 0) throw new ConfigError(faults)
   return config
+}
+
+/**
+ * Who may add to X-Forwarded-For. Whatever stands to the left of what the named proxies added was written by the sender,
+ * so "trust everything" is no possible answer: it would let any sender choose its own address.
+ */
+function readTrustedProxies(value: string | null, faults: string[]): number | string[] | false {
+  if (value === null || value === 'false' || value === '0') return false
+  if (/^\d{1,2}$/.test(value) && Number(value) <= proxyHopsMax) return Number(value)
+  const addresses = value.split(',').map((item) => item.trim())
+  if (addresses.every(isAddressOrNetwork)) return addresses
+  faults.push(
+    `TRUST_PROXY must be the number of proxies in front of Strongroom (1 to ${proxyHopsMax}), or their addresses, such as 10.0.0.5 or 10.0.0.0/24, separated by commas; not "${value}"`,
+  )
+  return false
+}
+
+/** A network of prefix 0 is everybody, and nobody can be told from anybody then. */
+function isAddressOrNetwork(text: string): boolean {
+  const [address = '', prefix, ...more] = text.split('/')
+  const family = isIP(address)
+  if (family === 0 || more.length > 0) return false
+  if (prefix === undefined) return true
+  return /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128)
 }
 
 /** What the signature is keyed with: a `whsec_` secret is base64, and text that is none leaves an empty key. */

@@ -20,7 +20,7 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
     loggerInstance: deps.log as FastifyBaseLogger,
     bodyLimit: bodyBytesMax,
     genReqId: () => randomUUID(),
-    trustProxy: deps.config.trustProxy,
+    trustProxy: trustedProxies(deps.config.trustProxy),
     logController: new LogController({ disableRequestLogging: true }),
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
@@ -107,6 +107,12 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
     )
   })
   return app as unknown as App
+}
+
+/** The framework takes addresses as they are, and a number of hops only as a function of how far an address is away. */
+function trustedProxies(trustProxy: Deps['config']['trustProxy']) {
+  if (typeof trustProxy !== 'number') return trustProxy
+  return (_address: string, hop: number) => hop < trustProxy
 }
 
 async function createRateLimiter(

@@ -2,6 +2,7 @@
 
 export const bodyBytesMax = 1_048_576
 export const jsonDepthMax = 32
+export const proxyHopsMax = 10
 
 export const pageItemsDefault = 20
 export const pageItemsMax = 100

@@ -21,7 +21,7 @@ let treasuryId: string
 
 beforeAll(async () => {
   outbox = await createOutbox()
-  test = await createTestApp({ DATA_DIR: outbox.dataDir, TRUST_PROXY: 'true' })
+  test = await createTestApp({ DATA_DIR: outbox.dataDir, TRUST_PROXY: '1' })
   admin = await test.signIn('admin@example.org')
   known = await test.signIn('known@example.org')
   vault = await insertVault(test, 'main-vault', admin)
