@@ -20,6 +20,8 @@ export type Config = {
   approvalTtlHours: number
   sessionTtlDays: number
   rateLimitPerMinute: number
+  /** How long a request may take to arrive whole. */
+  requestTimeoutSeconds: number
   /** How many proxies are in front, or which addresses are theirs; false: X-Forwarded-For is not read. */
   trustProxy: number | string[] | false
   logLevel: string
@@ -80,6 +82,7 @@ export const settings: Setting[] = [
     fallback: '7',
   },
   { name: 'RATE_LIMIT_PER_MINUTE', about: 'requests per caller and minute; 0 is off', fallback: '0' },
+  { name: 'REQUEST_TIMEOUT_SECONDS', about: 'seconds a request may take to arrive whole', fallback: '30' },
   {
     name: 'TRUST_PROXY',
     about:
@@ -193,6 +196,7 @@ export function readConfig(env: Environment = process.env): Config {
     approvalTtlHours: integer('APPROVAL_TTL_HOURS', 72, 1, 8_760),
     sessionTtlDays: integer('SESSION_TTL_DAYS', 7, 1, 30),
     rateLimitPerMinute: integer('RATE_LIMIT_PER_MINUTE', 0, 0, 1_000_000),
+    requestTimeoutSeconds: integer('REQUEST_TIMEOUT_SECONDS', 30, 1, 600),
     trustProxy: readTrustedProxies(text('TRUST_PROXY'), faults),
     logLevel,
   }

@@ -51,8 +51,6 @@ const clientErrors: Record<string, [status: number, message: string]> = {
 /** Fastify's own errors by their code: status and what to say. */
 const fastifyErrors: Record<string, [status: number, message: string]> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [415, 'The content type must be application/json'],
-  FST_ERR_CTP_BODY_TOO_LARGE: [413, 'The body is larger than this service accepts'],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [400, 'The body does not have the length that the request states'],
   FST_ERR_BAD_URL: [400, 'The path is not a valid URL path'],
   FST_ERR_MAX_PARAM_LENGTH: [414, 'A part of the path is too long'],
 }

@@ -8,6 +8,7 @@ import type {
 } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import type { AccessLevel } from '../access/caller.ts'
+import { bodyBytesMax } from '../lib/limits.ts'
 import { ErrorSchema, Ref } from './schema.ts'
 
 /** The Fastify instance of every module: schemas give the types of params, query, body and answer. */
@@ -44,7 +45,9 @@ type Schema<S extends RouteSpec> = Omit<
 const noQuery = Type.Object({}, { additionalProperties: false })
 
 /** The options of a route: what validates, serialises and documents it, and who may call it. */
-export function route<const S extends RouteSpec>(spec: S): { schema: Schema<S>; config: { access: AccessLevel } } {
+export function route<const S extends RouteSpec>(
+  spec: S,
+): { schema: Schema<S>; config: { access: AccessLevel }; bodyLimit?: number } {
   const errors = new Set([400, 429, 500, 503, ...(spec.errors ?? [])])
   if (spec.body !== undefined) for (const status of [413, 415]) errors.add(status)
   if (spec.access !== 'public') errors.add(401)
@@ -67,7 +70,12 @@ export function route<const S extends RouteSpec>(spec: S): { schema: Schema<S>; 
     ...(spec.body === undefined ? {} : { body: byName(spec.body) }),
     response,
   }
-  return { schema: schema as unknown as Schema<S>, config: { access: spec.access } }
+  return {
+    schema: schema as unknown as Schema<S>,
+    config: { access: spec.access },
+    // The limit of everything else is that of senders who are not known yet.
+    ...(spec.access === 'public' ? {} : { bodyLimit: bodyBytesMax }),
+  }
 }
 
 /** An answer that is JSON, if it ever is, or a file of one of the media types. */

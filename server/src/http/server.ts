@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import cookie from '@fastify/cookie'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
@@ -6,11 +7,12 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { AppError, badRequest } from '../lib/errors.ts'
-import { bodyBytesMax } from '../lib/limits.ts'
+import { connectionsMax, headSecondsMax, keepAliveSeconds, publicBodyBytesMax } from '../lib/limits.ts'
 import { parseStrictJson } from '../lib/strict-json.ts'
 import { answerClientError, handleError, handleFrameworkError } from './error-handler.ts'
 import { assertAccessDeclared, guard } from './guard.ts'
 import { MethodTable } from './method-table.ts'
+import { createBodyReader } from './read-body.ts'
 import type { App } from './route.ts'
 import { createValidatorCompiler } from './validation.ts'
 
@@ -18,12 +20,14 @@ import { createValidatorCompiler } from './validation.ts'
 export async function createServer(deps: Deps, components: object[]): Promise<App> {
   const app = fastify({
     loggerInstance: deps.log as FastifyBaseLogger,
-    bodyLimit: bodyBytesMax,
+    bodyLimit: publicBodyBytesMax,
     genReqId: () => randomUUID(),
     trustProxy: trustedProxies(deps.config.trustProxy),
     logController: new LogController({ disableRequestLogging: true }),
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
+    keepAliveTimeout: keepAliveSeconds * 1_000,
+    ...timeoutsOf(deps.config.requestTimeoutSeconds * 1_000),
     // While it stops, a node still answers what comes in on open connections, and closes each with its answer.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 256 },
@@ -31,6 +35,7 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
     clientErrorHandler: answerClientError,
   }).withTypeProvider<TypeBoxTypeProvider>()
 
+  app.server.maxConnections = connectionsMax
   for (const component of components) app.addSchema(component)
   app.setValidatorCompiler(createValidatorCompiler(components as Record<string, unknown>[]))
   // Presenters name every field; the tests hold each answer against its schema.
@@ -38,8 +43,9 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
   app.setErrorHandler(handleError)
 
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) =>
-    parseBody(request, body),
+  const readBody = createBodyReader()
+  app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) =>
+    parseBody(request, await readBody(request, payload)),
   )
 
   const methods = new MethodTable()
@@ -107,6 +113,15 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
     )
   })
   return app as unknown as App
+}
+
+/**
+ * A request that is not whole in time is answered with 408, and its connection ends: a sender who stalls costs what it
+ * has sent until then, and no longer. Node looks for such requests at an interval only.
+ */
+function timeoutsOf(requestTimeout: number) {
+  const headersTimeout = Math.min(requestTimeout, headSecondsMax * 1_000)
+  return { requestTimeout, http: { requestTimeout, headersTimeout, connectionsCheckingInterval: headersTimeout / 2 } }
 }
 
 /** The framework takes addresses as they are, and a number of hops only as a function of how far an address is away. */

@@ -88,7 +88,7 @@ describe('T51 errors in the specified body', () => {
     ['a key given twice by an escape', '{"text":"a","\\u0074ext":"b"}', 'body: the key "text" is given twice'],
     ['__proto__', '{"text":"a","__proto__":{"isAdmin":true}}', 'body: the key "__proto__" is not allowed'],
     ['deep nesting', `{"text":${'['.repeat(100)}${']'.repeat(100)}}`, 'body: is nested deeper than 32 levels'],
-    ['very deep nesting', `${'['.repeat(400_000)}${']'.repeat(400_000)}`, 'body: is nested deeper than 32 levels'],
+    ['very deep nesting', `${'['.repeat(30_000)}${']'.repeat(30_000)}`, 'body: is nested deeper than 32 levels'],
     ['an unknown field', '{"text":"a","txet":"b"}', 'txet: is not a field of this request'],
     ['a missing field', '{}', 'text: is required'],
     ['a number for a string', '{"text":1}', 'text: must be string'],

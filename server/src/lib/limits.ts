@@ -1,6 +1,15 @@
 /** Every limit of the service, by name; schemas, SQL and documents reuse them. Units stand last in the names. */
 
 export const bodyBytesMax = 1_048_576
+/** Bodies of senders who are not known yet: the webhook, the sign-in, and paths that do not exist. */
+export const publicBodyBytesMax = 65_536
+/** Bodies that one caller may be sending at a time to one node. */
+export const bodyBytesPerCallerMax = 8_388_608
+/** Open connections of one node; each may hold a body of a sender who is not known. */
+export const connectionsMax = 2_000
+/** A head is small: whoever needs longer for it than this is stalling. */
+export const headSecondsMax = 10
+export const keepAliveSeconds = 72
 export const jsonDepthMax = 32
 export const proxyHopsMax = 10
 

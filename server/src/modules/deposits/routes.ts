@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { addressScopeOf, visibleScopeOf } from '../../access/address-scope.ts'
 import { memberOf } from '../../access/caller.ts'
@@ -5,6 +6,7 @@ import { createGroupCommit, tooMuchAtOnce } from '../../db/group-commit.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import type { Deps } from '../../deps.ts'
 import { shedLoad } from '../../http/load-shedding.ts'
+import { createBodyReader } from '../../http/read-body.ts'
 import { type App, route } from '../../http/route.ts'
 import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../http/schema.ts'
 import { pageOf, toPage, toTaggedPage } from '../../lib/cursor.ts'
@@ -85,10 +87,9 @@ export function webhookRoutes(app: App, deps: Deps): void {
     log: deps.log,
   })
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    async (_request: FastifyRequest, body: Buffer) => body,
+  const readBody = createBodyReader()
+  app.addContentTypeParser('application/json', (request: FastifyRequest, payload: IncomingMessage) =>
+    readBody(request, payload),
   )
   app.post(
     webhookPath,

@@ -1,0 +1,69 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startStack } from './lib/stack.ts'
+
+/**
+ * What 400 senders cost that begin a request and never finish it: how much the memory of the node grows, and when the
+ * last of them is sent away. Four kinds: nothing at all, half a head, and a body that stalls before its end, small and large.
+ */
+const senders = 400
+const waitSecondsMax = 120
+
+const head = (bytes: number) =>
+  `POST /webhooks/wallet HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`
+const kinds: Record<string, string> = {
+  'nothing at all': '',
+  'half a head': 'POST /webhooks/wallet HTTP/1.1\r\nHost: localhost\r\nX-Slow: ',
+  'a body of 60,000 bytes but one': head(60_000) + 'x'.repeat(59_999),
+  'a body of 1,000,000 bytes but one': head(1_000_000) + 'x'.repeat(999_999),
+}
+
+const stack = await startStack()
+try {
+  // The first requests load code, which is no cost of the senders.
+  for (let i = 0; i < 200; i += 1) await (await fetch(`http://127.0.0.1:${stack.port}/readyz`)).text()
+  for (const [kind, text] of Object.entries(kinds)) {
+    const before = residentMegabytes(stack.nodePid)
+    const startedAt = performance.now()
+    const sockets = await Promise.all(Array.from({ length: senders }, () => open(stack.port, text)))
+    const ends = Promise.all(sockets.map(({ closed }) => closed))
+    let most = 0
+    let isOver = false
+    void ends.then(() => {
+      isOver = true
+    })
+    while (!isOver && performance.now() - startedAt < waitSecondsMax * 1_000) {
+      most = Math.max(most, residentMegabytes(stack.nodePid))
+      await sleep(100)
+    }
+    const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)
+    const statuses = new Set(sockets.map(({ status }) => status()))
+    console.log(
+      `${senders} senders of ${kind}: ${(most - before).toFixed(0)} MB more at most; ` +
+        (isOver ? `the last ended after ${seconds} s` : `not ended after ${waitSecondsMax} s`) +
+        `; answers: ${[...statuses].join(', ')}`,
+    )
+    for (const { socket } of sockets) socket.destroy()
+  }
+} finally {
+  await stack.stop()
+}
+
+async function open(port: number, text: string) {
+  const socket: Socket = connect(port, '127.0.0.1')
+  let answer = ''
+  socket.on('error', () => {})
+  socket.on('data', (chunk) => {
+    answer += chunk.toString('latin1')
+  })
+  const closed = once(socket, 'close')
+  await once(socket, 'connect')
+  socket.write(text)
+  return { socket, closed, status: () => /^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 'none' }
+}
+
+function residentMegabytes(pid: number): number {
+  return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1_024
+}

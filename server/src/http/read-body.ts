@@ -1,0 +1,90 @@
+import type { Readable } from 'node:stream'
+import type { FastifyRequest } from 'fastify'
+import { AppError, badRequest } from '../lib/errors.ts'
+import { bodyBytesPerCallerMax } from '../lib/limits.ts'
+
+export type BodyReader = (request: FastifyRequest, payload: Readable) => Promise<Buffer>
+
+const firstBytes = 4_096
+
+/**
+ * Makes what reads the bodies of one node. A body is held until it is whole, so a sender who stalls holds memory: each
+ * body is limited by its route, and all that one caller sends at a time is limited together. The bytes are copied into
+ * one buffer as they come, because a list of chunks costs many times its content when they come one by one.
+ */
+export function createBodyReader(): BodyReader {
+  const bytesOf = new Map<string, number>()
+  const add = (caller: string | undefined, bytes: number) => {
+    if (caller === undefined) return
+    const sum = (bytesOf.get(caller) ?? 0) + bytes
+    if (sum > bodyBytesPerCallerMax) {
+      throw new AppError(429, 'You are sending too much at a time; try again later', {
+        headers: { 'retry-after': '1' },
+      })
+    }
+    if (sum === 0) bytesOf.delete(caller)
+    else bytesOf.set(caller, sum)
+  }
+  return async (request, payload) => {
+    const { bodyLimit } = request.routeOptions
+    const caller = request.caller?.userId
+    const declared = Number(request.headers['content-length'] ?? Number.NaN)
+    if (declared > bodyLimit) throw tooLarge()
+    let body = Buffer.alloc(0)
+    let length = 0
+    let counted = 0
+    try {
+      await forEachChunk(payload, (chunk) => {
+        if (length + chunk.length > bodyLimit) throw tooLarge()
+        add(caller, chunk.length)
+        counted += chunk.length
+        if (length + chunk.length > body.length) {
+          const room = Math.min(bodyLimit, Math.max(firstBytes, 2 * body.length, length + chunk.length))
+          body = Buffer.concat([body.subarray(0, length)], room)
+        }
+        chunk.copy(body, length)
+        length += chunk.length
+      })
+    } finally {
+      add(caller, -counted)
+    }
+    if (!Number.isNaN(declared) && declared !== length) throw notWhole()
+    return body.subarray(0, length)
+  }
+}
+
+/** Not by `for await`, which would close the connection before a refusal could be answered. */
+function forEachChunk(payload: Readable, take: (chunk: Buffer) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onData = (chunk: Buffer) => {
+      try {
+        take(chunk)
+      } catch (error) {
+        stop()
+        reject(error)
+      }
+    }
+    const onEnd = () => {
+      stop()
+      resolve()
+    }
+    const onBreak = () => {
+      stop()
+      reject(notWhole())
+    }
+    const stop = () => {
+      payload.off('data', onData).off('end', onEnd).off('close', onBreak)
+    }
+    // A connection that breaks is an error of the stream too, and stays one after we stopped listening.
+    payload.on('error', onBreak)
+    payload.on('data', onData).on('end', onEnd).on('close', onBreak)
+  })
+}
+
+function tooLarge(): AppError {
+  return new AppError(413, 'The body is larger than this service accepts')
+}
+
+function notWhole(): AppError {
+  return badRequest('body', 'does not have the length that the request states')
+}
