@@ -70,7 +70,7 @@ export async function createApp(deps: Deps): Promise<App> {
   const app = await createServer(deps, components)
   await registerOpenApi(app)
   healthRoutes(app, deps)
-  metricsRoutes(app)
+  metricsRoutes(app, deps.config)
   await app.register(
     async (api) => {
       for (const routes of apiModules) routes(api as unknown as App, deps)

@@ -1,12 +1,13 @@
+import { randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { ConfigError, describeSettings, readCommandConfig, readConfig, settings } from './config.ts'
 
 const production = {
   PUBLIC_URL: 'https://vault.example.org',
-  STRONGROOM_SECRET_KEY: 'k'.repeat(32),
+  STRONGROOM_SECRET_KEY: randomBytes(32).toString('base64'),
   SMTP_URL: 'smtps://user:hunter2hunter2@mail.example.org',
-  WALLET_WEBHOOK_SECRET: 'w'.repeat(24),
+  WALLET_WEBHOOK_SECRET: randomBytes(24).toString('base64'),
   DATABASE_URL: 'postgresql://app:hunter2hunter2@db.example.org/strongroom',
 }
 
@@ -29,14 +30,16 @@ describe('settings', () => {
   })
 
   it('are read outside demo mode when all that is required is there', () => {
+    const secrets = [randomBytes(18).toString('base64'), randomBytes(24).toString('hex')]
     const config = readConfig({
       ...production,
-      WALLET_WEBHOOK_SECRET: ` ${'a'.repeat(24)} , ${'b'.repeat(30)} `,
+      WALLET_WEBHOOK_SECRET: ` ${secrets[0]} , ${secrets[1]} `,
       WALLET_ALLOWED_HOSTS: '10.0.0.7:9000, wallet.internal',
       STRONGROOM_ADMIN_EMAIL: 'Treasurer@Example.org',
       PORT: '0',
     })
-    expect(config.webhookSecrets).toEqual(['a'.repeat(24), 'b'.repeat(30)])
+    expect(config.webhookSecrets).toEqual(secrets)
+    expect(config).toMatchObject({ smtpRequiresTls: true, allowedRisks: [] })
     expect(config.walletAllowedHosts).toEqual(['10.0.0.7:9000', 'wallet.internal'])
     expect(config).toMatchObject({ demo: false, adminEmail: 'treasurer@example.org', port: 0 })
   })
@@ -96,11 +99,65 @@ describe('settings', () => {
     ])
   })
 
-  it.each(['w'.repeat(23), `${'w'.repeat(24)},short`, `short,${'w'.repeat(24)}`])(
+  it.each(['w'.repeat(23), `${production.WALLET_WEBHOOK_SECRET},short`, `short,${production.WALLET_WEBHOOK_SECRET}`])(
     'T14 the short webhook secret %j refuses to start, in demo mode too',
     (secret) => {
       expect(faultsOf({ ...production, WALLET_WEBHOOK_SECRET: secret })).toHaveLength(1)
       expect(faultsOf({ DEMO: 'true', WALLET_WEBHOOK_SECRET: secret })).toHaveLength(1)
+    },
+  )
+
+  const unsafe = [
+    ['public-url', 'PUBLIC_URL', 'http://vault.example.org'],
+    ['public-url', 'PUBLIC_URL', 'http://10.0.0.5:8420'],
+    ['secrets', 'STRONGROOM_SECRET_KEY', 'k'.repeat(32)],
+    ['secrets', 'STRONGROOM_SECRET_KEY', 'changeme-changeme-changeme-changeme'],
+    ['secrets', 'WALLET_WEBHOOK_SECRET', `${production.WALLET_WEBHOOK_SECRET},${'w'.repeat(24)}`],
+    ['secrets', 'METRICS_TOKEN', 'metrics-metrics-metrics-metrics'],
+    ['smtp', 'SMTP_URL', 'smtp://mail.example.org?ignoreTLS=true'],
+    ['smtp', 'SMTP_URL', 'smtp://mail.example.org?requireTLS=false'],
+    ['smtp', 'SMTP_URL', 'smtps://mail.example.org?secure=false'],
+    ['smtp', 'SMTP_URL', 'smtps://mail.example.org?tls.rejectUnauthorized=false'],
+  ] as const
+
+  it.each(unsafe)(
+    'T70 that are unsafe (%s: %s=%s) stop the start, unless they are allowed by name',
+    (risk, name, value) => {
+      const [fault, ...more] = faultsOf({ ...production, [name]: value })
+      expect(more).toEqual([])
+      expect(fault).toMatch(new RegExp(`^${name} .*\\(ALLOW_INSECURE=${risk} accepts it\\)$`))
+      for (const other of ['public-url', 'secrets', 'smtp'].filter((one) => one !== risk)) {
+        expect(faultsOf({ ...production, [name]: value, ALLOW_INSECURE: other })).toEqual([fault])
+      }
+      const allowed = readConfig({ ...production, [name]: value, ALLOW_INSECURE: risk })
+      expect(allowed.allowedRisks).toEqual([expect.stringMatching(new RegExp(`^${name} `))])
+      expect(readConfig({ DEMO: 'true', [name]: value }).allowedRisks).toEqual([])
+    },
+  )
+
+  it('T70 that are unsafe are all named at once, and may be allowed together', () => {
+    const bad = { ...production, PUBLIC_URL: 'http://vault.example.org', STRONGROOM_SECRET_KEY: 'k'.repeat(32) }
+    expect(faultsOf(bad)).toHaveLength(2)
+    expect(readConfig({ ...bad, ALLOW_INSECURE: 'secrets, public-url' }).allowedRisks).toHaveLength(2)
+    expect(faultsOf({ ...production, ALLOW_INSECURE: 'everything' })).toEqual([
+      'ALLOW_INSECURE may name public-url, secrets, smtp, not "everything"',
+    ])
+  })
+
+  it.each([
+    ['smtp://mail.example.org', {}, true],
+    ['smtp://mail.example.org?requireTLS=true&tls.servername=mail', {}, true],
+    ['smtp://mail.example.org', { ALLOW_INSECURE: 'smtp' }, false],
+    ['smtp://localhost:2525', {}, false],
+    ['smtp://127.0.0.1:2525', {}, false],
+  ])('T70 want mail to %s with %j encrypted: %s', (SMTP_URL, more, requires) => {
+    expect(readConfig({ ...production, SMTP_URL, ...more }).smtpRequiresTls).toBe(requires)
+  })
+
+  it.each(['http://localhost:8420', 'http://127.0.0.1:8420', 'http://[::1]:8420'])(
+    'T70 may name %s, which never leaves this machine',
+    (PUBLIC_URL) => {
+      expect(readConfig({ ...production, PUBLIC_URL }).allowedRisks).toEqual([])
     },
   )
 
@@ -133,6 +190,7 @@ describe('settings', () => {
       'STRONGROOM_SECRET_KEY',
       'SMTP_URL',
       'WALLET_WEBHOOK_SECRET',
+      'METRICS_TOKEN',
     ])
   })
 

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
-import { proxyHopsMax } from './lib/limits.ts'
+import { metricsTokenLengthMin, proxyHopsMax, secretBitsMin } from './lib/limits.ts'
+import { estimateSecretBits } from './lib/secret-strength.ts'
 
 export type Config = {
   port: number
@@ -10,6 +11,8 @@ export type Config = {
   demo: boolean
   adminEmail: string | null
   smtpUrl: string | null
+  /** Whether mail is sent over an encrypted connection or not at all. */
+  smtpRequiresTls: boolean
   mailFrom: string
   /** Verifies webhook signatures; several during a rotation. Empty only in demo mode: unsigned events are accepted. */
   webhookSecrets: string[]
@@ -20,12 +23,20 @@ export type Config = {
   approvalTtlHours: number
   sessionTtlDays: number
   rateLimitPerMinute: number
+  /** What a scraper of /metrics must show; null: it is open in demo mode and not there outside of it. */
+  metricsToken: string | null
   /** How long a request may take to arrive whole. */
   requestTimeoutSeconds: number
   /** How many proxies are in front, or which addresses are theirs; false: X-Forwarded-For is not read. */
   trustProxy: number | string[] | false
   logLevel: string
+  /** The unsafe settings that the operator allows by name, a sentence for each. */
+  allowedRisks: string[]
 }
+
+/** Settings that are unsafe outside demo mode, by the name that ALLOW_INSECURE allows them with. */
+const risks = ['public-url', 'secrets', 'smtp'] as const
+type Risk = (typeof risks)[number]
 
 type Setting = { name: string; about: string; fallback: string; isSecret?: true }
 
@@ -48,20 +59,20 @@ export const settings: Setting[] = [
   { name: 'STRONGROOM_ADMIN_EMAIL', about: 'made a platform administrator at start', fallback: '' },
   {
     name: 'STRONGROOM_SECRET_KEY',
-    about: 'at least 32 characters; seals secrets at rest; required outside demo mode',
+    about: 'at least 32 random characters; seals secrets at rest; required outside demo mode',
     fallback: '',
     isSecret: true,
   },
   {
     name: 'SMTP_URL',
-    about: 'smtp:// or smtps:// server that sends mail; required outside demo mode',
+    about: 'smtps:// or smtp:// (with STARTTLS) server that sends mail; required outside demo mode',
     fallback: '',
     isSecret: true,
   },
   { name: 'MAIL_FROM', about: 'sender of mails', fallback: 'Strongroom <strongroom@localhost>' },
   {
     name: 'WALLET_WEBHOOK_SECRET',
-    about: 'at least 24 bytes, several separated by commas; required outside demo mode',
+    about: 'at least 24 random bytes, several separated by commas; required outside demo mode',
     fallback: '',
     isSecret: true,
   },
@@ -88,6 +99,17 @@ export const settings: Setting[] = [
     about:
       'number of proxies in front, or their addresses (IP or CIDR, separated by commas); 0: X-Forwarded-For is ignored',
     fallback: '0',
+  },
+  {
+    name: 'METRICS_TOKEN',
+    about: 'at least 24 random characters; the Bearer token that /metrics wants; unset outside demo mode: no /metrics',
+    fallback: '',
+    isSecret: true,
+  },
+  {
+    name: 'ALLOW_INSECURE',
+    about: `unsafe settings to accept outside demo mode, separated by commas: ${risks.join(', ')}`,
+    fallback: '',
   },
   { name: 'LOG_LEVEL', about: 'fatal, error, warn, info, debug, trace or silent', fallback: 'info' },
 ]
@@ -147,6 +169,23 @@ export function readConfig(env: Environment = process.env): Config {
     if (!demo && text(name) === null) faults.push(`${name} is required outside demo mode`)
   }
 
+  const allowed = list('ALLOW_INSECURE')
+  for (const name of allowed) {
+    if (!risks.includes(name as Risk)) faults.push(`ALLOW_INSECURE may name ${risks.join(', ')}, not "${name}"`)
+  }
+  const allowedRisks: string[] = []
+  /** What is unsafe stops the start, unless the operator names it. */
+  const refuse = (risk: Risk, sentence: string) => {
+    if (demo) return
+    if (allowed.includes(risk)) allowedRisks.push(sentence)
+    else faults.push(`${sentence} (ALLOW_INSECURE=${risk} accepts it)`)
+  }
+  const refuseWeak = (name: string, secrets: (string | null)[]) => {
+    if (secrets.some((secret) => secret !== null && estimateSecretBits(secret) < secretBitsMin)) {
+      refuse('secrets', `${name} can be guessed: draw it at random, as "openssl rand -base64 32" does`)
+    }
+  }
+
   const host = text('HOST') ?? '127.0.0.1'
   if (isIP(host) === 0 && host !== 'localhost') faults.push(`HOST must be an IP address or localhost, not "${host}"`)
 
@@ -154,17 +193,21 @@ export function readConfig(env: Environment = process.env): Config {
   requiredOutsideDemo('PUBLIC_URL')
   if (publicUrl !== null && new URL(publicUrl).pathname !== '/')
     faults.push('PUBLIC_URL must be an origin without a path')
+  if (publicUrl?.startsWith('http:') && !isLoopback(new URL(publicUrl).hostname)) {
+    refuse('public-url', 'PUBLIC_URL must begin with https://, or sign-in links and sessions can be read on their way')
+  }
 
   const webhookSecrets = list('WALLET_WEBHOOK_SECRET')
   // A list of nothing but commas is as empty as no list (GHSA-xff3-5c9p-2mr4: an empty secret makes credits forgeable).
   if (!demo && webhookSecrets.length === 0) faults.push('WALLET_WEBHOOK_SECRET is required outside demo mode')
   if (webhookSecrets.some((secret) => secretBytes(secret) < 24)) {
     faults.push('WALLET_WEBHOOK_SECRET must have at least 24 bytes (each, when it lists several)')
-  }
+  } else refuseWeak('WALLET_WEBHOOK_SECRET', webhookSecrets)
 
   const secretKey = text('STRONGROOM_SECRET_KEY')
   requiredOutsideDemo('STRONGROOM_SECRET_KEY')
   if (secretKey !== null && secretKey.length < 32) faults.push('STRONGROOM_SECRET_KEY must have at least 32 characters')
+  else refuseWeak('STRONGROOM_SECRET_KEY', [secretKey])
 
   const adminEmail = text('STRONGROOM_ADMIN_EMAIL')?.toLowerCase() ?? null
   if (adminEmail !== null && !/^[^\s@]+@[^\s@]+$/.test(adminEmail)) {
@@ -173,6 +216,20 @@ export function readConfig(env: Environment = process.env): Config {
 
   const smtpUrl = url('SMTP_URL', ['smtp:', 'smtps:'])
   requiredOutsideDemo('SMTP_URL')
+  const isLocalMail = smtpUrl === null || isLoopback(new URL(smtpUrl).hostname)
+  if (!isLocalMail && weakensTls(new URL(smtpUrl))) {
+    refuse(
+      'smtp',
+      'SMTP_URL must not switch TLS or its checks off, or mails with sign-in links can be read on their way',
+    )
+  } else if (!isLocalMail && allowed.includes('smtp')) {
+    refuse('smtp', 'SMTP_URL is used without TLS where its server offers none')
+  }
+
+  const metricsToken = text('METRICS_TOKEN')
+  if (metricsToken !== null && metricsToken.length < metricsTokenLengthMin) {
+    faults.push(`METRICS_TOKEN must have at least ${metricsTokenLengthMin} characters`)
+  } else refuseWeak('METRICS_TOKEN', [metricsToken])
 
   const logLevel = text('LOG_LEVEL') ?? 'info'
   if (!['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].includes(logLevel)) {
@@ -188,6 +245,7 @@ export function readConfig(env: Environment = process.env): Config {
     demo,
     adminEmail,
     smtpUrl,
+    smtpRequiresTls: !demo && !isLocalMail && !allowed.includes('smtp'),
     mailFrom: text('MAIL_FROM') ?? 'Strongroom <strongroom@localhost>',
     webhookSecrets,
     walletAllowedHosts: list('WALLET_ALLOWED_HOSTS'),
@@ -198,7 +256,9 @@ export function readConfig(env: Environment = process.env): Config {
     rateLimitPerMinute: integer('RATE_LIMIT_PER_MINUTE', 0, 0, 1_000_000),
     requestTimeoutSeconds: integer('REQUEST_TIMEOUT_SECONDS', 30, 1, 600),
     trustProxy: readTrustedProxies(text('TRUST_PROXY'), faults),
+    metricsToken,
     logLevel,
+    allowedRisks,
   }
   if (faults.length > 0) throw new ConfigError(faults)
   return config
@@ -217,6 +277,19 @@ function readTrustedProxies(value: string | null, faults: string[]): number | st
     `TRUST_PROXY must be the number of proxies in front of Strongroom (1 to ${proxyHopsMax}), or their addresses, such as 10.0.0.5 or 10.0.0.0/24, separated by commas; not "${value}"`,
   )
   return false
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || (isIP(hostname) === 4 && hostname.startsWith('127.'))
+}
+
+/** The parameters of SMTP_URL are options of the mail library, and win over what we ask of it. */
+function weakensTls(url: URL): boolean {
+  return [...url.searchParams].some(
+    ([name, value]) =>
+      (/^(ignoreTLS|opportunisticTLS)$/.test(name) && value !== 'false') ||
+      (/^(secure|requireTLS|tls\.rejectUnauthorized)$/.test(name) && value !== 'true'),
+  )
 }
 
 /** A network of prefix 0 is everybody, and nobody can be told from anybody then. */

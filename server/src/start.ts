@@ -21,6 +21,7 @@ export type RunningServer = { url: string; deps: Deps; app: App; stop(): Promise
 /** Starts one node of the service: database (embedded unless DATABASE_URL), migrations, HTTP, jobs. */
 export async function startServer(config: Config, clock: () => Date = () => new Date()): Promise<RunningServer> {
   const log = createLogger(config.logLevel)
+  for (const risk of config.allowedRisks) log.warn({ risk }, 'an unsafe setting is accepted, as ALLOW_INSECURE says')
   const stops: (() => Promise<void>)[] = []
   const stop = async () => {
     const failures: unknown[] = []

@@ -66,6 +66,27 @@ describe('metrics', () => {
     expect(body).not.toContain('nowhere')
   })
 
+  it.each([
+    ['in demo mode', { demo: true, metricsToken: null }, undefined, 200],
+    ['outside demo mode without a token', { demo: false, metricsToken: null }, undefined, 404],
+    ['outside demo mode without a token, whatever is shown', { demo: false, metricsToken: null }, 'Bearer null', 404],
+    [
+      'with a token, shown',
+      { demo: false, metricsToken: 'a token of the scraper' },
+      'Bearer a token of the scraper',
+      200,
+    ],
+    ['with a token, not shown', { demo: false, metricsToken: 'a token of the scraper' }, undefined, 401],
+    ['with a token, another shown', { demo: true, metricsToken: 'a token of the scraper' }, 'Bearer another', 401],
+  ])('T70 %s are for those who may read them', async (_when, settings, authorization, status) => {
+    const app = await createApp({ ...test.deps, config: { ...test.deps.config, ...settings } })
+    const headers = authorization === undefined ? {} : { authorization }
+    const answer = await app.inject({ url: '/metrics', headers })
+    expect(answer.statusCode).toBe(status)
+    expect(answer.body.includes('process_cpu_seconds_total')).toBe(status === 200)
+    await app.close()
+  })
+
   it('belong to one app: two in a process do not mix', async () => {
     const app = await createApp(test.deps)
     expect((await app.inject('/metrics')).body).not.toContain('audit-log')

@@ -1,11 +1,15 @@
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import type { Config } from '../config.ts'
+import { AppError, unauthorized } from '../lib/errors.ts'
+import { equalsSecret } from '../lib/secrets.ts'
 import { type App, route } from './route.ts'
 
 /**
  * Measures requests and serves them, with the figures of the process, at /metrics in the Prometheus text format. The
- * registry belongs to the app; the figures of the process are collected from the first scrape on.
+ * registry belongs to the app; the figures of the process are collected from the first scrape on. They tell a stranger how
+ * busy the service is and who uses which part, so they want a token; without one they are open in demo mode only.
  */
-export function metricsRoutes(app: App): void {
+export function metricsRoutes(app: App, { metricsToken, demo }: Pick<Config, 'metricsToken' | 'demo'>): void {
   const registry = new Registry()
   const durations = new Histogram({
     name: 'http_request_duration_seconds',
@@ -28,7 +32,10 @@ export function metricsRoutes(app: App): void {
     operationId: 'getMetrics',
     summary: 'Measurements in the Prometheus text format',
     tag: 'Service',
+    description:
+      'Wants `Authorization: Bearer` with the token of the setting METRICS_TOKEN. Without that setting it is open in demo mode and answers 404 outside of it.',
     access: 'public',
+    errors: [401, 404],
     answers: {
       200: {
         description: 'Prometheus text format 0.0.4',
@@ -38,7 +45,11 @@ export function metricsRoutes(app: App): void {
       } as never,
     },
   })
-  app.get('/metrics', { ...spec, config: { ...spec.config, rateLimit: false } }, async (_request, reply) => {
+  app.get('/metrics', { ...spec, config: { ...spec.config, rateLimit: false } }, async (request, reply) => {
+    if (metricsToken === null && !demo) throw new AppError(404, 'There is no such route')
+    if (metricsToken !== null && !equalsSecret(request.headers.authorization ?? '', `Bearer ${metricsToken}`)) {
+      throw unauthorized('The token of METRICS_TOKEN is required')
+    }
     if (!collectsProcess) collectDefaultMetrics({ register: registry })
     collectsProcess = true
     return reply.type(registry.contentType).send((await registry.metrics()) as never)

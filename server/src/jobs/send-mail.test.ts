@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { SMTPServer } from 'smtp-server'
 import { afterEach, describe, expect, it } from 'vitest'
+import { createMailer } from '../mail/transport.ts'
 import { createTestApp, type TestApp } from '../testing/app.ts'
 import { createOutbox, linkIn, parseMail, type ReceivedMail } from '../testing/outbox.ts'
 import { insertVault } from '../testing/vault-fixture.ts'
@@ -102,6 +103,24 @@ describe('mail by SMTP', () => {
     expect(smtp.refusals).toEqual([])
     expect(smtp.mails).toHaveLength(1)
     await test.runJobs()
+    expect(smtp.mails).toHaveLength(1)
+  })
+
+  it('T70 is not sent in the clear where TLS is required', async () => {
+    const smtp = await startSmtpServer()
+    cleanups.push(() => smtp.close())
+    const mail = {
+      id: 'one',
+      date: new Date(),
+      to: 'a@example.org',
+      subject: 'Hello',
+      text: 'Hello',
+      html: '<p>Hello</p>',
+    }
+    const config = { smtpUrl: smtp.url, mailFrom: 'vault@example.org', dataDir: '' }
+    await expect(createMailer({ ...config, smtpRequiresTls: true }).send(mail)).rejects.toThrow(/STARTTLS|TLS/)
+    expect(smtp.mails).toEqual([])
+    await createMailer({ ...config, smtpRequiresTls: false }).send(mail)
     expect(smtp.mails).toHaveLength(1)
   })
 

@@ -12,6 +12,9 @@ export const headSecondsMax = 10
 export const keepAliveSeconds = 72
 export const jsonDepthMax = 32
 export const proxyHopsMax = 10
+/** What a secret of the operator must be worth, as lib/secret-strength.ts estimates it. */
+export const secretBitsMin = 80
+export const metricsTokenLengthMin = 24
 
 export const pageItemsDefault = 20
 export const pageItemsMax = 100

@@ -22,16 +22,17 @@ const silenceTimeoutMilliseconds = 30_000
  * Sends mail over SMTP_URL. In demo mode without one, each mail becomes a file in `DATA_DIR/outbox`, whose name sorts by
  * time.
  */
-export function createMailer(config: Pick<Config, 'smtpUrl' | 'mailFrom' | 'dataDir'>): Mailer {
+export function createMailer(config: Pick<Config, 'smtpUrl' | 'smtpRequiresTls' | 'mailFrom' | 'dataDir'>): Mailer {
   return config.smtpUrl === null
     ? createFileMailer(config.mailFrom, join(config.dataDir, 'outbox'))
-    : createSmtpMailer(config.mailFrom, config.smtpUrl)
+    : createSmtpMailer(config.mailFrom, config.smtpUrl, config.smtpRequiresTls)
 }
 
-function createSmtpMailer(from: string, url: string): Mailer {
+function createSmtpMailer(from: string, url: string, requireTLS: boolean): Mailer {
   const transport = once(async () =>
     (await import('nodemailer')).createTransport({
       url,
+      requireTLS,
       connectionTimeout: connectTimeoutMilliseconds,
       greetingTimeout: connectTimeoutMilliseconds,
       socketTimeout: silenceTimeoutMilliseconds,
