@@ -51,7 +51,6 @@ const clientErrors: Record<string, [status: number, message: string]> = {
 /** Fastify's own errors by their code: status and what to say. */
 const fastifyErrors: Record<string, [status: number, message: string]> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [415, 'The content type must be application/json'],
-  FST_ERR_BAD_URL: [400, 'The path is not a valid URL path'],
   FST_ERR_MAX_PARAM_LENGTH: [414, 'A part of the path is too long'],
 }
 
@@ -63,6 +62,7 @@ export function toAppError(thrown: unknown): AppError {
     return badRequest('body', 'is not valid JSON')
   }
   const { code = '', statusCode } = (thrown ?? {}) as FastifyError
+  if (code === 'FST_ERR_BAD_URL') return badRequest('path', 'is not a valid URL path')
   const known = fastifyErrors[code]
   if (known !== undefined) return new AppError(known[0], known[1])
   if (isDatabaseUnreachable(thrown)) return unavailable('The database cannot be reached right now', 2)

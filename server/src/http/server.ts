@@ -97,9 +97,10 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
     if (refusal !== null) throw refusal
   })
   app.addHook('preValidation', async (request) => {
+    // A body that is not there is an empty one: what it lacks is then named, and one without fields may be left out.
+    if (request.body === undefined) request.body = {}
     const takesBody = request.routeOptions.schema?.body !== undefined
-    const isEmpty = request.body == null || (typeof request.body === 'object' && Object.keys(request.body).length === 0)
-    if (!takesBody && !isEmpty) throw badRequest('body', 'is not taken by this endpoint')
+    if (!takesBody && !isEmptyObject(request.body)) throw badRequest('body', 'is not taken by this endpoint')
   })
   app.addHook('onResponse', async (request, reply) => {
     request.log.info(
@@ -113,6 +114,10 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
     )
   })
   return app as unknown as App
+}
+
+function isEmptyObject(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && Object.keys(body).length === 0
 }
 
 /**

@@ -7,7 +7,7 @@ import { badRequest } from '../lib/errors.ts'
 import { createTestApp, type Person, type TestApp } from '../testing/app.ts'
 import { createTestShell } from '../testing/shell.ts'
 import { type App, route } from './route.ts'
-import { Closed } from './schema.ts'
+import { Closed, DecimalAmount, Name, Nullable, pageQuery } from './schema.ts'
 
 let test: TestApp
 let person: Person
@@ -80,7 +80,7 @@ describe('T51 errors in the specified body', () => {
     ['two documents', '{"text":"a"}{"text":"b"}', 'body: is not valid JSON'],
     ['no body', undefined, 'text: is required'],
     ['an empty body', '', 'text: is required'],
-    ['null', 'null', 'text: is required'],
+    ['null', 'null', 'body: must be object'],
     ['an array', '[]', 'body: must be object'],
     ['a byte order mark', '\ufeff{"text":"a"}', null],
     ['invalid UTF-8', Buffer.from([0x7b, 0x22, 0xc3, 0x28, 0x22, 0x7d]), 'body: is not valid UTF-8'],
@@ -148,16 +148,95 @@ describe('T51 errors in the specified body', () => {
     expect(answer.json()).toMatchObject({ error: 'Payload Too Large', code: 413 })
   })
 
+  it('names every fault of a body, once each', async () => {
+    const payload = { text: 7, when: 'never', txet: 'b', amount: '1.0', name: '' }
+    const answer = await shell.inject({ method: 'POST', url: '/many', payload })
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json().details).toEqual([
+      { field: 'must', message: 'is required' },
+      { field: 'txet', message: 'is not a field of this request' },
+      { field: 'text', message: 'must be string' },
+      { field: 'when', message: 'must match format "date-time"' },
+      { field: 'name', message: 'must NOT have fewer than 1 characters' },
+    ])
+  })
+
+  it('names the first fault alone of a body that is large, and never more than 100', async () => {
+    const many = (length: number) => ({ must: 'x', list: Array.from({ length }, () => 1) })
+    const large = await shell.inject({ method: 'POST', url: '/many', payload: many(5_000) })
+    expect(large.json().details).toEqual([{ field: 'list.0', message: 'must be string' }])
+    const small = await shell.inject({ method: 'POST', url: '/many', payload: many(500) })
+    expect(small.json().details).toHaveLength(100)
+  })
+
+  it('T71 refuses text that does not show itself, in whatever field, value or key', async () => {
+    const payload = { must: 'a\u202eb', list: ['ok', 'a\u200bb'], any: { name: 'a\nb', comment: 'a\nb', 'k\u2066': 1 } }
+    const answer = await shell.inject({ method: 'POST', url: '/many', payload })
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json().details).toEqual([
+      { field: 'must', message: 'must not hold the invisible character U+202E' },
+      { field: 'list.1', message: 'must not hold the invisible character U+200B' },
+      { field: 'any.name', message: 'must be one line' },
+      { field: 'any', message: 'must not hold the invisible character U+2066' },
+    ])
+  })
+
+  it.each([
+    ['limit=1e1', 'limit', 'must be integer'],
+    ['limit=0x10', 'limit', 'must be integer'],
+    ['limit=%205', 'limit', 'must be integer'],
+    ['limit=+5', 'limit', 'must be integer'],
+    ['limit=05', 'limit', 'must be integer'],
+    ['limit=5.0', 'limit', 'must be integer'],
+    ['limit=', 'limit', 'must be integer'],
+    ['limit=0', 'limit', 'must be >= 1'],
+    ['limit=1&limit=2', 'limit', 'may be given only once'],
+    ['flag=1', 'flag', 'must be boolean'],
+    ['flag=True', 'flag', 'must be boolean'],
+  ])('answers the query %s', async (query, field, message) => {
+    const answer = await shell.inject({ method: 'GET', url: `/list?${query}` })
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json().details).toEqual([{ field, message }])
+  })
+
+  it('reads the parameters of a query as what they are', async () => {
+    const read = async (query: string) => (await shell.inject({ method: 'GET', url: `/list?${query}` })).json()
+    expect(await read('limit=7&flag=false&word=7&words=a')).toEqual({ limit: 7, flag: false, word: '7', words: ['a'] })
+    expect(await read('words=a&words=b,c')).toEqual({ limit: 20, words: ['a', 'b,c'] })
+  })
+
+  it('names every fault of a query', async () => {
+    const answer = await shell.inject({ method: 'GET', url: '/list?limit=x&flag=y&wrod=z&word=a&word=b' })
+    expect(answer.json().details).toEqual([
+      { field: 'wrod', message: 'is not a query parameter of this endpoint' },
+      { field: 'limit', message: 'must be integer' },
+      { field: 'flag', message: 'must be boolean' },
+      { field: 'word', message: 'may be given only once' },
+    ])
+  })
+
+  it('does not take null for no body', async () => {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await shell.inject({ method: 'PUT', url: '/things/17', headers, payload: 'null' })
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json().details).toEqual([{ field: 'body', message: 'is not taken by this endpoint' }])
+  })
+
   it('answers an unknown query parameter by its name', async () => {
     const answer = await shell.inject({ method: 'GET', url: '/things/17?acess=all' })
     expect(answer.statusCode).toBe(400)
     expect(answer.json().details).toEqual([{ field: 'acess', message: 'is not a query parameter of this endpoint' }])
   })
 
-  it.each(['/things/%zz', '/things/%ff', '/%'])('answers the malformed path %s', async (url) => {
+  it.each(['/things/%zz', '/things/%ff', '/%', '/things/%E0%A4%A'])('answers the malformed path %s', async (url) => {
     const answer = await shell.inject({ method: 'GET', url })
     expect(answer.statusCode).toBe(400)
-    expect(answer.json()).toMatchObject({ error: 'Bad Request', code: 400 })
+    expect(answer.json()).toEqual({
+      error: 'Bad Request',
+      message: 'path: is not a valid URL path',
+      code: 400,
+      details: [{ field: 'path', message: 'is not a valid URL path' }],
+    })
     expect(answer.headers['x-request-id']).toBeDefined()
   })
 
@@ -168,7 +247,7 @@ describe('T51 errors in the specified body', () => {
   })
 
   it('answers a NUL character that reaches the database with 400', async () => {
-    const answer = await shell.inject({ method: 'POST', url: '/store', payload: { text: 'a\u0000b' } })
+    const answer = await shell.inject({ method: 'GET', url: '/find?text=a%00b' })
     expect(answer.statusCode).toBe(400)
     expect(answer.json()).toMatchObject({ details: [{ message: 'holds a character that cannot be stored' }] })
   })
@@ -254,7 +333,7 @@ describe('T51 what is no HTTP request', () => {
     expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} ${error}\r\n`))
     expect(head.toLowerCase()).toContain('content-type: application/json; charset=utf-8')
     expect(head.toLowerCase()).toContain('x-request-id: ')
-    expect(JSON.parse(body)).toEqual({ error, message: expect.any(String), code: status })
+    expect(JSON.parse(body)).toMatchObject({ error, message: expect.any(String), code: status })
   })
 })
 
@@ -302,11 +381,33 @@ function addTestRoutes(app: App): void {
     route({ ...spec, operationId: 'echo', access: 'public', body: Echo }),
     async (request) => request.body,
   )
+  const Many = Closed({
+    must: Type.String(),
+    text: Type.Optional(Nullable(Type.String())),
+    when: Type.Optional(Nullable(Type.String({ format: 'date-time' }))),
+    amount: Type.Optional(Nullable(DecimalAmount)),
+    name: Type.Optional(Nullable(Name)),
+    list: Type.Optional(Type.Array(Type.String())),
+    any: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  })
+  app.post('/many', route({ ...spec, operationId: 'many', access: 'public', body: Many }), async () => ({}))
+  const List = Closed({
+    limit: pageQuery.limit,
+    flag: Type.Optional(Type.Boolean()),
+    word: Type.Optional(Type.String()),
+    words: Type.Optional(Type.Array(Type.String())),
+  })
+  app.get(
+    '/list',
+    route({ ...spec, operationId: 'list', access: 'public', querystring: List }),
+    async (request) => request.query,
+  )
   app.get('/things/:id', route({ ...spec, operationId: 'getThing', access: 'public' }), async () => ({}))
   app.put('/things/:id', route({ ...spec, operationId: 'putThing', access: 'public' }), async () => ({}))
   app.get('/mine', route({ ...spec, operationId: 'getMine', access: 'caller' }), async () => ({}))
-  app.post('/store', route({ ...spec, operationId: 'store', access: 'public', body: Echo }), async (request) => {
-    const { rows } = await sql`select ${request.body.text}::text as text`.execute(test.deps.db)
+  const Find = Closed({ text: Type.String() })
+  app.get('/find', route({ ...spec, operationId: 'find', access: 'public', querystring: Find }), async (request) => {
+    const { rows } = await sql`select ${request.query.text}::text as text`.execute(test.deps.db)
     return rows[0] as object
   })
   const failures: Record<string, () => unknown> = {

@@ -11,6 +11,10 @@ export const connectionsMax = 2_000
 export const headSecondsMax = 10
 export const keepAliveSeconds = 72
 export const jsonDepthMax = 32
+/** Faults that one 400 lists, and the size of a request up to which all of them are looked for, not only the first. */
+export const faultsListedMax = 100
+export const faultyValuesMax = 2_000
+export const validationErrorsMax = 1_000
 export const proxyHopsMax = 10
 /** What a secret of the operator must be worth, as lib/secret-strength.ts estimates it. */
 export const secretBitsMin = 80

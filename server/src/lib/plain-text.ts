@@ -1,0 +1,33 @@
+/** The fields whose text may have several lines, by their name; every other text is one line. */
+const multiLineFields = new Set([
+  'blockReason',
+  'comment',
+  'description',
+  'helpText',
+  'note',
+  'paymentPurpose',
+  'reason',
+])
+
+/**
+ * An emoji that may need joiners and variation selectors to be drawn. What it looks like is agreed on, so nothing hides in
+ * it. (The flag `v` is written as a string because TypeScript knows it only from ES2024 on.)
+ */
+const emoji = /\p{RGI_Emoji}/gv
+const lineBreaksAndTabs = /[\t\n\r]/g
+/** Control characters, line separators, and all that is drawn as nothing or changes the direction of what is drawn. */
+const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
+
+/**
+ * Says what keeps a text from being shown to people as it is: people vote on what they read, so a name must not look like
+ * another one or hide a part of itself. Null when nothing does.
+ */
+export function faultOfText(text: string, field: string): string | null {
+  const isMultiLine = multiLineFields.has(field)
+  const rest = text.replace(emoji, '').replace(lineBreaksAndTabs, (found) => (isMultiLine ? '' : found))
+  const found = hidden.exec(rest)?.[0]
+  if (found === undefined) return null
+  if (found === '\n' || found === '\r') return 'must be one line'
+  const code = found.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
+  return `must not hold the invisible character U+${code}`
+}
