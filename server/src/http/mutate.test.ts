@@ -5,7 +5,7 @@ import { keepHouse } from '../jobs/housekeeping.ts'
 import { conflict, forbidden } from '../lib/errors.ts'
 import { createTestApp, type Person, type TestApp } from '../testing/app.ts'
 import { createTestShell } from '../testing/shell.ts'
-import { created, mutate, noContent } from './mutate.ts'
+import { answerOnce, created, mutate, noContent, ok } from './mutate.ts'
 import { type App, route } from './route.ts'
 import { Closed } from './schema.ts'
 
@@ -20,6 +20,7 @@ let owner: pg.Client
 /** Holds the work of a request up until a test lets it go on. */
 let hold: Promise<void> = Promise.resolve()
 let entered: () => void = () => {}
+let reads = 0
 
 beforeAll(async () => {
   test = await createTestApp()
@@ -149,10 +150,46 @@ describe('T50 Idempotency-Key', () => {
   })
 
   it('stores the answer so that the database does not reveal it', async () => {
-    await write({ n: 1, how: 'secret' }, 'key-1')
+    await write({ n: 1, how: 'private' }, 'key-1')
     const { rows } = await owner.query('select body from idempotency_keys')
-    expect(rows[0].body.toString('latin1')).not.toContain('srk_')
-    expect((await write({ n: 1, how: 'secret' }, 'key-1')).json()).toEqual({ token: 'srk_very_secret' })
+    expect(rows[0].body.toString('latin1')).not.toContain('private')
+    expect((await write({ n: 1, how: 'private' }, 'key-1')).json()).toEqual({ note: 'private' })
+  })
+
+  it('never stores a secret that is shown once, and leaves it out of a repetition', async () => {
+    const first = await write({ n: 1, how: 'secret' }, 'key-1')
+    expect(first.json()).toEqual({ name: 'robot', token: 'srk_very_secret' })
+    const second = await write({ n: 1, how: 'secret' }, 'key-1')
+    expect([second.statusCode, second.json()]).toEqual([201, { name: 'robot' }])
+    expect(second.headers['idempotency-replayed']).toBe('true')
+    const { rows } = await owner.query('select body from idempotency_keys')
+    expect(test.deps.sealer.open(rows[0].body)).not.toContain('srk_')
+    expect(await effects()).toEqual([1])
+  })
+
+  it('repeats what was read, however often that has changed since, and reads nothing again', async () => {
+    const first = await inject('/reads', '{"n":1}', 'key-1', person)
+    expect([first.statusCode, first.json()]).toEqual([200, { reads: 1 }])
+    expect((await inject('/reads', '{"n":1}', undefined, person)).json()).toEqual({ reads: 2 })
+    const again = await inject('/reads', '{"n":1}', 'key-1', person)
+    expect([again.statusCode, again.json()]).toEqual([200, { reads: 1 }])
+    expect(again.headers['idempotency-replayed']).toBe('true')
+    expect((await inject('/reads', '{"n":2}', 'key-1', person)).statusCode).toBe(409)
+    expect((await inject('/reads', '{"n":1}', 'key-1', other)).json()).toEqual({ reads: 3 })
+    expect(reads).toBe(3)
+  })
+
+  it('of a sender who is not known belongs to what they sent', async () => {
+    const send = (n: number) =>
+      shell.inject({ method: 'POST', url: '/public-writes', headers: { 'idempotency-key': 'key-1' }, payload: { n } })
+    const first = await send(1)
+    expect(first.json()).toEqual({ n: 1, token: 'a session' })
+    const again = await send(1)
+    expect(again.json()).toEqual({ n: 1 })
+    expect(again.headers['idempotency-replayed']).toBe('true')
+    // Another sender with the same key neither reads that answer nor is kept from an own one.
+    expect((await send(2)).json()).toEqual({ n: 2, token: 'a session' })
+    expect(await effects()).toEqual([1, 2])
   })
 
   it('is kept for 24 hours and then forgotten', async () => {
@@ -179,6 +216,7 @@ describe('T50 Idempotency-Key', () => {
 })
 
 function addTestRoutes(app: App): void {
+  addMoreRoutes(app)
   const spec = {
     summary: 'Test',
     tag: 'Test',
@@ -200,10 +238,31 @@ function addTestRoutes(app: App): void {
         if (how === 'refuse') return { refusal: forbidden('Blocked by policy') }
         if (how === 'fail') throw conflict('Not now')
         if (how === 'break') throw new Error('broken')
-        return created(how === 'secret' ? { token: 'srk_very_secret' } : { n })
+        if (how === 'secret') return created({ name: 'robot', token: 'srk_very_secret' }, { secrets: ['token'] })
+        return created(how === 'private' ? { note: 'private' } : { n })
       }),
     )
   }
+}
+
+function addMoreRoutes(app: App): void {
+  const spec = { summary: 'Test', tag: 'Test', body: Write, answers: { 200: Type.Object({}) } } as const
+  app.post('/reads', route({ ...spec, operationId: 'reads', access: 'caller' }), (request, reply) =>
+    answerOnce(test.deps, request, reply, async () => {
+      reads += 1
+      return ok({ reads })
+    }),
+  )
+  app.post('/public-writes', route({ ...spec, operationId: 'publicWrites', access: 'public' }), (request, reply) =>
+    mutate(test.deps, request, reply, async (trx) => {
+      const { n } = request.body
+      await trx
+        .insertInto('effects' as never)
+        .values({ n } as never)
+        .execute()
+      return ok({ n, token: 'a session' }, { secrets: ['token'] })
+    }),
+  )
 }
 
 function write(body: { n: number; how?: string }, key?: string, who: Person = person) {

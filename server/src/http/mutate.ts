@@ -1,18 +1,21 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sql } from 'kysely'
-import { callerOf } from '../access/caller.ts'
-import { prepared, type Trx } from '../db/client.ts'
+import { type Db, prepared, type Trx } from '../db/client.ts'
 import { inTransaction, violates } from '../db/transaction.ts'
 import type { Deps } from '../deps.ts'
 import { type AppError, badRequest, conflict, toErrorBody } from '../lib/errors.ts'
 import { idempotencyKeyLengthMax } from '../lib/limits.ts'
 import { sha256 } from '../lib/secrets.ts'
 
-/** The answer to a write. A refusal that leaves a trace (an audit record) is an answer too: it commits. */
-export type Answer = { status: number; body?: unknown } | { refusal: AppError }
+/**
+ * The answer to a write. A refusal that leaves a trace (an audit record) is an answer too: it commits. `secrets` names the
+ * fields of the body that are shown once: they are not stored, and the answer to a repetition leaves them out.
+ */
+export type Answer = { status: number; body?: unknown; secrets?: readonly string[] } | { refusal: AppError }
+type Shown = { secrets?: readonly string[] }
 
-export const created = (body: unknown): Answer => ({ status: 201, body })
-export const ok = (body: unknown): Answer => ({ status: 200, body })
+export const created = (body: unknown, shown: Shown = {}): Answer => ({ status: 201, body, ...shown })
+export const ok = (body: unknown, shown: Shown = {}): Answer => ({ status: 200, body, ...shown })
 export const accepted = (body: unknown): Answer => ({ status: 202, body })
 export const noContent = (): Answer => ({ status: 204 })
 
@@ -30,6 +33,28 @@ export async function mutate(
   const answer = await (key === null
     ? inTransaction(deps.db, work).then((fresh) => serialise(fresh, request.id))
     : once(deps, request, key, work))
+  return send(reply, answer)
+}
+
+/**
+ * Answers a POST that changes nothing, such as a preview. With an Idempotency-Key its answer is stored like that of a write,
+ * so that a repetition gets what was said the first time. `read` may call other services: it runs in no transaction.
+ */
+export async function answerOnce(
+  deps: Deps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  read: () => Promise<Answer>,
+): Promise<FastifyReply> {
+  const key = readIdempotencyKey(request)
+  if (key === null) return send(reply, serialise(await read(), request.id))
+  const { stored } = await claim(deps.db, scopeOf(request), key)
+  if (stored !== null) return send(reply, replay(deps, stored, fingerprintOf(request)))
+  const answer = await read()
+  return mutate(deps, request, reply, async () => answer)
+}
+
+function send(reply: FastifyReply, answer: Serialised): FastifyReply {
   for (const [name, value] of Object.entries(answer.headers)) reply.header(name, value)
   reply.code(answer.status)
   return answer.text === null ? reply.send() : reply.type('application/json; charset=utf-8').send(answer.text)
@@ -43,6 +68,24 @@ function serialise(answer: Answer, requestId: string): Serialised {
     return { status: refusal.status, text: JSON.stringify(toErrorBody(refusal, requestId)), headers: refusal.headers }
   }
   return { status: answer.status, text: answer.body === undefined ? null : JSON.stringify(answer.body), headers: {} }
+}
+
+function withoutSecrets(answer: Answer): Answer {
+  if ('refusal' in answer || answer.secrets === undefined) return answer
+  const kept = Object.entries(answer.body as object).filter(([name]) => !answer.secrets!.includes(name))
+  return { status: answer.status, body: Object.fromEntries(kept) }
+}
+
+/**
+ * Whose keys a key is told apart from. Of a sender who is not known nothing can be believed but what they know: the body,
+ * which for a sign-in holds its token. A stranger who guesses a key can so neither read an answer nor take the key away.
+ */
+function scopeOf(request: FastifyRequest): string {
+  return request.caller?.userId ?? `anonymous ${fingerprintOf(request).toString('hex')}`
+}
+
+function fingerprintOf(request: FastifyRequest): Buffer {
+  return sha256(JSON.stringify([request.method, request.url, request.body ?? null]))
 }
 
 function readIdempotencyKey(request: FastifyRequest): string | null {
@@ -61,14 +104,16 @@ async function once(
   key: string,
   work: (trx: Trx) => Promise<Answer>,
 ): Promise<Serialised> {
-  const callerId = callerOf(request).userId
-  const fingerprint = sha256(JSON.stringify([request.method, request.url, request.body ?? null]))
+  const callerId = scopeOf(request)
+  const fingerprint = fingerprintOf(request)
   const attempt = () =>
     inTransaction(deps.db, async (trx): Promise<Serialised> => {
       const { isFree, stored } = await claim(trx, callerId, key)
       if (!isFree) throw conflict('A request with this Idempotency-Key is still running')
       if (stored !== null) return replay(deps, stored, fingerprint)
-      const fresh = serialise(await work(trx), request.id)
+      const answer = await work(trx)
+      const fresh = serialise(answer, request.id)
+      const kept = serialise(withoutSecrets(answer), request.id)
       await trx
         .insertInto('idempotency_keys')
         .values({
@@ -76,7 +121,7 @@ async function once(
           key,
           fingerprint,
           status: fresh.status,
-          body: deps.sealer.seal(JSON.stringify({ text: fresh.text, headers: fresh.headers })),
+          body: deps.sealer.seal(JSON.stringify({ text: kept.text, headers: kept.headers })),
           created_at: deps.clock(),
         })
         .modifyEnd(prepared)
@@ -94,11 +139,11 @@ async function once(
 
 type Stored = { fingerprint: Buffer; status: number; body: Buffer }
 
-async function claim(trx: Trx, callerId: string, key: string): Promise<{ isFree: boolean; stored: Stored | null }> {
+async function claim(db: Db | Trx, callerId: string, key: string): Promise<{ isFree: boolean; stored: Stored | null }> {
   const { rows } = await sql<{ is_free: boolean; fingerprint: Buffer | null; status: number; body: Buffer }>`${prepared}
     select l.is_free, k.fingerprint, k.status, k.body
     from (select pg_try_advisory_xact_lock(hashtextextended(${`${callerId} ${key}`}, 0)) as is_free) l
-    left join idempotency_keys k on k.caller_id = ${callerId} and k.key = ${key}`.execute(trx)
+    left join idempotency_keys k on k.caller_id = ${callerId} and k.key = ${key}`.execute(db)
   const row = rows[0]!
   return {
     isFree: row.is_free,

@@ -26,7 +26,8 @@ export type OpenApiDocument = {
 const idempotencyKey: Parameter = {
   name: 'Idempotency-Key',
   in: 'header',
-  description: 'Makes a repetition safe: for 24 hours the same key and request get the same answer again.',
+  description:
+    'Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.',
   schema: {
     type: 'string',
     minLength: 1,
@@ -65,7 +66,7 @@ export async function registerOpenApi(app: App): Promise<void> {
         version,
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
         description:
-          'Custody vault service: ledger, policies, approvals and record. Amounts are strings; lists are paged by `cursor`; every write accepts `Idempotency-Key`.',
+          'Custody vault service: ledger, policies, approvals and record. Amounts are strings; lists are paged by `cursor`; every write accepts `Idempotency-Key`. Text holds no control, zero-width or bidirectional character (emoji keep theirs), and line breaks only in comments, descriptions, notes, reasons and help texts. A 400 lists every fault.',
       },
       components: {
         securitySchemes: {
@@ -119,7 +120,7 @@ function complete(document: OpenApiDocument): OpenApiDocument {
   const components = document.components.schemas
   const operations = Object.values(document.paths).flatMap((path) => Object.entries(path))
   for (const [method, operation] of operations) {
-    if (operation.security !== undefined && method !== 'get') {
+    if (takesKey(method, operation)) {
       operation.parameters = [...(operation.parameters ?? []), structuredClone(idempotencyKey)]
     }
     operation.responses ??= {}
@@ -143,8 +144,16 @@ function complete(document: OpenApiDocument): OpenApiDocument {
 
 /** What the shell itself may answer: a foreign origin, a key used twice, a body it does not read. */
 function shellErrors(method: string, operation: Operation): string[] {
-  const isKeyedWrite = operation.security !== undefined && method !== 'get'
-  return [...(isKeyedWrite ? ['403', '409'] : []), ...(operation.requestBody === undefined ? [] : ['413', '415'])]
+  return [
+    ...(operation.security !== undefined && method !== 'get' ? ['403'] : []),
+    ...(takesKey(method, operation) ? ['409'] : []),
+    ...(operation.requestBody === undefined ? [] : ['413', '415']),
+  ]
+}
+
+/** The webhook does not: an event that is sent again changes nothing by itself. */
+function takesKey(method: string, operation: Operation): boolean {
+  return method !== 'get' && operation.operationId !== 'receiveWalletEvent'
 }
 
 function addMediaExamples(content: Media | undefined, components: Record<string, JsonSchema>): void {

@@ -64,7 +64,9 @@ describe('T35 mails about changes to the rules', () => {
     expect(sent.map(({ to }) => to)).toEqual([approver.email, admin.email, second.email])
     for (const { subject, text } of sent) {
       expect(subject).toBe('The rules of Main vault were changed')
-      expect(text).toMatch(/Z: operator updated the policy "Large <b>transfers<\/b>": approvalThreshold from 2 to 1\n/)
+      expect(text).toMatch(
+        /Z: operator \(operator@example\.org\) updated the policy "Large <b>transfers<\/b>": approvalThreshold from 2 to 1\n/,
+      )
     }
     expect(sent[0]!.html).toContain('Large &lt;b&gt;transfers&lt;/b&gt;')
     expect((await mails(3)).length).toBe(3)
@@ -101,7 +103,9 @@ describe('T35 mails about changes to the rules', () => {
     expect((await admin.delete(`/policy-groups/${group}/members/${second.userId}`)).status).toBe(204)
     const sent = await mails()
     expect(sent.map(({ to }) => to)).toEqual([admin.email, second.email])
-    expect(sent[1]!.text).toContain('operator removed the membership of second in "')
+    expect(sent[1]!.text).toContain(
+      'operator (operator@example.org) removed the membership of second (second@example.org) in "',
+    )
     expect((await admin.post(`/policy-groups/${group}/members`, { userId: second.userId })).status).toBe(201)
   })
 
@@ -110,8 +114,12 @@ describe('T35 mails about changes to the rules', () => {
     expect((await admin.post('/invitations', { email: 'new@example.org', groupIds })).status).toBe(201)
     expect((await admin.post('/vaults/main-vault/service-tokens', { name: 'Voting robot', groupIds })).status).toBe(201)
     const [first] = await mails()
-    expect(first!.text).toContain('operator created the invitation "new@example.org", into "approvers"')
-    expect(first!.text).toContain('operator created the service token "Voting robot", into "approvers"')
+    expect(first!.text).toContain(
+      'operator (operator@example.org) created the invitation "new@example.org", into "approvers"',
+    )
+    expect(first!.text).toContain(
+      'operator (operator@example.org) created the service token "Voting robot", into "approvers"',
+    )
   })
 
   it('gather what changes within a minute in one mail, oldest first', async () => {
@@ -139,7 +147,7 @@ describe('T35 mails about changes to the rules', () => {
   it('still name a policy that is gone', async () => {
     expect((await admin.delete(`/policies/${policyId}`)).status).toBe(204)
     const [mail] = await mails()
-    expect(mail!.text).toContain('operator deleted the policy "Large <b>transfers</b>"')
+    expect(mail!.text).toContain('operator (operator@example.org) deleted the policy "Large <b>transfers</b>"')
   })
 
   it('are tried again after a mail server refused them', async () => {

@@ -90,6 +90,8 @@ describe('mail by SMTP', () => {
     expect(mail.recipients).toEqual(['new@example.org'])
     expect(linkIn(mail).href).toBe(`http://localhost:8420/sign-in?invitation=${body.token}`)
     expect(mail.text).toContain('A & <b>B</b>')
+    // T71 a name can be chosen, an e-mail address cannot.
+    expect(mail.text.replace(/\s+/g, ' ')).toContain('<img src=x onerror=alert(1)> (admin@example.org) invites you')
     expect(mail.html).toContain('A &amp; &lt;b&gt;B&lt;/b&gt;')
     expect(mail.html).not.toMatch(/<img|<b>/)
   })

@@ -2,7 +2,7 @@ import { inTransaction } from '../db/transaction.ts'
 import type { Deps } from '../deps.ts'
 import { magicLinkTtlMinutes } from '../lib/limits.ts'
 import { mailerOf } from '../mail/mailer-of.ts'
-import { invitationMessage, magicLinkMessage } from '../mail/messages.ts'
+import { invitationMessage, magicLinkMessage, personText } from '../mail/messages.ts'
 import type { Mail } from '../mail/transport.ts'
 import { issueMagicLink, type MagicLinkRequest } from '../modules/auth/actions.ts'
 import { findInvitationToMail } from '../modules/invitations/queries.ts'
@@ -56,7 +56,7 @@ async function composeInvitation(deps: Deps, { vaultId, invitationId }: Invitati
     ...invitationMessage({
       link: `${deps.publicOrigin()}/sign-in?invitation=${token}`,
       vaultName: found.vaultName,
-      inviter: found.inviterName ?? found.inviterEmail ?? 'An administrator',
+      inviter: personText({ name: found.inviterName, email: found.inviterEmail }),
     }),
   }
 }

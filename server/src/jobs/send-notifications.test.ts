@@ -86,6 +86,11 @@ describe('mails about approvals', () => {
       expect.stringMatching(/^approver@example\.org: Your vote is needed in Main vault: transfer of 5 USDT to 0x/),
     ])
 
+    // T71 a name can be chosen, an e-mail address cannot: an approver reads both.
+    const [asked] = await readdir(join(test.deps.config.dataDir, 'outbox'))
+    const text = await readFile(join(test.deps.config.dataDir, 'outbox', asked!), 'utf8')
+    expect(text.replace(/=?\n/g, ' ').replace(/\s+/g, ' ')).toContain('owner (owner@example.org) asks for the transfer')
+
     expect((await approver.post(`/vaults/main-vault/transfers/${id}/approve`, {})).status).toBe(200)
     await sendNotifications(test.deps)
     await sendNotifications(test.deps)

@@ -11,9 +11,10 @@ const multiLineFields = new Set([
 
 /**
  * An emoji that may need joiners and variation selectors to be drawn. What it looks like is agreed on, so nothing hides in
- * it. (The flag `v` is written as a string because TypeScript knows it only from ES2024 on.)
+ * it.
  */
-const emoji = /\p{RGI_Emoji}/gv
+// biome-ignore lint/complexity/useRegexLiterals: TypeScript knows the flag v of a literal only from ES2024 on.
+const emoji = new RegExp('\\p{RGI_Emoji}', 'gv')
 const lineBreaksAndTabs = /[\t\n\r]/g
 /** Control characters, line separators, and all that is drawn as nothing or changes the direction of what is drawn. */
 const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u

@@ -2,6 +2,12 @@ import { type Html, html } from '../lib/html.ts'
 
 export type Message = { subject: string; text: string; html: string }
 
+/** A name can be chosen, an e-mail address cannot: mails show both. */
+export function personText({ name, email }: { name: string | null; email: string | null }): string {
+  if (name !== null && email !== null) return `${name} (${email})`
+  return name ?? email ?? 'An administrator'
+}
+
 export function magicLinkMessage({ link, ttlMinutes }: { link: string; ttlMinutes: number }): Message {
   return toMessage({
     subject: 'Your sign-in link for Strongroom',

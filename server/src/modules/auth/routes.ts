@@ -3,7 +3,7 @@ import { callerOf } from '../../access/caller.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import type { Deps } from '../../deps.ts'
 import { sessionCookie } from '../../http/guard.ts'
-import { mutate, noContent } from '../../http/mutate.ts'
+import { mutate, noContent, ok } from '../../http/mutate.ts'
 import { type App, route } from '../../http/route.ts'
 import { Closed, IdParams, PageOf, pageQuery, Ref } from '../../http/schema.ts'
 import { pageOf, toPage } from '../../lib/cursor.ts'
@@ -43,11 +43,12 @@ export function authRoutes(app: App, deps: Deps): void {
         throw badRequest('redirectTo', 'must be a path of this origin, such as /vaults')
       }
       const binding = newSecret()
-      await inTransaction(deps.db, (trx) =>
-        requestMagicLink(trx, deps, { email, redirectTo, invitationToken, binding, ip: request.ip }, deps.clock()),
-      )
-      reply.setCookie(bindingCookie, binding, bindingCookieOptions(deps.publicOrigin()))
-      return { status: 'sent' as const }
+      return mutate(deps, request, reply, async (trx) => {
+        const asked = { email, redirectTo, invitationToken, binding, ip: request.ip }
+        await requestMagicLink(trx, deps, asked, deps.clock())
+        reply.setCookie(bindingCookie, binding, bindingCookieOptions(deps.publicOrigin()))
+        return ok({ status: 'sent' })
+      })
     },
   )
 
@@ -97,18 +98,18 @@ export function authRoutes(app: App, deps: Deps): void {
       answers: { 200: Ref(SignIn) },
       errors: [401],
     }),
-    async (request, reply) => {
-      const signedIn = await inTransaction(deps.db, (trx) =>
-        redeemMagicLink(trx, deps, { token: request.body.token, device: deviceOf(request) }, deps.clock()),
-      )
-      if (signedIn === null) throw unauthorized('The sign-in link is unknown, used or expired; ask for a new one')
-      setSession(reply, signedIn)
-      return {
-        token: signedIn.token,
-        expiresAt: signedIn.expiresAt.toISOString(),
-        user: toProfile(signedIn.user),
-      }
-    },
+    (request, reply) =>
+      mutate(deps, request, reply, async (trx) => {
+        const by = { token: request.body.token, device: deviceOf(request) }
+        const signedIn = await redeemMagicLink(trx, deps, by, deps.clock())
+        if (signedIn === null) {
+          return { refusal: unauthorized('The sign-in link is unknown, used or expired; ask for a new one') }
+        }
+        setSession(reply, signedIn)
+        const expiresAt = signedIn.expiresAt.toISOString()
+        const body = { token: signedIn.token, expiresAt, user: toProfile(signedIn.user) }
+        return ok(body, { secrets: ['token'] })
+      }),
   )
 
   app.get(

@@ -32,7 +32,13 @@ export const RedeemMagicLink = Closed({ token: Token })
 
 export const SignIn = Closed(
   {
-    token: Type.String({ description: 'To be sent as `Authorization: Bearer`.', examples: [exampleToken] }),
+    token: Type.Optional(
+      Type.String({
+        description:
+          'To be sent as `Authorization: Bearer`. Shown once: the answer to a repetition with the same Idempotency-Key leaves it out.',
+        examples: [exampleToken],
+      }),
+    ),
     expiresAt: Timestamp,
     user: Ref(Profile),
   },

@@ -26,7 +26,7 @@ export function invitationRoutes(app: App, deps: Deps): void {
     (request, reply) =>
       mutate(deps, request, reply, async (trx) => {
         const { row, token } = await createInvitation(trx, deps, callerOf(request), request.body, deps.clock())
-        return created(toInvitationWithToken(row, token))
+        return created(toInvitationWithToken(row, token), { secrets: ['token'] })
       }),
   )
 

@@ -30,7 +30,8 @@ export const Invitation = Closed(
     acceptedUser: Nullable(Person),
     token: Type.Optional(
       Type.String({
-        description: 'What the mailed link carries. Left out of lists and of the answer to a revocation.',
+        description:
+          'What the mailed link carries. Left out of lists, of the answer to a revocation, and of the answer to a repetition with the same Idempotency-Key.',
         examples: ['q0Vn2mXkq1u7b9S3cT8yLw4Zr6HfJdPaE5gKoNiRtYs'],
       }),
     ),

@@ -8,6 +8,10 @@ export type NotificationKey = {
   kind: 'approval_needed' | 'decided' | 'rules_changed'
 }
 
+/** A name can be chosen, an e-mail address cannot: mails show both. */
+const whoIs = (user: string) => sql`coalesce(${sql.ref(`${user}.name`)} || ' (' || ${sql.ref(`${user}.email`)} || ')',
+  ${sql.ref(`${user}.name`)}, ${sql.ref(`${user}.email`)}, ${sql.ref(`${user}.id`)})`
+
 export type DueNotification = NotificationKey & {
   kind: 'approval_needed' | 'decided'
   subject_type: 'transfer' | 'approval_request'
@@ -42,7 +46,7 @@ export async function claimNotifications(db: Db, limit: number, now: Date): Prom
       returning n.*
     )
     select c.vault_id, c.subject_id, c.user_id, c.kind, c.subject_type, c.created_at, c.attempts, u.email, v.code as vault_code,
-      v.name as vault_name, coalesce(i.name, i.email, i.id) as initiator, coalesce(r.action, 'transfer') as action,
+      v.name as vault_name, ${whoIs('i')} as initiator, coalesce(r.action, 'transfer') as action,
       coalesce(o.status, r.status) as status, o.amount, k.decimals, k.code as asset, t.to_address
     from claimed c
     join users u on u.id = c.user_id
@@ -92,9 +96,9 @@ export async function claimRuleChanges(db: Db, limit: number, now: Date): Promis
       returning n.*
     )
     select c.vault_id, c.subject_id, c.user_id, c.kind, c.created_at, c.attempts, u.email, v.name as vault_name,
-      coalesce(i.name, i.email, i.id) as actor, a.action, d.details -> 'before' as before, d.details -> 'after' as after,
+      ${whoIs('i')} as actor, a.action, d.details -> 'before' as before, d.details -> 'after' as after,
       coalesce(p.name, g.name, d.details -> 'before' ->> 'name', d.details ->> 'email', d.details ->> 'name') as target,
-      (select coalesce(m.name, m.email, m.id) from users m
+      (select ${whoIs('m')} from users m
        where a.target_type = 'policy_group' and m.id = d.details ->> 'userId') as person,
       (select array_agg(e.name order by e.name) from policy_groups e
        where e.vault_id = c.vault_id and d.details -> 'groupIds' ? e.id) as groups

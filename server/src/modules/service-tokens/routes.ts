@@ -25,7 +25,7 @@ export function serviceTokenRoutes(app: App, deps: Deps): void {
     (request, reply) =>
       mutate(deps, request, reply, async (trx) => {
         const { row, token } = await createServiceToken(trx, memberOf(request), request.body, deps.clock())
-        return created({ ...toServiceToken(row), token })
+        return created({ ...toServiceToken(row), token }, { secrets: ['token'] })
       }),
   )
 

@@ -13,7 +13,8 @@ export const ServiceToken = Closed(
     revokedAt: Nullable(Timestamp),
     token: Type.Optional(
       Type.String({
-        description: 'Shown once, in the answer that creates it.',
+        description:
+          'Shown once, in the answer that creates it; the answer to a repetition with the same Idempotency-Key leaves it out.',
         examples: ['srk_q0Vn2mXkq1u7b9S3cT8yLw4Zr6HfJdPaE5gKoNiRtYs'],
       }),
     ),

@@ -1,5 +1,6 @@
 import { memberOf } from '../../access/caller.ts'
 import type { Deps } from '../../deps.ts'
+import { answerOnce, ok } from '../../http/mutate.ts'
 import { type App, route } from '../../http/route.ts'
 import { Ref, VaultParams } from '../../http/schema.ts'
 import { badRequest, forbidden } from '../../lib/errors.ts'
@@ -26,18 +27,20 @@ export function simulationRoutes(app: App, deps: Deps, appliers: Appliers): void
       answers: { 200: Ref(PolicySimulation) },
       errors: [409],
     }),
-    async (request) => {
+    async (request, reply) => {
       const member = memberOf(request)
       const { actionType, initiatorId = member.userId, targetId = null, payload } = request.body
       if (initiatorId !== member.userId && !member.isAdmin) {
         throw forbidden('Only administrators may simulate the actions of another member')
       }
-      const initiator =
-        initiatorId === member.userId ? member : await findInitiator(deps.db, member.vault.id, initiatorId)
-      if (initiator === null) throw badRequest('initiatorId', 'is no member of the vault, or is disabled')
-      const now = deps.clock()
-      const decision = await simulate(deps.db, appliers, { member, initiator, actionType, targetId, payload, now })
-      return toPolicySimulation(decision, { isAdmin: member.isAdmin, isInitiator: true })
+      return answerOnce(deps, request, reply, async () => {
+        const initiator =
+          initiatorId === member.userId ? member : await findInitiator(deps.db, member.vault.id, initiatorId)
+        if (initiator === null) throw badRequest('initiatorId', 'is no member of the vault, or is disabled')
+        const now = deps.clock()
+        const decision = await simulate(deps.db, appliers, { member, initiator, actionType, targetId, payload, now })
+        return ok(toPolicySimulation(decision, { isAdmin: member.isAdmin, isInitiator: true }))
+      })
     },
   )
 }

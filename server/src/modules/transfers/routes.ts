@@ -2,7 +2,7 @@ import { addressScopeOf, visibleScopeOf } from '../../access/address-scope.ts'
 import { type Member, memberOf } from '../../access/caller.ts'
 import type { Db, Trx } from '../../db/client.ts'
 import type { Deps } from '../../deps.ts'
-import { created, mutate, ok } from '../../http/mutate.ts'
+import { answerOnce, created, mutate, ok } from '../../http/mutate.ts'
 import { type App, route } from '../../http/route.ts'
 import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../http/schema.ts'
 import { pageOf, toTaggedPage } from '../../lib/cursor.ts'
@@ -59,24 +59,26 @@ export function transferRoutes(app: App, deps: Deps): void {
       body: TransferOrder,
       answers: { 200: Ref(TransferPreview) },
     }),
-    async (request) => {
+    async (request, reply) => {
       const member = memberOf(request)
-      const { order, decision } = await previewTransfer(deps.db, {
-        scope: visibleScopeOf(member),
-        initiator: member,
-        spends: true,
-        body: request.body,
-        now: deps.clock(),
+      return answerOnce(deps, request, reply, async () => {
+        const { order, decision } = await previewTransfer(deps.db, {
+          scope: visibleScopeOf(member),
+          initiator: member,
+          spends: true,
+          body: request.body,
+          now: deps.clock(),
+        })
+        const available = order.source.available ?? '0'
+        const { trace, ...said } = toPolicySimulation(decision, { isAdmin: member.isAdmin, isInitiator: true })
+        return ok({
+          decision: said,
+          trace,
+          fee: await estimateFee(deps, member.vault.id, order),
+          available,
+          availableDecimal: formatDecimal(available, order.source.decimals),
+        })
       })
-      const available = order.source.available ?? '0'
-      const { trace, ...said } = toPolicySimulation(decision, { isAdmin: member.isAdmin, isInitiator: true })
-      return {
-        decision: said,
-        trace,
-        fee: await estimateFee(deps, member.vault.id, order),
-        available,
-        availableDecimal: formatDecimal(available, order.source.decimals),
-      }
     },
   )
 

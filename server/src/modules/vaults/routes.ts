@@ -1,6 +1,6 @@
 import { callerOf, memberOf } from '../../access/caller.ts'
 import type { Deps } from '../../deps.ts'
-import { created, mutate, ok } from '../../http/mutate.ts'
+import { answerOnce, created, mutate, ok } from '../../http/mutate.ts'
 import { type App, route } from '../../http/route.ts'
 import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../http/schema.ts'
 import { pageOf, toPage } from '../../lib/cursor.ts'
@@ -218,11 +218,12 @@ export function vaultsRoutes(app: App, deps: Deps): void {
       body: DerivationPathInput,
       answers: { 200: Ref(ParsedDerivationPath) },
     }),
-    async (request) => {
-      const vault = toVault((await findVault(deps.db, memberOf(request).vault.id))!)
-      const parsed = parseDerivationPath(request.body.path, vault)
-      if ('fault' in parsed) throw badRequest('path', parsed.fault)
-      return parsed
-    },
+    (request, reply) =>
+      answerOnce(deps, request, reply, async () => {
+        const vault = toVault((await findVault(deps.db, memberOf(request).vault.id))!)
+        const parsed = parseDerivationPath(request.body.path, vault)
+        if ('fault' in parsed) throw badRequest('path', parsed.fault)
+        return ok(parsed)
+      }),
   )
 }

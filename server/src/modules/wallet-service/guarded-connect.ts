@@ -1,6 +1,5 @@
 import { promises as dns, type LookupAddress } from 'node:dns'
-import { isIP, type LookupFunction } from 'node:net'
-import ipaddr from 'ipaddr.js'
+import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { Agent, buildConnector, type Dispatcher } from 'undici'
 
 export type Resolve = (hostname: string) => Promise<LookupAddress[]>
@@ -48,10 +47,45 @@ export function createGuardedDispatcher({
   })
 }
 
+/** What IANA keeps out of the public internet (RFC 6890 and its registries), and what leads to IPv4 from inside IPv6. */
+const reserved = new BlockList()
+for (const network of [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.31.196.0/24',
+  '192.52.193.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '192.175.48.0/24',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  '2001::/23',
+  '2001:db8::/32',
+  '2002::/16',
+  '2620:4f:8000::/48',
+  '3fff::/20',
+]) {
+  const [address, prefix] = network.split('/') as [string, string]
+  reserved.addSubnet(address, Number(prefix), address.includes(':') ? 'ipv6' : 'ipv4')
+}
+/** All of IPv6 that is given out to hosts of the internet; everything else has a meaning of its own. */
+const globalUnicast = new BlockList()
+globalUnicast.addSubnet('2000::', 3, 'ipv6')
+
 /** Whether the address is one of the public internet: not loopback, private, link-local, multicast, translated or reserved. */
 export function isPublicAddress(address: string): boolean {
-  // IPv4 inside IPv6 (mapped, 6to4, Teredo, NAT64) has ranges of its own, which are no unicast.
-  return ipaddr.isValid(address) && ipaddr.parse(address).range() === 'unicast'
+  const family = isIP(address)
+  if (family === 4) return !reserved.check(address, 'ipv4')
+  return family === 6 && globalUnicast.check(address, 'ipv6') && !reserved.check(address, 'ipv6')
 }
 
 function isAllowed(allowed: Set<string>, hostname: string, port: string): boolean {
