@@ -87,6 +87,8 @@ export function vaultsRoutes(app: App, deps: Deps): void {
     route({
       operationId: 'updateVault',
       summary: 'Change name, description or wallet service of a vault',
+      description:
+        'A `walletServiceUrl` of another origin (scheme, host or port) wants `walletServiceSecret` in the same request: the secret of the new service, or null for none. Without it the answer is 400 and nothing changes, so that a stored secret never reaches a service that it was not given for. Within the same origin the stored secret stays.',
       tag,
       access: 'administrator',
       params: VaultParams,

@@ -27,7 +27,8 @@ const WalletServiceSecret = Type.String({
   minLength: walletSecretLengthMin,
   maxLength: walletSecretLengthMax,
   pattern: '^[\\x21-\\x7e]+$',
-  description: 'Bearer secret of the wallet service; written, never read.',
+  description:
+    'Bearer secret of the wallet service; written, never read. It is sent to the origin (scheme, host and port) of `walletServiceUrl` that it was given for and to no other.',
   examples: ['w_5f0c9b2e7d4a4c1f'],
 })
 
