@@ -1,11 +1,12 @@
 import type { Insertable } from 'kysely'
 import { prepared, type Trx } from '../../db/client.ts'
+import { insertRows } from '../../db/insert-rows.ts'
 import type { AuditRecords } from '../../db/types.ts'
 import { canonicalJson } from '../../lib/canonical-json.ts'
 import { newId } from '../../lib/ids.ts'
 import { sha256 } from '../../lib/secrets.ts'
 
-/** The chain of what belongs to no vault: sign-ins, the registry, platform administrators. */
+/** The chain of what belongs to no vault: sign-ins, the registry, users, the vaults that there are. */
 export const platformChain = 'platform'
 
 export type AuditEvent = {
@@ -27,6 +28,19 @@ export async function insertAuditRecord(trx: Trx, event: AuditEvent): Promise<st
   const row = toAuditRow(event)
   await trx.insertInto('audit_records').values(row).modifyEnd(prepared).execute()
   return row.id
+}
+
+/**
+ * Writes a matter of the platform that touches vaults onto the record of the platform and of each of them, in one
+ * statement. The administrators of a vault read its own record only, so `details` must say nothing of another vault.
+ */
+export async function insertAuditRecords(
+  trx: Trx,
+  event: Omit<AuditEvent, 'vaultId'>,
+  vaultIds: string[],
+): Promise<void> {
+  const rows = [null, ...vaultIds].map((vaultId) => toAuditRow({ ...event, vaultId }))
+  await insertRows(trx, { audit_records: rows })
 }
 
 /**

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Trx } from '../../db/client.ts'
+import type { Db, Trx } from '../../db/client.ts'
 import { newId } from '../../lib/ids.ts'
 
 /**
@@ -20,4 +20,16 @@ export async function insertMemberships(
     where not (g.is_system and g.code = 'everyone')
     order by g.id
     on conflict (vault_id, group_id, user_id) do nothing`.execute(trx)
+}
+
+/** The vaults that a user is a member of. */
+export async function listVaultIdsOf(db: Db | Trx, userId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('policy_group_memberships')
+    .select('vault_id')
+    .distinct()
+    .where('user_id', '=', userId)
+    .orderBy('vault_id')
+    .execute()
+  return rows.map((row) => row.vault_id)
 }
