@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { inTransaction } from '../server/src/db/transaction.ts'
 import { createSignInLink } from '../server/src/modules/auth/actions.ts'
 import { createTestApp, type TestApp } from '../server/src/testing/app.ts'
-import { createOutbox, type Outbox } from '../server/src/testing/outbox.ts'
+import { createOutbox, linkIn, type Outbox } from '../server/src/testing/outbox.ts'
 import { insertVault } from '../server/src/testing/vault-fixture.ts'
 
 let outbox: Outbox
@@ -47,8 +47,8 @@ afterEach(async () => {
 })
 
 /** A browser without cookies; what its console complains about, and every request elsewhere, is a fault. */
-async function openBrowser(): Promise<Page> {
-  const context = await browser.newContext()
+async function openBrowser(options: BrowserContextOptions = {}): Promise<Page> {
+  const context = await browser.newContext(options)
   page = await context.newPage()
   page.setDefaultTimeout(60_000)
   page.on('console', (message) => {
@@ -104,20 +104,72 @@ describe('signing in with a browser', () => {
     expect(page.url()).toBe(`${origin}/`)
   })
 
-  it('T42 by a mail that is opened in another browser: only its button signs in', async () => {
+  it('T42 by a mail that is opened in another browser, without scripts: its code signs in', async () => {
     await test.signIn('mobile@example.org')
     await openBrowser()
     await page.goto(`${origin}/sign-in?redirectTo=%2Fdocs`)
     await askForLink('mobile@example.org')
     await page.context().close()
 
-    const link = (await outbox.lastLink('mobile@example.org')).href
-    await openBrowser()
-    await page.goto(link)
+    const mail = (await outbox.read()).filter(({ to }) => to === 'mobile@example.org').at(-1)!
+    const code = /this code: (\d{6})/.exec(mail.text)![1]!
+    await openBrowser({ javaScriptEnabled: false })
+    await page.goto(linkIn(mail).href)
     await page.getByRole('button', { name: 'Sign in' }).waitFor()
     expect(await page.context().cookies()).toEqual([])
+    await page.getByLabel('Code from the mail').fill(code === '000000' ? '000001' : '000000')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    expect(await page.getByRole('alert').textContent()).toContain('4 tries are left')
+    // The answer to a wrong code is a 401, which the console names an error.
+    faults.length = 0
+    await page.getByLabel('Code from the mail').fill(code)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.waitForURL(`${origin}/docs**`)
+  })
+
+  it('T43 leaves the link to its person when a scanner follows it, runs its scripts and presses its buttons', async () => {
+    await test.signIn('scanned@example.org')
+    await openBrowser()
+    await page.goto(origin)
+    await askForLink('scanned@example.org')
+    const asking = page
+    const link = (await outbox.lastLink('scanned@example.org')).href
+
+    await openBrowser()
+    await page.goto(link)
+    for (let visit = 0; visit < 6; visit += 1) {
+      for (const button of await page.getByRole('button').all()) await button.click()
+      await page.evaluate('for (const form of document.forms) form.submit()')
+      await page.getByRole('alert').waitFor()
+    }
+    expect(await page.context().cookies()).toEqual([])
+    await page.context().close()
+    faults.length = 0
+
+    page = asking
+    await page.goto(link)
+    await page.getByRole('heading', { name: 'You are signed in' }).waitFor()
+  })
+
+  it('by mistake or by a thief: the button of the mail ends the session', async () => {
+    await test.signIn('robbed@example.org')
+    await openBrowser()
+    await page.goto(origin)
+    await askForLink('robbed@example.org')
+    await page.goto((await outbox.lastLink('robbed@example.org')).href)
+    await page.getByRole('heading', { name: 'You are signed in' }).waitFor()
+    const thief = page
+    await test.runJobs()
+
+    await openBrowser({ javaScriptEnabled: false })
+    await page.goto((await outbox.lastLink('robbed@example.org')).href)
+    await page.getByRole('button', { name: 'End this session' }).click()
+    await page.getByRole('heading', { name: 'The session is over' }).waitFor()
+    await page.context().close()
+
+    page = thief
+    await page.goto(origin)
+    await page.getByLabel('E-mail address').waitFor()
   })
 
   it('by an invitation: the page names the vault, the link makes a member', async () => {

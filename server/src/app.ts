@@ -78,7 +78,7 @@ export async function createApp(deps: Deps): Promise<App> {
     { prefix: '/api/v1' },
   )
   await app.register(async (webhook) => webhookRoutes(webhook as unknown as App, deps))
-  registerPages(app, deps)
+  await app.register(async (pages) => registerPages(pages as unknown as App, deps))
   return app
 }
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
@@ -79,8 +79,18 @@ describe('commands beside a running server', () => {
     ])
   })
 
-  it('print a new link, for those who may sign in only', async () => {
+  it('T62 print a new link, for those who may sign in only, put it on the record and have it told by mail', async () => {
     expect((await run(['admin', 'link', 'second@example.org'])).code).toBe(0)
+    expect(
+      await query(
+        "select content::jsonb -> 'details' ->> 'operator' as operator from audit_records where action = 'operator.sign_in_link_created' order by id desc limit 1",
+      ),
+    ).toEqual([{ operator: userInfo().username }])
+    // The running server sends the mails: one for each link that was made.
+    const mails = () => readdir(join(dataDir, 'outbox')).catch(() => [])
+    await expect
+      .poll(async () => (await mails()).filter((name) => name.endsWith('.eml')).length, { timeout: 20_000 })
+      .toBe(3)
     const result = await run(['admin', 'link', 'nobody@example.org'])
     expect(result).toEqual({ code: 2, out: '', err: 'strongroom: User not found\n' })
   })

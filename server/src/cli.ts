@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander'
 import { describeSettings, readCommandConfig } from './config.ts'
 import { type Db, openDatabase } from './db/client.ts'
 import { connectEmbeddedPostgres, startEmbeddedPostgres } from './db/embedded.ts'
+import { createJobQueue, type JobQueue } from './db/job-queue.ts'
 import { migrate } from './db/migrate.ts'
 import { inTransaction } from './db/transaction.ts'
 import { describeFailure } from './describe-failure.ts'
@@ -47,19 +48,19 @@ admin
   .argument('<email>')
   .description('make a person a platform administrator and print a link to sign in with')
   .action((email: string) =>
-    withDatabase(async (db) => {
+    withDatabase(async (db, jobs) => {
       const address = parseEmail(email)
       await inTransaction(db, (trx) => addPlatformAdmin(trx, address, new Date()))
       print(`${address} is a platform administrator. Sign in within ${magicLinkTtlMinutes} minutes:`)
-      print(await makeSignInLink(db, address))
+      print(await makeSignInLink(db, jobs, address))
     }),
   )
 
 admin
   .command('link')
   .argument('<email>')
-  .description('print a link to sign in with, for a person whose mail does not arrive')
-  .action((email: string) => withDatabase(async (db) => print(await makeSignInLink(db, parseEmail(email)))))
+  .description('print a link to sign in with, for a person whose mail does not arrive; it is on the record')
+  .action((email: string) => withDatabase(async (db, jobs) => print(await makeSignInLink(db, jobs, parseEmail(email)))))
 
 program
   .command('ledger')
@@ -133,17 +134,21 @@ async function reportAudit(db: Db, asJson: boolean): Promise<void> {
   )
 }
 
-async function makeSignInLink(db: Db, email: string): Promise<string> {
+async function makeSignInLink(db: Db, jobs: JobQueue, email: string): Promise<string> {
   const { publicUrl, port } = readCommandConfig()
   const publicOrigin = () => publicUrl ?? `http://localhost:${port}`
-  return inTransaction(db, (trx) => createSignInLink(trx, { publicOrigin }, email, new Date()))
+  return inTransaction(db, (trx) => createSignInLink(trx, { publicOrigin, jobs }, email, new Date()))
 }
 
-async function withDatabase(work: (db: Db) => Promise<void>): Promise<void> {
+async function withDatabase(work: (db: Db, jobs: JobQueue) => Promise<void>): Promise<void> {
   await withDatabaseUrl({ mayCreate: false }, async (url) => {
-    const { db } = openDatabase({ url, connectionsMax: 2, onError: () => {} })
+    const { db, pool } = openDatabase({ url, connectionsMax: 2, onError: () => {} })
     try {
-      await work(db)
+      // Jobs are put into the queue here; a running server works on them.
+      await work(
+        db,
+        createJobQueue(pool, () => {}),
+      )
     } finally {
       await db.destroy()
     }

@@ -332,6 +332,11 @@ export interface EntitledVoters {
   vault_id: string | null;
 }
 
+export interface FailedRedemptions {
+  failed_at: Timestamp;
+  sender: string;
+}
+
 export interface IdempotencyKeys {
   body: Buffer;
   caller_id: string;
@@ -364,6 +369,13 @@ export interface Invitations {
   vault_id: string;
 }
 
+export interface KnownDevices {
+  device_hash: Buffer;
+  first_seen_at: Timestamp;
+  last_seen_at: Timestamp;
+  user_id: string;
+}
+
 export interface LedgerAccounts {
   address_id: Generated<string>;
   balance: Numeric | null;
@@ -392,11 +404,15 @@ export interface LedgerEntries {
 
 export interface MagicLinks {
   binding_hash: Buffer | null;
+  by_operator: Generated<boolean>;
+  code_hash: Buffer | null;
   created_at: Timestamp;
   email: string;
   expires_at: Timestamp;
+  mail_id: string | null;
   redirect_to: string | null;
   token_hash: Buffer;
+  wrong_codes: Generated<number>;
 }
 
 export interface Networks {
@@ -612,11 +628,13 @@ export interface ServiceTokens {
 
 export interface Sessions {
   created_at: Timestamp;
+  device_hash: Buffer | null;
   ends_at: Timestamp;
   expires_at: Timestamp;
   id: string;
   ip: string | null;
   last_seen_at: Timestamp;
+  method: string | null;
   token_hash: Buffer;
   user_agent: string | null;
   user_id: string;
@@ -763,9 +781,11 @@ export interface DB {
   counterparty_groups: CounterpartyGroups;
   deposits: Deposits;
   entitled_voters: EntitledVoters;
+  failed_redemptions: FailedRedemptions;
   idempotency_keys: IdempotencyKeys;
   invitation_groups: InvitationGroups;
   invitations: Invitations;
+  known_devices: KnownDevices;
   ledger_accounts: LedgerAccounts;
   ledger_entries: LedgerEntries;
   magic_links: MagicLinks;

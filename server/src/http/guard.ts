@@ -55,13 +55,16 @@ export function readCredential(request: FastifyRequest): { token: string; via: '
   return cookie === undefined || cookie === '' ? null : { token: cookie, via: 'cookie' }
 }
 
+/** Whether a request was made by a page of ours, as browsers say. */
+export function isFromOwnOrigin({ publicOrigin }: Pick<Deps, 'publicOrigin'>, request: FastifyRequest): boolean {
+  const { origin } = request.headers
+  return origin === undefined ? request.headers['sec-fetch-site'] === 'same-origin' : origin === publicOrigin()
+}
+
 /** A browser sends the cookie along with any site's request; only our own pages may write with it. */
 function assertOwnOrigin(deps: Deps, request: FastifyRequest): void {
   if (request.method === 'GET' || request.method === 'HEAD') return
-  const { origin } = request.headers
-  const isOwn =
-    origin === undefined ? request.headers['sec-fetch-site'] === 'same-origin' : origin === deps.publicOrigin()
-  if (!isOwn) throw forbidden('Requests with the session cookie must come from this origin')
+  if (!isFromOwnOrigin(deps, request)) throw forbidden('Requests with the session cookie must come from this origin')
   const mediaType = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
   const mayLackBody = request.method === 'DELETE' && mediaType === undefined
   if (mediaType !== 'application/json' && !mayLackBody) {

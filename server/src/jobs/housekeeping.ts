@@ -3,6 +3,7 @@ import type { Db } from '../db/client.ts'
 import { inTransaction } from '../db/transaction.ts'
 import type { Deps } from '../deps.ts'
 import {
+  deviceCookieDays,
   exportRecordTtlHours,
   idempotencyTtlHours,
   purgedRowsPerTransactionMax,
@@ -17,12 +18,14 @@ export function startHousekeeping(deps: Deps): () => Promise<void> {
   return repeat(deps, 'housekeeping', pauseMilliseconds, () => keepHouse(deps))
 }
 
-/** Removes stored answers, magic links, sign-in attempts, files of reports and sessions that are over; one node at a time. */
+/** Removes stored answers, magic links, sign-in attempts, files of reports, sessions and devices that are over; one node at a time. */
 export async function keepHouse({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
   const now = clock()
   await purge(db, 'idempotency_keys', sql`created_at < ${hoursBefore(now, idempotencyTtlHours)}`)
   await purge(db, 'magic_links', sql`expires_at < ${now}`)
   await purge(db, 'sign_in_attempts', sql`attempted_at < ${hoursBefore(now, signInAttemptTtlHours)}`)
+  await purge(db, 'failed_redemptions', sql`failed_at < ${hoursBefore(now, signInAttemptTtlHours)}`)
+  await purge(db, 'known_devices', sql`last_seen_at < ${hoursBefore(now, deviceCookieDays * 24)}`)
   await purge(
     db,
     'report_export_chunks',

@@ -2,26 +2,42 @@ import { inTransaction } from '../db/transaction.ts'
 import type { Deps } from '../deps.ts'
 import { magicLinkTtlMinutes } from '../lib/limits.ts'
 import { mailerOf } from '../mail/mailer-of.ts'
-import { invitationMessage, magicLinkMessage, personText } from '../mail/messages.ts'
+import { invitationMessage, magicLinkMessage, operatorLinkMessage, personText, signInMessage } from '../mail/messages.ts'
 import type { Mail } from '../mail/transport.ts'
-import { issueMagicLink, type MagicLinkRequest } from '../modules/auth/actions.ts'
+import { issueMagicLink, type MagicLinkRequest, type OperatorLinkNotice } from '../modules/auth/actions.ts'
+import { describeAgent } from '../modules/auth/describe-agent.ts'
+import { networkOf } from '../modules/auth/sender.ts'
+import { keyToEnd, type SignInNotice } from '../modules/auth/sessions.ts'
 import { findInvitationToMail } from '../modules/invitations/queries.ts'
 
 type InvitationMail = { kind: 'invitation'; vaultId: string; invitationId: string }
+type MailJob = MagicLinkRequest | InvitationMail | SignInNotice | OperatorLinkNotice
 
 /**
  * Sends one mail. It may run again after a crash between the sending and the end of the job; the repeated mail then
  * carries the same Message-ID. What became pointless meanwhile is not sent.
  */
 export async function sendMail(deps: Deps, data: object): Promise<void> {
-  const job = data as MagicLinkRequest | InvitationMail
-  const mail = job.kind === 'magic-link' ? await composeMagicLink(deps, job) : await composeInvitation(deps, job)
+  const mail = await compose(deps, data as MailJob)
   if (mail === null) return
   try {
     await mailerOf(deps.config).send(mail)
   } catch (error) {
     if (!isRefusedForGood(error)) throw error
     deps.log.warn({ mailId: mail.id, responseCode: error.responseCode }, 'the mail server refused a mail for good')
+  }
+}
+
+function compose(deps: Deps, job: MailJob): Promise<Mail | null> | Mail {
+  switch (job.kind) {
+    case 'magic-link':
+      return composeMagicLink(deps, job)
+    case 'invitation':
+      return composeInvitation(deps, job)
+    case 'sign-in':
+      return composeSignIn(deps, job)
+    case 'operator-link':
+      return composeOperatorLink(deps, job)
   }
 }
 
@@ -34,14 +50,14 @@ async function composeMagicLink(deps: Deps, request: MagicLinkRequest): Promise<
   const requestedAt = new Date(request.requestedAt)
   // After an outage of the mail server nobody waits for this link any more.
   if (now.getTime() - requestedAt.getTime() > magicLinkTtlMinutes * 60_000) return null
-  const token = await inTransaction(deps.db, (trx) => issueMagicLink(trx, request, now))
-  if (token === null) return null
-  const link = `${deps.publicOrigin()}/api/v1/auth/magic-link/verify?token=${token}`
+  const issued = await inTransaction(deps.db, (trx) => issueMagicLink(trx, deps, request, now))
+  if (issued === null) return null
+  const link = `${deps.publicOrigin()}/api/v1/auth/magic-link/verify?token=${issued.token}`
   return {
     id: request.mailId,
     date: requestedAt,
     to: request.email,
-    ...magicLinkMessage({ link, ttlMinutes: magicLinkTtlMinutes }),
+    ...magicLinkMessage({ link, code: issued.code, ttlMinutes: magicLinkTtlMinutes }),
   }
 }
 
@@ -58,6 +74,32 @@ async function composeInvitation(deps: Deps, { vaultId, invitationId }: Invitati
       vaultName: found.vaultName,
       inviter: personText({ name: found.inviterName, email: found.inviterEmail }),
     }),
+  }
+}
+
+function composeSignIn(deps: Deps, { sessionId, email, method, userAgent, ip, signedInAt }: SignInNotice): Mail {
+  const query = new URLSearchParams({ session: sessionId, key: keyToEnd(deps.sealer, sessionId) })
+  return {
+    id: `${sessionId}-sign-in`,
+    date: new Date(signedInAt),
+    to: email,
+    ...signInMessage({
+      signedInAt: new Date(signedInAt),
+      agent: describeAgent(userAgent),
+      ip,
+      network: networkOf(ip),
+      isByOperatorLink: method === 'operator_link',
+      link: `${deps.publicOrigin()}/sign-in/end-session?${query}`,
+    }),
+  }
+}
+
+function composeOperatorLink(deps: Deps, { mailId, email, operator, createdAt }: OperatorLinkNotice): Mail {
+  return {
+    id: mailId,
+    date: new Date(createdAt),
+    to: email,
+    ...operatorLinkMessage({ operator, createdAt: new Date(createdAt), link: deps.publicOrigin() }),
   }
 }
 

@@ -10,6 +10,8 @@ export const connectionsMax = 2_000
 /** A head is small: whoever needs longer for it than this is stalling. */
 export const headSecondsMax = 10
 export const keepAliveSeconds = 72
+/** A form of the pages for signing in. */
+export const formBytesMax = 4_096
 export const jsonDepthMax = 32
 /** Faults that one 400 lists, and the size of a request up to which all of them are looked for, not only the first. */
 export const faultsListedMax = 100
@@ -83,9 +85,17 @@ export const pathIndexMax = 2_147_483_647
 export const magicLinkTtlMinutes = 10
 export const sessionEndDays = 30
 export const userAgentLengthMax = 512
-export const signInsPerEmailMax = 5
-export const signInsPerIpMax = 20
+/** Requests for links by one sender: for one e-mail address, and in all. */
+export const signInsPerEmailAndSenderMax = 5
+export const signInsPerSenderMax = 20
 export const signInWindowMinutes = 15
+/** Mails with a link that works, in one mailbox, that unknown devices asked for: more of them would only be a flood. */
+export const liveLinksPerEmailMax = 5
+/** Wrong codes until a link is used up. */
+export const codesPerLinkMax = 5
+/** Wrong, used and expired tokens and wrong codes of one sender in the window of sign-ins. */
+export const failedRedemptionsPerSenderMax = 300
+export const deviceCookieDays = 365
 export const idempotencyTtlHours = 24
 export const signInAttemptTtlHours = 24
 export const purgedRowsPerTransactionMax = 10_000

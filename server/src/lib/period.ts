@@ -55,3 +55,8 @@ function parseBound(field: 'from' | 'to', text: string): Date {
   const isBetween = field === 'from' && /\.\d{3}\d*[1-9]/.test(text)
   return isBetween ? new Date(instant.getTime() + 1) : instant
 }
+
+/** A moment as mails and pages show it, such as `2026-01-31 09:30 UTC`. */
+export function formatMinute(time: Date): string {
+  return `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+}

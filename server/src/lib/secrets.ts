@@ -1,4 +1,13 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  randomInt,
+  timingSafeEqual,
+} from 'node:crypto'
 
 /** SHA-256, as everywhere a token or a content is kept by its digest. */
 export function sha256(content: string | Uint8Array): Buffer {
@@ -10,16 +19,27 @@ export function newSecret(prefix = ''): string {
   return prefix + randomBytes(32).toString('base64url')
 }
 
+/** A random code of six digits, for a person to type. */
+export function newCode(): string {
+  return randomInt(1_000_000).toString().padStart(6, '0')
+}
+
 /** Compares in constant time; lengths may differ. */
 export function equalsSecret(a: string | Uint8Array, b: string | Uint8Array): boolean {
   return timingSafeEqual(sha256(a), sha256(b))
 }
 
 /** Encrypts values that must be readable again, by AES-256-GCM under a key derived from STRONGROOM_SECRET_KEY. */
-export type Sealer = { seal(plain: string): Buffer; open(sealed: Buffer): string }
+export type Sealer = {
+  seal(plain: string): Buffer
+  open(sealed: Buffer): string
+  /** HMAC-SHA-256 under a key of its own: what nobody computes from a copy of the database. `purpose` keeps uses apart. */
+  mac(purpose: string, text: string): Buffer
+}
 
 export function createSealer(secretKey: string): Sealer {
   const key = Buffer.from(hkdfSync('sha256', secretKey, 'strongroom', 'seal', 32))
+  const macKey = Buffer.from(hkdfSync('sha256', secretKey, 'strongroom', 'mac', 32))
   return {
     seal(plain) {
       const nonce = randomBytes(12)
@@ -32,5 +52,9 @@ export function createSealer(secretKey: string): Sealer {
       decipher.setAuthTag(sealed.subarray(12, 28))
       return Buffer.concat([decipher.update(sealed.subarray(28)), decipher.final()]).toString('utf8')
     },
+    mac: (purpose, text) =>
+      createHmac('sha256', macKey)
+        .update(JSON.stringify([purpose, text]))
+        .digest(),
   }
 }

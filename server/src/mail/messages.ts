@@ -1,4 +1,5 @@
 import { type Html, html } from '../lib/html.ts'
+import { formatMinute } from '../lib/period.ts'
 
 export type Message = { subject: string; text: string; html: string }
 
@@ -8,13 +9,78 @@ export function personText({ name, email }: { name: string | null; email: string
   return name ?? email ?? 'An administrator'
 }
 
-export function magicLinkMessage({ link, ttlMinutes }: { link: string; ttlMinutes: number }): Message {
+export function magicLinkMessage({
+  link,
+  code,
+  ttlMinutes,
+}: {
+  link: string
+  code: string
+  ttlMinutes: number
+}): Message {
   return toMessage({
     subject: 'Your sign-in link for Strongroom',
-    lines: [`Follow this link within ${ttlMinutes} minutes to sign in. It works once.`],
+    lines: [
+      `Follow this link within ${ttlMinutes} minutes to sign in. It works once.`,
+      `In another browser, or on another device, it asks for this code: ${code}`,
+    ],
     button: 'Sign in',
     link,
-    closing: 'If you did not ask to sign in, ignore this mail: nothing happens without the link.',
+    closing:
+      'Type the code nowhere but on the page that this link opens. If you did not ask to sign in, ignore this mail: nothing happens without the link.',
+  })
+}
+
+/** Tells of a sign-in from a device that is new, or by a link that an operator made. */
+export function signInMessage({
+  signedInAt,
+  agent,
+  ip,
+  network,
+  isByOperatorLink,
+  link,
+}: {
+  signedInAt: Date
+  agent: string
+  ip: string
+  network: string
+  isByOperatorLink: boolean
+  link: string
+}): Message {
+  const by = isByOperatorLink ? 'by a link that an operator of the service made' : 'from a new device'
+  return toMessage({
+    subject: 'New sign-in to Strongroom',
+    lines: [
+      `Somebody signed in as you ${by}.`,
+      `Time: ${formatMinute(signedInAt)}`,
+      `Device: ${agent}`,
+      `Address: ${ip} (network ${network})`,
+      'If this was you, there is nothing to do. If it was not, end the session at once, and tell an administrator: somebody may read your mail.',
+    ],
+    button: 'End this session',
+    link,
+    closing: 'This mail cannot be switched off.',
+  })
+}
+
+export function operatorLinkMessage({
+  operator,
+  createdAt,
+  link,
+}: {
+  operator: string
+  createdAt: Date
+  link: string
+}): Message {
+  return toMessage({
+    subject: 'An operator made a sign-in link for you',
+    lines: [
+      `An operator of the service made a link that signs in as you: ${operator}, at ${formatMinute(createdAt)}.`,
+      'If you asked for it because your mail did not arrive, there is nothing to do. If you did not, ask why: it is on the audit record, and you are told when the link is used.',
+    ],
+    button: 'Open Strongroom',
+    link,
+    closing: 'This mail cannot be switched off.',
   })
 }
 

@@ -1,25 +1,42 @@
 import { readFileSync } from 'node:fs'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { authenticate } from '../access/authenticate.ts'
+import { inTransaction } from '../db/transaction.ts'
 import type { Deps } from '../deps.ts'
-import { sessionCookie } from '../http/guard.ts'
+import { isFromOwnOrigin, sessionCookie } from '../http/guard.ts'
 import type { App } from '../http/route.ts'
+import { forbidden } from '../lib/errors.ts'
 import { type Html, html } from '../lib/html.ts'
+import { formBytesMax } from '../lib/limits.ts'
+import { formatMinute } from '../lib/period.ts'
 import { sha256 } from '../lib/secrets.ts'
-import { findMagicLink, getPerson } from '../modules/auth/queries.ts'
+import { redeemWithCode } from '../modules/auth/actions.ts'
+import { describeAgent } from '../modules/auth/describe-agent.ts'
+import { findMagicLink, findMailedSession, getPerson } from '../modules/auth/queries.ts'
 import { isOwnPath } from '../modules/auth/redirect.ts'
+import { senderOf } from '../modules/auth/sender.ts'
+import { endMailedSession, isKeyToEnd } from '../modules/auth/sessions.ts'
+import { countFailedRedemption } from '../modules/auth/sign-in-limit.ts'
+import { deviceOf, setSession } from '../modules/auth/sign-in-reply.ts'
 import { findInvitedByToken } from '../modules/invitations/queries.ts'
 
 /**
- * The few pages that signing in needs, rendered here: the form, the button that uses up a link, and who is signed in.
- * They work without anything from elsewhere, under the strict content policy of the service.
+ * The few pages that signing in needs, rendered here: the form, the code that uses up a link, who is signed in, and the
+ * button that ends a session. They work without anything from elsewhere, under the strict content policy of the service.
  */
 export function registerPages(app: App, deps: Deps): void {
   const options = { schema: { hide: true }, config: { access: 'public' as const } }
+  // The pages' own plain forms, which need no script. Nothing else of the service reads this media type.
+  const formOptions = { ...options, schema: { hide: true, body: { type: 'object', maxProperties: 4 } } }
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string', bodyLimit: formBytesMax },
+    async (_request: FastifyRequest, body: string) => Object.fromEntries(new URLSearchParams(body)),
+  )
 
   for (const url of ['/', '/sign-in']) {
     app.get(url, options, async (request, reply) => {
-      const { invitation, error, redirectTo } = textQuery(request)
+      const { invitation, error, redirectTo } = textsOf(request.query)
       const userId = await findSignedInUserId(deps, request)
       if (userId !== null && invitation === undefined) {
         return sendPage(reply, signedInPage(await getPerson(deps.db, userId)))
@@ -38,10 +55,50 @@ export function registerPages(app: App, deps: Deps): void {
   }
 
   app.get('/sign-in/confirm', options, async (request, reply) => {
-    const { token } = textQuery(request)
-    const link = token === undefined ? null : await findMagicLink(deps.db, token, deps.clock())
-    if (token === undefined || link === null) return reply.redirect('/sign-in?error=link', 302)
-    return sendPage(reply, confirmPage({ token, email: link.email, redirectTo: link.redirect_to ?? '/' }))
+    const { token = '' } = textsOf(request.query)
+    const link = await findMagicLink(deps.db, token, deps.clock())
+    return link === null ? refuse(request, reply) : sendConfirmPage(reply, { token, ...link, fault: null })
+  })
+
+  app.post('/sign-in/confirm', formOptions, async (request, reply) => {
+    // Another site must not sign somebody in as a person of its choice.
+    if (!isFromOwnOrigin(deps, request)) throw forbidden('This form is for the sign-in page of this origin only')
+    const { token = '', code = '' } = textsOf(request.body)
+    const typed = code.replaceAll(/\s/g, '')
+    const link = await findMagicLink(deps.db, token, deps.clock())
+    if (link === null) return refuse(request, reply)
+    // What cannot be a code is not counted: a scanner that fills in forms must not use the link up.
+    if (link.asksForCode && !/^\d{6}$/.test(typed)) {
+      return sendConfirmPage(reply.code(400), { token, ...link, fault: 'Type the six digits that the mail shows.' })
+    }
+    const device = deviceOf(request, 'browser')
+    const result = await inTransaction(deps.db, (trx) =>
+      redeemWithCode(trx, deps, { token, code: typed, device }, deps.clock()),
+    )
+    if (result === null || ('codesLeft' in result && result.codesLeft === 0)) return refuse(request, reply)
+    if ('codesLeft' in result) {
+      const left = result.codesLeft === 1 ? 'One try is left' : `${result.codesLeft} tries are left`
+      const fault = `This is not the code of the mail that you opened. ${left}.`
+      if (await hasFailedTooOften(request, reply)) return reply
+      return sendConfirmPage(reply.code(401), { token, ...link, fault })
+    }
+    setSession(deps, reply, result)
+    return reply.redirect(result.redirectTo ?? '/', 303)
+  })
+
+  app.get('/sign-in/end-session', options, async (request, reply) => {
+    const { session = '', key = '' } = textsOf(request.query)
+    if (!isKeyToEnd(deps.sealer, session, key)) return refuse(request, reply)
+    const found = await findMailedSession(deps.db, session, deps.clock())
+    return sendPage(reply, found === null ? sessionEndedPage() : endSessionPage({ session, key, ...found }))
+  })
+
+  // The key is all that it takes: the mail may be opened anywhere, and nobody else has it.
+  app.post('/sign-in/end-session', formOptions, async (request, reply) => {
+    const { session = '', key = '' } = textsOf(request.body)
+    if (!isKeyToEnd(deps.sealer, session, key)) return refuse(request, reply)
+    await inTransaction(deps.db, (trx) => endMailedSession(trx, session, deps.clock()))
+    return sendPage(reply, sessionEndedPage())
   })
 
   for (const { name, type } of assets) {
@@ -49,6 +106,22 @@ export function registerPages(app: App, deps: Deps): void {
     app.get(`/assets/${name}`, options, (_request, reply) =>
       reply.type(type).header('cache-control', 'public, max-age=300').send(content),
     )
+  }
+
+  /** Leads back to the form from a link that does not work, unless its sender has come with too many of them. */
+  async function refuse(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    if (await hasFailedTooOften(request, reply)) return reply
+    return reply.redirect('/sign-in?error=link', request.method === 'GET' ? 302 : 303)
+  }
+
+  async function hasFailedTooOften(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+    const refusal = await inTransaction(deps.db, (trx) =>
+      countFailedRedemption(trx, senderOf(request.ip), deps.clock()),
+    )
+    if (refusal === null) return false
+    for (const [name, value] of Object.entries(refusal.headers)) reply.header(name, value)
+    sendPage(reply.code(refusal.status), tooOftenPage())
+    return true
   }
 }
 
@@ -58,12 +131,10 @@ const assets = [
   { name: 'icon.svg', type: 'image/svg+xml' },
 ]
 
-/** The query parameters that are given once; a page has no use for a fault in its address. */
-function textQuery(request: FastifyRequest): Record<string, string | undefined> {
-  const query = request.query as Record<string, unknown>
-  return Object.fromEntries(
-    Object.entries(query).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-  )
+/** The parameters of a query or form that are given once; a page has no use for a fault in its address. */
+function textsOf(given: unknown): Record<string, string | undefined> {
+  const entries = Object.entries((given ?? {}) as Record<string, unknown>)
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
 }
 
 async function findSignedInUserId(deps: Deps, request: FastifyRequest): Promise<string | null> {
@@ -107,14 +178,67 @@ ${when(mailsToFiles, html`<p class="hint">This server sends no mail: each become
   )
 }
 
-function confirmPage({ token, email, redirectTo }: { token: string; email: string; redirectTo: string }): Html {
+type Confirmation = { token: string; email: string; asksForCode: boolean; fault: string | null }
+
+/** Its address holds the token, which is no business of the pages that it leads to; its form has to name its origin. */
+function sendConfirmPage(reply: FastifyReply, confirmation: Confirmation): FastifyReply {
+  return sendPage(reply.header('referrer-policy', 'strict-origin'), confirmPage(confirmation))
+}
+
+function confirmPage({ token, email, asksForCode, fault }: Confirmation): Html {
+  const codeField = html`<label for="code">Code from the mail</label>
+<input id="code" class="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" pattern="\\s*(\\d\\s*){6}" maxlength="16" title="Six digits" required autofocus aria-describedby="code-hint">
+<p id="code-hint" class="hint">This browser did not ask for the link, so type the six digits that the mail shows beside it.</p>`
   return layout(
     'Confirm sign-in',
     html`<p>Sign in to Strongroom in this browser as <strong>${email}</strong>?</p>
-<button type="button" id="confirm" data-token="${token}" data-redirect="${redirectTo}">Sign in</button>
-<p id="status" class="note" role="status" hidden></p>
-<p class="hint">If this is not your address, or you did not ask for this, close the page.</p>
-<noscript><p class="note bad">Signing in needs JavaScript.</p></noscript>`,
+${fault === null ? html`` : html`<p class="note bad" role="alert">${fault}</p>`}
+<form method="post" action="/sign-in/confirm">
+<input type="hidden" name="token" value="${token}">
+${when(asksForCode, codeField)}
+<button type="submit">Sign in</button>
+</form>
+<p class="hint">If this is not your address, or you did not ask for this, close the page.</p>`,
+  )
+}
+
+function endSessionPage({
+  session,
+  key,
+  user_agent,
+  ip,
+  created_at,
+}: {
+  session: string
+  key: string
+  user_agent: string | null
+  ip: string | null
+  created_at: Date
+}): Html {
+  return layout(
+    'End a session',
+    html`<p>This session began at <strong>${formatMinute(created_at)}</strong> from <strong>${ip ?? 'an unknown address'}</strong>, with ${describeAgent(user_agent)}.</p>
+<form method="post" action="/sign-in/end-session">
+<input type="hidden" name="session" value="${session}">
+<input type="hidden" name="key" value="${key}">
+<button type="submit">End this session</button>
+</form>
+<p class="hint">It is signed out at once. If it is your own, close this page.</p>`,
+  )
+}
+
+function sessionEndedPage(): Html {
+  return layout(
+    'The session is over',
+    html`<p>Nobody is signed in by it any more.</p>
+<p>If it was not your own, somebody may read your mail: secure your mailbox, and tell an administrator of your vaults.</p>`,
+  )
+}
+
+function tooOftenPage(): Html {
+  return layout(
+    'Try again later',
+    html`<p class="note bad" role="alert">Too many links and codes from this network did not work. Try again in a quarter of an hour.</p>`,
   )
 }
 

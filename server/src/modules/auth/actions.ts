@@ -1,19 +1,24 @@
-import type { Caller } from '../../access/caller.ts'
+import { userInfo } from 'node:os'
+import type { Insertable } from 'kysely'
 import type { Trx } from '../../db/client.ts'
+import type { MagicLinks } from '../../db/types.ts'
 import type { Deps } from '../../deps.ts'
-import { conflict, notFound } from '../../lib/errors.ts'
+import { notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
-import { magicLinkTtlMinutes, sessionEndDays, userAgentLengthMax } from '../../lib/limits.ts'
-import { newSecret, sha256 } from '../../lib/secrets.ts'
-import { insertAuditRecord } from '../audit/record.ts'
+import { codesPerLinkMax, magicLinkTtlMinutes } from '../../lib/limits.ts'
+import { equalsSecret, newCode, newSecret, sha256 } from '../../lib/secrets.ts'
+import { insertAuditRecords } from '../audit/record.ts'
 import { acceptInvitations, lockPendingInvitations } from '../invitations/actions.ts'
 import { hasPendingInvitation } from '../invitations/queries.ts'
+import { listVaultIdsOf } from '../policies/memberships.ts'
 import { ensureUser } from '../users/actions.ts'
 import type { ProfileRow } from '../users/present.ts'
 import { findUserByEmail } from '../users/queries.ts'
-import { countSignInAttempt } from './sign-in-limit.ts'
-
-const dayMilliseconds = 86_400_000
+import { type Device, hashOfCookie, isDeviceOf } from './devices.ts'
+import { hasEnoughLiveLinks } from './queries.ts'
+import { senderOf } from './sender.ts'
+import { type OpenedSession, openSession, type SignInMethod } from './sessions.ts'
+import { countSignInAttempt, lockEmail } from './sign-in-limit.ts'
 
 /** The job that sends a sign-in link, if the e-mail address may sign in. Digests are in base64url; it holds no secret. */
 export type MagicLinkRequest = {
@@ -24,21 +29,34 @@ export type MagicLinkRequest = {
   bindingHash: string | null
   redirectTo: string | null
   invitationHash: string | null
+  /** Whether the person of the e-mail address signed in before from where this was asked. */
+  isKnownDevice: boolean
 }
 
 /**
- * Counts the request and enqueues its mail. It looks nothing up about the e-mail address: that way a known one cannot be
- * told from an unknown one, neither by the answer nor by the time it takes.
- * @throws 429 when the e-mail address or the sender asked too often
+ * Counts the request and enqueues its mail. Of the e-mail address it looks nothing up but whether the device cookie is its
+ * person's: that way a known one cannot be told from an unknown one, neither by the answer nor by the time it takes.
+ * @throws 429 when the sender asked too often, for this e-mail address or in all
  */
 export async function requestMagicLink(
   trx: Trx,
-  deps: Deps,
-  request: { email: string; redirectTo: string | null; invitationToken: string | null; binding: string; ip: string },
+  deps: Pick<Deps, 'jobs'>,
+  request: {
+    email: string
+    redirectTo: string | null
+    invitationToken: string | null
+    binding: string
+    deviceCookie: string | null
+    ip: string
+  },
   now: Date,
 ): Promise<void> {
   const email = request.email.toLowerCase()
-  await countSignInAttempt(trx, email, request.ip, now)
+  const { deviceCookie } = request
+  const isKnownDevice = deviceCookie !== null && (await isDeviceOf(trx, email, deviceCookie))
+  // A person's own device is counted by itself, so that others of the same network cannot lock it out.
+  const sender = isKnownDevice ? `device ${toText(hashOfCookie(deviceCookie))}` : senderOf(request.ip)
+  await countSignInAttempt(trx, email, sender, now)
   const job: MagicLinkRequest = {
     kind: 'magic-link',
     mailId: newId(now),
@@ -47,63 +65,98 @@ export async function requestMagicLink(
     bindingHash: toText(sha256(request.binding)),
     redirectTo: request.redirectTo,
     invitationHash: request.invitationToken === null ? null : toText(sha256(request.invitationToken)),
+    isKnownDevice,
   }
   await deps.jobs.enqueue(trx, 'send-mail', job)
 }
 
-/** Makes the token of a sign-in link and keeps its digest; null when the e-mail address may not sign in. */
+/**
+ * Makes the token of a sign-in link, and the code that it asks for on another device, and keeps their digests. Null when
+ * the e-mail address may not sign in, or when it has links enough that unknown devices asked for: each of those works, so
+ * strangers can neither flood a mailbox nor lock its owner out.
+ */
 export async function issueMagicLink(
   trx: Trx,
-  request: Pick<MagicLinkRequest, 'email' | 'bindingHash' | 'redirectTo' | 'invitationHash'>,
+  { sealer }: Pick<Deps, 'sealer'>,
+  request: Omit<MagicLinkRequest, 'kind' | 'requestedAt'>,
   now: Date,
-): Promise<string | null> {
-  const { email, bindingHash, redirectTo, invitationHash } = request
-  const user = await findUserByEmail(trx, email)
-  const maySignIn =
-    user === null ? await hasPendingInvitation(trx, email, fromText(invitationHash)) : user.disabled_at === null
-  if (!maySignIn) return null
+): Promise<{ token: string; code: string } | null> {
+  const { email, mailId, redirectTo } = request
+  if (!(await maySignIn(trx, email, fromText(request.invitationHash)))) return null
+  if (!request.isKnownDevice) {
+    await lockEmail(trx, email)
+    if (await hasEnoughLiveLinks(trx, email, mailId, now)) return null
+  }
   const token = newSecret()
-  await trx
-    .insertInto('magic_links')
-    .values({
+  const code = newCode()
+  await insertMagicLink(
+    trx,
+    {
       token_hash: sha256(token),
       email,
-      binding_hash: fromText(bindingHash),
+      mail_id: mailId,
+      code_hash: hashOfCode(sealer, token, code),
+      binding_hash: fromText(request.bindingHash),
       redirect_to: redirectTo,
-      created_at: now,
-      expires_at: new Date(now.getTime() + magicLinkTtlMinutes * 60_000),
-    })
-    .execute()
-  return token
+    },
+    now,
+  )
+  return { token, code }
+}
+
+/** The job that tells a person that an operator made a sign-in link for them. */
+export type OperatorLinkNotice = {
+  kind: 'operator-link'
+  mailId: string
+  email: string
+  operator: string
+  createdAt: string
 }
 
 /**
- * A sign-in link that an operator hands over instead of a mail; it leads to the confirm page, in whatever browser.
+ * A sign-in link that an operator hands over instead of a mail; it leads to the confirm page, in whatever browser, and
+ * asks for no code. It lets the operator in as somebody else, so it is on the record and the person is told.
  * @throws 404 when nobody signs in with the e-mail address
  */
 export async function createSignInLink(
   trx: Trx,
-  deps: Pick<Deps, 'publicOrigin'>,
-  email: string,
+  deps: Pick<Deps, 'publicOrigin' | 'jobs'>,
+  address: string,
   now: Date,
 ): Promise<string> {
-  const token = await issueMagicLink(
+  const email = address.toLowerCase()
+  if (!(await maySignIn(trx, email, null))) throw notFound('User')
+  const token = newSecret()
+  await insertMagicLink(trx, { token_hash: sha256(token), email, by_operator: true }, now)
+  const user = await findUserByEmail(trx, email)
+  const operator = nameOfOperator()
+  const action = 'operator.sign_in_link_created'
+  await insertAuditRecords(
     trx,
-    { email: email.toLowerCase(), bindingHash: null, redirectTo: null, invitationHash: null },
-    now,
+    { actorId: null, action, targetType: 'user', targetId: user?.id ?? null, details: { email, operator }, now },
+    user === null ? [] : await listVaultIdsOf(trx, user.id),
   )
-  if (token === null) throw notFound('User')
+  const notice: OperatorLinkNotice = {
+    kind: 'operator-link',
+    mailId: newId(now),
+    email,
+    operator,
+    createdAt: now.toISOString(),
+  }
+  await deps.jobs.enqueue(trx, 'send-mail', notice)
   return `${deps.publicOrigin()}/sign-in/confirm?token=${token}`
 }
 
-type Device = { userAgent: string | null; ip: string }
-export type SignedIn = {
-  token: string
-  expiresAt: Date
-  endsAt: Date
-  user: ProfileRow
-  redirectTo: string | null
+/** The account of the operating system that this process runs as; a container may give it a number and no name. */
+function nameOfOperator(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`
+  }
 }
+
+export type SignedIn = OpenedSession & { user: ProfileRow; redirectTo: string | null }
 
 /**
  * Uses up a sign-in link: a session, the person if the invitation is their first, and every pending invitation of the
@@ -112,85 +165,92 @@ export type SignedIn = {
  */
 export async function redeemMagicLink(
   trx: Trx,
-  deps: Pick<Deps, 'config'>,
+  deps: Pick<Deps, 'config' | 'jobs'>,
   { token, binding, device }: { token: string; binding?: string; device: Device },
   now: Date,
 ): Promise<SignedIn | null> {
   let claim = trx.deleteFrom('magic_links').where('token_hash', '=', sha256(token)).where('expires_at', '>', now)
   if (binding !== undefined) claim = claim.where('binding_hash', '=', sha256(binding))
-  const link = await claim.returning(['email', 'redirect_to']).executeTakeFirst()
-  if (link === undefined) return null
+  const link = await claim.returning(['email', 'redirect_to', 'by_operator']).executeTakeFirst()
+  return link === undefined ? null : signInByLink(trx, deps, { ...link, method: 'magic_link', device }, now)
+}
 
+/**
+ * Uses up a sign-in link in a browser that did not ask for it, by the code that the mail prints beside the link: what
+ * follows links and presses buttons, as mail scanners do, does not know it. After too many wrong codes the link is gone.
+ */
+export async function redeemWithCode(
+  trx: Trx,
+  deps: Pick<Deps, 'config' | 'jobs' | 'sealer'>,
+  { token, code, device }: { token: string; code: string; device: Device },
+  now: Date,
+): Promise<SignedIn | { codesLeft: number } | null> {
+  const links = trx.selectFrom('magic_links').where('token_hash', '=', sha256(token)).where('expires_at', '>', now)
+  const link = await links
+    .select(['email', 'redirect_to', 'by_operator', 'code_hash', 'wrong_codes'])
+    .forUpdate()
+    .executeTakeFirst()
+  if (link === undefined) return null
+  if (link.code_hash !== null && !equalsSecret(link.code_hash, hashOfCode(deps.sealer, token, code))) {
+    const codesLeft = codesPerLinkMax - link.wrong_codes - 1
+    if (codesLeft === 0) await deleteMagicLink(trx, token)
+    else await countWrongCode(trx, token)
+    return { codesLeft }
+  }
+  await deleteMagicLink(trx, token)
+  return signInByLink(trx, deps, { ...link, method: link.code_hash === null ? 'magic_link' : 'code', device }, now)
+}
+
+async function signInByLink(
+  trx: Trx,
+  deps: Pick<Deps, 'config' | 'jobs'>,
+  link: { email: string; redirect_to: string | null; by_operator: boolean; method: SignInMethod; device: Device },
+  now: Date,
+): Promise<SignedIn | null> {
   // The lock comes first: what is read after it no longer changes by a revocation or by another sign-in.
   const invitations = await lockPendingInvitations(trx, link.email)
   const known = await findUserByEmail(trx, link.email)
   if (known === null ? invitations === 0 : known.disabled_at !== null) return null
   const user = known ?? (await ensureUser(trx, link.email, now))
-  const session = await insertSession(trx, user.id, device, deps.config.sessionTtlDays, now)
   if (invitations > 0) await acceptInvitations(trx, link.email, user.id, now)
+  const method = link.by_operator ? 'operator_link' : invitations > 0 ? 'invitation' : link.method
+  // After the invitations, so that the vaults that were just joined have the sign-in on their record.
+  const session = await openSession(trx, deps, { user, method, device: link.device }, now)
   return { ...session, user, redirectTo: link.redirect_to }
 }
 
-async function insertSession(trx: Trx, userId: string, { userAgent, ip }: Device, ttlDays: number, now: Date) {
-  const id = newId(now)
-  const token = newSecret()
-  const endsAt = new Date(now.getTime() + sessionEndDays * dayMilliseconds)
-  const expiresAt = new Date(Math.min(now.getTime() + ttlDays * dayMilliseconds, endsAt.getTime()))
-  await trx
-    .insertInto('sessions')
-    .values({
-      id,
-      token_hash: sha256(token),
-      user_id: userId,
-      user_agent: userAgent?.slice(0, userAgentLengthMax) ?? null,
-      ip,
-      created_at: now,
-      last_seen_at: now,
-      expires_at: expiresAt,
-      ends_at: endsAt,
-    })
-    .execute()
-  await insertSessionRecord(trx, 'user.signed_in', userId, id, now)
-  return { token, expiresAt, endsAt }
+async function maySignIn(trx: Trx, email: string, invitationHash: Buffer | null): Promise<boolean> {
+  const user = await findUserByEmail(trx, email)
+  return user === null ? hasPendingInvitation(trx, email, invitationHash) : user.disabled_at === null
 }
 
-/** @throws 409 for a service token, which has no session */
-export async function signOut(trx: Trx, caller: Caller, now: Date): Promise<void> {
-  if (caller.sessionId === null) {
-    throw conflict('A service token has no session to sign out of; an administrator of its vault revokes it')
-  }
-  await trx.deleteFrom('sessions').where('id', '=', caller.sessionId).execute()
-  await insertSessionRecord(trx, 'user.signed_out', caller.userId, caller.sessionId, now)
-}
-
-/** @throws 404 for a session that is not the caller's own */
-export async function revokeSession(trx: Trx, caller: Caller, id: string, now: Date): Promise<void> {
-  const { numDeletedRows } = await trx
-    .deleteFrom('sessions')
-    .where('id', '=', id)
-    .where('user_id', '=', caller.userId)
-    .executeTakeFirst()
-  if (numDeletedRows === 0n) throw notFound('Session')
-  await insertSessionRecord(trx, 'session.revoked', caller.userId, id, now)
-}
-
-async function insertSessionRecord(
+async function insertMagicLink(
   trx: Trx,
-  action: 'user.signed_in' | 'user.signed_out' | 'session.revoked',
-  userId: string,
-  sessionId: string,
+  link: Omit<Insertable<MagicLinks>, 'created_at' | 'expires_at'>,
   now: Date,
 ): Promise<void> {
-  await insertAuditRecord(trx, {
-    vaultId: null,
-    actorId: userId,
-    action,
-    targetType: 'session',
-    targetId: sessionId,
-    details: {},
-    now,
-  })
+  const expiresAt = new Date(now.getTime() + magicLinkTtlMinutes * 60_000)
+  await trx
+    .insertInto('magic_links')
+    .values({ ...link, created_at: now, expires_at: expiresAt })
+    .execute()
 }
+
+async function deleteMagicLink(trx: Trx, token: string): Promise<void> {
+  await trx.deleteFrom('magic_links').where('token_hash', '=', sha256(token)).execute()
+}
+
+async function countWrongCode(trx: Trx, token: string): Promise<void> {
+  await trx
+    .updateTable('magic_links')
+    .set((row) => ({ wrong_codes: row('wrong_codes', '+', 1) }))
+    .where('token_hash', '=', sha256(token))
+    .execute()
+}
+
+/** Keyed, and with the token: a copy of the database alone tells no code, whatever is tried on it. */
+const hashOfCode = (sealer: Deps['sealer'], token: string, code: string): Buffer =>
+  sealer.mac('sign-in code', `${token} ${code}`)
 
 const toText = (digest: Buffer): string => digest.toString('base64url')
 const fromText = (text: string | null): Buffer | null => (text === null ? null : Buffer.from(text, 'base64url'))

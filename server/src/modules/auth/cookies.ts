@@ -1,8 +1,15 @@
 import type { CookieSerializeOptions } from '@fastify/cookie'
-import { magicLinkTtlMinutes } from '../../lib/limits.ts'
+import { deviceCookieDays, magicLinkTtlMinutes } from '../../lib/limits.ts'
 
 /** Binds a sign-in link to the browser that asked for it; sent to the sign-in routes only. */
 export const bindingCookie = 'magic_link_binding'
+
+/** Stays when the session ends: by it a browser is known again, and a sign-in from an unknown one is mailed. */
+export const deviceCookie = 'device'
+
+export function deviceCookieOptions(publicOrigin: string): CookieSerializeOptions {
+  return { ...cookieOptions(publicOrigin), path: '/', maxAge: deviceCookieDays * 86_400 }
+}
 
 export function bindingCookieOptions(publicOrigin: string): CookieSerializeOptions {
   return { ...cookieOptions(publicOrigin), path: '/api/v1/auth', maxAge: magicLinkTtlMinutes * 60 }

@@ -18,6 +18,7 @@ export function toCurrentSession(
 export function toSession(row: SessionRow, caller: Caller): Session {
   return {
     id: row.id,
+    method: row.method as Session['method'],
     userAgent: row.user_agent,
     ip: row.ip,
     createdAt: row.created_at.toISOString(),

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../db/client.ts'
 import type { Position } from '../../lib/cursor.ts'
+import { liveLinksPerEmailMax } from '../../lib/limits.ts'
 import { sha256 } from '../../lib/secrets.ts'
 import { administratorsCode } from '../policies/system-groups.ts'
 import { profileColumns } from '../users/present.ts'
@@ -33,7 +34,7 @@ export type SessionRow = Awaited<ReturnType<typeof listSessions>>[number]
 export function listSessions(db: Db | Trx, userId: string, now: Date, after: Position | null, limit: number) {
   let query = db
     .selectFrom('sessions')
-    .select(['id', 'user_agent', 'ip', 'created_at', 'last_seen_at', 'expires_at'])
+    .select(['id', 'method', 'user_agent', 'ip', 'created_at', 'last_seen_at', 'expires_at'])
     .where('user_id', '=', userId)
     .where('expires_at', '>', now)
     .where('ends_at', '>', now)
@@ -50,12 +51,38 @@ export async function findMagicLink(
   db: Db | Trx,
   token: string,
   now: Date,
-): Promise<{ email: string; redirect_to: string | null } | null> {
+): Promise<{ email: string; asksForCode: boolean } | null> {
   const row = await db
     .selectFrom('magic_links')
-    .select(['email', 'redirect_to'])
+    .select(['email', 'code_hash'])
     .where('token_hash', '=', sha256(token))
     .where('expires_at', '>', now)
+    .executeTakeFirst()
+  return row === undefined ? null : { email: row.email, asksForCode: row.code_hash !== null }
+}
+
+/** Whether a mailbox holds as many links that work as strangers may cause, besides those of the given mail. */
+export async function hasEnoughLiveLinks(trx: Trx, email: string, mailId: string, now: Date): Promise<boolean> {
+  const mails = await trx
+    .selectFrom('magic_links')
+    .select('mail_id')
+    .distinct()
+    .where('email', '=', email)
+    .where('expires_at', '>', now)
+    .where('mail_id', '<>', mailId)
+    .limit(liveLinksPerEmailMax)
+    .execute()
+  return mails.length === liveLinksPerEmailMax
+}
+
+/** A session that a mail tells of, if it is not over. */
+export async function findMailedSession(db: Db, id: string, now: Date) {
+  const row = await db
+    .selectFrom('sessions')
+    .select(['user_agent', 'ip', 'created_at'])
+    .where('id', '=', id)
+    .where('expires_at', '>', now)
+    .where('ends_at', '>', now)
     .executeTakeFirst()
   return row ?? null
 }

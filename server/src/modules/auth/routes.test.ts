@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
+import { userInfo } from 'node:os'
+import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { inTransaction } from '../../db/transaction.ts'
-import { newSecret } from '../../lib/secrets.ts'
+import { createSealer, newSecret } from '../../lib/secrets.ts'
 import { type Answer, createTestApp, type Person, type TestApp } from '../../testing/app.ts'
 import { untilSessionsWait } from '../../testing/lock-waits.ts'
-import { createOutbox, type Outbox } from '../../testing/outbox.ts'
+import { createOutbox, linkIn, type Outbox, type ReceivedMail } from '../../testing/outbox.ts'
 import { insertVault, type VaultFixture } from '../../testing/vault-fixture.ts'
 import { createSignInLink, redeemMagicLink } from './actions.ts'
 
@@ -27,8 +29,13 @@ beforeAll(async () => {
   vault = await insertVault(test, 'main-vault', admin)
   treasuryId = await vault.addGroup('treasury')
 })
-// The sign-in limits are a matter of their own tests only.
-afterEach(() => test.deps.db.deleteFrom('sign_in_attempts').execute())
+// The sign-in limits, and the links that fill a mailbox, are a matter of their own tests only.
+afterEach(async () => {
+  await test.runJobs()
+  for (const table of ['sign_in_attempts', 'failed_redemptions', 'magic_links'] as const) {
+    await test.deps.db.deleteFrom(table).execute()
+  }
+})
 afterAll(async () => {
   await test.close()
   await outbox.remove()
@@ -65,6 +72,29 @@ function cookieOf(answer: Answer, name: string): string | undefined {
   return cookieLine(answer, name)
     ?.slice(name.length + 1)
     .split(';')[0]
+}
+
+/** Sends a plain form, as a browser does without any script. */
+const submit = (url: string, fields: Record<string, string>, headers: Record<string, string> = { origin }) =>
+  test.anonymous.post(`/${url}`, new URLSearchParams(fields).toString(), {
+    'content-type': 'application/x-www-form-urlencoded',
+    ...headers,
+  })
+const confirm = (token: string, code: string, headers?: Record<string, string>) =>
+  submit('/sign-in/confirm', { token, code }, headers)
+const codeIn = (mail: ReceivedMail) => /this code: (\d{6})\b/.exec(mail.text)![1]!
+/** The code for another device in the newest mail to an address. */
+const lastCode = async (email: string) => codeIn((await mailsTo(email)).at(-1)!)
+const anotherCode = (code: string) => ((Number(code) + 1) % 1_000_000).toString().padStart(6, '0')
+const recordsOf = async (action: string, chain = 'platform') => {
+  const rows = await test.deps.db
+    .selectFrom('audit_records')
+    .select(['actor_id', 'target_id', 'content'])
+    .where('chain', '=', chain)
+    .where('action', '=', action)
+    .orderBy('id')
+    .execute()
+  return rows.map(({ content, ...row }) => ({ ...row, details: JSON.parse(content).details }))
 }
 
 const mailsTo = async (email: string) => (await outbox.read()).filter((mail) => mail.to === email)
@@ -155,6 +185,14 @@ describe('accepting invitations', () => {
       { code: 'main-vault', name: 'Vault main-vault', isAdmin: false },
       { code: 'second-vault', name: 'Vault second-vault', isAdmin: true },
     ])
+    const sessions = await bearing(answer.body.token).get('/auth/sessions')
+    expect(sessions.body.items[0]).toMatchObject({ method: 'invitation' })
+    for (const chain of ['platform', vault.id, second.id]) {
+      expect((await recordsOf('user.signed_in', chain)).at(-1)).toMatchObject({
+        actor_id: answer.body.user.id,
+        details: { method: 'invitation' },
+      })
+    }
     for (const { id } of [one, two]) {
       const { body } = await admin.get(`/invitations/${id}`)
       expect(body).toMatchObject({
@@ -250,7 +288,7 @@ describe('accepting invitations', () => {
     const { body } = await invite('quick@example.org')
     const { token } = await linkFor('quick@example.org')
     const { pending } = await inTransaction(test.deps.db, async (trx) => {
-      const device = { userAgent: null, ip: '127.0.0.1' }
+      const device = { kind: 'program' as const, userAgent: null, ip: '127.0.0.1', cookie: null }
       expect(await redeemMagicLink(trx, test.deps, { token, device }, test.clock.now())).not.toBeNull()
       const pending = admin.post(`/invitations/${body.id}/revoke`)
       await untilSessionsWait(test.deps.db)
@@ -363,6 +401,382 @@ describe('T43 a mail scanner', () => {
   })
 })
 
+describe('T43 a sign-in link on another device', () => {
+  const email = 'known@example.org'
+
+  it('asks for the code of the mail, and signs in by it without any script', async () => {
+    const { token } = await linkFor(email, { redirectTo: '/docs' })
+    const page = await test.anonymous.get(`//sign-in/confirm?token=${token}`)
+    expect(page.body).toMatch(/<input id="code"[^>]*inputmode="numeric"[^>]*autocomplete="one-time-code"/)
+    expect(page.body).not.toContain(await lastCode(email))
+    const answer = await confirm(token, ` ${(await lastCode(email)).replace(/^.../, '$& ')} `)
+    expect(answer.status).toBe(303)
+    expect(answer.headers.location).toBe('/docs')
+    const session = test.client({ cookie: `session_token=${cookieOf(answer, 'session_token')}` })
+    expect((await session.get('/auth/sessions')).body.items[0]).toMatchObject({ current: true, method: 'code' })
+    expect((await confirm(token, await lastCode(email))).headers.location).toBe('/sign-in?error=link')
+  })
+
+  it('is not used up by whatever presses the button of its page without the code', async () => {
+    const { token, binding } = await linkFor(email)
+    for (const code of ['', 'test', '12345', '1234567', '１２３４５６']) {
+      for (let visit = 0; visit < 3; visit += 1) {
+        const answer = await confirm(token, code)
+        expect(answer.status).toBe(400)
+        expect(answer.body).toContain('Type the six digits')
+        expect(cookieOf(answer, 'session_token')).toBeUndefined()
+      }
+    }
+    expect((await submit('/sign-in/confirm', { token })).status).toBe(400)
+    expect((await follow(token, binding)).headers.location).toBe('/')
+  })
+
+  it('is used up by the fifth wrong code', async () => {
+    const { token, binding } = await linkFor(email)
+    const code = await lastCode(email)
+    for (const left of ['4 tries are left', '3 tries are left', '2 tries are left', 'One try is left']) {
+      const answer = await confirm(token, anotherCode(code))
+      expect(answer.status).toBe(401)
+      expect(answer.body).toContain(left)
+    }
+    expect((await confirm(token, anotherCode(code))).headers.location).toBe('/sign-in?error=link')
+    expect((await confirm(token, code)).headers.location).toBe('/sign-in?error=link')
+    expect((await redeem(token)).status).toBe(401)
+    expect((await follow(token, binding)).headers.location).toBe('/sign-in?error=link')
+  })
+
+  it('takes five guesses, however many come at the same time', async () => {
+    const { token } = await linkFor(email)
+    const code = anotherCode(await lastCode(email))
+    const answers = await Promise.all(Array.from({ length: 20 }, () => confirm(token, code)))
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(4)
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(16)
+  })
+
+  it('keeps its code as a digest that the secret key alone makes', async () => {
+    const { token } = await linkFor(email)
+    const code = await lastCode(email)
+    const { code_hash } = await test.deps.db.selectFrom('magic_links').select('code_hash').executeTakeFirstOrThrow()
+    const text = `${token} ${code}`
+    expect(code_hash).toEqual(test.deps.sealer.mac('sign-in code', text))
+    expect(code_hash).not.toEqual(createSealer('another key that is long enough').mac('sign-in code', text))
+    const { rows } = await test.deps.jobs.boss.getDb().executeSql('select data::text as text from pgboss.job', [])
+    expect(JSON.stringify(rows)).not.toMatch(new RegExp(`\\b${code}\\b`))
+  })
+
+  it('is redeemed without the code by an app that has the token', async () => {
+    const { token } = await linkFor(email)
+    expect((await redeem(token)).status).toBe(200)
+  })
+
+  it('T48 is not confirmed by a form of another site', async () => {
+    const { token } = await linkFor(email)
+    const code = await lastCode(email)
+    const foreign: Record<string, string>[] = [
+      { origin: 'https://evil.example.org' },
+      { origin: 'null' },
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      {},
+    ]
+    for (const headers of foreign) expect((await confirm(token, code, headers)).status).toBe(403)
+    expect((await confirm(token, code, { 'sec-fetch-site': 'same-origin' })).status).toBe(303)
+  })
+
+  it('works whatever was sent that is no form of ours', async () => {
+    for (const fields of [{}, { token: 'unknown', code: '123456' }, { token: '\u0000', code: '\u0000' }]) {
+      const answer = await submit('/sign-in/confirm', fields as Record<string, string>)
+      expect(answer.status).toBe(303)
+      expect(answer.headers.location).toBe('/sign-in?error=link')
+    }
+    expect((await submit('/sign-in/confirm', { token: 'x'.repeat(5_000) })).status).toBe(413)
+  })
+})
+
+describe('a sign-in from a new device', () => {
+  const agents = {
+    firefox: 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0',
+    app: 'treasury-app/2.1',
+  }
+  const from = (ip: string, agent: string) => ({ 'x-forwarded-for': ip, 'user-agent': agent })
+  const notices = async (email: string) =>
+    (await mailsTo(email)).filter(({ subject }) => subject === 'New sign-in to Strongroom')
+
+  async function signInByApp(email: string, headers: Record<string, string>) {
+    const { token } = await linkFor(email)
+    const answer = await test.anonymous.post('/auth/magic-link/verify', { token }, headers)
+    expect(answer.status).toBe(200)
+    await test.runJobs()
+    return answer
+  }
+
+  async function signInByBrowser(email: string, headers: Record<string, string>, device?: string) {
+    const { token, binding } = await linkFor(email)
+    const cookie = `magic_link_binding=${binding}${device === undefined ? '' : `; device=${device}`}`
+    const answer = await test.anonymous.get(`/auth/magic-link/verify?token=${token}`, { ...headers, cookie })
+    expect(answer.headers.location).toBe('/')
+    await test.runJobs()
+    return { session: cookieOf(answer, 'session_token')!, device: cookieOf(answer, 'device')!, answer }
+  }
+
+  it('is mailed: when, from where and with what', async () => {
+    const email = 'traveller@example.org'
+    await test.signIn(email)
+    await signInByBrowser(email, from('203.0.113.7', agents.firefox))
+    const [mail] = await notices(email)
+    expect(mail!.text).toContain('Firefox 128 on Linux')
+    expect(mail!.text).toContain('203.0.113.7 (network 203.0.113.0/24)')
+    expect(mail!.text).toContain(`${test.clock.now().toISOString().slice(0, 10)} `)
+    expect(linkIn(mail!).href).toMatch(new RegExp(`^${origin}/sign-in/end-session\\?session=c\\w{24}&key=[\\w-]{43}$`))
+  })
+
+  it('is mailed once for a browser that keeps its cookie, wherever it goes, and again for one without', async () => {
+    const email = 'browser@example.org'
+    await test.signIn(email)
+    const first = await signInByBrowser(email, from('203.0.113.7', agents.firefox))
+    const line = cookieLine(first.answer, 'device')!
+    expect(line).toMatch(/HttpOnly/)
+    expect(line).toMatch(/Max-Age=31536000/)
+    const again = await signInByBrowser(email, from('198.51.100.9', 'Other/1'), first.device)
+    expect(again.device).toBe(first.device)
+    expect(await notices(email)).toHaveLength(1)
+    await signInByBrowser(email, from('203.0.113.7', agents.firefox))
+    expect(await notices(email)).toHaveLength(2)
+  })
+
+  it('is mailed to each person of one browser', async () => {
+    await test.signIn('one@example.org')
+    await test.signIn('two@example.org')
+    const headers = from('203.0.113.7', agents.firefox)
+    const { device } = await signInByBrowser('one@example.org', headers)
+    const second = await signInByBrowser('two@example.org', headers, device)
+    expect(second.device).toBe(device)
+    expect(await notices('two@example.org')).toHaveLength(1)
+    await signInByBrowser('one@example.org', headers, device)
+    expect(await notices('one@example.org')).toHaveLength(1)
+  })
+
+  it('does not trust a device cookie that we did not give', async () => {
+    const email = 'planted@example.org'
+    await test.signIn(email)
+    const planted = newSecret()
+    const { device } = await signInByBrowser(email, from('203.0.113.7', agents.firefox), planted)
+    expect(device).not.toBe(planted)
+    const hashes = await test.deps.db.selectFrom('known_devices').select('device_hash').execute()
+    expect(hashes.map((row) => row.device_hash.toString('hex'))).not.toContain(
+      createHash('sha256')
+        .update(JSON.stringify(['cookie', planted]))
+        .digest('hex'),
+    )
+  })
+
+  it('is mailed for a program that is new, or that calls from another network', async () => {
+    const email = 'program@example.org'
+    await test.signIn(email)
+    const counts: number[] = []
+    for (const [ip, agent] of [
+      ['203.0.113.7', agents.app],
+      ['203.0.113.99', agents.app],
+      ['203.0.114.7', agents.app],
+      ['203.0.113.7', 'curl/8.5.0'],
+      ['2001:db8:1:2::1', agents.app],
+      ['2001:db8:1:2::99', agents.app],
+    ] as const) {
+      const answer = await signInByApp(email, from(ip, agent))
+      expect(cookieOf(answer, 'device')).toBeUndefined()
+      counts.push((await notices(email)).length)
+      await test.deps.db.deleteFrom('sign_in_attempts').execute()
+    }
+    expect(counts).toEqual([1, 1, 2, 3, 4, 4])
+  })
+
+  it('is mailed though the session is over before the mail goes out', async () => {
+    const email = 'hurried@example.org'
+    await test.signIn(email)
+    const { token } = await linkFor(email)
+    const { body } = await redeem(token)
+    expect((await bearing(body.token).post('/auth/sign-out')).status).toBe(204)
+    await test.runJobs()
+    expect(await notices(email)).toHaveLength(1)
+  })
+
+  it('is ended from the mail by a button, without signing in, and nothing else with it', async () => {
+    const email = 'victim@example.org'
+    const own = await test.signIn(email)
+    const { session, device } = await signInByBrowser(email, from('203.0.113.7', agents.firefox))
+    const thief = test.client({ cookie: `session_token=${session}` })
+    const link = linkIn((await notices(email))[0]!)
+    const fields = Object.fromEntries(link.searchParams)
+
+    const page = await test.anonymous.get(`/${link.pathname}${link.search}`)
+    expect(page.body).toContain('Firefox 128 on Linux')
+    expect(page.body).toContain('203.0.113.7')
+    const other = (await own.get('/auth/sessions')).body.items.find((item: { current: boolean }) => item.current)
+    for (const forged of [
+      { ...fields, key: newSecret() },
+      { ...fields, session: other.id },
+      { session: fields.session! },
+      {},
+    ]) {
+      const answer = await submit('/sign-in/end-session', forged as Record<string, string>)
+      expect(answer.headers.location).toBe('/sign-in?error=link')
+    }
+    expect((await thief.get('/auth/session')).status).toBe(200)
+
+    expect((await submit('/sign-in/end-session', fields as Record<string, string>, {})).status).toBe(200)
+    expect((await thief.get('/auth/session')).status).toBe(401)
+    expect((await own.get('/auth/session')).status).toBe(200)
+    expect((await test.anonymous.get(`/${link.pathname}${link.search}`)).body).toContain('The session is over')
+    expect((await recordsOf('session.revoked')).at(-1)).toEqual({
+      actor_id: own.userId,
+      target_id: fields.session,
+      details: { via: 'mail' },
+    })
+    // The device is not known any more.
+    await signInByBrowser(email, from('203.0.113.7', agents.firefox), device)
+    expect(await notices(email)).toHaveLength(2)
+  })
+})
+
+describe('T62 a sign-in link of an operator', () => {
+  it('is on the record with who made it, marks its session, and is mailed to the person both times', async () => {
+    const email = 'absent@example.org'
+    const person = await test.signIn(email)
+    await vault.addMember(treasuryId, person.userId)
+    const link = await inTransaction(test.deps.db, (trx) => createSignInLink(trx, test.deps, email, test.clock.now()))
+    const record = {
+      actor_id: null,
+      target_id: person.userId,
+      details: { email, operator: userInfo().username },
+    }
+    expect(await recordsOf('operator.sign_in_link_created', vault.id)).toEqual([record])
+    expect((await recordsOf('operator.sign_in_link_created')).at(-1)).toEqual(record)
+    await test.runJobs()
+    const [told] = await mailsTo(email)
+    expect(told!.subject).toBe('An operator made a sign-in link for you')
+    expect(told!.text).toContain(userInfo().username)
+    expect(told!.source).not.toContain(new URL(link).searchParams.get('token'))
+
+    const headers = { 'user-agent': 'Test/1', 'x-forwarded-for': '203.0.113.7' }
+    for (const known of [false, true]) {
+      const again = known
+        ? await inTransaction(test.deps.db, (trx) => createSignInLink(trx, test.deps, email, test.clock.now()))
+        : link
+      const token = new URL(again).searchParams.get('token')
+      const { body } = await test.anonymous.post('/auth/magic-link/verify', { token }, headers)
+      const { items } = (await bearing(body.token).get('/auth/sessions')).body
+      const session = items.find((item: { current: boolean }) => item.current)
+      expect(session.method).toBe('operator_link')
+      expect((await recordsOf('user.signed_in')).at(-1)).toEqual({
+        actor_id: person.userId,
+        target_id: session.id,
+        details: { method: 'operator_link', ip: '203.0.113.7', userAgent: 'Test/1', isNewDevice: !known },
+      })
+      await test.runJobs()
+      const mail = (await mailsTo(email)).filter(({ subject }) => subject === 'New sign-in to Strongroom').at(-1)!
+      expect(mail.text).toContain('by a link that an operator of the service made')
+      expect(linkIn(mail).searchParams.get('session')).toBe(session.id)
+    }
+  })
+
+  it('asks for no code in the browser', async () => {
+    const link = await inTransaction(test.deps.db, (trx) =>
+      createSignInLink(trx, test.deps, 'known@example.org', test.clock.now()),
+    )
+    const token = new URL(link).searchParams.get('token')!
+    expect((await test.anonymous.get(`//sign-in/confirm?token=${token}`)).body).not.toContain('id="code"')
+    expect((await submit('/sign-in/confirm', { token })).headers.location).toBe('/')
+  })
+})
+
+describe('T67 a stranger', () => {
+  const email = 'known@example.org'
+  const stranger = { 'x-forwarded-for': '192.0.2.1' }
+
+  it('who asks for links too often locks out nobody else', async () => {
+    for (let index = 0; index < 5; index += 1) expect((await ask(email, {}, stranger)).status).toBe(200)
+    expect((await ask(email, {}, stranger)).status).toBe(429)
+    expect((await ask(email, {}, { 'x-forwarded-for': '203.0.113.7' })).status).toBe(200)
+  })
+
+  it('of the same network does not lock out a device of the person', async () => {
+    const { token, binding } = await linkFor(email)
+    const device = cookieOf(await follow(token, binding), 'device')!
+    for (let index = 0; index < 6; index += 1) await ask(email, {}, stranger)
+    for (let index = 0; index < 20; index += 1) await ask(`nobody-${index}@example.org`, {}, stranger)
+    expect((await ask(email, {}, stranger)).status).toBe(429)
+    const own = { ...stranger, cookie: `device=${device}` }
+    for (let index = 0; index < 5; index += 1) expect((await ask(email, {}, own)).status).toBe(200)
+    expect((await ask(email, {}, own)).status).toBe(429)
+    // The cookie opens this one mailbox only.
+    expect((await ask('admin@example.org', {}, own)).status).toBe(429)
+  })
+
+  it('who asks from many addresses does not flood the mailbox, and every link that arrives works', async () => {
+    const { token, binding } = await linkFor(email)
+    const device = cookieOf(await follow(token, binding), 'device')!
+    await test.runJobs()
+    const before = (await mailsTo(email)).length
+    for (let index = 0; index < 12; index += 1) {
+      const answer = await ask(email, {}, { 'x-forwarded-for': `192.0.2.${index}` })
+      expect([answer.status, answer.body]).toEqual([200, { status: 'sent' }])
+    }
+    await test.runJobs()
+    const mails = (await mailsTo(email)).slice(before)
+    expect(mails).toHaveLength(5)
+
+    await ask(email, {}, { cookie: `device=${device}` })
+    await test.runJobs()
+    expect(await mailsTo(email)).toHaveLength(before + 6)
+
+    for (const mail of mails) {
+      const answer = await confirm(linkIn(mail).searchParams.get('token')!, codeIn(mail))
+      expect(answer.status).toBe(303)
+    }
+    await ask(email, {}, { 'x-forwarded-for': '203.0.113.7' })
+    await test.runJobs()
+    expect((await mailsTo(email)).at(-1)!.subject).toBe('Your sign-in link for Strongroom')
+  })
+
+  it('makes room in the mailbox again when the links are over', async () => {
+    for (let index = 0; index < 6; index += 1) await ask(email, {}, { 'x-forwarded-for': `192.0.2.${index}` })
+    await test.runJobs()
+    const before = (await mailsTo(email)).length
+    test.clock.advance(10 * minute + 1)
+    await ask(email, {}, stranger)
+    await test.runJobs()
+    expect(await mailsTo(email)).toHaveLength(before + 1)
+  })
+
+  it('who guesses tokens and codes too often is refused, and a link that works never is', async () => {
+    const { token } = await linkFor(email)
+    const { token: second, binding } = await linkFor(email)
+    const { token: third } = await linkFor(email)
+    const code = await lastCode(email)
+    await sql`insert into failed_redemptions select '192.0.2.1', ${test.clock.now()} from generate_series(1, 299)`.execute(
+      test.deps.db,
+    )
+    const guess = () => test.anonymous.post('/auth/magic-link/verify', { token: newSecret() }, stranger)
+    expect((await guess()).status).toBe(401)
+    const refused = await guess()
+    expect(refused.status).toBe(429)
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(14 * 60)
+    expect((await follow('unknown', undefined, stranger)).status).toBe(429)
+    const asForm = { ...stranger, origin }
+    expect((await confirm('unknown', '123456', asForm)).status).toBe(429)
+    const wrong = await confirm(third, anotherCode(code), asForm)
+    expect(wrong.status).toBe(429)
+    expect(wrong.body).toContain('Try again in a quarter of an hour')
+
+    expect((await test.anonymous.post('/auth/magic-link/verify', { token }, stranger)).status).toBe(200)
+    expect((await follow(second, binding, stranger)).headers.location).toBe('/')
+    expect((await confirm(third, code, asForm)).status).toBe(303)
+    expect((await redeem(newSecret())).status).toBe(401)
+    test.clock.advance(15 * minute + 1)
+    expect((await guess()).status).toBe(401)
+  })
+})
+
 describe('T44 asking for a link', () => {
   const unknown = (index: number) => `nobody-${index}@example.org`
 
@@ -415,11 +829,10 @@ describe('T44 asking for a link', () => {
   })
 
   it.each(['known@example.org', 'stranger@example.org'])(
-    'lets 5 of 20 concurrent requests for %s pass',
+    'lets 5 of 20 concurrent requests of one sender for %s pass',
     async (email) => {
-      const answers = await Promise.all(
-        Array.from({ length: 20 }, (_, index) => ask(email, {}, { 'x-forwarded-for': `10.0.1.${index}` })),
-      )
+      const sender = { 'x-forwarded-for': '10.0.1.1' }
+      const answers = await Promise.all(Array.from({ length: 20 }, () => ask(email, {}, sender)))
       const statuses = answers.map((answer) => answer.status).sort()
       expect(statuses).toEqual([...Array(5).fill(200), ...Array(15).fill(429)])
       const refused = answers.find((answer) => answer.status === 429)!
@@ -431,10 +844,9 @@ describe('T44 asking for a link', () => {
       expect(Number(refused.headers['retry-after'])).toBeGreaterThan(14 * 60)
       expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(15 * 60)
 
-      const other = { 'x-forwarded-for': '10.0.2.1' }
-      expect((await ask(email.toUpperCase(), {}, other)).status).toBe(429)
+      expect((await ask(email.toUpperCase(), {}, sender)).status).toBe(429)
       test.clock.advance(Number(refused.headers['retry-after']) * 1000)
-      expect((await ask(email, {}, other)).status).toBe(200)
+      expect((await ask(email, {}, sender)).status).toBe(200)
     },
   )
 
@@ -562,7 +974,12 @@ describe('sessions', () => {
       { 'user-agent': 'Test/1', 'x-forwarded-for': '203.0.113.7' },
     )
     const { items } = (await bearing(answer.body.token).get('/auth/sessions')).body
-    expect(items[0]).toMatchObject({ userAgent: 'Test/1', ip: '203.0.113.7', current: true })
+    expect(items[0]).toMatchObject({
+      method: 'magic_link',
+      userAgent: 'Test/1',
+      ip: '203.0.113.7',
+      current: true,
+    })
   })
 
   it('end by signing out, with the cookie cleared', async () => {

@@ -10,8 +10,8 @@ import { pageOf, toPage } from '../../lib/cursor.ts'
 import { badRequest, unauthorized } from '../../lib/errors.ts'
 import { newSecret } from '../../lib/secrets.ts'
 import { toProfile } from '../users/present.ts'
-import { redeemMagicLink, requestMagicLink, revokeSession, type SignedIn, signOut } from './actions.ts'
-import { bindingCookie, bindingCookieOptions, sessionCookieOptions } from './cookies.ts'
+import { redeemMagicLink, requestMagicLink } from './actions.ts'
+import { bindingCookie, bindingCookieOptions, deviceCookie, sessionCookieOptions } from './cookies.ts'
 import { toCurrentSession, toSession } from './present.ts'
 import { findMagicLink, getPerson, listSessions } from './queries.ts'
 import { isOwnPath } from './redirect.ts'
@@ -24,6 +24,10 @@ import {
   Session,
   SignIn,
 } from './schema.ts'
+import { senderOf } from './sender.ts'
+import { revokeSession, signOut } from './sessions.ts'
+import { countFailedRedemption } from './sign-in-limit.ts'
+import { deviceOf, setSession } from './sign-in-reply.ts'
 
 export function authRoutes(app: App, deps: Deps): void {
   app.post(
@@ -31,7 +35,8 @@ export function authRoutes(app: App, deps: Deps): void {
     route({
       operationId: 'requestMagicLink',
       summary: 'Ask for a sign-in link by e-mail',
-      description: 'The answer is the same for every e-mail address; only users and invited people are sent a link.',
+      description:
+        'The answer is the same for every e-mail address; only users and invited people are sent a link, and none to a mailbox that holds enough links that work.',
       tag: 'Sign-in',
       access: 'public',
       body: RequestMagicLink,
@@ -44,7 +49,8 @@ export function authRoutes(app: App, deps: Deps): void {
       }
       const binding = newSecret()
       return mutate(deps, request, reply, async (trx) => {
-        const asked = { email, redirectTo, invitationToken, binding, ip: request.ip }
+        const deviceCookieValue = request.cookies[deviceCookie] ?? null
+        const asked = { email, redirectTo, invitationToken, binding, ip: request.ip, deviceCookie: deviceCookieValue }
         await requestMagicLink(trx, deps, asked, deps.clock())
         reply.setCookie(bindingCookie, binding, bindingCookieOptions(deps.publicOrigin()))
         return ok({ status: 'sent' })
@@ -58,7 +64,7 @@ export function authRoutes(app: App, deps: Deps): void {
       operationId: 'followMagicLink',
       summary: 'Follow a mailed sign-in link',
       description:
-        'In the browser that asked for the link it signs in. Anywhere else it uses nothing up and leads to the page whose button does.',
+        'In the browser that asked for the link it signs in. Anywhere else it uses nothing up and leads to a page that asks for the code of the mail.',
       tag: 'Sign-in',
       access: 'public',
       querystring: MagicLinkQuery,
@@ -72,17 +78,17 @@ export function authRoutes(app: App, deps: Deps): void {
         binding === undefined
           ? null
           : await inTransaction(deps.db, (trx) =>
-              redeemMagicLink(trx, deps, { token, binding, device: deviceOf(request) }, now),
+              redeemMagicLink(trx, deps, { token, binding, device: deviceOf(request, 'browser') }, now),
             )
       if (signedIn !== null) {
-        setSession(reply, signedIn)
+        setSession(deps, reply, signedIn)
         return reply.redirect(signedIn.redirectTo ?? '/', 302)
       }
-      const isAlive = (await findMagicLink(deps.db, token, now)) !== null
-      return reply.redirect(
-        isAlive ? `/sign-in/confirm?token=${encodeURIComponent(token)}` : '/sign-in?error=link',
-        302,
-      )
+      if ((await findMagicLink(deps.db, token, now)) !== null) {
+        return reply.redirect(`/sign-in/confirm?token=${encodeURIComponent(token)}`, 302)
+      }
+      await countFailure(request)
+      return reply.redirect('/sign-in?error=link', 302)
     },
   )
 
@@ -91,7 +97,8 @@ export function authRoutes(app: App, deps: Deps): void {
     route({
       operationId: 'redeemMagicLink',
       summary: 'Turn the token of a sign-in link into a session',
-      description: 'How apps and services get a Bearer token; browsers get the session cookie besides.',
+      description:
+        'How apps and services get a Bearer token; browsers get the session cookie besides. The person is told by mail of a sign-in from a device that is new: a browser without the cookie `device` of an earlier sign-in, or a program whose User-Agent was not seen in this network before. A link that works is redeemed whatever the limits say; a sender who fails too often gets 429.',
       tag: 'Sign-in',
       access: 'public',
       body: RedeemMagicLink,
@@ -100,12 +107,14 @@ export function authRoutes(app: App, deps: Deps): void {
     }),
     (request, reply) =>
       mutate(deps, request, reply, async (trx) => {
-        const by = { token: request.body.token, device: deviceOf(request) }
-        const signedIn = await redeemMagicLink(trx, deps, by, deps.clock())
+        const now = deps.clock()
+        const by = { token: request.body.token, device: deviceOf(request, 'program') }
+        const signedIn = await redeemMagicLink(trx, deps, by, now)
         if (signedIn === null) {
-          return { refusal: unauthorized('The sign-in link is unknown, used or expired; ask for a new one') }
+          const tooMany = await countFailedRedemption(trx, senderOf(request.ip), now)
+          return { refusal: tooMany ?? unauthorized('The sign-in link is unknown, used or expired; ask for a new one') }
         }
-        setSession(reply, signedIn)
+        setSession(deps, reply, signedIn)
         const expiresAt = signedIn.expiresAt.toISOString()
         const body = { token: signedIn.token, expiresAt, user: toProfile(signedIn.user) }
         return ok(body, { secrets: ['token'] })
@@ -188,17 +197,15 @@ export function authRoutes(app: App, deps: Deps): void {
       }),
   )
 
-  function setSession(reply: FastifyReply, { token, endsAt }: SignedIn): void {
-    const origin = deps.publicOrigin()
-    reply.setCookie(sessionCookie, token, sessionCookieOptions(origin, endsAt))
-    reply.clearCookie(bindingCookie, bindingCookieOptions(origin))
+  /** @throws 429 */
+  async function countFailure(request: FastifyRequest): Promise<void> {
+    const refusal = await inTransaction(deps.db, (trx) =>
+      countFailedRedemption(trx, senderOf(request.ip), deps.clock()),
+    )
+    if (refusal !== null) throw refusal
   }
 
   function clearSession(reply: FastifyReply): void {
     reply.clearCookie(sessionCookie, sessionCookieOptions(deps.publicOrigin()))
   }
-}
-
-function deviceOf(request: FastifyRequest): { userAgent: string | null; ip: string } {
-  return { userAgent: request.headers['user-agent'] ?? null, ip: request.ip }
 }

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Closed, Email, Enum, Id, Name, Nullable, Ref, Timestamp, VaultCode } from '../../http/schema.ts'
 import { uriLengthMax } from '../../lib/limits.ts'
 import { Profile } from '../users/schema.ts'
+import { signInMethods } from './sessions.ts'
 
 const tokenLengthMax = 128
 const exampleToken = 'q0Vn2mXkq1u7b9S3cT8yLw4Zr6HfJdPaE5gKoNiRtYs'
@@ -59,6 +60,16 @@ export type CurrentSession = Static<typeof CurrentSession>
 export const Session = Closed(
   {
     id: Id,
+    method: Nullable(
+      Type.Unsafe<(typeof signInMethods)[number]>(
+        Type.String({
+          enum: [...signInMethods],
+          description:
+            'How it began: by the link of a mail, by that link and its code on another device, by a link that an operator made, or by accepting an invitation. null: before this was recorded.',
+          examples: [signInMethods[0]],
+        }),
+      ),
+    ),
     userAgent: Nullable(Type.String({ examples: ['Mozilla/5.0'] })),
     ip: Nullable(Type.String({ examples: ['203.0.113.7'] })),
     createdAt: Timestamp,

@@ -1,37 +1,61 @@
-import ipaddr from 'ipaddr.js'
 import { sql } from 'kysely'
 import type { Trx } from '../../db/client.ts'
 import { AppError } from '../../lib/errors.ts'
-import { signInsPerEmailMax, signInsPerIpMax, signInWindowMinutes } from '../../lib/limits.ts'
+import {
+  failedRedemptionsPerSenderMax,
+  signInsPerEmailAndSenderMax,
+  signInsPerSenderMax,
+  signInWindowMinutes,
+} from '../../lib/limits.ts'
 import { sha256 } from '../../lib/secrets.ts'
 
 const windowMilliseconds = signInWindowMinutes * 60_000
 
 /**
- * Counts a request for a sign-in link, whether the e-mail is known or not. Locks on the e-mail and on the sender make
- * requests at the same time count one after the other, on every node.
+ * Counts a request for a sign-in link, whether the e-mail is known or not: what this sender asked for this e-mail, and
+ * what they asked for in all. What others ask for the same e-mail does not count, or they could lock its owner out. A
+ * lock on the sender makes requests at the same time count one after the other, on every node.
  * @throws 429 with Retry-After in seconds
  */
-export async function countSignInAttempt(trx: Trx, email: string, ip: string, now: Date): Promise<void> {
+export async function countSignInAttempt(trx: Trx, email: string, sender: string, now: Date): Promise<void> {
   const emailHash = sha256(email)
-  const sender = senderOf(ip)
-  // In sorted order, so that two requests never wait for each other.
-  const [first, second] = [lockKey(`email ${email}`), lockKey(`ip ${sender}`)].sort((a, b) => (a < b ? -1 : 1))
-  await sql`select pg_advisory_xact_lock(${first!}::bigint), pg_advisory_xact_lock(${second!}::bigint)`.execute(trx)
+  await sql`select pg_advisory_xact_lock(${lockKey(`sender ${sender}`)}::bigint)`.execute(trx)
 
   const since = new Date(now.getTime() - windowMilliseconds)
-  const { rows } = await sql<{ by_email: Date | null; by_ip: Date | null }>`
+  const { rows } = await sql<{ by_pair: Date | null; by_sender: Date | null }>`
     select
-      (select attempted_at from sign_in_attempts where email_hash = ${emailHash} and attempted_at > ${since}
-       order by attempted_at desc offset ${signInsPerEmailMax - 1} limit 1) as by_email,
+      (select attempted_at from sign_in_attempts
+       where ip = ${sender} and email_hash = ${emailHash} and attempted_at > ${since}
+       order by attempted_at desc offset ${signInsPerEmailAndSenderMax - 1} limit 1) as by_pair,
       (select attempted_at from sign_in_attempts where ip = ${sender} and attempted_at > ${since}
-       order by attempted_at desc offset ${signInsPerIpMax - 1} limit 1) as by_ip`.execute(trx)
-  const { by_email, by_ip } = rows[0]!
+       order by attempted_at desc offset ${signInsPerSenderMax - 1} limit 1) as by_sender`.execute(trx)
+  const { by_pair, by_sender } = rows[0]!
   // The limit is free again when the oldest attempt that fills it leaves the window.
-  const freeAt = Math.max(by_email?.getTime() ?? 0, by_ip?.getTime() ?? 0) + windowMilliseconds
-  if (by_email !== null || by_ip !== null) throw tooMany(freeAt - now.getTime())
+  const freeAt = Math.max(by_pair?.getTime() ?? 0, by_sender?.getTime() ?? 0) + windowMilliseconds
+  if (by_pair !== null || by_sender !== null) throw tooMany(freeAt - now.getTime())
 
   await trx.insertInto('sign_in_attempts').values({ email_hash: emailHash, ip: sender, attempted_at: now }).execute()
+}
+
+/**
+ * Counts a token or code that was wrong, used or expired. It is asked after the redemption failed, so that a link which
+ * works is never refused for what others of the same network did. Requests at the same time may pass the limit by a few.
+ * @returns what to answer when the sender failed too often, else null
+ */
+export async function countFailedRedemption(trx: Trx, sender: string, now: Date): Promise<AppError | null> {
+  const { rows } = await sql<{ failed_at: Date }>`
+    select failed_at from failed_redemptions
+    where sender = ${sender} and failed_at > ${new Date(now.getTime() - windowMilliseconds)}
+    order by failed_at desc offset ${failedRedemptionsPerSenderMax - 1} limit 1`.execute(trx)
+  const oldest = rows[0]
+  if (oldest !== undefined) return tooMany(oldest.failed_at.getTime() + windowMilliseconds - now.getTime())
+  await trx.insertInto('failed_redemptions').values({ sender, failed_at: now }).execute()
+  return null
+}
+
+/** Holds back what else is decided about the same e-mail until the transaction ends. */
+export async function lockEmail(trx: Trx, email: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${lockKey(`email ${email}`)}::bigint)`.execute(trx)
 }
 
 function tooMany(waitMilliseconds: number): AppError {
@@ -40,15 +64,6 @@ function tooMany(waitMilliseconds: number): AppError {
   return new AppError(429, 'Too many sign-in requests; try again later', {
     headers: { 'retry-after': String(retryAfterSeconds) },
   })
-}
-
-/** An IPv6 host owns the whole /64 network that it is in, so that is what counts. */
-function senderOf(ip: string): string {
-  if (!ipaddr.isValid(ip)) return ip
-  const address = ipaddr.process(ip)
-  if (address.kind() === 'ipv4') return address.toString()
-  const network = (address as ipaddr.IPv6).parts.slice(0, 4).map((part) => part.toString(16))
-  return `${network.join(':')}::/64`
 }
 
 function lockKey(name: string): string {

@@ -37,14 +37,10 @@ form?.addEventListener('submit', async (event) => {
     ...(invitation ? { invitationToken: invitation } : {}),
   })
   if (!sent) return
-  show('If this address may sign in, a link is on its way. Open it in this browser within 10 minutes.')
+  show(
+    'If this address may sign in, a link is on its way. Open it in this browser within 10 minutes, or in another one with the code of the mail.',
+  )
   button.disabled = false
-})
-
-const confirm = document.getElementById('confirm')
-confirm?.addEventListener('click', async () => {
-  const { token, redirect } = confirm.dataset
-  if (await post(confirm, '/api/v1/auth/magic-link/verify', { token })) location.replace(redirect)
 })
 
 const signOut = document.getElementById('sign-out')
