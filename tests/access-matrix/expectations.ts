@@ -252,6 +252,8 @@ export const expectations: Record<string, Row> = {
   downloadReportExport: row('    401      403   200        404         404     404   404      404   404          403      403     404            403', async (r) => ({ params: { id: await r.reportExport() } })),
 
   listAuditRecords:     row('    401      403   403        403         403     403   403      403   200          403      403     403            403', plain),
+  listPlatformAuditRecords:
+                        row('    401      403   403        403         403     403   403      403   403          403      200     403            403', plain),
 }
 
 function row(statuses: string, request: Row['request'], more: Pick<Row, 'endsSession' | 'reaches'> = {}): Row {

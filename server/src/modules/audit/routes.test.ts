@@ -100,6 +100,28 @@ describe('the audit log', () => {
   })
 })
 
+describe('the audit log of the platform', () => {
+  it('lists what belongs to no vault, in the shape and with the filters of a vault', async () => {
+    const { status, body } = await stranger.get('/audit-log')
+    expect(status).toBe(200)
+    expect(actionsOf(body)).toEqual(['session.started s1'])
+    expect(body.items[0]).toMatchObject({ actorId: admin.userId, hash: expect.stringMatching(/^[0-9a-f]{64}$/) })
+    for (const query of ['target=s1', 'action=session.started', `actor=${admin.userId}`, 'to=2026-01-31', 'limit=1']) {
+      expect(actionsOf((await stranger.get(`/audit-log?${query}`)).body)).toEqual(['session.started s1'])
+    }
+    for (const query of ['target=p1', 'action=policy.created', 'actor=nobody', 'from=2026-02-01']) {
+      expect((await stranger.get(`/audit-log?${query}`)).body.items).toEqual([])
+    }
+    expect((await stranger.get('/audit-log?acton=x')).status).toBe(400)
+  })
+
+  it('T39 is for platform administrators only', async () => {
+    expect((await test.anonymous.get('/audit-log')).status).toBe(401)
+    expect((await admin.get('/audit-log')).status).toBe(403)
+    expect((await member.get('/audit-log')).status).toBe(403)
+  })
+})
+
 async function record(event: { vaultId: string | null; action: string; targetId: string; at: string }): Promise<void> {
   await test.deps.db.transaction().execute((trx) =>
     insertAuditRecord(trx, {

@@ -33,7 +33,7 @@ export const AuditRecord = Closed(
       }),
     ),
   },
-  { $id: 'AuditRecord', description: 'One entry of the tamper-evident record of a vault.' },
+  { $id: 'AuditRecord', description: 'One entry of the tamper-evident record of a vault or of the platform.' },
 )
 
 const boundText = 'Inclusive: an ISO 8601 timestamp, or YYYY-MM-DD for a whole UTC day.'

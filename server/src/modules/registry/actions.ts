@@ -4,13 +4,14 @@ import { violates } from '../../db/transaction.ts'
 import { badRequest, conflict, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { parseContract } from '../../lib/onchain-address.ts'
-import { insertAuditRecord } from '../audit/record.ts'
+import { insertAuditRecord, insertAuditRecords } from '../audit/record.ts'
 import { networkTypeOf } from './coin-types.ts'
 import {
   findNetworkByCoinType,
   findNetworkById,
   findNetworkBySlug,
   findToken,
+  listVaultIdsUsingToken,
   type NetworkRow,
   type TokenRow,
 } from './queries.ts'
@@ -96,15 +97,9 @@ export async function updateToken(
     .where('id', '=', id)
     .executeTakeFirstOrThrow()
   if (numUpdatedRows === 0n) throw notFound('Token')
-  await insertAuditRecord(trx, {
-    vaultId: null,
-    actorId,
-    action: 'token.updated',
-    targetType: 'token',
-    targetId: id,
-    details: { changes: { ...body } },
-    now,
-  })
+  const event = { actorId, action: 'token.updated', targetType: 'token', targetId: id, now }
+  const vaultIds = await listVaultIdsUsingToken(trx, id)
+  await insertAuditRecords(trx, { ...event, details: { changes: { ...body } } }, vaultIds)
   return (await findToken(trx, id))!
 }
 

@@ -126,3 +126,17 @@ function selectTokens(db: Db | Trx) {
     .selectAll('tokens')
     .select(['networks.slug as network_slug', 'networks.type as network_type'])
 }
+
+/**
+ * The vaults that a token matters to: it stands in their books, or is the token of one of their variants or addresses.
+ * It reads the addresses of all vaults, which a change of a token may take time for.
+ */
+export async function listVaultIdsUsingToken(db: Db | Trx, tokenId: string): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select v.id from vaults v
+    where exists (select from ledger_accounts a where a.vault_id = v.id and a.address_id = '' and a.token_id = ${tokenId})
+      or v.id in (select vault_id from variants where token_id = ${tokenId})
+      or v.id in (select vault_id from addresses where token_id = ${tokenId})
+    order by v.id`.execute(db)
+  return rows.map((row) => row.id)
+}

@@ -22,7 +22,18 @@ export async function ensureUser(trx: Trx, email: string, now: Date): Promise<Pr
     .onConflict((other) => other.column('email').doNothing())
     .returning(profileColumns)
     .executeTakeFirst()
-  if (created !== undefined) return created
+  if (created !== undefined) {
+    await insertAuditRecord(trx, {
+      vaultId: null,
+      actorId: null,
+      action: 'user.created',
+      targetType: 'user',
+      targetId: created.id,
+      details: { email: address },
+      now,
+    })
+    return created
+  }
   return trx.selectFrom('users').select(profileColumns).where('email', '=', address).executeTakeFirstOrThrow()
 }
 

@@ -56,20 +56,12 @@ export async function createVault(
     })
   await insertStructure(trx, id, plan, { caller, now })
   await insertSystemGroups(trx, { vaultId: id, creatorId: caller.userId, now })
-  await insertAuditRecord(trx, {
-    vaultId: id,
-    actorId: caller.userId,
-    action: 'vault.created',
-    targetType: 'vault',
-    targetId: id,
-    details: {
-      code: vault.code,
-      name: vault.name,
-      walletServiceUrl: vault.walletServiceUrl,
-      structure: summaryOf(plan),
-    },
-    now,
-  })
+  const event = { actorId: caller.userId, action: 'vault.created', targetType: 'vault', targetId: id, now }
+  const named = { code: vault.code, name: vault.name }
+  const details = { ...named, walletServiceUrl: vault.walletServiceUrl, structure: summaryOf(plan) }
+  await insertAuditRecord(trx, { ...event, vaultId: id, details })
+  // Platform administrators learn which vaults there are, and nothing of what is in them.
+  await insertAuditRecord(trx, { ...event, vaultId: null, details: named })
   return (await findVault(trx, id))!
 }
 
