@@ -3,8 +3,8 @@
  * Tests may look anywhere; what they import is not what ships.
  */
 const levels = [
-  ['users', 'registry', 'rates', 'wallet-service', 'audit'],
-  ['ledger', 'operations', 'policies', 'approvals', 'notifications'],
+  ['users', 'registry', 'rates', 'wallet-service', 'audit', 'notifications'],
+  ['ledger', 'operations', 'policies', 'approvals'],
   ['vaults', 'approval-requests'],
   [
     'addresses',

@@ -33,7 +33,7 @@ const allowed: Record<string, string> = {
   'ledger/listStatement': 'of an account that findAccount has found in scope',
   'ledger/findEntryAt': 'of an account that findAccount has found in scope',
   'ledger/listTokenSums': 'the reconciliation, which is the administrators’',
-  'notifications/claimNotifications': 'the mailer acts for nobody; who is told has been decided',
+  'notifications/claimNotification': 'the mailer acts for nobody; who is told has been decided',
   'operation-categories/hasValues': 'only whether any value exists, for whoever edits the definition',
   'operation-relations/findStanding': 'sums what relates to an operation that was found in scope',
   'policies/sumVelocity': 'limits count everybody’s transfers; a trace hides the sums',

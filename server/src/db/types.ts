@@ -125,6 +125,13 @@ export interface Adjustments {
   vault_id: string;
 }
 
+export interface Announcements {
+  audit_record_id: string;
+  chain: string;
+  content: string;
+  created_at: Timestamp;
+}
+
 export interface ApprovalEligibilities {
   group_id: Generated<string>;
   held: boolean | null;
@@ -432,11 +439,18 @@ export interface Notifications {
   attempts: Generated<number>;
   created_at: Timestamp;
   kind: string;
+  mail_id: string | null;
+  /**
+   * when it is to be sent, or sent again unless its sender settles it first
+   */
   next_attempt_at: Timestamp | null;
   sent_at: Timestamp | null;
   subject_id: string;
   subject_type: string;
   user_id: string;
+  /**
+   * platform for a change that belongs to no vault
+   */
   vault_id: string;
 }
 
@@ -765,6 +779,7 @@ export interface DB {
   address_groups: AddressGroups;
   addresses: Addresses;
   adjustments: Adjustments;
+  announcements: Announcements;
   approval_eligibilities: ApprovalEligibilities;
   approval_requests: ApprovalRequests;
   approval_requirements: ApprovalRequirements;

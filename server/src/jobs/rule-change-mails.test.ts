@@ -1,8 +1,18 @@
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { claimAnnouncements } from '../modules/notifications/queries.ts'
 import { createTestApp, type Person, type TestApp } from '../testing/app.ts'
-import { addMember, createPolicy, createVaultFixture, ensureGroup, type VaultFixture } from '../testing/fixtures.ts'
+import { fakeAddress } from '../testing/fake-wallet.ts'
+import {
+  addMember,
+  allowAll,
+  createAddress,
+  createPolicy,
+  createVaultFixture,
+  ensureGroup,
+  type VaultFixture,
+} from '../testing/fixtures.ts'
 import { parseMail } from '../testing/outbox.ts'
 import { sendNotifications } from './send-notifications.ts'
 
@@ -63,9 +73,9 @@ describe('T35 mails about changes to the rules', () => {
     const sent = await mails(3)
     expect(sent.map(({ to }) => to)).toEqual([approver.email, admin.email, second.email])
     for (const { subject, text } of sent) {
-      expect(subject).toBe('The rules of Main vault were changed')
-      expect(text).toMatch(
-        /Z: operator \(operator@example\.org\) updated the policy "Large <b>transfers<\/b>": approvalThreshold from 2 to 1\n/,
+      expect(subject).toBe('Changes to the vault Main vault')
+      expect(text).toContain(
+        'The policy "Large <b>transfers</b>" was updated.\n- approvalThreshold: from 2 to 1\nBy: "operator (operator@example.org)"\nAt: ',
       )
     }
     expect(sent[0]!.html).toContain('Large &lt;b&gt;transfers&lt;/b&gt;')
@@ -85,7 +95,9 @@ describe('T35 mails about changes to the rules', () => {
     ).toBe(200)
     const sent = await mails()
     expect(sent.map(({ to }) => to)).toContain(approver.email)
-    expect(sent[0]!.text).toContain('approvers, approvalThreshold from 2 to 1')
+    expect(sent[0]!.text).toContain(
+      '- approvers: from ["group approvers","group Administrators"] to ["operator (operator@example.org)"]',
+    )
     expect(body.approvers).toHaveLength(2)
   })
 
@@ -103,9 +115,7 @@ describe('T35 mails about changes to the rules', () => {
     expect((await admin.delete(`/policy-groups/${group}/members/${second.userId}`)).status).toBe(204)
     const sent = await mails()
     expect(sent.map(({ to }) => to)).toEqual([admin.email, second.email])
-    expect(sent[1]!.text).toContain(
-      'operator (operator@example.org) removed the membership of second (second@example.org) in "',
-    )
+    expect(sent[1]!.text).toContain('"second (second@example.org)" was removed from the group "')
     expect((await admin.post(`/policy-groups/${group}/members`, { userId: second.userId })).status).toBe(201)
   })
 
@@ -113,13 +123,10 @@ describe('T35 mails about changes to the rules', () => {
     const groupIds = [approversId]
     expect((await admin.post('/invitations', { email: 'new@example.org', groupIds })).status).toBe(201)
     expect((await admin.post('/vaults/main-vault/service-tokens', { name: 'Voting robot', groupIds })).status).toBe(201)
-    const [first] = await mails()
-    expect(first!.text).toContain(
-      'operator (operator@example.org) created the invitation "new@example.org", into "approvers"',
-    )
-    expect(first!.text).toContain(
-      'operator (operator@example.org) created the service token "Voting robot", into "approvers"',
-    )
+    const sent = await mails()
+    expect(sent.map(({ to }) => to)).toEqual([approver.email, admin.email, second.email])
+    expect(sent[0]!.text).toContain('"new@example.org" was invited.\n- groups: ["group approvers"]')
+    expect(sent[0]!.text).toContain('The service token "Voting robot" was created.\n- groups: ["approvers"]')
   })
 
   it('gather what changes within a minute in one mail, oldest first', async () => {
@@ -128,8 +135,8 @@ describe('T35 mails about changes to the rules', () => {
     }
     const [mail, ...others] = (await mails()).filter(({ to }) => to === second.email)
     expect(others).toEqual([])
-    expect(mail!.text.match(/created the policy "The \w+"/g)).toEqual(
-      ['first', 'second', 'third'].map((code) => `created the policy "The ${code}"`),
+    expect(mail!.text.match(/The policy "The \w+" was created/g)).toEqual(
+      ['first', 'second', 'third'].map((code) => `The policy "The ${code}" was created`),
     )
   })
 
@@ -147,7 +154,55 @@ describe('T35 mails about changes to the rules', () => {
   it('still name a policy that is gone', async () => {
     expect((await admin.delete(`/policies/${policyId}`)).status).toBe(204)
     const [mail] = await mails()
-    expect(mail!.text).toContain('operator (operator@example.org) deleted the policy "Large <b>transfers</b>"')
+    expect(mail!.text).toContain('The policy "Large <b>transfers</b>" was deleted')
+  })
+
+  it('tell all voters of a group who else votes, before and after, when the only administrator joins or removes them', async () => {
+    const lone = await createVaultFixture(test, { code: 'lone', adminEmail: 'lone@example.org' })
+    const voter = await addMember(test, lone, 'voter@example.org', ['voters'])
+    await mails()
+    await rm(outbox, { recursive: true, force: true })
+    const members = `/policy-groups/${await ensureGroup(lone, 'voters')}/members`
+    expect((await lone.admin.post(members, { userId: lone.admin.userId })).status).toBe(201)
+    expect(await recipients()).toEqual([lone.admin.email, voter.email])
+    await rm(outbox, { recursive: true, force: true })
+    expect((await lone.admin.delete(`${members}/${voter.userId}`)).status).toBe(204)
+    const sent = await mails()
+    expect(sent.map(({ to }) => to)).toEqual([lone.admin.email, voter.email])
+    expect(sent[1]!.text).toContain('"voter (voter@example.org)" was removed from the group "voters".')
+  })
+
+  it('reach everybody where everybody votes', async () => {
+    const { everyone } = vault.groups
+    const rule = { groupId: everyone, actionType: 'transfer', effect: 'requireApproval', approvalThreshold: 1 }
+    const { id } = await createPolicy(vault, { ...rule, code: 'all', name: 'All' })
+    expect(await recipients()).toEqual([approver.email, 'member@example.org', admin.email, second.email])
+    await rm(outbox, { recursive: true, force: true })
+    const approvers = [{ kind: 'user', userId: admin.userId }]
+    expect((await admin.patch(`/policies/${id}`, { approvers })).status).toBe(200)
+    expect(await recipients()).toEqual([approver.email, 'member@example.org', admin.email, second.email])
+    expect((await admin.delete(`/policies/${id}`)).status).toBe(204)
+  })
+
+  it('name a policy that was made, renamed and deleted within the minute', async () => {
+    const { id } = await createPolicy(vault, { code: 'gone', name: 'Gone', actionType: 'transfer', effect: 'allow' })
+    expect((await admin.patch(`/policies/${id}`, { name: 'Going' })).status).toBe(200)
+    expect((await admin.delete(`/policies/${id}`)).status).toBe(204)
+    const [mail] = await mails()
+    expect(mail!.text.match(/The policy ".*" was \w+/g)).toEqual([
+      'The policy "Gone" was created',
+      'The policy "Gone" was updated',
+      'The policy "Going" was deleted',
+    ])
+    expect(mail!.text).toContain('- name: from "Gone" to "Going"')
+  })
+
+  it('say who acted by a name that cannot add lines to the mail', async () => {
+    expect((await second.patch('/users/me', { name: 'Bob\n\nBy: "operator' })).status).toBe(200)
+    await second.patch(`/policy-groups/${approversId}`, { description: 'Those who approve' })
+    const [mail] = await mails()
+    expect(mail!.text).toContain('By: "Bob\\n\\nBy: \\"operator (second@example.org)"\n')
+    await second.patch('/users/me', { name: 'second' })
   })
 
   it('are tried again after a mail server refused them', async () => {
@@ -157,5 +212,143 @@ describe('T35 mails about changes to the rules', () => {
     await sendNotifications({ ...refusing.deps, db: test.deps.db, clock: test.clock.now })
     await refusing.close()
     expect(await recipients()).toEqual([admin.email, second.email])
+  })
+
+  it('are claimed for a time, and sent again as the same mail without what changed since', async () => {
+    await createPolicy(vault, { code: 'early', name: 'Early', actionType: 'transfer', effect: 'allow' })
+    test.clock.advance(61_000)
+    const claims = [
+      await claimAnnouncements(test.deps.db, 100, test.clock.now()),
+      await claimAnnouncements(test.deps.db, 100, test.clock.now()),
+    ]
+    expect(claims.map((claim) => claim.length)).toEqual([1, 1])
+    await createPolicy(vault, { code: 'later', name: 'Later', actionType: 'transfer', effect: 'allow' })
+    expect((await mails()).map(({ text }) => /The policy "(\w+)"/.exec(text)?.[1])).toEqual(['Later', 'Later'])
+    test.clock.advance(300_000)
+    const again = (await mails()).filter(({ text }) => text.includes('"Early"'))
+    expect(again.map(({ to }) => to)).toEqual([admin.email, second.email])
+    expect(again.some(({ text }) => text.includes('"Later"'))).toBe(false)
+    expect(again.every(({ source }) => claims.flat().some(({ mail_id }) => source.includes(mail_id)))).toBe(true)
+  })
+})
+
+describe('T35 mails about what a vault relies on', () => {
+  let owner: Person
+  let address: { id: string; address: string }
+
+  beforeAll(async () => {
+    owner = await addMember(test, vault, 'zoe.owner@example.org', ['treasury'])
+    await allowAll(vault, 'create_address')
+    address = await createAddress(owner, { token: 'USDT' })
+  })
+
+  const texts = async () => Object.fromEntries((await mails()).map(({ to, text }) => [to, text]))
+
+  it('tell of another wallet service by its origin, and of its secret by nothing but that', async () => {
+    const { walletServiceUrl } = (await admin.get('/vaults/main-vault')).body
+    const moved = {
+      name: 'Main vault',
+      walletServiceUrl: 'https://elsewhere.example.org/pay/hidden-in-the-url',
+      walletServiceSecret: 'a-secret-that-nobody-is-mailed',
+    }
+    expect((await admin.patch('/vaults/main-vault', moved)).status).toBe(200)
+    const sent = await mails()
+    expect(sent.map(({ to }) => to)).toEqual([admin.email, second.email])
+    expect(sent[0]!.text).toContain(
+      [
+        'The wallet service of the vault "Main vault" was changed.',
+        `- origin of walletServiceUrl: from "${new URL(walletServiceUrl).origin}" to "https://elsewhere.example.org"`,
+        '- walletServiceSecret: "replaced"',
+        'By: "operator (operator@example.org)"',
+      ].join('\n'),
+    )
+    expect(sent.some(({ source }) => /hidden|nobody/.test(source))).toBe(false)
+    const back = { walletServiceUrl, walletServiceSecret: vault.wallet.secret }
+    expect((await admin.patch('/vaults/main-vault', back)).status).toBe(200)
+  })
+
+  it('tell of a new secret and of a new path, and of nothing where only the name changed', async () => {
+    const { walletServiceUrl } = (await admin.get('/vaults/main-vault')).body
+    await admin.patch('/vaults/main-vault', { description: 'The main one', walletServiceUrl })
+    expect(await mails()).toEqual([])
+    await admin.patch('/vaults/main-vault', { walletServiceUrl: `${walletServiceUrl}/other` })
+    await admin.patch('/vaults/main-vault', { walletServiceUrl, walletServiceSecret: vault.wallet.secret })
+    const text = (await texts())[second.email]
+    expect(text).toContain('- path of walletServiceUrl: "changed"')
+    expect(text).toContain('- walletServiceSecret: "replaced"')
+  })
+
+  it('tell the administrators of every vault that uses a token, and of the platform, that it was switched', async () => {
+    const platform = await test.signIn('a.platform@example.org', { isPlatformAdmin: true })
+    const { id } = vault.tokens.usdt
+    expect((await platform.patch(`/tokens/${id}`, { enabled: false })).status).toBe(200)
+    expect((await platform.patch(`/tokens/${id}`, { enabled: false })).status).toBe(200)
+    const sent = await mails()
+    // Those of the other vaults are platform administrators too, because the fixture makes them so.
+    const all = [platform.email, 'lone@example.org', admin.email, second.email, 'stranger@example.org']
+    expect(sent.map(({ to }) => to)).toEqual(all)
+    expect(sent[3]!.subject).toBe('Changes to the Strongroom platform')
+    expect(sent[3]!.text).toContain(
+      'The token "USDT" on ethereum was updated.\n- enabled: from true to false\nBy: "a.platform',
+    )
+    expect(sent[3]!.text.match(/was updated/g)).toHaveLength(1)
+    expect((await platform.patch(`/tokens/${id}`, { enabled: true })).status).toBe(200)
+  })
+
+  it('tell of a token and its contract to the platform only, before any vault uses it', async () => {
+    const contractAddress = fakeAddress('a new contract')
+    const token = { network: 'ethereum', code: 'NEW', symbol: 'NEW', name: 'New coin', decimals: 6, contractAddress }
+    expect((await admin.post('/tokens', token)).status).toBe(201)
+    const sent = await texts()
+    expect(Object.keys(sent)).not.toContain(second.email)
+    expect(sent[admin.email]).toContain('The token "New coin" was registered.')
+    expect(sent[admin.email]!.toLowerCase()).toContain(`contractaddress: "${contractAddress.toLowerCase()}"`)
+  })
+
+  it('tell the owner of an address that its balance was adjusted', async () => {
+    const body = { addressId: address.id, tokenId: vault.tokens.usdt.id, amount: '12.5', reason: 'Opening balance' }
+    expect((await admin.post('/vaults/main-vault/adjustments', body)).status).toBe(201)
+    const sent = await texts()
+    expect(Object.keys(sent)).toEqual([admin.email, second.email, owner.email])
+    expect(sent[owner.email]).toContain(
+      `The balance of the address ${address.address} was adjusted.\n- amount: "12.5 USDT"\n- reason: "Opening balance"\n`,
+    )
+  })
+
+  it('tell the subject, before and after, what an administrator shares with them, and nothing of other members', async () => {
+    const own = await createAddress(admin, { token: 'USDT' })
+    const folder = (await admin.post('/vaults/main-vault/address-groups', { name: 'Suppliers' })).body
+    await mails()
+    await rm(outbox, { recursive: true, force: true })
+    const to = { subjectType: 'group', subjectId: approversId }
+    const url = `/vaults/main-vault/addresses/${own.id}/grants`
+    const { body: grant } = await admin.post(url, to)
+    expect((await admin.post(url, { ...to, canTransfer: true })).status).toBe(200)
+    expect((await admin.post(url, { ...to, canTransfer: true })).status).toBe(200)
+    expect((await admin.delete(`${url}/${grant.id}`)).status).toBe(204)
+    expect((await admin.post(`/vaults/main-vault/address-groups/${folder.id}/grants`, to)).status).toBe(201)
+    const toOther = { subjectType: 'user', subjectId: approver.userId }
+    expect((await owner.post(`/vaults/main-vault/addresses/${address.id}/grants`, toOther)).status).toBe(201)
+    const sent = await texts()
+    expect(Object.keys(sent)).toEqual([approver.email, admin.email, second.email])
+    expect(sent[approver.email]!.match(/shared with.*\n- rights.*/g)).toEqual([
+      'shared with "group approvers".\n- rights: from "none" to "view"',
+      'shared with "group approvers".\n- rights: from "view" to "view and transfer"',
+      'shared with "group approvers".\n- rights: from "view and transfer" to "none"',
+      'shared with "group approvers".\n- rights: from "none" to "view"',
+    ])
+    expect(sent[approver.email]).toContain('The folder "Suppliers" was shared with')
+  })
+
+  it('tell of a service token that ended', async () => {
+    const url = '/vaults/main-vault/service-tokens'
+    const { body } = await admin.post(url, { name: 'Robot', groupIds: [approversId] })
+    await mails()
+    await rm(outbox, { recursive: true, force: true })
+    expect((await admin.delete(`${url}/${body.id}`)).status).toBe(204)
+    const sent = await texts()
+    expect(Object.keys(sent)).toEqual([approver.email, admin.email, second.email])
+    expect(sent[approver.email]).toContain('The service token "Robot" was revoked.\n- groups: ["approvers"]')
+    expect(JSON.stringify(sent)).not.toContain(body.token)
   })
 })

@@ -2,7 +2,13 @@ import { inTransaction } from '../db/transaction.ts'
 import type { Deps } from '../deps.ts'
 import { magicLinkTtlMinutes } from '../lib/limits.ts'
 import { mailerOf } from '../mail/mailer-of.ts'
-import { invitationMessage, magicLinkMessage, operatorLinkMessage, personText, signInMessage } from '../mail/messages.ts'
+import {
+  invitationMessage,
+  magicLinkMessage,
+  operatorLinkMessage,
+  personText,
+  signInMessage,
+} from '../mail/messages.ts'
 import type { Mail } from '../mail/transport.ts'
 import { issueMagicLink, type MagicLinkRequest, type OperatorLinkNotice } from '../modules/auth/actions.ts'
 import { describeAgent } from '../modules/auth/describe-agent.ts'

@@ -1,6 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { claimNotification } from '../modules/notifications/queries.ts'
 import { createTestApp, type Person, type TestApp } from '../testing/app.ts'
 import { fakeAddress } from '../testing/fake-wallet.ts'
 import {
@@ -73,7 +75,7 @@ async function mails(): Promise<string[]> {
             .match(/^Subject: (.*)$/m)?.[1]
         }`,
     )
-    .filter((mail) => !mail.includes('The rules of'))
+    .filter((mail) => !mail.includes('Changes to the'))
     .sort()
 }
 
@@ -107,28 +109,80 @@ describe('mails about approvals', () => {
     expect((await mails()).length).toBe(before)
   })
 
-  it('are tried again when the mail server refused them, and never when their fate is unknown', async () => {
+  it('are tried again when the mail server refused them', async () => {
     const other = await createTestApp({ SMTP_URL: 'smtp://127.0.0.1:1' })
-    const id = await order()
-    await sendNotifications({ ...other.deps, db: test.deps.db })
-    const row = () =>
-      test.deps.db
-        .selectFrom('notifications')
-        .selectAll()
-        .where('subject_id', '=', id)
-        .where('kind', '=', 'approval_needed')
-        .executeTakeFirstOrThrow()
-    expect((await row()).next_attempt_at).not.toBeNull()
-    // A node that died after it claimed the mail leaves it claimed.
-    await test.deps.db
-      .updateTable('notifications')
-      .set({ next_attempt_at: null })
-      .where('subject_id', '=', id)
-      .execute()
-    test.clock.advance(3_600_000)
     const before = (await mails()).length
+    await order()
+    await sendNotifications({ ...other.deps, db: test.deps.db })
+    test.clock.advance(3_600_000)
     await sendNotifications(test.deps)
-    expect((await mails()).length).toBe(before)
+    expect((await mails()).length).toBe(before + 1)
     await other.close()
   })
+
+  it('T35 are sent again as the same mail when their fate is unknown', async () => {
+    const smtp = await startForgetfulSmtpServer()
+    const other = await createTestApp({ SMTP_URL: smtp.url })
+    const deps = { ...other.deps, db: test.deps.db, clock: test.clock.now }
+    await order()
+    await sendNotifications(deps)
+    expect(smtp.messageIds).toHaveLength(1)
+    test.clock.advance(3_600_000)
+    await sendNotifications(deps)
+    test.clock.advance(3_600_000)
+    await sendNotifications(deps)
+    const [first, second, ...more] = smtp.messageIds
+    expect(second).toBe(first)
+    expect(more).toEqual([])
+    await other.close()
+    await smtp.close()
+  })
+
+  it('T35 are sent by another node when the one that claimed them died', async () => {
+    const before = (await mails()).length
+    const id = await order()
+    const claimed = await claimNotification(test.deps.db, test.clock.now())
+    expect(claimed?.subject_id).toBe(id)
+    await sendNotifications(test.deps)
+    expect((await mails()).length).toBe(before)
+    test.clock.advance(301_000)
+    await sendNotifications(test.deps)
+    await sendNotifications(test.deps)
+    expect((await mails()).length).toBe(before + 1)
+  })
 })
+
+/** A mail server that loses the connection after the first mail has reached it, and keeps what comes later. */
+async function startForgetfulSmtpServer() {
+  const messageIds: string[] = []
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    let mail: string | null = null
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.write('220 ready\r\n')
+    socket.on('data', (chunk) => {
+      const text = chunk.toString('latin1')
+      if (mail === null) {
+        if (/^DATA/i.test(text)) mail = ''
+        socket.write(mail === '' ? '354 go on\r\n' : '250 yes\r\n')
+        return
+      }
+      mail += text
+      if (!mail.endsWith('\r\n.\r\n')) return
+      messageIds.push(/^Message-ID: (.*)\r$/im.exec(mail)?.[1] ?? 'none')
+      mail = null
+      if (messageIds.length === 1) socket.destroy()
+      else socket.write('250 taken\r\n')
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    messageIds,
+    close: async () => {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

@@ -129,22 +129,31 @@ export function decidedMessage({ subject, vaultName, status, link }: Waiting & {
   })
 }
 
-export function rulesChangedMessage({
-  vaultName,
+/** @param vault null: changes of the platform, such as of a token */
+export function announcementMessage({
+  vault,
   changes,
-  link,
+  origin,
 }: {
-  vaultName: string
+  vault: { code: string; name: string } | null
   changes: string[]
-  link: string
+  origin: string
 }): Message {
   return toMessage({
-    subject: `The rules of ${vaultName} were changed`,
-    lines: [`In the vault ${vaultName} the rules about who may do what were changed:`, ...changes],
+    subject: vault === null ? 'Changes to the Strongroom platform' : `Changes to the vault ${vault.name}`,
+    lines: [
+      vault === null
+        ? `The following was changed on the Strongroom platform at ${origin}.`
+        : `The following was changed in the vault ${vault.name} (${vault.code}) at ${origin}.`,
+      ...changes,
+      vault === null
+        ? 'Each change is in the audit log of the platform, under the number of its audit record.'
+        : `Each change is in the audit log of the vault, GET /api/v1/vaults/${vault.code}/audit-log, under the number of its audit record.`,
+    ],
     button: 'Open Strongroom',
-    link,
+    link: origin,
     closing:
-      'You get this mail because you administer the vault, or vote in it, or because it concerns you; it cannot be switched off. If you did not expect this, ask who made the change and read the audit record of the vault.',
+      'You receive this mail because you administer what was changed, vote on it, own it, or lost or gained a right. It cannot be switched off. If you did not expect a change, ask the person who made it.',
   })
 }
 
@@ -161,7 +170,7 @@ function toMessage({
   link: string
   closing: string
 }): Message {
-  const paragraphs: Html[] = lines.map((line) => html`<p>${line}</p>`)
+  const paragraphs: Html[] = lines.map((line) => html`<p style="white-space:pre-line">${line}</p>`)
   const body = html`<!doctype html>
 <html lang="en"><body style="font-family:sans-serif;line-height:1.5;color:#16202e;max-width:34rem">
 ${paragraphs}

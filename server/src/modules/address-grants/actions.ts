@@ -6,6 +6,9 @@ import type { Trx } from '../../db/client.ts'
 import { badRequest, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { insertAuditRecord } from '../audit/record.ts'
+import { announceVaultChange } from '../notifications/announce.ts'
+import { quote } from '../notifications/describe-change.ts'
+import { nameSubjects } from '../notifications/names.ts'
 import { listMembersAmong, lockExistingGroups } from '../policies/queries.ts'
 import { findGrant, type GrantRow, grantsOn, type Shared } from './queries.ts'
 import type { GrantCreation } from './schema.ts'
@@ -27,16 +30,21 @@ export async function grantAccess(
   await assertSubject(trx, member, body)
   const { subjectType, subjectId, canTransfer = false } = body
   const { table, column } = grantsOn[shared.type]
-  const { rows } = await sql<{ id: string; is_new: boolean }>`
+  const { rows } = await sql<{ id: string; is_new: boolean; could_transfer: boolean | null }>`
     insert into ${sql.table(table)}
       (vault_id, id, ${sql.ref(column)}, subject_type, subject_id, can_view, can_transfer, grantor_id, created_at)
     values (${member.vault.id}, ${newId(now)}, ${shared.id}, ${subjectType}, ${subjectId}, true, ${canTransfer},
       ${member.userId}, ${now})
     on conflict (vault_id, subject, ${sql.ref(column)}) do update set can_transfer = excluded.can_transfer
-    returning id, xmax = 0 as is_new`.execute(trx)
-  const { id, is_new: isNew } = rows[0]!
+    returning id, xmax = 0 as is_new, (
+      select o.can_transfer from ${sql.table(table)} o
+      where o.vault_id = ${sql.ref(`${table}.vault_id`)} and o.id = ${sql.ref(`${table}.id`)}) as could_transfer`.execute(
+    trx,
+  )
+  const { id, is_new: isNew, could_transfer } = rows[0]!
   const row = (await findGrant(trx, visibleScopeOf(member), shared, id))!
-  await record(trx, 'shared', shared, row, { member, now })
+  const before = could_transfer === null ? null : rightsOf({ can_transfer: could_transfer })
+  await record(trx, shared, { verb: 'shared', grant: row, before, after: rightsOf(row) }, { member, now })
   return { row, isNew }
 }
 
@@ -52,7 +60,7 @@ export async function revokeAccess(trx: Trx, shared: Shared, grantId: string, { 
     where vault_id = ${member.vault.id} and id = ${grantId} returning id`.execute(trx)
   // Somebody else was quicker, and has left the record of it.
   if (rows.length === 0) throw notFound('Grant')
-  await record(trx, 'unshared', shared, row, { member, now })
+  await record(trx, shared, { verb: 'unshared', grant: row, before: rightsOf(row), after: null }, { member, now })
 }
 
 async function assertSubject(
@@ -70,8 +78,24 @@ async function assertSubject(
   if (!members.has(subjectId)) throw badRequest('subjectId', 'is not a member of this vault')
 }
 
-async function record(trx: Trx, verb: string, shared: Shared, grant: GrantRow, { member, now }: By): Promise<void> {
-  await insertAuditRecord(trx, {
+const rightsOf = ({ can_transfer }: Pick<GrantRow, 'can_transfer'>) => (can_transfer ? 'view and transfer' : 'view')
+
+type GrantEvent = {
+  verb: 'shared' | 'unshared'
+  grant: GrantRow
+  /** Rights of the subject; null: none. */
+  before: string | null
+  after: string | null
+}
+
+/** What an administrator shares is announced, to the subject too: it widens what others see and move. */
+async function record(
+  trx: Trx,
+  shared: Shared,
+  { verb, grant, before, after }: GrantEvent,
+  { member, now }: By,
+): Promise<void> {
+  const event = {
     vaultId: member.vault.id,
     actorId: member.userId,
     action: `${shared.type}.${verb}`,
@@ -85,5 +109,26 @@ async function record(trx: Trx, verb: string, shared: Shared, grant: GrantRow, {
       canTransfer: grant.can_transfer,
     },
     now,
-  })
+  }
+  if (!member.isAdmin || before === after) {
+    await insertAuditRecord(trx, event)
+    return
+  }
+  const nameOf = await nameSubjects(trx, [grant.subject_id])
+  const what = shared.type === 'address' ? `address ${grant.shared_name}` : `folder ${quote(grant.shared_name)}`
+  await announceVaultChange(
+    trx,
+    {
+      ...event,
+      words: {
+        sentence: `The ${what} ${after === null ? 'is no longer' : 'was'} shared with ${quote(nameOf(grant.subject_id))}`,
+        before: { rights: before ?? 'none' },
+        after: { rights: after ?? 'none' },
+      },
+    },
+    {
+      userIds: [grant.shared_owner_id, ...(grant.subject_type === 'user' ? [grant.subject_id] : [])],
+      groupIds: grant.subject_type === 'group' ? [grant.subject_id] : [],
+    },
+  )
 }

@@ -17,6 +17,10 @@ export type GrantRow = {
   id: string
   /** The address or the folder. */
   shared_id: string
+  /** The address itself, or the name of the folder. */
+  shared_name: string
+  /** Who owns the address or manages the folder. */
+  shared_owner_id: string
   subject_type: 'user' | 'group'
   subject_id: string
   can_view: boolean
@@ -63,7 +67,8 @@ function selectGrants(scope: AddressScope, { type, id }: Shared) {
   const { table, column } = grantsOn[type]
   const isVisible = type === 'address' ? isAddressInScope(scope, 's') : isFolderVisible(scope, 's')
   return sql`
-    select g.vault_id, g.id, s.id as shared_id, g.subject_type, g.subject_id, g.can_view, g.can_transfer, g.grantor_id,
+    select g.vault_id, g.id, s.id as shared_id, ${sql.ref(type === 'address' ? 's.address' : 's.name')} as shared_name,
+      ${sql.ref(type === 'address' ? 's.owner_id' : 's.created_by_id')} as shared_owner_id, g.subject_type, g.subject_id, g.can_view, g.can_transfer, g.grantor_id,
       g.created_at, u.name as user_name, u.username, u.image, u.color, u.emoji, p.code as group_code, p.name as group_name
     from ${sql.table(table)} g
     join ${sql.table(type === 'address' ? 'addresses' : 'address_groups')} s

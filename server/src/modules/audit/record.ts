@@ -33,14 +33,17 @@ export async function insertAuditRecord(trx: Trx, event: AuditEvent): Promise<st
 /**
  * Writes a matter of the platform that touches vaults onto the record of the platform and of each of them, in one
  * statement. The administrators of a vault read its own record only, so `details` must say nothing of another vault.
+ * Returns the id of the record of the platform.
  */
 export async function insertAuditRecords(
   trx: Trx,
   event: Omit<AuditEvent, 'vaultId'>,
   vaultIds: string[],
-): Promise<void> {
-  const rows = [null, ...vaultIds].map((vaultId) => toAuditRow({ ...event, vaultId }))
-  await insertRows(trx, { audit_records: rows })
+): Promise<string> {
+  const ofPlatform = toAuditRow({ ...event, vaultId: null })
+  const ofVaults = vaultIds.map((vaultId) => toAuditRow({ ...event, vaultId }))
+  await insertRows(trx, { audit_records: [ofPlatform, ...ofVaults] })
+  return ofPlatform.id
 }
 
 /**

@@ -6,8 +6,10 @@ import { badRequest, conflict, forbidden, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { newSecret, sha256 } from '../../lib/secrets.ts'
 import { insertAuditRecord } from '../audit/record.ts'
+import { announceVaultChange } from '../notifications/announce.ts'
+import { quote } from '../notifications/describe-change.ts'
+import { nameSubjects } from '../notifications/names.ts'
 import { insertMemberships } from '../policies/memberships.ts'
-import { recordRuleChange } from '../policies/rule-change.ts'
 import { findInvitation, type InvitationRow, listInvitableGroups } from './queries.ts'
 import type { CreateInvitation } from './schema.ts'
 
@@ -59,15 +61,19 @@ export async function createInvitation(
       })),
     )
     .execute()
-  await recordRuleChange(trx, {
+  const { groupIds } = input
+  const nameOf = await nameSubjects(trx, groupIds)
+  const change = {
     vaultId,
     actorId: caller.userId,
     action: 'invitation.created',
     targetType: 'invitation',
     targetId: id,
-    details: { email, groupIds: input.groupIds },
+    details: { email, groupIds },
+    words: { sentence: `${quote(email)} was invited`, after: { groups: groupIds.map(nameOf) } },
     now,
-  })
+  }
+  await announceVaultChange(trx, change, { groupIds })
   await deps.jobs.enqueue(trx, 'send-mail', { kind: 'invitation', vaultId, invitationId: id })
   return { row: (await findInvitation(trx, caller.userId, id))!, token }
 }

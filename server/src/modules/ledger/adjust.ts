@@ -3,8 +3,8 @@ import type { Trx } from '../../db/client.ts'
 import { sqlStateOf, violates } from '../../db/transaction.ts'
 import { badRequest, conflict, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
-import { parseDecimal } from '../../lib/money.ts'
-import { insertAuditRecord } from '../audit/record.ts'
+import { formatDecimal, parseDecimal } from '../../lib/money.ts'
+import { announceVaultChange } from '../notifications/announce.ts'
 import { postEntries } from './post-entries.ts'
 import { adjustmentPosting } from './postings.ts'
 
@@ -27,8 +27,15 @@ type AdjustmentOrder = {
  */
 export async function adjustBalance(trx: Trx, order: AdjustmentOrder) {
   const { vaultId, addressId, tokenId, actorId, reason, now } = order
-  const { rows } = await sql<{ decimals: number | null }>`
-    select t.decimals from addresses a left join tokens t on t.network_id = a.network_id and t.id = ${tokenId}
+  const { rows } = await sql<{
+    address: string
+    label: string | null
+    owner_id: string
+    code: string | null
+    decimals: number | null
+  }>`
+    select a.address, a.label, a.owner_id, t.code, t.decimals
+    from addresses a left join tokens t on t.network_id = a.network_id and t.id = ${tokenId}
     where a.vault_id = ${vaultId} and a.id = ${addressId}`.execute(trx)
   const found = rows[0]
   if (found === undefined) throw notFound('Address')
@@ -61,15 +68,20 @@ export async function adjustBalance(trx: Trx, order: AdjustmentOrder) {
     if (sqlStateOf(error) === numericOverflow) throw conflict('The balance would be larger than any amount there is')
     throw error
   }
-  await insertAuditRecord(trx, {
+  const change = {
     vaultId,
     actorId,
     action: 'ledger.adjusted',
     targetType: 'address',
     targetId: addressId,
     details: { adjustmentId: id, tokenId, amount: amount.toString(), reason },
+    words: {
+      sentence: `The balance of the address ${found.address} was adjusted`,
+      after: { label: found.label, amount: `${formatDecimal(amount, found.decimals)} ${found.code}`, reason },
+    },
     now,
-  })
+  }
+  await announceVaultChange(trx, change, { userIds: [found.owner_id] })
   return {
     id,
     vaultId,

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../db/client.ts'
 
 export type NotificationKey = {
+  /** `platform` for a change that belongs to no vault. */
   vault_id: string
   subject_id: string
   user_id: string
@@ -31,17 +32,17 @@ export type DueNotification = NotificationKey & {
 }
 
 /**
- * Takes notifications that are due. Each is taken by one node only, and its next attempt is cleared by that: should
- * the node die before it knows what became of the mail, the mail is not sent again.
+ * Takes a notification that is due, for as long as a lease: should the node die before it knows what became of the mail,
+ * another one takes it when the lease has run out. The last attempt is for good.
  */
-export async function claimNotifications(db: Db, limit: number, now: Date): Promise<DueNotification[]> {
+export async function claimNotification(db: Db, now: Date): Promise<DueNotification | undefined> {
   const { rows } = await sql<DueNotification>`
     with due as (
       select vault_id, subject_id, user_id, kind from notifications
       where next_attempt_at <= ${now} and kind <> 'rules_changed'
-      order by next_attempt_at limit ${limit} for update skip locked
+      order by next_attempt_at limit 1 for update skip locked
     ), claimed as (
-      update notifications n set next_attempt_at = null, attempts = n.attempts + 1 
+      update notifications n set attempts = n.attempts + 1, next_attempt_at = ${endOfLease(now)}
       from due where (n.vault_id, n.subject_id, n.user_id, n.kind) = (due.vault_id, due.subject_id, due.user_id, due.kind)
       returning n.*
     )
@@ -56,71 +57,77 @@ export async function claimNotifications(db: Db, limit: number, now: Date): Prom
     left join tokens k on k.id = o.token_id
     left join approval_requests r on c.subject_type = 'approval_request' and r.vault_id = c.vault_id and r.id = c.subject_id
     left join users i on i.id = coalesce(o.initiator_id, r.initiator_id)`.execute(db)
-  return rows
+  return rows[0]
 }
 
-export type DueRuleChange = NotificationKey & {
+export type DueAnnouncement = NotificationKey & {
   created_at: Date
   attempts: number
   email: string
-  vault_name: string
-  actor: string
-  /** As in the audit record: `policy.updated`, `membership.added`. */
-  action: string
-  /** The name of what changed, or its code where the name is gone. */
-  target: string | null
-  /** Whose membership it was. */
-  person: string | null
-  /** Into which groups somebody was invited, or a service put. */
-  groups: string[] | null
-  before: Record<string, unknown> | null
-  after: Record<string, unknown> | null
+  /** Names the mail that it is sent in, each time it is sent. */
+  mail_id: string
+  /** null in both: a change that belongs to no vault. */
+  vault_code: string | null
+  vault_name: string | null
+  /** null: announced by a version that did not put changes into words. */
+  content: string | null
 }
 
 /**
- * Takes what one person is to be told of one vault's rules, all in one mail, oldest first; as `claimNotifications`,
- * each is taken once.
+ * Takes what one person is to be told of one vault, or of the platform, all in one mail, oldest first; for as long as a
+ * lease, as `claimNotification`. What was in one mail once stays in one mail, without any that came later: a mail server
+ * may drop a repeated mail, and nothing new may be lost with it.
  */
-export async function claimRuleChanges(db: Db, limit: number, now: Date): Promise<DueRuleChange[]> {
-  const { rows } = await sql<DueRuleChange>`
+export async function claimAnnouncements(db: Db, limit: number, now: Date): Promise<DueAnnouncement[]> {
+  const { rows } = await sql<DueAnnouncement>`
     with reader as (
-      select user_id, vault_id from notifications where next_attempt_at <= ${now} and kind = 'rules_changed'
+      select user_id, vault_id, mail_id from notifications where next_attempt_at <= ${now} and kind = 'rules_changed'
       order by next_attempt_at limit 1
     ), due as (
-      select n.vault_id, n.subject_id, n.user_id, n.kind from reader join notifications n using (user_id, vault_id)
-      where n.next_attempt_at is not null and n.kind = 'rules_changed'
+      select n.vault_id, n.subject_id, n.user_id, n.kind from reader r join notifications n using (user_id, vault_id)
+      where n.next_attempt_at is not null and n.kind = 'rules_changed' and (
+        (n.mail_id is null and r.mail_id is null) or (n.mail_id = r.mail_id and n.next_attempt_at <= ${now}))
       order by n.subject_id limit ${limit} for update of n skip locked
     ), claimed as (
-      update notifications n set next_attempt_at = null, attempts = n.attempts + 1
+      update notifications n set attempts = n.attempts + 1, next_attempt_at = ${endOfLease(now)},
+        mail_id = coalesce(n.mail_id, (select min(d.subject_id) from due d))
       from due where (n.vault_id, n.subject_id, n.user_id, n.kind) = (due.vault_id, due.subject_id, due.user_id, due.kind)
       returning n.*
     )
-    select c.vault_id, c.subject_id, c.user_id, c.kind, c.created_at, c.attempts, u.email, v.name as vault_name,
-      ${whoIs('i')} as actor, a.action, d.details -> 'before' as before, d.details -> 'after' as after,
-      coalesce(p.name, g.name, d.details -> 'before' ->> 'name', d.details ->> 'email', d.details ->> 'name') as target,
-      (select ${whoIs('m')} from users m
-       where a.target_type = 'policy_group' and m.id = d.details ->> 'userId') as person,
-      (select array_agg(e.name order by e.name) from policy_groups e
-       where e.vault_id = c.vault_id and d.details -> 'groupIds' ? e.id) as groups
+    select c.vault_id, c.subject_id, c.user_id, c.kind, c.created_at, c.attempts, c.mail_id, u.email,
+      v.code as vault_code, v.name as vault_name, a.content
     from claimed c
     join users u on u.id = c.user_id
-    join vaults v on v.id = c.vault_id
-    join audit_records a on a.chain = c.vault_id and a.id = c.subject_id
-    cross join lateral (select a.content::jsonb -> 'details' as details) as d
-    join users i on i.id = a.actor_id
-    left join policies p on a.target_type = 'policy' and p.vault_id = c.vault_id and p.id = a.target_id
-    left join policy_groups g on a.target_type = 'policy_group' and g.vault_id = c.vault_id and g.id = a.target_id
+    left join vaults v on v.id = c.vault_id
+    left join announcements a on a.chain = c.vault_id and a.audit_record_id = c.subject_id
     order by c.subject_id`.execute(db)
   return rows
 }
 
-export async function markSent(db: Db, key: NotificationKey, now: Date): Promise<void> {
-  await sql`update notifications set sent_at = ${now} where ${isKey(key)}`.execute(db)
+const attemptsMax = 10
+/** Longer than any attempt to send a mail takes. */
+const leaseMilliseconds = 300_000
+
+/** SQL for a row `n` of `notifications` that is being claimed. */
+function endOfLease(now: Date) {
+  const end = new Date(now.getTime() + leaseMilliseconds)
+  return sql`case when n.attempts + 1 < ${attemptsMax} then ${end}::timestamptz end`
 }
 
-/** After a refusal by the mail server: it certainly was not sent, so it may be tried again. */
-export async function retryNotification(db: Db, key: NotificationKey, at: Date): Promise<void> {
-  await sql`update notifications set next_attempt_at = ${at} where ${isKey(key)} and sent_at is null`.execute(db)
+/** Ends a claim: the mail was sent, or null: there is no need to send it any more. */
+export async function settleNotification(db: Db, key: NotificationKey, sentAt: Date | null): Promise<void> {
+  await sql`update notifications set sent_at = ${sentAt}, next_attempt_at = null where ${isKey(key)}`.execute(db)
+}
+
+/** Ends a claim after a failure, unless it was the last attempt or somebody else has claimed it meanwhile. */
+export async function retryNotification(
+  db: Db,
+  { attempts, ...key }: NotificationKey & { attempts: number },
+  at: Date,
+): Promise<void> {
+  await sql`
+    update notifications set next_attempt_at = ${at}
+    where ${isKey(key)} and attempts = ${attempts} and attempts < ${attemptsMax} and sent_at is null`.execute(db)
 }
 
 const isKey = ({ vault_id, subject_id, user_id, kind }: NotificationKey) =>

@@ -40,31 +40,3 @@ export async function notifyInitiator(
     from users u where u.id = ${initiatorId} and u.email is not null and u.disabled_at is null and u.notify_decisions
     on conflict do nothing`.execute(trx)
 }
-
-export type Audience = { userIds?: string[]; groupIds?: string[] }
-
-/** Changes that follow each other at this pace are told in one mail. */
-const gatheringMilliseconds = 60_000
-
-/**
- * Tells the administrators of a vault, whoever acted included, and an audience beside them of a change to its rules.
- * These mails cannot be switched off: what they are against is somebody who acts in another's name.
- */
-export async function notifyOfRuleChange(
-  trx: Trx,
-  { vaultId, auditRecordId, now }: { vaultId: string; auditRecordId: string; now: Date },
-  { userIds = [], groupIds = [] }: Audience,
-): Promise<void> {
-  await sql`
-    insert into notifications (vault_id, subject_id, subject_type, user_id, kind, created_at, next_attempt_at)
-    select ${vaultId}, ${auditRecordId}, 'audit_record', u.id, 'rules_changed', ${now},
-      ${new Date(now.getTime() + gatheringMilliseconds)}
-    from (
-      select m.user_id from policy_groups g
-      join policy_group_memberships m on m.vault_id = g.vault_id and m.group_id = g.id
-      where g.vault_id = ${vaultId} and ((g.is_system and g.code = 'administrators') or g.id = any(${groupIds}))
-      union
-      select unnest(${userIds}::text[])
-    ) as audience
-    join users u on u.id = audience.user_id and u.email is not null and u.disabled_at is null`.execute(trx)
-}

@@ -3,11 +3,11 @@ import type { Static } from 'typebox'
 import type { Member } from '../../access/caller.ts'
 import type { Trx } from '../../db/client.ts'
 import { violates } from '../../db/transaction.ts'
+import { changedFields } from '../../lib/changed-fields.ts'
 import { AppError, badRequest, conflict, type FieldFault, faulty, forbidden, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { fieldsPerCategoryMax } from '../../lib/limits.ts'
 import { insertAuditRecord } from '../audit/record.ts'
-import { changedFields } from '../policies/changes.ts'
 import {
   changedDraft,
   draftOf,

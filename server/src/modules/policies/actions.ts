@@ -1,9 +1,12 @@
 import type { Trx } from '../../db/client.ts'
 import { violates } from '../../db/transaction.ts'
+import { changedFields } from '../../lib/changed-fields.ts'
 import { conflict, type FieldFault, faulty } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
+import { announceVaultChange } from '../notifications/announce.ts'
+import { quote } from '../notifications/describe-change.ts'
+import { nameSubjects } from '../notifications/names.ts'
 import { findNetworksOfVaults } from '../registry/queries.ts'
-import { changedFields } from './changes.ts'
 import type { Rule } from './decision.ts'
 import {
   type ApproverDraft,
@@ -25,7 +28,6 @@ import {
   lockForAdministrator,
   type PolicyRow,
 } from './queries.ts'
-import { recordRuleChange } from './rule-change.ts'
 import { addressKeyOf } from './selectors/address-keys.ts'
 import { assertWritable } from './standing.ts'
 
@@ -57,8 +59,9 @@ export async function createPolicy(
   await record(trx, {
     vaultId,
     actorId,
-    action: 'policy.created',
+    verb: 'created',
     policyId: id,
+    name: draft.name,
     details: { groupId, after: draft },
     voters: votersOf(draft, groupId),
     now,
@@ -98,8 +101,9 @@ export async function updatePolicy(
   await record(trx, {
     vaultId,
     actorId,
-    action: 'policy.updated',
+    verb: 'updated',
     policyId: id,
+    name: policy.name,
     details: changes,
     voters: [...votersOf(before, policy.groupId), ...votersOf(after, policy.groupId)],
     now,
@@ -117,8 +121,9 @@ export async function deletePolicy(trx: Trx, order: { id: string; actorId: strin
   await record(trx, {
     vaultId,
     actorId,
-    action: 'policy.deleted',
+    verb: 'deleted',
     policyId: id,
+    name: policy.name,
     details: { groupId, before },
     voters: votersOf(before, groupId),
     now,
@@ -268,21 +273,45 @@ async function onTakenCode<Result>(work: Promise<Result>): Promise<Result> {
   }
 }
 
+type Fields = Partial<PolicyDraft>
+
 type PolicyEvent = {
   vaultId: string
   actorId: string
-  action: string
+  verb: 'created' | 'updated' | 'deleted'
   policyId: string
-  details: Record<string, unknown>
+  /** The name that it had before the change. */
+  name: string
+  details: { groupId?: string; before?: Fields; after?: Fields }
   /** Who votes under the policy, or did until now. */
   voters: Voters
   now: Date
 }
 
-async function record(trx: Trx, { policyId, voters, ...event }: PolicyEvent): Promise<void> {
-  const userIds = voters.flatMap(({ userId }) => userId ?? [])
-  const groupIds = voters.flatMap(({ groupId }) => groupId ?? [])
-  await recordRuleChange(trx, { ...event, targetType: 'policy', targetId: policyId }, { userIds, groupIds })
+async function record(trx: Trx, { policyId, verb, name, voters, ...event }: PolicyEvent): Promise<void> {
+  const { before, after } = event.details
+  const idsOfApprovers = (fields?: Fields) => fields?.approvers?.map(({ userId, groupId }) => userId ?? groupId!) ?? []
+  const nameOf = await nameSubjects(trx, [...idsOfApprovers(before), ...idsOfApprovers(after)])
+  const inWords = (fields?: Fields) =>
+    fields?.approvers === undefined ? fields : { ...fields, approvers: idsOfApprovers(fields).map(nameOf) }
+  await announceVaultChange(
+    trx,
+    {
+      ...event,
+      action: `policy.${verb}`,
+      targetType: 'policy',
+      targetId: policyId,
+      words: {
+        sentence: `The policy ${quote(name)} was ${verb}`,
+        before: inWords(before),
+        after: inWords(after),
+      },
+    },
+    {
+      userIds: voters.flatMap(({ userId }) => userId ?? []),
+      groupIds: voters.flatMap(({ groupId }) => groupId ?? []),
+    },
+  )
 }
 
 type Voters = Pick<ApproverDraft, 'userId' | 'groupId'>[]

@@ -1,9 +1,12 @@
 import type { Static } from 'typebox'
 import type { Trx } from '../../db/client.ts'
 import { violates } from '../../db/transaction.ts'
+import { changedFields } from '../../lib/changed-fields.ts'
 import { conflict, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
-import { changedFields } from './changes.ts'
+import { announceVaultChange, type VaultChange } from '../notifications/announce.ts'
+import { quote } from '../notifications/describe-change.ts'
+import { nameSubjects } from '../notifications/names.ts'
 import {
   findGroup,
   type GroupRow,
@@ -12,7 +15,6 @@ import {
   lockForAdministrator,
   type MembershipRow,
 } from './queries.ts'
-import { recordRuleChange } from './rule-change.ts'
 import type { CreatePolicyGroup, UpdatePolicyGroup } from './schema.ts'
 import { assertWritable } from './standing.ts'
 import { administratorsCode, everyoneCode } from './system-groups.ts'
@@ -44,7 +46,15 @@ export async function createPolicyGroup(
       })
       .execute(),
   )
-  await record(trx, { vaultId, actorId, action: 'policy_group.created', groupId: id, details: { after: group }, now })
+  await record(trx, {
+    vaultId,
+    actorId,
+    action: 'policy_group.created',
+    groupId: id,
+    details: { after: group },
+    words: { sentence: `The group ${quote(group.name)} was created`, after: { code: group.code } },
+    now,
+  })
   return {
     ...group,
     vaultId,
@@ -89,7 +99,15 @@ export async function updatePolicyGroup(
       .execute(),
   )
   const { vaultId } = group
-  await record(trx, { vaultId, actorId, action: 'policy_group.updated', groupId: id, details: changes, now })
+  await record(trx, {
+    vaultId,
+    actorId,
+    action: 'policy_group.updated',
+    groupId: id,
+    details: changes,
+    words: { sentence: `The group ${quote(group.name)} was updated`, ...changes },
+    now,
+  })
   return updated
 }
 
@@ -105,8 +123,20 @@ export async function deletePolicyGroup(trx: Trx, order: { id: string; actorId: 
   await trx.deleteFrom('policy_groups').where('vault_id', '=', group.vaultId).where('id', '=', id).execute()
   const { vaultId, code, name, memberships } = group
   const userIds = memberships.map(({ userId }) => userId)
-  const details = { before: { code, name, userIds } }
-  await record(trx, { vaultId, actorId, action: 'policy_group.deleted', groupId: id, details, userIds, now })
+  const nameOf = await nameSubjects(trx, userIds)
+  await record(trx, {
+    vaultId,
+    actorId,
+    action: 'policy_group.deleted',
+    groupId: id,
+    details: { before: { code, name, userIds } },
+    words: {
+      sentence: `The group ${quote(name)} was deleted`,
+      before: { code, members: userIds.map(nameOf) },
+    },
+    userIds,
+    now,
+  })
 }
 
 /** @throws 409 for `everyone`, which stores no members, and for someone who is in the group already */
@@ -126,8 +156,7 @@ export async function addMember(
     .returning('id')
     .executeTakeFirst()
   if (inserted === undefined) throw conflict('This user is in the group already')
-  const details = { groupCode: group.code, userId }
-  await record(trx, { vaultId, actorId, action: 'membership.added', groupId, details, userIds: [userId], now })
+  await recordMembership(trx, 'added', group, { actorId, userId, now })
   return membership
 }
 
@@ -153,8 +182,7 @@ export async function removeMember(
     .where('group_id', '=', groupId)
     .where('user_id', '=', userId)
     .execute()
-  const details = { groupCode: group.code, userId }
-  await record(trx, { vaultId, actorId, action: 'membership.removed', groupId, details, userIds: [userId], now })
+  await recordMembership(trx, 'removed', group, { actorId, userId, now })
 }
 
 async function getGroupToWrite(trx: Trx, id: string, actorId: string): Promise<GroupRow> {
@@ -179,17 +207,34 @@ async function onTakenCode<Result>(work: Promise<Result>): Promise<Result> {
   }
 }
 
-type GroupEvent = {
-  vaultId: string
-  actorId: string
-  action: string
-  groupId: string
-  details: Record<string, unknown>
-  /** Who is in the group from now on, or was until now. */
-  userIds?: string[]
-  now: Date
+async function recordMembership(
+  trx: Trx,
+  verb: 'added' | 'removed',
+  group: GroupRow,
+  { actorId, userId, now }: { actorId: string; userId: string; now: Date },
+): Promise<void> {
+  const nameOf = await nameSubjects(trx, [userId])
+  const preposition = verb === 'added' ? 'to' : 'from'
+  await record(trx, {
+    vaultId: group.vaultId,
+    actorId,
+    action: `membership.${verb}`,
+    groupId: group.id,
+    details: { groupCode: group.code, userId },
+    words: { sentence: `${quote(nameOf(userId))} was ${verb} ${preposition} the group ${quote(group.name)}` },
+    userIds: [userId],
+    now,
+  })
 }
 
-async function record(trx: Trx, { groupId, userIds, ...event }: GroupEvent): Promise<void> {
-  await recordRuleChange(trx, { ...event, targetType: 'policy_group', targetId: groupId }, { userIds })
+type GroupEvent = Omit<VaultChange, 'targetType' | 'targetId'> & {
+  groupId: string
+  /** Who was in the group until now, where that is not who is in it from now on. */
+  userIds?: string[]
+}
+
+/** Everybody who votes as a member of the group is told who else does. */
+async function record(trx: Trx, { groupId, userIds = [], ...event }: GroupEvent): Promise<void> {
+  const audience = { userIds, groupIds: [groupId] }
+  await announceVaultChange(trx, { ...event, targetType: 'policy_group', targetId: groupId }, audience)
 }

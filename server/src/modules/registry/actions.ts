@@ -1,10 +1,13 @@
 import type { Static } from 'typebox'
 import type { Trx } from '../../db/client.ts'
 import { violates } from '../../db/transaction.ts'
+import { changedFields } from '../../lib/changed-fields.ts'
 import { badRequest, conflict, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { parseContract } from '../../lib/onchain-address.ts'
 import { insertAuditRecord, insertAuditRecords } from '../audit/record.ts'
+import { announceTokenChange } from '../notifications/announce.ts'
+import { quote } from '../notifications/describe-change.ts'
 import { networkTypeOf } from './coin-types.ts'
 import {
   findNetworkByCoinType,
@@ -12,6 +15,7 @@ import {
   findNetworkBySlug,
   findToken,
   listVaultIdsUsingToken,
+  lockToken,
   type NetworkRow,
   type TokenRow,
 } from './queries.ts'
@@ -60,21 +64,11 @@ export async function createToken(
       }
       throw error
     })
-  await insertAuditRecord(trx, {
-    vaultId: null,
-    actorId,
-    action: 'token.created',
-    targetType: 'token',
-    targetId: id,
-    details: {
-      network: network.slug,
-      code: body.code,
-      contractAddress: contract?.address ?? null,
-      decimals: body.decimals,
-      enabled: body.enabled ?? true,
-    },
-    now,
-  })
+  const { code, decimals, enabled = true } = body
+  const details = { network: network.slug, code, contractAddress: contract?.address ?? null, decimals, enabled }
+  const words = { sentence: `The token ${quote(body.name)} was registered`, after: details }
+  const event = { actorId, action: 'token.created', targetType: 'token', targetId: id, details, now }
+  await announceTokenChange(trx, { ...event, words }, [])
   return (await findToken(trx, id))!
 }
 
@@ -85,21 +79,31 @@ export async function updateToken(
   body: Static<typeof TokenUpdate>,
   { actorId, now }: By,
 ): Promise<TokenRow> {
-  const { numUpdatedRows } = await trx
+  const token = await lockToken(trx, id)
+  if (token === null) throw notFound('Token')
+  const { symbol, name, logo_uri: logoUri, enabled } = token
+  const before = { symbol, name, logoUri, enabled }
+  const after = { ...before, ...body }
+  await trx
     .updateTable('tokens')
-    .set({
-      ...(body.symbol === undefined ? {} : { symbol: body.symbol }),
-      ...(body.name === undefined ? {} : { name: body.name }),
-      ...(body.logoUri === undefined ? {} : { logo_uri: body.logoUri }),
-      ...(body.enabled === undefined ? {} : { enabled: body.enabled }),
-      updated_at: now,
-    })
+    .set({ symbol: after.symbol, name: after.name, logo_uri: after.logoUri, enabled: after.enabled, updated_at: now })
     .where('id', '=', id)
-    .executeTakeFirstOrThrow()
-  if (numUpdatedRows === 0n) throw notFound('Token')
-  const event = { actorId, action: 'token.updated', targetType: 'token', targetId: id, now }
+    .execute()
+  const event = {
+    actorId,
+    action: 'token.updated',
+    targetType: 'token',
+    targetId: id,
+    details: { changes: { ...body } },
+    now,
+  }
   const vaultIds = await listVaultIdsUsingToken(trx, id)
-  await insertAuditRecords(trx, { ...event, details: { changes: { ...body } } }, vaultIds)
+  const changes = changedFields(before, after)
+  if (changes === null) await insertAuditRecords(trx, event, vaultIds)
+  else {
+    const sentence = `The token ${quote(token.code)} on ${token.network_slug} was updated`
+    await announceTokenChange(trx, { ...event, words: { sentence, ...changes } }, vaultIds)
+  }
   return (await findToken(trx, id))!
 }
 

@@ -110,6 +110,12 @@ export async function findToken(db: Db | Trx, id: string): Promise<TokenRow | nu
   return (row as TokenRow | undefined) ?? null
 }
 
+/** As `findToken`, and nobody else changes the token until the transaction ends. */
+export async function lockToken(trx: Trx, id: string): Promise<TokenRow | null> {
+  const row = await selectTokens(trx).where('tokens.id', '=', id).forNoKeyUpdate('tokens').executeTakeFirst()
+  return (row as TokenRow | undefined) ?? null
+}
+
 /** All tokens of the networks, ordered by code. */
 export async function findTokensOfNetworks(db: Db | Trx, networkIds: string[]): Promise<TokenRow[]> {
   if (networkIds.length === 0) return []

@@ -4,12 +4,12 @@ import type { Trx } from '../../db/client.ts'
 import { badRequest, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { newSecret, sha256 } from '../../lib/secrets.ts'
-import { insertAuditRecord } from '../audit/record.ts'
+import { announceVaultChange } from '../notifications/announce.ts'
+import { quote } from '../notifications/describe-change.ts'
 import { insertMemberships } from '../policies/memberships.ts'
-import { recordRuleChange } from '../policies/rule-change.ts'
 import { everyoneCode } from '../policies/system-groups.ts'
 import { disableUser, insertServiceUser } from '../users/actions.ts'
-import { listGroupsOfVault, type ServiceTokenRow, serviceTokenColumns } from './queries.ts'
+import { listGroupsOfMember, listGroupsOfVault, type ServiceTokenRow, serviceTokenColumns } from './queries.ts'
 import type { CreateServiceToken } from './schema.ts'
 
 /**
@@ -47,13 +47,12 @@ export async function createServiceToken(
     })
     .returning(serviceTokenColumns)
     .executeTakeFirstOrThrow()
-  await recordRuleChange(trx, {
-    vaultId,
-    actorId: member.userId,
-    action: 'service_token.created',
-    targetType: 'service_token',
-    targetId: row.id,
+  await record(trx, member, {
+    verb: 'created',
+    id: row.id,
+    name,
     details: { name, userId, groupIds, expiresAt: row.expires_at?.toISOString() ?? null },
+    groups,
     now,
   })
   return { row, token }
@@ -84,13 +83,39 @@ export async function revokeServiceToken(trx: Trx, member: Member, id: string, n
     return
   }
   await disableUser(trx, revoked.user_id, now)
-  await insertAuditRecord(trx, {
-    vaultId,
-    actorId: member.userId,
-    action: 'service_token.revoked',
-    targetType: 'service_token',
-    targetId: id,
+  await record(trx, member, {
+    verb: 'revoked',
+    id,
+    name: revoked.name,
     details: { name: revoked.name, userId: revoked.user_id },
+    groups: await listGroupsOfMember(trx, vaultId, revoked.user_id),
     now,
   })
+}
+
+type ServiceTokenEvent = {
+  verb: 'created' | 'revoked'
+  id: string
+  name: string
+  details: Record<string, unknown>
+  /** Where the service votes, or did until now. */
+  groups: { id: string; name: string }[]
+  now: Date
+}
+
+async function record(trx: Trx, member: Member, { verb, id, name, details, groups, now }: ServiceTokenEvent) {
+  const change = {
+    vaultId: member.vault.id,
+    actorId: member.userId,
+    action: `service_token.${verb}`,
+    targetType: 'service_token',
+    targetId: id,
+    details,
+    words: {
+      sentence: `The service token ${quote(name)} was ${verb}`,
+      after: { groups: groups.map((group) => group.name), expiresAt: details.expiresAt },
+    },
+    now,
+  }
+  await announceVaultChange(trx, change, { groupIds: groups.map((group) => group.id) })
 }

@@ -29,8 +29,22 @@ export function listServiceTokens(db: Db | Trx, vaultId: string, after: Position
 export function listGroupsOfVault(db: Db | Trx, vaultId: string, groupIds: string[]) {
   return db
     .selectFrom('policy_groups')
-    .select(['id', 'code', 'is_system'])
+    .select(['id', 'code', 'name', 'is_system'])
     .where('vault_id', '=', vaultId)
     .where('id', 'in', groupIds)
+    .execute()
+}
+
+/** The groups of the vault that a user is in; `everyone`, which stores no members, is not among them. */
+export function listGroupsOfMember(db: Db | Trx, vaultId: string, userId: string) {
+  return db
+    .selectFrom('policy_groups')
+    .innerJoin('policy_group_memberships as m', (join) =>
+      join.onRef('m.vault_id', '=', 'policy_groups.vault_id').onRef('m.group_id', '=', 'policy_groups.id'),
+    )
+    .select(['policy_groups.id', 'policy_groups.name'])
+    .where('policy_groups.vault_id', '=', vaultId)
+    .where('m.user_id', '=', userId)
+    .orderBy('policy_groups.name')
     .execute()
 }

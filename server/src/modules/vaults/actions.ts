@@ -7,6 +7,8 @@ import { newId } from '../../lib/ids.ts'
 import { variantsPerRouteMax } from '../../lib/limits.ts'
 import type { Sealer } from '../../lib/secrets.ts'
 import { insertAuditRecord } from '../audit/record.ts'
+import { announceVaultChange } from '../notifications/announce.ts'
+import { type ChangeInWords, quote } from '../notifications/describe-change.ts'
 import { insertSystemGroups } from '../policies/system-groups.ts'
 import { registerNetwork } from '../registry/actions.ts'
 import {
@@ -18,7 +20,15 @@ import {
   type TokenRow,
 } from '../registry/queries.ts'
 import { faultOfWalletUrl } from '../wallet-service/base-url.ts'
-import { findRoute, findVariant, findVault, lockVaultRow, type VariantRow, type VaultWithStructure } from './queries.ts'
+import {
+  findRoute,
+  findVariant,
+  findVault,
+  lockVaultRow,
+  type VariantRow,
+  type VaultRow,
+  type VaultWithStructure,
+} from './queries.ts'
 import type { VariantCreation, VariantUpdate, VaultCreation, VaultUpdate } from './schema.ts'
 import { type Plan, type PlannedVariant, planStructure, planVariant, type RouteInput } from './structure.ts'
 
@@ -97,7 +107,7 @@ export async function updateVault(
     })
     .where('id', '=', vaultId)
     .execute()
-  await insertAuditRecord(trx, {
+  const event = {
     vaultId,
     actorId: caller.userId,
     action: 'vault.updated',
@@ -105,8 +115,35 @@ export async function updateVault(
     targetId: vaultId,
     details: { changes: shown, isWalletServiceSecretChanged: walletServiceSecret !== undefined },
     now,
-  })
+  }
+  const walletService = walletServiceChange(vault, body)
+  if (walletService === null) await insertAuditRecord(trx, event)
+  else {
+    const sentence = `The wallet service of the vault ${quote(vault.name)} was changed`
+    await announceVaultChange(trx, { ...event, words: { sentence, ...walletService } })
+  }
   return (await findVault(trx, vaultId))!
+}
+
+/**
+ * What is announced of a new wallet service; null: it stays as it is. Of its URL only the origin is shown, because paths
+ * and queries may hold secrets.
+ */
+function walletServiceChange(
+  vault: VaultRow,
+  { walletServiceUrl = vault.wallet_service_url, walletServiceSecret }: Static<typeof VaultUpdate>,
+): Pick<ChangeInWords, 'before' | 'after'> | null {
+  if (walletServiceUrl === vault.wallet_service_url && walletServiceSecret === undefined) return null
+  const [from, to] = [new URL(vault.wallet_service_url), new URL(walletServiceUrl)]
+  return {
+    before: { 'origin of walletServiceUrl': from.origin },
+    after: {
+      'origin of walletServiceUrl': to.origin,
+      'path of walletServiceUrl': from.href === to.href || from.origin !== to.origin ? null : 'changed',
+      walletServiceSecret:
+        walletServiceSecret === undefined ? null : walletServiceSecret === null ? 'removed' : 'replaced',
+    },
+  }
 }
 
 /**

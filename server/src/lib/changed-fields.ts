@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../lib/canonical-json.ts'
+import { canonicalJson } from './canonical-json.ts'
 
 type Fields = Record<string, unknown>
 
