@@ -23,6 +23,7 @@ describe('settings', () => {
       webhookSecrets: [],
       approvalTtlHours: 72,
       sessionTtlDays: 7,
+      rateJumpFactorHundredths: 200,
       rateLimitPerMinute: 0,
       trustProxy: false,
       logLevel: 'info',
@@ -66,6 +67,8 @@ describe('settings', () => {
       WALLET_WEBHOOK_SECRET: 'short',
       APPROVAL_TTL_HOURS: '0',
       SESSION_TTL_DAYS: '31',
+      RATES_URL: 'ftp://rates.example.org',
+      RATE_JUMP_FACTOR: '1',
       RATE_LIMIT_PER_MINUTE: '1.5',
       TRUST_PROXY: 'yes',
       LOG_LEVEL: 'loud',
@@ -82,6 +85,8 @@ describe('settings', () => {
       'WALLET_WEBHOOK_SECRET',
       'APPROVAL_TTL_HOURS',
       'SESSION_TTL_DAYS',
+      'RATES_URL',
+      'RATE_JUMP_FACTOR',
       'RATE_LIMIT_PER_MINUTE',
       'TRUST_PROXY',
       'LOG_LEVEL',
@@ -161,6 +166,16 @@ describe('settings', () => {
     },
   )
 
+  it.each(['http://rates.example.org', 'file:///var/rates.json'])(
+    'T70 rates from %s refuse to start outside demo mode, where anybody on the way could set them',
+    (ratesUrl) => {
+      expect(faultsOf({ ...production, RATES_URL: ratesUrl })).toEqual([
+        'RATES_URL must be a URL that begins with https://',
+      ])
+      expect(readConfig({ DEMO: 'true', RATES_URL: ratesUrl }).ratesUrl).toBe(ratesUrl)
+    },
+  )
+
   it.each([
     ['2', 2],
     ['0', false],
@@ -176,6 +191,22 @@ describe('settings', () => {
       const [fault, ...more] = faultsOf({ DEMO: 'true', TRUST_PROXY: value })
       expect(fault).toMatch(/^TRUST_PROXY must be the number of proxies .* or their addresses, such as 10\.0\.0\.5 /)
       expect(more).toEqual([])
+    },
+  )
+
+  it.each([
+    ['2', 200],
+    ['1.01', 101],
+    ['1.1', 110],
+    ['999.99', 99_999],
+  ])('T64 the factor %s of a jump is read exactly', (factor, hundredths) => {
+    expect(readConfig({ DEMO: 'true', RATE_JUMP_FACTOR: factor }).rateJumpFactorHundredths).toBe(hundredths)
+  })
+
+  it.each(['0', '1', '1.00', '0.5', '-2', '1000', '1.005', 'off', '1e1'])(
+    'T64 the factor %s refuses to start',
+    (factor) => {
+      expect(faultsOf({ DEMO: 'true', RATE_JUMP_FACTOR: factor })).toHaveLength(1)
     },
   )
 

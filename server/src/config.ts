@@ -18,8 +18,10 @@ export type Config = {
   webhookSecrets: string[]
   walletAllowedHosts: string[]
   secretKey: string | null
-  /** Where USD rates are polled: http(s), or file for development. */
+  /** Where USD rates are polled: https, or http and file in demo mode. */
   ratesUrl: string | null
+  /** A rate that differs from an earlier one by more than this waits for a second person. */
+  rateJumpFactorHundredths: number
   approvalTtlHours: number
   sessionTtlDays: number
   rateLimitPerMinute: number
@@ -83,8 +85,14 @@ export const settings: Setting[] = [
   },
   {
     name: 'RATES_URL',
-    about: 'JSON {CODE: "usd"} polled every minute; http(s), or file: for development',
+    about: 'JSON {CODE: "usd"} polled every minute; https, or http: and file: in demo mode',
     fallback: '',
+  },
+  {
+    name: 'RATE_JUMP_FACTOR',
+    about:
+      'a rate more than this many times an earlier one, or less than that part of it, is held back; 1.01 to 999.99',
+    fallback: '2',
   },
   { name: 'APPROVAL_TTL_HOURS', about: 'hours until a pending approval expires', fallback: '72' },
   {
@@ -231,6 +239,14 @@ export function readConfig(env: Environment = process.env): Config {
     faults.push(`METRICS_TOKEN must have at least ${metricsTokenLengthMin} characters`)
   } else refuseWeak('METRICS_TOKEN', [metricsToken])
 
+  const rateJumpFactor = text('RATE_JUMP_FACTOR') ?? '2'
+  const rateJumpFactorHundredths = /^\d{1,3}(\.\d{1,2})?$/.test(rateJumpFactor)
+    ? Math.round(Number(rateJumpFactor) * 100)
+    : 0
+  if (rateJumpFactorHundredths <= 100) {
+    faults.push(`RATE_JUMP_FACTOR must be a number from 1.01 to 999.99, not "${rateJumpFactor}"`)
+  }
+
   const logLevel = text('LOG_LEVEL') ?? 'info'
   if (!['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].includes(logLevel)) {
     faults.push(`LOG_LEVEL must be fatal, error, warn, info, debug, trace or silent, not "${logLevel}"`)
@@ -250,7 +266,8 @@ export function readConfig(env: Environment = process.env): Config {
     webhookSecrets,
     walletAllowedHosts: list('WALLET_ALLOWED_HOSTS'),
     secretKey,
-    ratesUrl: url('RATES_URL', ['http:', 'https:', 'file:']),
+    ratesUrl: url('RATES_URL', demo ? ['http:', 'https:', 'file:'] : ['https:']),
+    rateJumpFactorHundredths,
     approvalTtlHours: integer('APPROVAL_TTL_HOURS', 72, 1, 8_760),
     sessionTtlDays: integer('SESSION_TTL_DAYS', 7, 1, 30),
     rateLimitPerMinute: integer('RATE_LIMIT_PER_MINUTE', 0, 0, 1_000_000),

@@ -82,6 +82,9 @@ export const expectations: Record<string, Row> = {
   createToken:          row('    401      403   403        403         403     403   403      403   403          403      201     403            403', () => ({ body: tokenBody() })),
   updateToken:          row('    401      403   403        403         403     403   403      403   403          403      200     403            403', async (r) => ({ params: { id: await r.token() }, body: { enabled: true } })),
   recordTokenRate:      row('    401      403   403        403         403     403   403      403   403          403      201     403            403', async (r) => ({ params: { id: await r.token() }, body: rateBody() })),
+  listHeldRates:        row('    401      403   403        403         403     403   403      403   403          403      200     403            403', plain),
+  confirmHeldRate:      row('    401      403   403        403         403     403   403      403   403          403      200     403            403', async (r) => ({ params: { id: await r.heldRate() } })),
+  rejectHeldRate:       row('    401      403   403        403         403     403   403      403   403          403      200     403            403', async (r) => ({ params: { id: await r.heldRate() } })),
 
   listVaults:           row('    401      200   200        200         200     200   200      200   200          200      200     200            200', plain),
   createVault:          row('    401      403   403        403         403     403   403      403   403          403      201     403            403', () => ({ body: vaultBody() })),

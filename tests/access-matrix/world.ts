@@ -46,6 +46,7 @@ export type Resources = {
   address(): Promise<string>
   payingAddress(): Promise<string>
   token(): Promise<string>
+  heldRate(): Promise<string>
   deposit(): Promise<string>
   transfer(): Promise<string>
   approvalRequest(): Promise<string>
@@ -373,6 +374,20 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
     address: async () => saved.id,
     payingAddress: async () => paying.id,
     token: async () => vault.tokens.eth.id,
+    heldRate: keep('heldRate', async () => {
+      const name = `H${fresh()}`
+      const contractAddress = fakeAddress(`contract of ${name}`)
+      const token = { network: 'ethereum', code: name, symbol: name, name, decimals: 6, contractAddress }
+      const { id } = await post(vault.admin, '/tokens', token)
+      const rate = (usdRate: string) => {
+        const asOf = new Date(Date.now() - 86_400_000 + fresh()).toISOString()
+        return vault.admin.post(`/tokens/${id}/rates`, { usdRate, asOf, source: 'manual' })
+      }
+      expect((await rate('1')).status).toBe(201)
+      const held = await rate('9')
+      expect(held.status).toBe(202)
+      return held.body.id as string
+    }),
     deposit: async () => depositId,
     transfer: keep('transfer', transfer),
     approvalRequest: keep('approvalRequest', async () => {
@@ -505,6 +520,7 @@ function absentResources(code: string): Resources {
     address: nothing,
     payingAddress: nothing,
     token: nothing,
+    heldRate: nothing,
     deposit: nothing,
     transfer: nothing,
     approvalRequest: nothing,

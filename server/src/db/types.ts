@@ -344,6 +344,20 @@ export interface FailedRedemptions {
   sender: string;
 }
 
+export interface HeldRates {
+  as_of: Timestamp;
+  compared_usd_rate: Numeric | null;
+  created_at: Timestamp;
+  created_by_id: string | null;
+  decided_at: Timestamp | null;
+  decided_by_id: string | null;
+  id: string;
+  source: string;
+  status: string;
+  token_id: string;
+  usd_rate: Numeric;
+}
+
 export interface IdempotencyKeys {
   body: Buffer;
   caller_id: string;
@@ -662,6 +676,7 @@ export interface SignInAttempts {
 
 export interface TokenRates {
   as_of: Timestamp;
+  confirmed_by_id: string | null;
   created_at: Timestamp;
   source: string;
   token_id: string;
@@ -797,6 +812,7 @@ export interface DB {
   deposits: Deposits;
   entitled_voters: EntitledVoters;
   failed_redemptions: FailedRedemptions;
+  held_rates: HeldRates;
   idempotency_keys: IdempotencyKeys;
   invitation_groups: InvitationGroups;
   invitations: Invitations;

@@ -1,7 +1,7 @@
-import { sql } from 'kysely'
 import { inTransaction } from '../db/transaction.ts'
 import type { Deps } from '../deps.ts'
 import { recordProviderRates } from '../modules/rates/actions.ts'
+import { tryLockRates } from '../modules/rates/queries.ts'
 import { readProvider } from '../modules/rates/read-provider.ts'
 import { repeat } from './repeat.ts'
 
@@ -21,8 +21,8 @@ export async function pollRates(deps: Deps, url: string): Promise<void> {
     deps.log.warn({ codes: refused.slice(0, 20) }, 'rates that are no exact decimals were left out')
   if (usdRateByCode.size === 0) return
   await inTransaction(deps.db, async (trx) => {
-    const { rows } = await sql<{ is_free: boolean }>`
-      select pg_try_advisory_xact_lock(hashtextextended('strongroom rates', 0)) as is_free`.execute(trx)
-    if (rows[0]?.is_free === true) await recordProviderRates(trx, usdRateByCode, deps.clock())
+    if (!(await tryLockRates(trx))) return
+    const { rateJumpFactorHundredths: jumpFactorHundredths } = deps.config
+    await recordProviderRates(trx, usdRateByCode, { jumpFactorHundredths, now: deps.clock() })
   })
 }

@@ -108,6 +108,8 @@ export const eventsWaitingMax = 4_096
 
 export const transactionAttemptsMax = 5
 export const rateAgeMinutesMax = 15
+/** How long changes of a rate add up before they count as one with a later change. */
+export const rateAnchorHours = 24
 export const rateAnswerBytesMax = 1_048_576
 export const rateCallTimeoutMilliseconds = 10_000
 export const walletCallTimeoutMilliseconds = 10_000

@@ -46,6 +46,7 @@ const blockAbove = (selectorType: string, value: string, per: string, more: obje
 const toSomebodyElse = () => fakeAddress(`recipient ${++counter}`)
 const statuses = (answers: Answer[]) => answers.map(({ status }) => status).sort()
 const times = (n: number, status: number) => Array<number>(n).fill(status)
+/** A rate that jumps needs a second platform administrator. */
 async function setRate(usdRate: string) {
   const now = bench.test.clock.now().toISOString()
   const answer = await bench.vault.admin.post(`/tokens/${bench.vault.tokens.usdt.id}/rates`, {
@@ -53,7 +54,10 @@ async function setRate(usdRate: string) {
     asOf: now,
     source: 'manual',
   })
-  expect(answer.status, JSON.stringify(answer.body)).toBe(201)
+  if (answer.status === 201) return
+  expect(answer.status, JSON.stringify(answer.body)).toBe(202)
+  const second = await bench.test.signIn('second.platform@example.org', { isPlatformAdmin: true })
+  expect((await second.post(`/held-rates/${answer.body.id}/confirm`)).status).toBe(200)
 }
 
 describe('T36 fifty requests at once never slip past a limit', () => {

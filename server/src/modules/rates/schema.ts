@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { Closed, Id, Timestamp } from '../../http/schema.ts'
+import { Closed, Enum, Id, Nullable, pageQuery, Timestamp } from '../../http/schema.ts'
+import { Slug, TokenCode } from '../registry/schema.ts'
 
 const UsdRate = Type.String({
   pattern: '^(0|[1-9][0-9]{0,19})(\\.[0-9]{1,18})?$',
@@ -15,4 +16,40 @@ export const TokenRate = Closed(
   { $id: 'TokenRate' },
 )
 
-export const rateComponents = [TokenRate]
+const HeldRateStatus = Enum(['held', 'confirmed', 'rejected', 'superseded'])
+
+export const HeldRate = Closed(
+  {
+    id: Id,
+    tokenId: Id,
+    token: TokenCode,
+    network: Slug,
+    usdRate: UsdRate,
+    comparedUsdRate: Nullable(
+      Type.String({
+        description: 'The earlier rate from which it differs too much; null: the token had none.',
+        examples: ['0.4'],
+      }),
+    ),
+    asOf: Timestamp,
+    source: Source,
+    status: HeldRateStatus,
+    createdById: Nullable(Id),
+    createdAt: Timestamp,
+    decidedById: Nullable(Id),
+    decidedAt: Nullable(Timestamp),
+  },
+  {
+    $id: 'HeldRate',
+    description:
+      'A rate that is held back. `createdById` is null for a rate of the provider. `superseded`: the provider said something else before anybody decided.',
+  },
+)
+
+export const HeldRateQuery = Closed({
+  tokenId: Type.Optional(Id),
+  status: Type.Optional(HeldRateStatus),
+  ...pageQuery,
+})
+
+export const rateComponents = [TokenRate, HeldRate]

@@ -1,0 +1,21 @@
+import type { Static } from 'typebox'
+import type { HeldRateRow } from './queries.ts'
+import type { HeldRate } from './schema.ts'
+
+export function toHeldRate(row: HeldRateRow): Static<typeof HeldRate> {
+  return {
+    id: row.id,
+    tokenId: row.token_id,
+    token: row.token_code,
+    network: row.network_slug,
+    usdRate: row.usd_rate,
+    comparedUsdRate: row.compared_usd_rate,
+    asOf: row.as_of.toISOString(),
+    source: row.source,
+    status: row.status,
+    createdById: row.created_by_id,
+    createdAt: row.created_at.toISOString(),
+    decidedById: row.decided_by_id,
+    decidedAt: row.decided_at?.toISOString() ?? null,
+  }
+}
