@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -58,6 +58,35 @@ describe('strongroom start', () => {
     expect(result).toEqual({ code: 1, out: '', err: expect.stringMatching(/^The database cannot be reached[^\n]*\n$/) })
     expect(result.err).not.toContain('hunter2')
   })
+
+  it('T54 says in one line that its embedded database is gone, ends with 1, and starts again with what was committed', async () => {
+    const embeddedDir = join(dataDir, 'embedded')
+    const start = async () => {
+      const env = environment({ DEMO: 'true', PORT: '0', LOG_LEVEL: 'silent', DATABASE_URL: '', DATA_DIR: embeddedDir })
+      const node = spawn(process.execPath, [program, 'start'], { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+      let said = ''
+      node.stderr?.on('data', (text) => {
+        said += text
+      })
+      const ended = new Promise<number | null>((resolve) => node.once('exit', resolve))
+      const ready = new Promise<void>((resolve, reject) => {
+        node.once('message', () => resolve())
+        void ended.then((code) => reject(new Error(`ended with ${code}: ${said}`)))
+      })
+      await ready
+      return { node, ended, said: () => said }
+    }
+    const first = await start()
+    const postmaster = Number((await readFile(join(embeddedDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0])
+    process.kill(postmaster, 'SIGKILL')
+    expect(await first.ended).toBe(1)
+    expect(first.said()).toMatch(/^The embedded PostgreSQL has ended, and Strongroom ends with it[^\n]*\n$/)
+
+    const second = await start()
+    second.node.kill('SIGTERM')
+    expect(await second.ended).toBe(0)
+    expect(second.said()).toBe('')
+  }, 60_000)
 
   it('says that its port is taken', async () => {
     const result = await run(['start'], { DEMO: 'true', PORT: new URL(url).port, LOG_LEVEL: 'silent' })

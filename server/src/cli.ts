@@ -142,7 +142,7 @@ async function makeSignInLink(db: Db, jobs: JobQueue, email: string): Promise<st
 
 async function withDatabase(work: (db: Db, jobs: JobQueue) => Promise<void>): Promise<void> {
   await withDatabaseUrl({ mayCreate: false }, async (url) => {
-    const { db, pool } = openDatabase({ url, connectionsMax: 2, onError: () => {} })
+    const { db, pool } = openDatabase({ url, connectionsMax: 2, statementMilliseconds: 0, onError: () => {} })
     try {
       // Jobs are put into the queue here; a running server works on them.
       await work(

@@ -6,7 +6,8 @@ const stopTimeoutMilliseconds = 10_000
 
 /**
  * Runs one node until it is told to stop. SIGTERM and SIGINT end it in good order within ten seconds; a second signal
- * ends it at once. A parent with an IPC channel is told when the node is ready, and takes the node along when it dies.
+ * ends it at once. When its embedded database is gone it says so and ends with 1: the next start recovers what was
+ * committed. A parent with an IPC channel is told when the node is ready, and takes the node along when it dies.
  */
 async function run(): Promise<void> {
   let stopping = false
@@ -27,6 +28,13 @@ async function run(): Promise<void> {
     process.exit(1)
   }
   if (stopping) return end(server)
+  void server.failed.then((reason) => {
+    // Ctrl-C in a terminal reaches the database as well.
+    if (stopping) return
+    process.stderr.write(`${reason}\n`)
+    process.exitCode = 1
+    stop()
+  })
   process.send?.({ type: 'ready', url: server.url })
   if (process.channel !== undefined) process.once('disconnect', stop)
 }
@@ -34,7 +42,7 @@ async function run(): Promise<void> {
 async function end(server: RunningServer): Promise<void> {
   try {
     await server.stop()
-    process.exit(0)
+    process.exit()
   } catch (error) {
     server.deps.log.error({ err: error }, 'stopping')
     process.exit(1)

@@ -16,7 +16,14 @@ import { startWorkers } from './jobs/workers.ts'
 import { createSealer, newSecret } from './lib/secrets.ts'
 import { addPlatformAdmin } from './modules/users/actions.ts'
 
-export type RunningServer = { url: string; deps: Deps; app: App; stop(): Promise<void> }
+export type RunningServer = {
+  url: string
+  deps: Deps
+  app: App
+  /** Resolves with the reason, in one line, when the node cannot go on and is to be stopped. */
+  failed: Promise<string>
+  stop(): Promise<void>
+}
 
 /** Starts one node of the service: database (embedded unless DATABASE_URL), migrations, HTTP, jobs. */
 export async function startServer(config: Config, clock: () => Date = () => new Date()): Promise<RunningServer> {
@@ -29,7 +36,10 @@ export async function startServer(config: Config, clock: () => Date = () => new 
     if (failures.length > 0) throw new AggregateError(failures, 'Strongroom did not stop cleanly')
   }
   try {
-    const databaseUrl = config.databaseUrl ?? (await startOwnDatabase(config, log, stops))
+    const { url: databaseUrl, failed } =
+      config.databaseUrl === null
+        ? await startOwnDatabase(config, log, stops)
+        : { url: config.databaseUrl, failed: new Promise<never>(() => {}) }
     await migrate(databaseUrl)
 
     const { deps, close } = await openDeps(config, databaseUrl, log, clock)
@@ -52,17 +62,27 @@ export async function startServer(config: Config, clock: () => Date = () => new 
     stopWorkers = await startWorkers(deps)
     const url = deps.publicOrigin()
     log.info({ url }, 'Strongroom is ready')
-    return { url, deps, app, stop }
+    return { url, deps, app, failed, stop }
   } catch (error) {
     await stop().catch((failure: unknown) => log.error({ err: failure }, 'stopping after a failed start'))
     throw error
   }
 }
 
-async function startOwnDatabase(config: Config, log: Logger, stops: (() => Promise<void>)[]): Promise<string> {
+async function startOwnDatabase(
+  config: Config,
+  log: Logger,
+  stops: (() => Promise<void>)[],
+): Promise<{ url: string; failed: Promise<string> }> {
   const embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, log: (message) => log.info(message) })
   stops.push(() => embedded.stop())
-  return embedded.url
+  const logFile = join(config.dataDir, 'postgres.log')
+  return {
+    url: embedded.url,
+    failed: embedded.died.then(
+      () => `The embedded PostgreSQL has ended, and Strongroom ends with it; see ${logFile} and start it again`,
+    ),
+  }
 }
 
 /** Where a browser on this machine finds us. `localhost` also stands for the addresses that mean every interface. */

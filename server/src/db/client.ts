@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import pg from 'pg'
+import { databaseConnectMilliseconds, statementMilliseconds as statementMillisecondsDefault } from '../lib/limits.ts'
+import { noteLostCommits } from './lost-commit.ts'
+import { endSilence } from './silence.ts'
 import type { DB } from './types.ts'
 
 export type Db = Kysely<DB>
@@ -14,27 +17,44 @@ const preparedMark = '/* prepared */'
  */
 export const prepared = sql.raw<never>(preparedMark)
 
-type ClientOptions = { url: string; connectionsMax?: number; onError: (error: Error) => void }
+type ClientOptions = {
+  url: string
+  connectionsMax?: number
+  /** Time limit of a statement; 0 is none. */
+  statementMilliseconds?: number
+  onError: (error: Error) => void
+}
+
+/** A peer that is gone, as behind a cut network, holds its locks for some seconds and not for hours. */
+const peerSettings = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3'
 
 /**
  * Opens the pool that the service works with. Every connection acts as `strongroom_app`, the role that may not rewrite
  * the record; bigint and numeric arrive as strings and stay so until lib/money.ts reads them.
  */
-export function openDatabase({ url, connectionsMax = 20, onError }: ClientOptions): { db: Db; pool: pg.Pool } {
+export function openDatabase({
+  url,
+  connectionsMax = 20,
+  statementMilliseconds = statementMillisecondsDefault,
+  onError,
+}: ClientOptions): { db: Db; pool: pg.Pool } {
   const pool = new pg.Pool({
     connectionString: url,
     max: connectionsMax,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: databaseConnectMilliseconds,
     idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     application_name: 'strongroom',
-    options:
-      '-c role=strongroom_app -c timezone=UTC -c statement_timeout=30000 -c idle_in_transaction_session_timeout=60000',
+    options: `-c role=strongroom_app -c timezone=UTC -c statement_timeout=${statementMilliseconds} -c idle_in_transaction_session_timeout=60000 ${peerSettings}`,
   })
   pool.on('error', onError)
   pool.on('connect', (client) => {
     client.on('error', onError)
     nameMarkedStatements(client)
+    noteLostCommits(client)
   })
+  endSilence(pool, { url, statementMilliseconds, onError })
   return { db: new Kysely<DB>({ dialect: new PostgresDialect({ pool }) }), pool }
 }
 

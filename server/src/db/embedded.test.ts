@@ -109,6 +109,20 @@ describe('after a crash', () => {
     expect(await readRows(second.url)).toEqual(['kept'])
   })
 
+  test('a server that is gone is noticed, one that was stopped is not taken for that', async () => {
+    const first = await start()
+    process.kill(first.pid, 'SIGKILL')
+    await first.died
+    await untilGone(first.pid)
+
+    const second = await start()
+    const noticed = vi.fn()
+    void second.died.then(noticed)
+    await second.stop()
+    await sleep(1_000)
+    expect(noticed).not.toHaveBeenCalled()
+  })
+
   test('a record that names a stranger under a recycled process id is put aside', async () => {
     const first = await start()
     await writeRow(first.url)
@@ -273,7 +287,7 @@ async function startInChild(): Promise<{ child: ChildProcess; url: string; pid: 
   }
   const { url, pid } = JSON.parse(output) as { url: string; pid: number }
   // Whatever becomes of the child, the server it leaves behind is ended after the test.
-  started.push({ url, pid, port: 0, stop: () => endServer(pid) })
+  started.push({ url, pid, port: 0, died: new Promise(() => {}), stop: () => endServer(pid) })
   return { child, url, pid }
 }
 

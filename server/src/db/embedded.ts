@@ -10,11 +10,15 @@ import { findPassword } from './embedded/password.ts'
 import { hasStarter, type Postmaster, readPostmaster, readRecord, servesCluster } from './embedded/postmaster.ts'
 import { signalIfThere, stopPostmaster } from './embedded/stop.ts'
 
-/** A running embedded server. `stop` ends it and waits, and may be called again. */
-export type EmbeddedPostgres = { url: string; port: number; pid: number; stop(): Promise<void> }
+/**
+ * A running embedded server. `stop` ends it and waits, and may be called again. `died` resolves when the server has
+ * ended and nobody called `stop`.
+ */
+export type EmbeddedPostgres = { url: string; port: number; pid: number; died: Promise<void>; stop(): Promise<void> }
 
 const START_MS = 60_000
 const RETRY_MS = 100
+const WATCH_MS = 500
 
 /**
  * Starts the real PostgreSQL that comes with the package, with its data in `<dataDir>/postgres`, on a free port of the
@@ -88,7 +92,8 @@ async function answers(postmaster: Postmaster, password: string, clusterDir: str
 function adopt(clusterDir: string, running: Running, log: (message: string) => void): EmbeddedPostgres {
   if (hasStarter(running.pid)) {
     log(`Sharing the PostgreSQL server on port ${running.port} with the process that started it.`)
-    return { ...running, stop: async () => {} }
+    const { died, dismiss } = watchPostmaster(running.pid, clusterDir)
+    return { ...running, died, stop: async () => dismiss() }
   }
   log(`Took over the PostgreSQL server on port ${running.port} that an earlier process left running.`)
   return toHandle(clusterDir, running)
@@ -139,12 +144,29 @@ function toHandle(clusterDir: string, running: Running): EmbeddedPostgres {
     if (servesCluster(running.pid, clusterDir)) signalIfThere(running.pid, 'SIGINT')
   }
   process.once('exit', endWithUs)
+  const { died, dismiss } = watchPostmaster(running.pid, clusterDir)
   let stopping: Promise<void> | null = null
   return {
     ...running,
+    died,
     stop: () => {
+      dismiss()
       stopping ??= stopPostmaster(running.pid, clusterDir).finally(() => process.off('exit', endWithUs))
       return stopping
     },
   }
+}
+
+/** The server may be no child of this process, so it is looked for. */
+function watchPostmaster(pid: number, clusterDir: string): { died: Promise<void>; dismiss(): void } {
+  let timer: NodeJS.Timeout | undefined
+  const died = new Promise<void>((resolve) => {
+    timer = setInterval(() => {
+      if (servesCluster(pid, clusterDir)) return
+      clearInterval(timer)
+      resolve()
+    }, WATCH_MS)
+    timer.unref()
+  })
+  return { died, dismiss: () => clearInterval(timer) }
 }

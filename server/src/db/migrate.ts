@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { Kysely, type Migration, type MigrationProvider, Migrator, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import PgBoss from 'pg-boss'
+import { databaseConnectMilliseconds } from '../lib/limits.ts'
 import { queueNames } from './queues.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
@@ -13,7 +14,11 @@ const folder = new URL('./migrations/', import.meta.url)
  * @param databaseUrl of a role that owns the database (and may create a role the first time)
  */
 export async function migrate(databaseUrl: string): Promise<void> {
-  const pool = new pg.Pool({ connectionString: databaseUrl, max: 2 })
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    max: 2,
+    connectionTimeoutMillis: databaseConnectMilliseconds,
+  })
   pool.on('error', () => {})
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
   try {

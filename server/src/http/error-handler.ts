@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { OutcomeUnknownError } from '../db/lost-commit.ts'
 import { sqlStateOf } from '../db/transaction.ts'
 import { AppError, badRequest, faulty, toErrorBody, unavailable } from '../lib/errors.ts'
 import { StrictJsonError } from '../lib/strict-json.ts'
@@ -65,6 +66,7 @@ export function toAppError(thrown: unknown): AppError {
   if (code === 'FST_ERR_BAD_URL') return badRequest('path', 'is not a valid URL path')
   const known = fastifyErrors[code]
   if (known !== undefined) return new AppError(known[0], known[1])
+  if (thrown instanceof OutcomeUnknownError) return unavailable(unknownOutcome, 2)
   if (isDatabaseUnreachable(thrown)) return unavailable('The database cannot be reached right now', 2)
   if (sqlStateOf(thrown) === '40001' || sqlStateOf(thrown) === '40P01') {
     return unavailable('Too many conflicting requests at this moment', 1)
@@ -78,6 +80,9 @@ export function toAppError(thrown: unknown): AppError {
   }
   return new AppError(500, 'An unexpected error happened; the log of the service tells more under this request id')
 }
+
+const unknownOutcome =
+  'The database did not confirm the change, so its outcome is unknown; send the request again with the same Idempotency-Key, or look first if it had none'
 
 /** Lost or refused connections, and a server that is out of connections, memory or disk (class 53). */
 function isDatabaseUnreachable(thrown: unknown): boolean {

@@ -115,6 +115,16 @@ export const rateCallTimeoutMilliseconds = 10_000
 export const walletCallTimeoutMilliseconds = 10_000
 export const readinessTimeoutMilliseconds = 1_000
 
+/** How long PostgreSQL works on a statement of a request or a job, and on one of a report or of a verification. */
+export const statementMilliseconds = 10_000
+export const slowStatementMilliseconds = 120_000
+/** How long a request waits for a free connection. */
+export const databaseConnectMilliseconds = 5_000
+/** A database that gives no answer (db/silence.ts): when it is tried, how long that may take, and when one connection is given up. */
+export const databasePatienceMilliseconds = 1_000
+export const databaseProbeMilliseconds = 2_500
+export const databaseAnswerMarginMilliseconds = 2_000
+
 /** Records that one seal may hold, and pages in which the verifier reads: they bound its memory. */
 export const auditSealRecordsMax = 1_000
 export const auditVerifyPageSealsMax = 20
@@ -132,7 +142,6 @@ export const addressIndexAttemptsMax = 25
 /** Reports: the longest interval, and the longest that is cut into days. */
 export const reportYearsMax = 100
 export const reportDayBucketYearsMax = 10
-export const reportStatementMilliseconds = 120_000
 
 /** Exports: orders of one caller that are open at a time, and finished files of theirs that are kept. */
 export const exportsOpenPerCallerMax = 3

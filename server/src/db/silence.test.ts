@@ -1,0 +1,128 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { startWorkers } from '../jobs/workers.ts'
+import { type Answer, createTestApp, type Person, type TestApp } from '../testing/app.ts'
+import { allowAll, createVaultFixture } from '../testing/fixtures.ts'
+import { type StoppableDatabase, startStoppableDatabase } from '../testing/stoppable-database.ts'
+import { openDatabase } from './client.ts'
+
+let database: StoppableDatabase
+let test: TestApp
+let person: Person
+let stopWorkers: () => Promise<void>
+
+beforeAll(async () => {
+  database = await startStoppableDatabase()
+  test = await createTestApp()
+  const vault = await createVaultFixture(test)
+  person = vault.admin
+  await allowAll(vault, 'counterparty_create')
+  stopWorkers = await startWorkers(test.deps)
+})
+afterAll(async () => {
+  await stopWorkers()
+  await test.close()
+  await database.close()
+})
+
+const vaultPath = '/vaults/main-vault'
+const event = { kind: 'TOPUP', tx: { network: 'ethereum', asset: '', amount: '1', toAddress: '0x1', txHash: '0x1' } }
+
+/** A request of every kind: what reads, writes, signs in, is called by the wallet service, and is asked by a balancer. */
+const requests: Record<string, () => Promise<Answer>> = {
+  read: () => person.get(`${vaultPath}/balances`),
+  report: () => person.get(`${vaultPath}/reports/transaction_activity?from=2026-01-01&to=2026-02-01`),
+  write: () => person.post(`${vaultPath}/counterparties`, { name: 'Supplier', kind: 'company' }),
+  'write with a key': () => person.patch('/users/me', { name: 'Nobody' }, { 'idempotency-key': 'silence' }),
+  'sign-in': () => test.anonymous.post('/auth/magic-link', { email: 'operator@example.org' }),
+  session: () => person.get('/auth/session'),
+  webhook: () => test.anonymous.post('//webhooks/wallet', event),
+  readiness: () => test.anonymous.get('//readyz'),
+}
+
+async function timed(send: () => Promise<Answer>) {
+  const startedAt = performance.now()
+  const { status, headers, body } = await send()
+  const milliseconds = performance.now() - startedAt
+  return { status, retryAfter: headers['retry-after'], body, milliseconds }
+}
+
+/** Many of each at once: more than there are connections. */
+async function sendMany(copies: number) {
+  const sent = Object.entries(requests).flatMap(([name, send]) =>
+    Array.from({ length: copies }, async () => ({ name, ...(await timed(send)) })),
+  )
+  return Promise.all(sent)
+}
+
+const works = async () => {
+  const answers = await Promise.all([requests.read!(), requests.write!(), requests.readiness!()])
+  expect(answers.map(({ status }) => status)).toEqual([200, 201, 200])
+}
+
+describe.each([
+  ['stopped processes', () => database.stopProcesses(), () => database.continueProcesses()],
+  ['a cut network', () => database.cutNetwork(), () => database.healNetwork()],
+])('T53 T54 a database that stops answering: %s', (_, stop, heal) => {
+  it('is a 503 within seconds on every path, then at once, and the service recovers by itself', async () => {
+    await works()
+    stop()
+    try {
+      for (const answer of await sendMany(8)) {
+        expect(answer, answer.name).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^\d+$/) })
+        expect(answer.body, answer.name).toMatchObject({ error: 'Service Unavailable', code: 503 })
+        expect(answer.milliseconds, answer.name).toBeLessThan(9_000)
+      }
+      for (const answer of await sendMany(2)) {
+        expect(answer, answer.name).toMatchObject({ status: 503 })
+        expect(answer.milliseconds, answer.name).toBeLessThan(2_000)
+      }
+    } finally {
+      heal()
+    }
+    await vi.waitFor(works, { timeout: 20_000, interval: 200 })
+  })
+})
+
+describe('T52 a commit whose answer is lost', () => {
+  it('is answered as unknown, and the same Idempotency-Key tells that it took effect once', async () => {
+    const send = () =>
+      person.post(`${vaultPath}/counterparties`, { name: 'Once', kind: 'company' }, { 'idempotency-key': 'lost' })
+    database.cutNetworkAtCommitOf('Once')
+    const lost = await send()
+    expect(lost).toMatchObject({ status: 503, headers: { 'retry-after': '2' } })
+    expect(lost.body.message).toContain('outcome is unknown')
+    expect(lost.body.message).toContain('Idempotency-Key')
+    database.healNetwork()
+    const repeated = await vi.waitFor(
+      async () => {
+        const answer = await send()
+        expect(answer.status).toBe(201)
+        return answer
+      },
+      { timeout: 20_000, interval: 200 },
+    )
+    expect(repeated.headers['idempotency-replayed']).toBe('true')
+    const { body } = await person.get(`${vaultPath}/counterparties?search=Once`)
+    expect(body.items).toHaveLength(1)
+  })
+})
+
+describe('one connection that falls silent', () => {
+  it('is given up after the time limit of its statement, and the others go on', async () => {
+    const { db, pool } = openDatabase({ url: test.databaseUrl, statementMilliseconds: 500, onError: () => {} })
+    await sql`select 1`.execute(db)
+    database.cutOpenConnections()
+    await expect(sql`select 1`.execute(db)).rejects.toThrow('The database does not answer')
+    await sql`select 1`.execute(db)
+    expect(pool.totalCount).toBe(1)
+    await db.destroy()
+  })
+
+  it('is not one that works on a slow statement', async () => {
+    const { db } = openDatabase({ url: test.databaseUrl, onError: () => {} })
+    const { rows } = await sql`select pg_sleep(5) is not null as slept`.execute(db)
+    expect(rows).toEqual([{ slept: true }])
+    await db.destroy()
+  })
+})

@@ -1,0 +1,158 @@
+import pg from 'pg'
+import {
+  databaseAnswerMarginMilliseconds,
+  databasePatienceMilliseconds,
+  databaseProbeMilliseconds,
+} from '../lib/limits.ts'
+
+/** The database gives no answer. It may still do what was sent last. */
+export class DatabaseSilentError extends Error {
+  readonly code = 'ETIMEDOUT'
+  constructor() {
+    super('The database does not answer')
+    this.name = 'DatabaseSilentError'
+  }
+}
+
+type Options = {
+  url: string
+  /** The time limit that PostgreSQL itself puts on a statement of this pool; 0 is none. */
+  statementMilliseconds: number
+  onError: (error: Error) => void
+}
+
+const tickMilliseconds = 500
+
+/**
+ * Ends the wait for a database that has stopped answering: stopped processes and a cut network leave connections open
+ * and would hold every request for as long as they last.
+ *
+ * A slow statement is not a silent database. So when an answer is overdue, a new connection is tried; if that gets no
+ * answer either and nothing was heard on any other one meanwhile, every connection is closed, what waits fails, and so
+ * does what comes, at once, until a try succeeds. A connection that alone has gone silent is closed when PostgreSQL
+ * would have ended its statement long ago.
+ */
+export function endSilence(pool: pg.Pool, { url, statementMilliseconds, onError }: Options): void {
+  /** Since when an answer is awaited on a connection; every byte that arrives begins the wait anew. */
+  const awaited = new Map<pg.PoolClient, number>()
+  const connecting = new Set<{ since: number; fail: (error: Error) => void }>()
+  const clients = new Set<pg.PoolClient>()
+  let heardAt = 0
+  let isSilent = false
+  let isProbing = false
+
+  pool.on('connect', (client) => {
+    clients.add(client)
+    const { query } = client
+    client.query = ((...parts: unknown[]) => {
+      awaited.set(client, performance.now())
+      return (query as (...all: unknown[]) => unknown).apply(client, parts)
+    }) as typeof client.query
+    client.on('drain', () => awaited.delete(client))
+    streamOf(client).on('data', () => {
+      heardAt = performance.now()
+      if (awaited.has(client)) awaited.set(client, heardAt)
+    })
+  })
+  pool.on('remove', (client) => {
+    clients.delete(client)
+    awaited.delete(client)
+  })
+
+  const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>
+  const connectUnlessSilent = () =>
+    new Promise<pg.PoolClient>((resolve, reject) => {
+      if (isSilent) return reject(new DatabaseSilentError())
+      const attempt = { since: performance.now(), fail: reject }
+      connecting.add(attempt)
+      connect().then(
+        (client) => (connecting.delete(attempt) ? resolve(client) : client.release()),
+        (error: Error) => {
+          connecting.delete(attempt)
+          reject(error)
+        },
+      )
+    })
+  // Both ways to ask for a connection: Kysely's, and the callback of `pool.query`.
+  pool.connect = ((callback?: (error: unknown, client?: pg.PoolClient, release?: unknown) => void) => {
+    const connected = connectUnlessSilent()
+    if (callback === undefined) return connected
+    connected.then(
+      (client) => callback(undefined, client, client.release),
+      (error: unknown) => callback(error, undefined, () => {}),
+    )
+  }) as typeof pool.connect
+
+  const close = (client: pg.PoolClient) => {
+    awaited.delete(client)
+    streamOf(client).destroy(new DatabaseSilentError())
+  }
+
+  const probe = async () => {
+    isProbing = true
+    const startedAt = performance.now()
+    const answers = await answersNewConnection(url)
+    isProbing = false
+    if (answers) {
+      isSilent = false
+      return
+    }
+    if (isSilent || heardAt > startedAt) return
+    isSilent = true
+    onError(new DatabaseSilentError())
+    for (const client of clients) close(client)
+    for (const { fail } of connecting) fail(new DatabaseSilentError())
+    connecting.clear()
+  }
+
+  const timer = setInterval(() => {
+    const now = performance.now()
+    const overdue = now - databasePatienceMilliseconds
+    if (statementMilliseconds > 0) {
+      const lost = now - statementMilliseconds - databaseAnswerMarginMilliseconds
+      for (const [client, since] of awaited) if (since < lost) close(client)
+    }
+    if (isProbing) return
+    const isOverdue =
+      [...awaited.values()].some((since) => since < overdue) || [...connecting].some(({ since }) => since < overdue)
+    if (isSilent || isOverdue) void probe()
+  }, tickMilliseconds)
+  timer.unref()
+  const end = pool.end.bind(pool) as () => Promise<void>
+  pool.end = (() => {
+    clearInterval(timer)
+    return end()
+  }) as typeof pool.end
+}
+
+/**
+ * Whether a new connection gets any word from PostgreSQL, be it a refusal. The time is counted in ticks, so that a
+ * process that was busy for long reads what has arrived before it gives up.
+ */
+async function answersNewConnection(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => {})
+  let timer: NodeJS.Timeout | undefined
+  const silence = new Promise<false>((resolve) => {
+    let ticks = databaseProbeMilliseconds / tickMilliseconds
+    timer = setInterval(() => {
+      ticks -= 1
+      if (ticks <= 0) resolve(false)
+    }, tickMilliseconds)
+  })
+  const answer = client.connect().then(
+    () => true,
+    (error: unknown) => error instanceof pg.DatabaseError,
+  )
+  try {
+    return await Promise.race([answer, silence])
+  } finally {
+    clearInterval(timer)
+    streamOf(client).destroy()
+  }
+}
+
+/** The socket of a connection, which pg has no public name for. */
+function streamOf(client: pg.ClientBase): import('node:stream').Duplex {
+  return (client as unknown as { connection: { stream: import('node:stream').Duplex } }).connection.stream
+}

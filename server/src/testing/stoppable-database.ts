@@ -1,0 +1,135 @@
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { startEmbeddedPostgres } from '../db/embedded.ts'
+import { migrate } from '../db/migrate.ts'
+import { watchDirectory } from './undertaker.ts'
+
+/** A PostgreSQL of one test's own behind a network of its own; both can be made to stop without closing a connection. */
+export type StoppableDatabase = {
+  /** SIGSTOP for the server and every process of it, and SIGCONT. */
+  stopProcesses(): void
+  continueProcesses(): void
+  /** Lets no byte through any more, in either direction, over old connections and new ones. */
+  cutNetwork(): void
+  /** Cuts the connections that are open now; later ones work. */
+  cutOpenConnections(): void
+  /** Cuts the network when the transaction that sends `text` has been told to commit, so that the answer is lost. */
+  cutNetworkAtCommitOf(text: string): void
+  healNetwork(): void
+  /** Makes `createTestDatabase` of this process clone databases of this server, until `close`. */
+  close(): Promise<void>
+}
+
+export async function startStoppableDatabase(): Promise<StoppableDatabase> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'strongroom-stoppable-'))
+  const undertaker = watchDirectory(dataDir)
+  const server = await startEmbeddedPostgres({ dataDir, fast: true })
+  const network = await startNetwork(server.port)
+  const url = new URL(server.url)
+  url.port = String(network.port)
+  const template = `template_${randomBytes(4).toString('hex')}`
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  await client.query(`create database ${template}`)
+  await client.end()
+  const templateUrl = new URL(server.url)
+  templateUrl.pathname = `/${template}`
+  await migrate(templateUrl.href)
+  const before = { ...process.env }
+  process.env.TEST_DATABASE_URL = url.href
+  process.env.TEST_TEMPLATE_DATABASE = template
+
+  const signalAll = (signal: NodeJS.Signals) => {
+    // The parent first, so that no child is missed that it starts meanwhile.
+    process.kill(server.pid, signal)
+    for (const pid of childrenOf(server.pid)) process.kill(pid, signal)
+  }
+  return {
+    stopProcesses: () => signalAll('SIGSTOP'),
+    continueProcesses: () => signalAll('SIGCONT'),
+    cutNetwork: network.cut,
+    cutOpenConnections: network.cutOpen,
+    cutNetworkAtCommitOf: network.cutAtCommitOf,
+    healNetwork: network.heal,
+    async close() {
+      process.env.TEST_DATABASE_URL = before.TEST_DATABASE_URL
+      process.env.TEST_TEMPLATE_DATABASE = before.TEST_TEMPLATE_DATABASE
+      signalAll('SIGCONT')
+      network.close()
+      await server.stop()
+      undertaker.dismiss()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+function childrenOf(parent: number): number[] {
+  return execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number))
+    .filter(([, ppid]) => ppid === parent)
+    .map(([pid]) => pid!)
+}
+
+/** A relay on the loopback address that can fall silent: it reads, and passes nothing on. */
+async function startNetwork(targetPort: number) {
+  const links = new Set<{ from: Socket; to: Socket; isCut: boolean; isMeant: boolean }>()
+  let isCut = false
+  let cutText: string | null = null
+  const relay = createServer((from) => {
+    const to = connect(targetPort, '127.0.0.1')
+    const link = { from, to, isCut: false, isMeant: false }
+    links.add(link)
+    from.on('data', (bytes) => {
+      if (isCut || link.isCut) return
+      to.write(bytes)
+      link.isMeant ||= cutText !== null && bytes.includes(cutText)
+      if (!link.isMeant || !bytes.includes('commit')) return
+      link.isMeant = false
+      cutText = null
+      isCut = true
+    })
+    to.on('data', (bytes) => {
+      if (!isCut && !link.isCut) from.write(bytes)
+    })
+    for (const [one, other] of [
+      [from, to],
+      [to, from],
+    ] as const) {
+      one.on('error', () => {})
+      one.on('close', () => {
+        links.delete(link)
+        // The end of a connection does not pass a cut network either.
+        if (!isCut && !link.isCut) other.destroy()
+      })
+    }
+  })
+  await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (relay.address() as AddressInfo).port,
+    cut: () => {
+      isCut = true
+    },
+    cutOpen: () => {
+      for (const link of links) link.isCut = true
+    },
+    cutAtCommitOf: (text: string) => {
+      cutText = text
+    },
+    heal: () => {
+      isCut = false
+    },
+    close: () => {
+      for (const { from, to } of links) {
+        from.destroy()
+        to.destroy()
+      }
+      relay.close()
+    },
+  }
+}
