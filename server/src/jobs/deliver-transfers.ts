@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { deliverDueTransfers, postOutstandingFees } from '../modules/transfers/deliver.ts'
+import { createDelivery, postOutstandingFees } from '../modules/transfers/deliver.ts'
 import { expireTransfers } from '../modules/transfers/expire.ts'
 import { repeat } from './repeat.ts'
 
@@ -8,12 +8,14 @@ const feePauseMilliseconds = 30_000
 
 /** Brings transfers to the wallet service and back into the books, expires what nobody approved, posts late fees. */
 export function startTransferDelivery(deps: Deps): () => Promise<void> {
+  const delivery = createDelivery(deps)
   const stops = [
-    repeat(deps, 'deliver-transfers', pauseMilliseconds, () => deliverDueTransfers(deps)),
+    repeat(deps, 'deliver-transfers', pauseMilliseconds, () => delivery.round()),
     repeat(deps, 'expire-transfers', pauseMilliseconds, () => expireTransfers(deps)),
     repeat(deps, 'post-fees', feePauseMilliseconds, () => postOutstandingFees(deps)),
   ]
   return async () => {
     await Promise.all(stops.map((stop) => stop()))
+    await Promise.all(delivery.underWay.values())
   }
 }

@@ -112,6 +112,7 @@ export const rateAgeMinutesMax = 15
 export const rateAnchorHours = 24
 export const rateAnswerBytesMax = 1_048_576
 export const rateCallTimeoutMilliseconds = 10_000
+/** One call to a wallet service, repetitions included. */
 export const walletCallTimeoutMilliseconds = 10_000
 export const readinessTimeoutMilliseconds = 1_000
 
@@ -131,11 +132,16 @@ export const auditVerifyPageSealsMax = 20
 export const auditVerifyPageRecordsMax = 1_000
 
 export const walletResponseBytesMax = 65_536
+/** How long the wallet service of a vault is asked for balances in one reconciliation. */
+export const reconciliationCallsMilliseconds = 60_000
 export const walletReadAttemptsMax = 3
 export const walletSecretLengthMin = 16
 export const walletSecretLengthMax = 512
 /** Address creations that wait for the same derivation prefix in one node; more are told to come back. */
 export const addressCreationsWaitingMax = 500
+/** How long one of them waits for its turn, and how long waiting and the call to the wallet service take together. */
+export const addressTurnWaitMilliseconds = 20_000
+export const addressCreationMilliseconds = 25_000
 /** How often another node may take the index we were about to use. */
 export const addressIndexAttemptsMax = 25
 

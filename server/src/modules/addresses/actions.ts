@@ -58,14 +58,19 @@ export async function placeAddress(db: Db | Trx, vaultId: string, body: Creation
  * Asks the wallet service for the next address under the prefix. No transaction is open meanwhile.
  * @throws 409 when the prefix is used up, 502 when the wallet service fails or answers no address of the network
  */
-export async function deriveAddress(deps: Deps, vaultId: string, { network, plan }: Placement): Promise<Derivation> {
+export async function deriveAddress(
+  deps: Deps,
+  vaultId: string,
+  { network, plan }: Placement,
+  deadline: AbortSignal,
+): Promise<Derivation> {
   const index = await findNextIndex(deps.db, vaultId, plan.staticPrefix)
   if (!plan.hasIndex && index > 0) throw conflict('This combination of segments has its one address already')
   if (index > pathIndexMax) throw conflict('All indexes of this combination of segments are in use')
   const vault = (await findVaultRow(deps.db, vaultId))!
   const order = { network: network.slug, coinType: network.coin_type, derivationPath: plan.pathAt(index) }
   const { address } = await walletOf(deps, vault)
-    .createAddress(order)
+    .createAddress(order, deadline)
     .catch((error: unknown) => {
       throw error instanceof WalletServiceError ? toBadGateway(error) : error
     })

@@ -39,9 +39,9 @@ export function createAddressApplier(deps: Deps, { onAddressCreated }: Hooks): A
       const placed = await settle(placeAddress(deps.db, context.vaultId, payloadOf(step)))
       if ('fault' in placed) return use(placed satisfies Fetched)
       const placement = placed.value
-      return inTurn(`${context.vaultId} ${placement.plan.staticPrefix}`, async () => {
+      return inTurn(`${context.vaultId} ${placement.plan.staticPrefix}`, async (deadline) => {
         for (let attempt = 1; attempt <= addressIndexAttemptsMax; attempt += 1) {
-          const derived = await settle(deriveAddress(deps, context.vaultId, placement))
+          const derived = await settle(deriveAddress(deps, context.vaultId, placement, deadline))
           const fetched: Fetched = 'fault' in derived ? derived : { derivation: derived.value }
           try {
             return await use(fetched)

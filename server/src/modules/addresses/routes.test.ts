@@ -244,6 +244,28 @@ describe('refused creations', () => {
     expect((await owner.post(addresses, ops)).body.pathIndex).toBe(next)
   })
 
+  it('T54 answers 60 creations within seconds while the wallet service hangs, and holds up no other prefix or vault', async () => {
+    const next = (await owner.post(addresses, ops)).body.pathIndex + 1
+    const before = await countAddresses()
+    vault.wallet.lieAboutAddress = (path) =>
+      path.startsWith('m/44/60/1/') ? new Promise(() => {}) : fakeAddress(vault.wallet.secret + path)
+    const startedAt = performance.now()
+    const answers = Promise.all(Array.from({ length: 60 }, () => owner.post(addresses, ops)))
+    const spared = await createVaultFixture(test, { code: 'spared-vault', adminEmail: 'spared@example.org' })
+    await allowAll(spared, 'create_address')
+    expect((await owner.post(addresses, payroll)).status).toBe(201)
+    expect((await spared.admin.post('/vaults/spared-vault/addresses', ops)).status).toBe(201)
+
+    const statuses = (await answers).map(({ status, headers }) => [status, headers['retry-after']])
+    expect(performance.now() - startedAt).toBeLessThan(15_000)
+    expect(statuses.filter(([status]) => status === 502)).toHaveLength(1)
+    expect(statuses.filter(([status, retryAfter]) => status === 503 && retryAfter === '5')).toHaveLength(59)
+
+    vault.wallet.lieAboutAddress = null
+    expect(await countAddresses()).toBe(before + 2)
+    expect((await owner.post(addresses, ops)).body.pathIndex).toBe(next)
+  })
+
   it('T18 answers 502 for an address with a wrong checksum, of another form, or of another path', async () => {
     const before = await countAddresses()
     const known = (await owner.get(`${addresses}?limit=1`)).body.items[0].address as string

@@ -1,5 +1,6 @@
 import type { Deps } from '../../deps.ts'
-import { walletOfVault } from '../wallet-service/client.ts'
+import { reconciliationCallsMilliseconds } from '../../lib/limits.ts'
+import { isSilence, walletOfVault } from '../wallet-service/client.ts'
 import { listTokenSums } from './queries.ts'
 import { verifyLedger } from './verify.ts'
 
@@ -9,9 +10,10 @@ const balancesAtOnceMax = 8
 export async function reconcileVault(deps: Deps, vaultId: string) {
   const { differences } = await verifyLedger(deps.db, vaultId)
   const sums = await listTokenSums(deps.db, vaultId)
+  const asking = { deadline: AbortSignal.timeout(reconciliationCallsMilliseconds), isInVain: false }
   const tokens = []
   for (const sum of sums) {
-    const onChain = await sumOnChain(deps, vaultId, sum.addresses)
+    const onChain = await sumOnChain(deps, vaultId, sum.addresses, asking)
     tokens.push({
       token: { id: sum.token_id, code: sum.code, network: sum.network, decimals: sum.decimals },
       sumOfPostings: sum.sum_of_postings,
@@ -30,21 +32,25 @@ export async function reconcileVault(deps: Deps, vaultId: string) {
   }
 }
 
+/** null when the wallet service did not report every balance; once it is silent it is not asked any more. */
 async function sumOnChain(
   deps: Deps,
   vaultId: string,
   addresses: { address: string; contract: string | null; network: string }[],
+  asking: { deadline: AbortSignal; isInVain: boolean },
 ): Promise<bigint | null> {
+  if (asking.isInVain) return null
   try {
     const wallet = await walletOfVault(deps, vaultId)
     let sum = 0n
     for (let i = 0; i < addresses.length; i += balancesAtOnceMax) {
-      const asked = addresses.slice(i, i + balancesAtOnceMax).map((one) => wallet.getBalance(one))
+      const asked = addresses.slice(i, i + balancesAtOnceMax).map((one) => wallet.getBalance(one, asking.deadline))
       for (const { balance } of await Promise.all(asked)) sum += BigInt(balance)
     }
     return sum
   } catch (error) {
     deps.log.warn({ err: error, vaultId }, 'the wallet service did not report every balance')
+    asking.isInVain = isSilence(error)
     return null
   }
 }

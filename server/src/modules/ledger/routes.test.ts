@@ -359,6 +359,20 @@ describe('reconciliation', () => {
     await bench.sql(`update ledger_accounts set balance = balance - 1 where address_id = $1`, [address.id])
     expect((await bench.owner.get(`${base}/ledger/reconciliation`)).status).toBe(403)
   })
+
+  it('T54 asks a wallet service that hangs once, whatever the number of tokens', async () => {
+    await bench.fundedAddress({ usdt: '25', eth: '1' })
+    const { wallet, admin } = bench.vault
+    wallet.requests.length = 0
+    wallet.delayMilliseconds = 60_000
+    const { status, body } = await admin.get(`${base}/ledger/reconciliation`)
+    wallet.delayMilliseconds = 0
+    expect(status).toBe(200)
+    expect(body.tokens.length).toBeGreaterThan(1)
+    expect(body.tokens.map(({ onChain }: { onChain: string | null }) => onChain)).toEqual(body.tokens.map(() => null))
+    const asked = wallet.requests.map(({ path }) => new URL(path, wallet.url).searchParams.get('contract'))
+    expect(new Set(asked).size).toBe(1)
+  })
 })
 
 describe('concurrency', () => {

@@ -2,11 +2,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Deps } from '../../deps.ts'
 import { openDeps } from '../../start.ts'
 import { fakeAddress, fakeTxHash } from '../../testing/fake-wallet.ts'
-import { createAddress, deposit } from '../../testing/fixtures.ts'
+import { allowAll, createAddress, createVaultFixture, deposit, usdtContract } from '../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../testing/transfer-bench.ts'
 import { createWalletClient, type WalletClient, walletOfVault } from '../wallet-service/client.ts'
 import { createGuardedDispatcher } from '../wallet-service/guarded-connect.ts'
-import { deliverDueTransfers, postOutstandingFees } from './deliver.ts'
+import { createDelivery, deliverDueTransfers, postOutstandingFees } from './deliver.ts'
 
 let bench: TransferBench
 /** A second node on the same database. */
@@ -303,6 +303,36 @@ describe('T25 a wallet service that lies', () => {
     bench.vault.wallet.remember(id, { ...status, status: 'confirmed', txHash: fakeTxHash(id) })
     await bench.deliver()
     expect(await bench.read(id)).toMatchObject({ status: 'confirmed', haltReason: null })
+  })
+})
+
+describe('T54 a wallet service that hangs', () => {
+  it('holds up the transfers of its own vault only', async () => {
+    const spared = await createVaultFixture(bench.test, { code: 'spared-vault', adminEmail: 'spared@example.org' })
+    for (const action of ['create_address', 'transfer']) await allowAll(spared, action)
+    const source = await createAddress(spared.admin, { vault: spared.code, token: 'USDT' })
+    await deposit(bench.test, { address: source.address, asset: usdtContract, amount: '5' })
+    const held = await ordered()
+    const order = { fromAddressId: source.id, toAddress: bench.recipient, amount: '1' }
+    const { body: moving } = await spared.admin.post(`/vaults/${spared.code}/transfers`, order)
+
+    bench.vault.wallet.swallow = true
+    bench.test.clock.advance(61_000)
+    const delivery = createDelivery(bench.test.deps)
+    await delivery.round()
+    await expect.poll(() => phaseOf(moving.id), { timeout: 10_000 }).toBe('submitted')
+    spared.wallet.confirm(moving.id)
+    await expect.poll(() => [...delivery.underWay.keys()], { timeout: 10_000 }).toEqual([bench.vault.id])
+    bench.test.clock.advance(2_000)
+    await delivery.round()
+    await expect.poll(() => phaseOf(moving.id), { timeout: 10_000 }).toBe('done')
+    expect(await phaseOf(held)).toBe('submitting')
+    expect(delivery.underWay.has(bench.vault.id)).toBe(true)
+
+    await Promise.all(delivery.underWay.values())
+    bench.vault.wallet.swallow = false
+    await bench.deliver()
+    expect(bench.vault.wallet.broadcastCount(held)).toBe(1)
   })
 })
 

@@ -31,20 +31,49 @@ type Connect = (deps: Deps, vaultId: string) => Promise<WalletClient>
  * @returns how many were taken
  */
 export async function deliverDueTransfers(deps: Deps, connect: Connect = walletOfVault): Promise<number> {
+  const claims = await claimDueTransfers(deps, [])
+  await Promise.all(claims.map((claim) => advance(deps, connect, claim)))
+  return claims.length
+}
+
+/**
+ * Starts the delivery of what is due as `deliverDueTransfers` does, and does not wait for its end: a vault whose wallet
+ * service is slow is left out until it has answered, and holds up no other one. The returned function takes the next
+ * round; `underWay` is what has not ended yet.
+ */
+export function createDelivery(deps: Deps): { round(): Promise<void>; underWay: ReadonlyMap<string, Promise<void>> } {
+  const underWay = new Map<string, Promise<void>>()
+  return {
+    underWay,
+    async round() {
+      const claims = await claimDueTransfers(deps, [...underWay.keys()])
+      for (const vaultId of new Set(claims.map(({ vault_id }) => vault_id))) {
+        const ofVault = claims.filter(({ vault_id }) => vault_id === vaultId)
+        const delivery = Promise.allSettled(ofVault.map((claim) => advance(deps, walletOfVault, claim)))
+        underWay.set(
+          vaultId,
+          delivery.then(() => void underWay.delete(vaultId)),
+        )
+      }
+    },
+  }
+}
+
+async function claimDueTransfers(deps: Deps, exceptVaultIds: string[]): Promise<Claim[]> {
   const now = deps.clock()
   const leaseEndsAt = new Date(now.getTime() + leaseMilliseconds)
   const { rows } = await sql<Omit<Claim, 'leaseEndsAt'>>`
     with due as (
       select vault_id, id, phase from transfers
       where phase in ('queued', 'submitting', 'submitted', 'broadcast') and next_attempt_at <= ${now}
+        and vault_id <> all (${exceptVaultIds})
       order by next_attempt_at limit ${claimedMax} for update skip locked
     )
     update transfers t set next_attempt_at = ${leaseEndsAt},
       phase = case when t.phase = 'queued' then 'submitting' else t.phase end
     from due where t.vault_id = due.vault_id and t.id = due.id
     returning t.vault_id, t.id, due.phase as previous_phase`.execute(deps.db)
-  await Promise.all(rows.map((claim) => advance(deps, connect, { ...claim, leaseEndsAt })))
-  return rows.length
+  return rows.map((claim) => ({ ...claim, leaseEndsAt }))
 }
 
 async function advance(deps: Deps, connect: Connect, claim: Claim): Promise<void> {

@@ -41,15 +41,20 @@ export class WalletServiceError extends Error {
   }
 }
 
+/** The wallet service gave no answer, and would give none to the next question either. */
+export function isSilence(error: unknown): boolean {
+  return error instanceof WalletServiceError && (error.kind === 'timeout' || error.kind === 'unreachable')
+}
+
 export type WalletClient = {
   /** Idempotent by derivation path. The answer is not yet known to be an address of the network. */
-  createAddress(order: AddressOrder): Promise<{ address: string }>
+  createAddress(order: AddressOrder, deadline?: AbortSignal): Promise<{ address: string }>
   /** Idempotent by id; sent once, whoever calls decides about repeating it. */
   submitTransfer(order: TransferOrder): Promise<TransferStatus>
   /** null: the service never heard of this transfer. */
   getTransfer(id: string): Promise<TransferStatus | null>
   /** Raw smallest units as the chain knows them. */
-  getBalance(question: BalanceQuestion): Promise<{ balance: string }>
+  getBalance(question: BalanceQuestion, deadline?: AbortSignal): Promise<{ balance: string }>
   /** Raw smallest units of the network's coin. */
   estimateFee(question: FeeQuestion): Promise<{ fee: string }>
 }
@@ -78,29 +83,32 @@ export function createWalletClient({
   backoffMilliseconds = 100,
 }: ClientOptions): WalletClient {
   const base = url.replace(/\/+$/, '')
-  const once = (call: Call) => send(base, secret, dispatcher, timeoutMilliseconds, call)
-  const repeatedly = async (call: Call): Promise<Reply> => {
+  const timeout = () => AbortSignal.timeout(timeoutMilliseconds)
+  const once = (call: Call, deadline = timeout()) => send(base, secret, dispatcher, deadline, call)
+  // All attempts share one time limit, so that what cannot be reached holds nobody three times as long.
+  const repeatedly = async (call: Call, limit?: AbortSignal): Promise<Reply> => {
+    const deadline = limit === undefined ? timeout() : AbortSignal.any([limit, timeout()])
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await once(call)
+        return await once(call, deadline)
       } catch (error) {
-        if (attempt >= walletReadAttemptsMax || !isWorthRepeating(error)) throw error
+        if (attempt >= walletReadAttemptsMax || deadline.aborted || !isWorthRepeating(error)) throw error
         await new Promise((resolve) => setTimeout(resolve, backoffMilliseconds * 2 ** (attempt - 1)))
       }
     }
   }
   return {
-    createAddress: async (order) =>
-      read(DerivedAddressCheck, await repeatedly({ method: 'POST', path: '/addresses', body: order })),
+    createAddress: async (order, deadline) =>
+      read(DerivedAddressCheck, await repeatedly({ method: 'POST', path: '/addresses', body: order }, deadline)),
     submitTransfer: async (order) =>
       readTransfer(order.id, await once({ method: 'POST', path: '/transfers', body: order })),
     async getTransfer(id) {
       const reply = await repeatedly({ method: 'GET', path: `/transfers/${encodeURIComponent(id)}`, isNullOn404: true })
       return reply.status === 404 ? null : readTransfer(id, reply)
     },
-    async getBalance({ network, address, contract }) {
+    async getBalance({ network, address, contract }, deadline) {
       const query = new URLSearchParams({ network, address, ...(contract === null ? {} : { contract }) })
-      return read(BalanceCheck, await repeatedly({ method: 'GET', path: `/balances?${query}` }))
+      return read(BalanceCheck, await repeatedly({ method: 'GET', path: `/balances?${query}` }, deadline))
     },
     estimateFee: async (question) =>
       read(FeeEstimateCheck, await repeatedly({ method: 'POST', path: '/fees', body: question })),
@@ -170,17 +178,16 @@ async function send(
   base: string,
   secret: string | null,
   dispatcher: Dispatcher,
-  timeoutMilliseconds: number,
+  deadline: AbortSignal,
   call: Call,
 ): Promise<Reply> {
-  const deadline = AbortSignal.timeout(timeoutMilliseconds)
   const reply = await exchange(base, secret, dispatcher, deadline, call).catch((error: unknown) => {
     if (error instanceof WalletServiceError) throw error
     if (isConnectError(error)) {
       throw new WalletServiceError('unreachable', `No connection to ${base}: ${messageOf(error)}`, { cause: error })
     }
     if (deadline.aborted) {
-      throw new WalletServiceError('timeout', `${base} did not answer within ${timeoutMilliseconds} ms`, {
+      throw new WalletServiceError('timeout', `${base} did not answer in time`, {
         cause: error,
       })
     }
