@@ -44,7 +44,7 @@ try {
 
 async function run(url: string): Promise<void> {
   if (!(await isSeeded(url))) await seed(url)
-  const { db, pool } = openDatabase({ url, onError: (error) => console.error(error.message) })
+  const { db, pool } = openDatabase({ url, statementMilliseconds: 0, onError: (error) => console.error(error.message) })
   try {
     await measure(db, pool)
   } finally {
@@ -178,7 +178,7 @@ async function seed(url: string): Promise<void> {
   )
   const { migrate } = await import('../server/src/db/migrate.ts')
   await migrate(url)
-  const { db, pool } = openDatabase({ url, onError: (error) => console.error(error.message) })
+  const { db, pool } = openDatabase({ url, statementMilliseconds: 0, onError: (error) => console.error(error.message) })
   const wanted = [
     [large, operations],
     [small, 1_000],
@@ -186,7 +186,6 @@ async function seed(url: string): Promise<void> {
   const id = (prefix: string, i: string) => `'cm${prefix}' || lpad(${i}::text, ${23 - prefix.length}, '0')`
   const statements = [
     'set role none',
-    'set statement_timeout = 0',
     `insert into networks (id, coin_type, code, slug, name, type, created_at, updated_at)
       values ('cmbenchnetwork00000000000', 60, 'ethereum', 'ethereum', 'Ethereum', 'evm', now(), now())`,
     `insert into tokens (id, network_id, code, symbol, name, contract_address, contract_key, decimals, created_at, updated_at)

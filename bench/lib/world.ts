@@ -49,7 +49,7 @@ const contract = '0xdAC17F958D2ee523a2206206994597C13D831ec7'
 
 export async function createWorld(stack: Stack, size: Size = fullSize): Promise<World> {
   const wallet = await startFakeWallet()
-  const { db } = openDatabase({ url: stack.databaseUrl, onError: () => {} })
+  const { db } = openDatabase({ url: stack.databaseUrl, statementMilliseconds: 0, onError: () => {} })
   const call = async (token: string, method: string, path: string, body?: object): Promise<unknown> => {
     const response = await fetch(`http://127.0.0.1:${stack.port}/api/v1${path}`, {
       method,

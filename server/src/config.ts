@@ -24,6 +24,7 @@ export type Config = {
   rateJumpFactorHundredths: number
   approvalTtlHours: number
   sessionTtlDays: number
+  /** Requests of one person; a service may make more (http/server.ts). 0 is no limit. */
   rateLimitPerMinute: number
   /** What a scraper of /metrics must show; null: it is open in demo mode and not there outside of it. */
   metricsToken: string | null
@@ -100,7 +101,11 @@ export const settings: Setting[] = [
     about: 'days of inactivity until a session ends (30 days at most in all)',
     fallback: '7',
   },
-  { name: 'RATE_LIMIT_PER_MINUTE', about: 'requests per caller and minute; 0 is off', fallback: '0' },
+  {
+    name: 'RATE_LIMIT_PER_MINUTE',
+    about: 'requests per person and minute, ten times as many per service; 0 is off, as is the default in demo mode',
+    fallback: '3000',
+  },
   { name: 'REQUEST_TIMEOUT_SECONDS', about: 'seconds a request may take to arrive whole', fallback: '30' },
   {
     name: 'TRUST_PROXY',
@@ -270,7 +275,7 @@ export function readConfig(env: Environment = process.env): Config {
     rateJumpFactorHundredths,
     approvalTtlHours: integer('APPROVAL_TTL_HOURS', 72, 1, 8_760),
     sessionTtlDays: integer('SESSION_TTL_DAYS', 7, 1, 30),
-    rateLimitPerMinute: integer('RATE_LIMIT_PER_MINUTE', 0, 0, 1_000_000),
+    rateLimitPerMinute: integer('RATE_LIMIT_PER_MINUTE', demo ? 0 : 3_000, 0, 1_000_000),
     requestTimeoutSeconds: integer('REQUEST_TIMEOUT_SECONDS', 30, 1, 600),
     trustProxy: readTrustedProxies(text('TRUST_PROXY'), faults),
     metricsToken,

@@ -2,12 +2,14 @@ import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import type { Db } from './db/client.ts'
 import type { JobQueue } from './db/job-queue.ts'
+import type { SlowReads } from './db/slow-reads.ts'
 import type { Sealer } from './lib/secrets.ts'
 
 /** What the composition root hands to every module. */
 export type Deps = {
   config: Config
   db: Db
+  slowReads: SlowReads
   jobs: JobQueue
   sealer: Sealer
   log: Logger

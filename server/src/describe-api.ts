@@ -13,6 +13,7 @@ export async function describeApi(): Promise<string> {
   const app = await createApp({
     config,
     db,
+    slowReads: { db, inTurn: (_, read) => read(db) },
     jobs: createJobQueue(pool, () => {}),
     sealer: createSealer('never used to seal anything'),
     log: pino({ level: 'silent' }),

@@ -9,10 +9,20 @@ import { openDatabase } from './db/client.ts'
 import { startEmbeddedPostgres } from './db/embedded.ts'
 import { createJobQueue } from './db/job-queue.ts'
 import { migrate } from './db/migrate.ts'
+import { createSlowReads } from './db/slow-reads.ts'
 import { inTransaction } from './db/transaction.ts'
 import type { Deps } from './deps.ts'
 import type { App } from './http/route.ts'
 import { startWorkers } from './jobs/workers.ts'
+import {
+  slowConnectionsMax,
+  slowReadsRunningMax,
+  slowReadsRunningPerCallerMax,
+  slowReadsWaitingMax,
+  slowReadsWaitingPerCallerMax,
+  slowReadWaitMilliseconds,
+  slowStatementMilliseconds,
+} from './lib/limits.ts'
 import { createSealer, newSecret } from './lib/secrets.ts'
 import { addPlatformAdmin } from './modules/users/actions.ts'
 
@@ -98,13 +108,13 @@ export async function openDeps(
   log: Logger,
   clock: () => Date,
 ): Promise<{ deps: Deps; close(): Promise<void> }> {
-  const { db, pool } = openDatabase({
-    url: databaseUrl,
-    onError: (error) => log.warn({ err: error }, 'database connection lost'),
-  })
+  const onError = (error: Error) => log.warn({ err: error }, 'database connection lost')
+  const { db, pool } = openDatabase({ url: databaseUrl, onError })
+  const { slowReads, close: closeSlowReads } = openSlowReads(databaseUrl, onError)
   const deps: Deps = {
     config,
     db,
+    slowReads,
     jobs: createJobQueue(pool, (error) => log.error({ err: error }, 'job queue')),
     sealer: createSealer(config.secretKey ?? (await demoSecretKey(config.dataDir))),
     log,
@@ -112,7 +122,30 @@ export async function openDeps(
     publicOrigin: () => config.publicUrl ?? `http://localhost:${config.port}`,
   }
   await sql`select 1`.execute(db)
-  return { deps, close: () => db.destroy() }
+  return {
+    deps,
+    async close() {
+      await Promise.all([db.destroy(), closeSlowReads()])
+    },
+  }
+}
+
+function openSlowReads(url: string, onError: (error: Error) => void) {
+  const { db } = openDatabase({
+    url,
+    connectionsMax: slowConnectionsMax,
+    statementMilliseconds: slowStatementMilliseconds,
+    onError,
+  })
+  const slowReads = createSlowReads({
+    db,
+    runningMax: slowReadsRunningMax,
+    runningPerCallerMax: slowReadsRunningPerCallerMax,
+    waitingMax: slowReadsWaitingMax,
+    waitingPerCallerMax: slowReadsWaitingPerCallerMax,
+    waitMilliseconds: slowReadWaitMilliseconds,
+  })
+  return { slowReads, close: () => db.destroy() }
 }
 
 /** Demo mode makes its own key once, and never over one that is there; outside it config.ts has demanded one. */

@@ -50,7 +50,7 @@ export async function startStack(serverDir: string): Promise<Stack> {
     pool = new pg.Pool({ connectionString: postgres.url, max: 3 })
     pool.on('error', () => {})
     pool.on('connect', (client) => client.on('error', () => {}))
-    books = openDatabase({ url: postgres.url, connectionsMax: 2, onError: () => {} }).db
+    books = openDatabase({ url: postgres.url, connectionsMax: 2, statementMilliseconds: 0, onError: () => {} }).db
   }
   const closeConnections = () => Promise.all([pool.end(), books.destroy()])
 

@@ -2,10 +2,12 @@ import { connect } from 'node:net'
 import { sql } from 'kysely'
 import { Type } from 'typebox'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createApp } from '../app.ts'
 import { openDatabase } from '../db/client.ts'
 import { badRequest } from '../lib/errors.ts'
 import { createTestApp, type Person, type TestApp } from '../testing/app.ts'
 import { createTestShell } from '../testing/shell.ts'
+import { insertVault } from '../testing/vault-fixture.ts'
 import { type App, route } from './route.ts'
 import { Closed, DecimalAmount, Name, Nullable, pageQuery } from './schema.ts'
 
@@ -362,6 +364,27 @@ describe('the rate limit', () => {
       code: 429,
     })
     expect((await get(other.token)).statusCode).toBe(200)
+  })
+
+  it('lets a service ask for ten times as much', async () => {
+    const { administratorsId } = await insertVault(test, 'service-vault', person)
+    const service = { name: 'Robot', groupIds: [administratorsId] }
+    const { token } = (await person.post('/vaults/service-vault/service-tokens', service)).body
+    const statuses: number[] = []
+    for (let i = 0; i < 31; i += 1) {
+      const headers = { authorization: `Bearer ${token}` }
+      statuses.push((await limited.inject({ method: 'GET', url: '/mine', headers })).statusCode)
+    }
+    expect(statuses).toEqual([...Array(30).fill(200), 429])
+  })
+
+  it('T69 does not count the events of the wallet service, whose address is one for all', async () => {
+    const app = await createApp({ ...test.deps, config: { ...test.deps.config, rateLimitPerMinute: 1 } })
+    for (let i = 0; i < 3; i += 1) {
+      const answer = await app.inject({ method: 'POST', url: '/webhooks/wallet', payload: { kind: 'OTHER', tx: {} } })
+      expect(answer.statusCode).not.toBe(429)
+    }
+    await app.close()
   })
 
   it('counts who is not known by address, whatever tokens they try', async () => {

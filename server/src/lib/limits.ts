@@ -149,6 +149,15 @@ export const addressIndexAttemptsMax = 25
 export const reportYearsMax = 100
 export const reportDayBucketYearsMax = 10
 
+/** Reads that take seconds (db/slow-reads.ts): reports in JSON and reconciliations, on one node. */
+export const slowReadsRunningMax = 2
+export const slowReadsRunningPerCallerMax = 1
+export const slowReadsWaitingMax = 1_000
+export const slowReadsWaitingPerCallerMax = 200
+export const slowReadWaitMilliseconds = 20_000
+/** Connections for them and for files of reports. */
+export const slowConnectionsMax = 10
+
 /** Exports: orders of one caller that are open at a time, and finished files of theirs that are kept. */
 export const exportsOpenPerCallerMax = 3
 export const exportsKeptPerCallerMax = 20

@@ -105,6 +105,8 @@ export function webhookRoutes(app: App, deps: Deps): void {
         answers: { 200: Ref(WebhookAnswer) },
         errors: [401, 413, 415],
       }),
+      // One wallet service sends what happens to everybody; what is too much is shed above.
+      config: { access: 'public' as const, rateLimit: false },
       // The handler parses and validates: what arrives here are the bytes that were signed.
       validatorCompiler: () => () => true,
     },

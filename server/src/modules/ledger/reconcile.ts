@@ -7,9 +7,11 @@ import { verifyLedger } from './verify.ts'
 const balancesAtOnceMax = 8
 
 /** Holds the books of a vault against themselves and against the chain, as the wallet service reports it. */
-export async function reconcileVault(deps: Deps, vaultId: string) {
-  const { differences } = await verifyLedger(deps.db, vaultId)
-  const sums = await listTokenSums(deps.db, vaultId)
+export async function reconcileVault(deps: Deps, vaultId: string, callerId: string) {
+  const { differences, sums } = await deps.slowReads.inTurn(callerId, async (db) => ({
+    ...(await verifyLedger(db, vaultId)),
+    sums: await listTokenSums(db, vaultId),
+  }))
   const asking = { deadline: AbortSignal.timeout(reconciliationCallsMilliseconds), isInVain: false }
   const tokens = []
   for (const sum of sums) {

@@ -152,7 +152,10 @@ export function ledgerRoutes(app: App, deps: Deps): void {
       params: VaultParams,
       answers: { 200: Ref(Reconciliation) },
     }),
-    async (request) => reconcileVault(deps, memberOf(request).vault.id),
+    async (request) => {
+      const { vault, userId } = memberOf(request)
+      return reconcileVault(deps, vault.id, userId)
+    },
   )
 }
 

@@ -38,7 +38,7 @@ type Wanted = {
 /** Makes the file while it is sent: rows are read no faster than the reader takes the bytes, and for a bounded time. */
 async function sendReport(deps: Deps, slots: Slots, { request, reply, type, format, parameters }: Wanted) {
   const member = memberOf(request)
-  const report = await sources[type].prepare(deps.db, member, parameters, deps.clock())
+  const report = await sources[type].prepare(deps.slowReads.db, member, parameters, deps.clock())
   const leave = slots.take(member.userId)
   let isSending = false
   try {

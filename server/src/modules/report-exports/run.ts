@@ -54,7 +54,7 @@ type Watch = { percent: number; isStopped(): boolean }
 async function makeFile(deps: Deps, taken: ReportExportRow, watch: Watch): Promise<boolean> {
   const requester = await findRequester(deps.db, taken.vault_id, taken.requester_id)
   if (requester === null) throw new AppError(403, 'You are not a member of this vault')
-  const report = await sources[taken.report_type].prepare(deps.db, requester, taken.parameters, deps.clock())
+  const report = await sources[taken.report_type].prepare(deps.slowReads.db, requester, taken.parameters, deps.clock())
   const { scope } = report.request
   const before = await readSight(deps.db, requester, scope)
   return report.open(async ({ document, totalRows }) => {

@@ -1,4 +1,6 @@
+import type { FastifyRequest } from 'fastify'
 import { memberOf } from '../../access/caller.ts'
+import type { Db } from '../../db/client.ts'
 import type { Deps } from '../../deps.ts'
 import { type App, route } from '../../http/route.ts'
 import { Ref, VaultParams } from '../../http/schema.ts'
@@ -36,6 +38,8 @@ const tag = 'Reports'
 
 export function reportRoutes(app: App, deps: Deps): void {
   const asFile = fileAnswers(deps)
+  const inTurn = <Report>(request: FastifyRequest, build: (db: Db) => Promise<Report>) =>
+    deps.slowReads.inTurn(memberOf(request).userId, build)
 
   app.get(
     '/vaults/:code/reports/address_activity',
@@ -56,7 +60,7 @@ export function reportRoutes(app: App, deps: Deps): void {
     },
     async (request) => {
       const wanted = await prepare.address_activity(deps.db, memberOf(request), request.query, deps.clock())
-      return buildActivity(deps.db, wanted)
+      return inTurn(request, (db) => buildActivity(db, wanted))
     },
   )
 
@@ -78,7 +82,7 @@ export function reportRoutes(app: App, deps: Deps): void {
     },
     async (request) => {
       const wanted = await prepare.counterparty_activity(deps.db, memberOf(request), request.query, deps.clock())
-      return buildActivity(deps.db, wanted)
+      return inTurn(request, (db) => buildActivity(db, wanted))
     },
   )
 
@@ -101,7 +105,7 @@ export function reportRoutes(app: App, deps: Deps): void {
     },
     async (request) => {
       const wanted = await prepare.counterparty_group_activity(deps.db, memberOf(request), request.query, deps.clock())
-      return buildActivity(deps.db, wanted)
+      return inTurn(request, (db) => buildActivity(db, wanted))
     },
   )
 
@@ -123,7 +127,7 @@ export function reportRoutes(app: App, deps: Deps): void {
     },
     async (request) => {
       const wanted = await prepare.transaction_activity(deps.db, memberOf(request), request.query, deps.clock())
-      return buildActivity(deps.db, wanted)
+      return inTurn(request, (db) => buildActivity(db, wanted))
     },
   )
 
@@ -146,7 +150,7 @@ export function reportRoutes(app: App, deps: Deps): void {
     },
     async (request) => {
       const wanted = await prepare.asset_movement(deps.db, memberOf(request), request.query, deps.clock())
-      return buildAssetMovement(deps.db, wanted)
+      return inTurn(request, (db) => buildAssetMovement(db, wanted))
     },
   )
 
@@ -169,7 +173,9 @@ export function reportRoutes(app: App, deps: Deps): void {
     },
     async (request) => {
       const wanted = await prepare.account_statement(deps.db, memberOf(request), request.query, deps.clock())
-      const { last, ...statement } = await buildAccountStatement(deps.db, wanted, pageOf(request.query))
+      const { last, ...statement } = await inTurn(request, (db) =>
+        buildAccountStatement(db, wanted, pageOf(request.query)),
+      )
       return { ...statement, nextCursor: last === null ? null : encodeCursor(last) }
     },
   )
@@ -192,7 +198,7 @@ export function reportRoutes(app: App, deps: Deps): void {
     async (request) => {
       const wanted = await prepare.operations_exceptions(deps.db, memberOf(request), request.query, deps.clock())
       const page = pageOf(request.query)
-      const { rows, ...report } = await buildExceptions(deps.db, wanted, page)
+      const { rows, ...report } = await inTurn(request, (db) => buildExceptions(db, wanted, page))
       const position = (row: (typeof rows)[number]) => ({ createdAt: row.created_at, id: row.id })
       return { ...report, ...toPage(rows, page.limit, position, toException) }
     },
@@ -215,7 +221,7 @@ export function reportRoutes(app: App, deps: Deps): void {
     },
     async (request) => {
       const wanted = await prepare.approval_activity(deps.db, memberOf(request), request.query, deps.clock())
-      return buildApprovalActivity(deps.db, wanted)
+      return inTurn(request, (db) => buildApprovalActivity(db, wanted))
     },
   )
 
@@ -238,7 +244,7 @@ export function reportRoutes(app: App, deps: Deps): void {
     },
     async (request) => {
       const wanted = await prepare.category_analytics(deps.db, memberOf(request), request.query, deps.clock())
-      return buildCategoryAnalytics(deps.db, wanted)
+      return inTurn(request, (db) => buildCategoryAnalytics(db, wanted))
     },
   )
 }

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../db/client.ts'
-import { slowStatementMilliseconds } from '../../lib/limits.ts'
 
 /** Memory of one sort or hash of a report; what needs more goes to disk. */
 const sortMemory = '64MB'
@@ -12,8 +11,7 @@ export async function inSnapshot<Result>(db: Db, read: (trx: Trx) => Promise<Res
     .setIsolationLevel('repeatable read')
     .setAccessMode('read only')
     .execute(async (trx) => {
-      await sql`select set_config('statement_timeout', ${String(slowStatementMilliseconds)}, true),
-        set_config('work_mem', ${sortMemory}, true), set_config('jit', 'off', true)`.execute(trx)
+      await sql`select set_config('work_mem', ${sortMemory}, true), set_config('jit', 'off', true)`.execute(trx)
       return read(trx)
     })
 }
