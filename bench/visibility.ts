@@ -4,14 +4,12 @@ import { join } from 'node:path'
 import { addressScopeOf } from '../server/src/access/address-scope.ts'
 import { createApp } from '../server/src/app.ts'
 import { readConfig } from '../server/src/config.ts'
-import { type Db, openDatabase } from '../server/src/db/client.ts'
-import { newId } from '../server/src/lib/ids.ts'
-import { newSecret, sha256 } from '../server/src/lib/secrets.ts'
+import { openDatabase } from '../server/src/db/client.ts'
 import { listHistory } from '../server/src/modules/history/queries.ts'
 import { noFilters } from '../server/src/modules/operations/feed.ts'
 import { createLogger, openDeps } from '../server/src/start.ts'
 import { createCostMeter } from '../server/src/testing/feed-cost.ts'
-import { type FeedDatabase, withFeedDatabases } from './lib/feed-database.ts'
+import { addBuiltInGroups, type FeedDatabase, signIn, withFeedDatabases } from './lib/feed-database.ts'
 import { createRecord, printGoals } from './lib/record.ts'
 import { measureRounds } from './lib/rounds.ts'
 
@@ -110,42 +108,6 @@ async function compare(what: string, ask: (who: Who) => () => Promise<unknown>) 
   record.add('  member, of administrator', '', shares.member)
   record.add('  member with shared, of administrator', '', shares.shared)
   return shares
-}
-
-async function addBuiltInGroups(db: Db, vaultId: string, administrator: string): Promise<void> {
-  const now = new Date()
-  for (const code of ['everyone', 'administrators']) {
-    const group = {
-      vault_id: vaultId,
-      id: newId(now),
-      code,
-      name: code,
-      is_system: true,
-      created_at: now,
-      updated_at: now,
-    }
-    await db.insertInto('policy_groups').values(group).execute()
-    if (code === 'everyone') continue
-    const membership = {
-      vault_id: vaultId,
-      id: newId(now),
-      group_id: group.id,
-      user_id: administrator,
-      created_at: now,
-    }
-    await db.insertInto('policy_group_memberships').values(membership).execute()
-  }
-}
-
-async function signIn(db: Db, userId: string): Promise<string> {
-  const [now, token] = [new Date(), newSecret()]
-  const inADay = new Date(now.getTime() + 86_400_000)
-  const session = { id: newId(now), token_hash: sha256(token), user_id: userId, created_at: now, last_seen_at: now }
-  await db
-    .insertInto('sessions')
-    .values({ ...session, expires_at: inADay, ends_at: inADay })
-    .execute()
-  return token
 }
 
 async function buffersOf(database: FeedDatabase): Promise<Record<Who, number>> {

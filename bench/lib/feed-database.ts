@@ -2,8 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import type { Db } from '../../server/src/db/client.ts'
 import { startEmbeddedPostgres } from '../../server/src/db/embedded.ts'
 import { migrate } from '../../server/src/db/migrate.ts'
+import { newId } from '../../server/src/lib/ids.ts'
+import { newSecret, sha256 } from '../../server/src/lib/secrets.ts'
 import { type FeedWorld, type FeedWorldSize, seedFeedWorld } from '../../server/src/testing/feed-world.ts'
 import { leaveSqlBesideCode } from './stack.ts'
 
@@ -52,4 +55,42 @@ async function withClient<Result>(url: string, work: (client: pg.Client) => Prom
   } finally {
     await client.end()
   }
+}
+
+/** What creating a vault by the service would have added to it. */
+export async function addBuiltInGroups(db: Db, vaultId: string, administrator: string): Promise<void> {
+  const now = new Date()
+  for (const code of ['everyone', 'administrators']) {
+    const group = {
+      vault_id: vaultId,
+      id: newId(now),
+      code,
+      name: code,
+      is_system: true,
+      created_at: now,
+      updated_at: now,
+    }
+    await db.insertInto('policy_groups').values(group).execute()
+    if (code === 'everyone') continue
+    const membership = {
+      vault_id: vaultId,
+      id: newId(now),
+      group_id: group.id,
+      user_id: administrator,
+      created_at: now,
+    }
+    await db.insertInto('policy_group_memberships').values(membership).execute()
+  }
+}
+
+/** @returns the token of a new session */
+export async function signIn(db: Db, userId: string): Promise<string> {
+  const [now, token] = [new Date(), newSecret()]
+  const inADay = new Date(now.getTime() + 86_400_000)
+  const session = { id: newId(now), token_hash: sha256(token), user_id: userId, created_at: now, last_seen_at: now }
+  await db
+    .insertInto('sessions')
+    .values({ ...session, expires_at: inADay, ends_at: inADay })
+    .execute()
+  return token
 }

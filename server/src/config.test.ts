@@ -42,7 +42,12 @@ describe('settings', () => {
     expect(config.webhookSecrets).toEqual(secrets)
     expect(config).toMatchObject({ smtpRequiresTls: true, allowedRisks: [] })
     expect(config.walletAllowedHosts).toEqual(['10.0.0.7:9000', 'wallet.internal'])
-    expect(config).toMatchObject({ demo: false, adminEmail: 'treasurer@example.org', port: 0, rateLimitPerMinute: 3_000 })
+    expect(config).toMatchObject({
+      demo: false,
+      adminEmail: 'treasurer@example.org',
+      port: 0,
+      rateLimitPerMinute: 3_000,
+    })
   })
 
   it('are all required outside demo mode, and named at once', () => {

@@ -23,7 +23,7 @@ export function addressRoutes(app: App, deps: Deps, appliers: Appliers): void {
       operationId: 'createAddress',
       summary: 'Create the next address of a combination of segments',
       description:
-        'Gated by policies of action type create_address; 202 when it waits for votes. A failing wallet service leaves nothing behind.',
+        'Gated by policies of action type create_address; 202 when it waits for votes. A failing wallet service is a 502 and leaves nothing behind; creations that wait behind one that it does not answer are a 503, and a retry takes the same index.',
       tag,
       access: 'member',
       params: VaultParams,

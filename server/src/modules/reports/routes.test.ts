@@ -1106,3 +1106,27 @@ describe('who sees what', () => {
     expect(filtered.summary.operationsCount).toBe(0)
   })
 })
+
+describe('T69 many reports of one member', () => {
+  it('take turns, and neither the balances nor a report of another member wait for them', async () => {
+    await add({ type: 'deposit', at: month.on(2), amount: '1' })
+    const base = `/vaults/${world.vault.code}`
+    const path = `${base}/reports/transaction_activity?from=${month.from}&to=${month.to}`
+    const isRunning = async () => {
+      const [row] = await world.sql(
+        `select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+      )
+      return row.count as number
+    }
+    const release = await world.holdTable('operations')
+    const reports = Array.from({ length: 150 }, () => world.owner.get(path))
+    await release.untilAwaited()
+    expect((await world.other.get(`${base}/balances`)).status).toBe(200)
+    expect(await isRunning()).toBe(1)
+    const beside = world.other.get(path)
+    await expect.poll(isRunning, { timeout: 10_000 }).toBe(2)
+    await release()
+    expect((await beside).status).toBe(200)
+    expect(new Set((await Promise.all(reports)).map(({ status }) => status))).toEqual(new Set([200]))
+  })
+})

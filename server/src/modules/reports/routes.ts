@@ -38,6 +38,7 @@ const tag = 'Reports'
 
 export function reportRoutes(app: App, deps: Deps): void {
   const asFile = fileAnswers(deps)
+  // The parameters are read when the turn has come, so that `dataCutoff` is the time of the snapshot.
   const inTurn = <Report>(request: FastifyRequest, build: (db: Db) => Promise<Report>) =>
     deps.slowReads.inTurn(memberOf(request).userId, build)
 
@@ -59,8 +60,9 @@ export function reportRoutes(app: App, deps: Deps): void {
       preHandler: asFile('address_activity'),
     },
     async (request) => {
-      const wanted = await prepare.address_activity(deps.db, memberOf(request), request.query, deps.clock())
-      return inTurn(request, (db) => buildActivity(db, wanted))
+      return inTurn(request, async (db) =>
+        buildActivity(db, await prepare.address_activity(db, memberOf(request), request.query, deps.clock())),
+      )
     },
   )
 
@@ -81,8 +83,9 @@ export function reportRoutes(app: App, deps: Deps): void {
       preHandler: asFile('counterparty_activity'),
     },
     async (request) => {
-      const wanted = await prepare.counterparty_activity(deps.db, memberOf(request), request.query, deps.clock())
-      return inTurn(request, (db) => buildActivity(db, wanted))
+      return inTurn(request, async (db) =>
+        buildActivity(db, await prepare.counterparty_activity(db, memberOf(request), request.query, deps.clock())),
+      )
     },
   )
 
@@ -104,8 +107,12 @@ export function reportRoutes(app: App, deps: Deps): void {
       preHandler: asFile('counterparty_group_activity'),
     },
     async (request) => {
-      const wanted = await prepare.counterparty_group_activity(deps.db, memberOf(request), request.query, deps.clock())
-      return inTurn(request, (db) => buildActivity(db, wanted))
+      return inTurn(request, async (db) =>
+        buildActivity(
+          db,
+          await prepare.counterparty_group_activity(db, memberOf(request), request.query, deps.clock()),
+        ),
+      )
     },
   )
 
@@ -126,8 +133,9 @@ export function reportRoutes(app: App, deps: Deps): void {
       preHandler: asFile('transaction_activity'),
     },
     async (request) => {
-      const wanted = await prepare.transaction_activity(deps.db, memberOf(request), request.query, deps.clock())
-      return inTurn(request, (db) => buildActivity(db, wanted))
+      return inTurn(request, async (db) =>
+        buildActivity(db, await prepare.transaction_activity(db, memberOf(request), request.query, deps.clock())),
+      )
     },
   )
 
@@ -149,8 +157,9 @@ export function reportRoutes(app: App, deps: Deps): void {
       preHandler: asFile('asset_movement'),
     },
     async (request) => {
-      const wanted = await prepare.asset_movement(deps.db, memberOf(request), request.query, deps.clock())
-      return inTurn(request, (db) => buildAssetMovement(db, wanted))
+      return inTurn(request, async (db) =>
+        buildAssetMovement(db, await prepare.asset_movement(db, memberOf(request), request.query, deps.clock())),
+      )
     },
   )
 
@@ -172,10 +181,10 @@ export function reportRoutes(app: App, deps: Deps): void {
       preHandler: asFile('account_statement'),
     },
     async (request) => {
-      const wanted = await prepare.account_statement(deps.db, memberOf(request), request.query, deps.clock())
-      const { last, ...statement } = await inTurn(request, (db) =>
-        buildAccountStatement(db, wanted, pageOf(request.query)),
-      )
+      const { last, ...statement } = await inTurn(request, async (db) => {
+        const wanted = await prepare.account_statement(db, memberOf(request), request.query, deps.clock())
+        return buildAccountStatement(db, wanted, pageOf(request.query))
+      })
       return { ...statement, nextCursor: last === null ? null : encodeCursor(last) }
     },
   )
@@ -196,9 +205,11 @@ export function reportRoutes(app: App, deps: Deps): void {
       preHandler: asFile('operations_exceptions'),
     },
     async (request) => {
-      const wanted = await prepare.operations_exceptions(deps.db, memberOf(request), request.query, deps.clock())
       const page = pageOf(request.query)
-      const { rows, ...report } = await inTurn(request, (db) => buildExceptions(db, wanted, page))
+      const { rows, ...report } = await inTurn(request, async (db) => {
+        const wanted = await prepare.operations_exceptions(db, memberOf(request), request.query, deps.clock())
+        return buildExceptions(db, wanted, page)
+      })
       const position = (row: (typeof rows)[number]) => ({ createdAt: row.created_at, id: row.id })
       return { ...report, ...toPage(rows, page.limit, position, toException) }
     },
@@ -220,8 +231,9 @@ export function reportRoutes(app: App, deps: Deps): void {
       preHandler: asFile('approval_activity'),
     },
     async (request) => {
-      const wanted = await prepare.approval_activity(deps.db, memberOf(request), request.query, deps.clock())
-      return inTurn(request, (db) => buildApprovalActivity(db, wanted))
+      return inTurn(request, async (db) =>
+        buildApprovalActivity(db, await prepare.approval_activity(db, memberOf(request), request.query, deps.clock())),
+      )
     },
   )
 
@@ -243,8 +255,12 @@ export function reportRoutes(app: App, deps: Deps): void {
       preHandler: asFile('category_analytics'),
     },
     async (request) => {
-      const wanted = await prepare.category_analytics(deps.db, memberOf(request), request.query, deps.clock())
-      return inTurn(request, (db) => buildCategoryAnalytics(db, wanted))
+      return inTurn(request, async (db) =>
+        buildCategoryAnalytics(
+          db,
+          await prepare.category_analytics(db, memberOf(request), request.query, deps.clock()),
+        ),
+      )
     },
   )
 }

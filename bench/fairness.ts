@@ -1,0 +1,109 @@
+import pg from 'pg'
+import { seedFeedWorld } from '../server/src/testing/feed-world.ts'
+import { addBuiltInGroups, signIn } from './lib/feed-database.ts'
+import { type LoadResult, loadClosed, percentile, toRequest } from './lib/http-load.ts'
+import { createRecord, printGoals } from './lib/record.ts'
+import { measureRounds } from './lib/rounds.ts'
+import { openServiceDeps, startStack } from './lib/stack.ts'
+
+/**
+ * What the expensive reads of one person cost another: a member reads their balances one after the other, while an
+ * administrator of the same vault keeps many reports over all of its operations under way, and without them. Ends with
+ * 1 when a goal is missed. BENCH_OPERATIONS is the size of the vault.
+ */
+const operations = Number(process.env.BENCH_OPERATIONS ?? 300_000)
+const reportsAtOnce = 150
+const rounds = 3
+const seconds = 10
+/** Times as long as without reports. */
+const factorMax = 3
+
+const record = createRecord()
+const stack = await startStack()
+try {
+  await run()
+} finally {
+  await stack.stop()
+}
+printGoals(record)
+if (record.goals.some(({ isMet }) => !isMet)) process.exitCode = 1
+
+async function run(): Promise<void> {
+  const { member, administrator } = await fill()
+  const balances = toRequest('GET', '/api/v1/vaults/main-vault/balances', { authorization: `Bearer ${member}` }, null)
+  const range = 'from=2020-01-01T00:00:00.000Z&to=2030-01-01T00:00:00.000Z&groupBy=month'
+  const report = toRequest(
+    'GET',
+    `/api/v1/vaults/main-vault/reports/transaction_activity?${range}`,
+    { authorization: `Bearer ${administrator}` },
+    null,
+  )
+  const { port } = stack
+  const read = () => loadClosed({ port, connections: 1, seconds, next: () => balances })
+  const alone = { medians: [] as number[], p95s: [] as number[] }
+  const beside = { medians: [] as number[], p95s: [] as number[] }
+  const note = ({ latencies, answers }: LoadResult, to: typeof alone) => {
+    if (Object.keys(answers).join() !== '200') throw new Error(`Balances were answered ${JSON.stringify(answers)}`)
+    to.medians.push(percentile(latencies, 0.5))
+    to.p95s.push(percentile(latencies, 0.95))
+    return percentile(latencies, 0.5)
+  }
+  const reports: Record<number, number> = {}
+  const besideReports = async () => {
+    let isOver = false
+    const load = loadClosed({ port, connections: reportsAtOnce, seconds: 600, next: () => (isOver ? null : report) })
+    await untilBusy()
+    const result = note(await read(), beside)
+    isOver = true
+    for (const [status, count] of Object.entries((await load).answers)) {
+      reports[Number(status)] = (reports[Number(status)] ?? 0) + count
+    }
+    return result
+  }
+  await read()
+  const single = await loadClosed({ port, connections: 1, seconds: 5, next: () => report })
+  record.add(`one report over ${operations} operations, alone`, 'ms', percentile(single.latencies, 0.5))
+  const { without, during } = await measureRounds(rounds, {
+    without: async () => note(await read(), alone),
+    during: besideReports,
+  })
+  record.add('balances of a member, median', 'ms', without)
+  record.add(`  while another one keeps ${reportsAtOnce} reports under way`, 'ms', during)
+  const p95 = (of: typeof alone) => of.p95s.toSorted((a, b) => a - b)[Math.floor(of.p95s.length / 2)]!
+  record.add('balances of a member, p95', 'ms', p95(alone))
+  record.add(`  while another one keeps ${reportsAtOnce} reports under way`, 'ms', p95(beside))
+  console.log(`reports by status: ${JSON.stringify(reports)}`)
+  record.expect(
+    'balances beside reports, of those without, median',
+    during.median / without.median,
+    'at most',
+    factorMax,
+  )
+  record.expect('balances beside reports, of those without, p95', p95(beside) / p95(alone), 'at most', factorMax)
+}
+
+/** Long enough for the reports to be under way: each connection has sent its first. */
+async function untilBusy(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 1_000))
+}
+
+/** One vault of a hundred members, and the sessions of one of them and of an administrator. */
+async function fill(): Promise<{ member: string; administrator: string }> {
+  const client = new pg.Client({ connectionString: stack.databaseUrl })
+  await client.connect()
+  const world = await seedFeedWorld(client, { members: 100, addresses: 1_000, operations, shared: 100 })
+  await client.query(`insert into ledger_accounts (vault_id, id, token_id, address_id, purpose, balance, created_at)
+    select a.vault_id, 'cl' || p || right(t.id, 3) || right(a.id, 12), t.id, a.id, x.purpose, 5, now()
+    from addresses a, tokens t, (values ('0000000', 'available'), ('1111111', 'reserved')) x (p, purpose)
+    where t.id < '${world.idOf('token', 5)}'`)
+  await client.query('vacuum analyze')
+  await client.end()
+  const { deps, close } = await openServiceDeps(stack)
+  await addBuiltInGroups(deps.db, world.vaultId, world.idOf('user', 2))
+  const tokens = {
+    member: await signIn(deps.db, world.idOf('user', 1)),
+    administrator: await signIn(deps.db, world.idOf('user', 2)),
+  }
+  await close()
+  return tokens
+}
