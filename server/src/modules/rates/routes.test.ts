@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { pollRates } from '../../jobs/poll-rates.ts'
 import { sendNotifications } from '../../jobs/send-notifications.ts'
@@ -18,6 +19,7 @@ import {
   type VaultFixture,
 } from '../../testing/fixtures.ts'
 import { createOutbox, type Outbox } from '../../testing/outbox.ts'
+import { lockRates } from './queries.ts'
 
 const hour = 3_600_000
 
@@ -194,11 +196,26 @@ describe('T64 a rate that jumps', () => {
     expect((await setRate(second, tokenId, '12')).status).toBe(202)
   })
 
-  it('is held by one of two requests at once at the latest', async () => {
+  it('is compared with a rate that is being recorded at the same time', async () => {
     const tokenId = await newToken()
     await setRate(first, tokenId, '1')
-    const answers = await Promise.all(['0.6', '1.9'].map((rate) => setRate(first, tokenId, rate)))
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 202])
+    const later = await test.deps.db.transaction().execute(async (trx) => {
+      await lockRates(trx)
+      const now = test.clock.now()
+      const row = { token_id: tokenId, as_of: now, source: 'manual', usd_rate: '0.6', created_at: now }
+      await trx.insertInto('token_rates').values(row).execute()
+      const answer = setRate(second, tokenId, '1.9')
+      const isWaiting = expect
+        .poll(async () => {
+          const { rows } = await sql`select from pg_locks where locktype = 'advisory' and not granted
+          and database = (select oid from pg_database where datname = current_database())`.execute(trx)
+          return rows.length
+        })
+        .toBe(1)
+      await Promise.race([isWaiting, answer])
+      return { answer }
+    })
+    expect(await later.answer).toMatchObject({ status: 202, body: { comparedUsdRate: '0.6' } })
   })
 
   it('is, outside demo mode, the first one of a token that is set by hand', async () => {
