@@ -45,7 +45,8 @@ export function createValidatorCompiler(
         // To look on after a fault takes time and memory for each value that is wrong, so it is done for what is small.
         const look = valuesCount > faultyValuesMax ? validate : forEvery.compile(schema)
         if (look !== validate) look(value)
-        faults.unshift(...tell((look.errors ?? []).slice(0, validationErrorsMax), httpPart))
+        const hidden = new Set(faults.map(({ field }) => field))
+        faults.unshift(...tell((look.errors ?? []).slice(0, validationErrorsMax), httpPart, hidden))
       }
       return { error: new ValidationError(faults.slice(0, faultsListedMax)) }
     }
@@ -97,7 +98,7 @@ function readScalar(text: string | undefined, type: string | undefined): unknown
 }
 
 /** The faults that a caller can do something about: not that a value is not null either, nor a pattern beside what says more. */
-function tell(errors: ErrorObject[], httpPart: string): FieldFault[] {
+function tell(errors: ErrorObject[], httpPart: string, hidden: Set<string>): FieldFault[] {
   const told = errors.filter((error) => {
     const isOf = (other: ErrorObject) => other !== error && other.instancePath.startsWith(error.instancePath)
     // What an alternative lacks is told by the errors of that alternative.
@@ -105,8 +106,10 @@ function tell(errors: ErrorObject[], httpPart: string): FieldFault[] {
     if (error.keyword === 'type' && error.params.type === 'null') {
       return !errors.some((other) => isOf(other) && other.keyword !== 'anyOf')
     }
-    if (error.keyword === 'pattern')
-      return !errors.some((other) => isOf(other) && /^m(in|ax)Length$/.test(other.keyword))
+    if (error.keyword === 'pattern') {
+      const isTold = hidden.has(toFault(error, httpPart).field)
+      return !isTold && !errors.some((other) => isOf(other) && /^m(in|ax)Length$/.test(other.keyword))
+    }
     return true
   })
   return told.map((error) => toFault(error, httpPart))
