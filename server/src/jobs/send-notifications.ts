@@ -1,7 +1,13 @@
 import type { Deps } from '../deps.ts'
 import { formatDecimal } from '../lib/money.ts'
 import { mailerOf } from '../mail/mailer-of.ts'
-import { announcementMessage, approvalNeededMessage, decidedMessage, type Message } from '../mail/messages.ts'
+import {
+  announcementMessage,
+  approvalNeededMessage,
+  decidedMessage,
+  type Message,
+  stoppedMessage,
+} from '../mail/messages.ts'
 import {
   claimAnnouncements,
   claimNotification,
@@ -18,7 +24,7 @@ const mailsPerRunMax = 20
 const changesPerMailMax = 100
 const retryMillisecondsMax = 600_000
 
-/** Sends the mails that approvers and initiators wait for, and those that announce changes. */
+/** Sends the mails that approvers and initiators wait for, alarms, and those that announce changes. */
 export function startNotifications(deps: Deps): () => Promise<void> {
   return repeat(deps, 'send-notifications', pauseMilliseconds, () => sendNotifications(deps))
 }
@@ -74,9 +80,9 @@ function compose(notification: DueNotification, origin: string) {
       ? notification.action.replaceAll('_', ' ')
       : `transfer of ${formatDecimal(amount, decimals)} ${asset} to ${to_address}`
   const facts = { subject, vaultName: notification.vault_name, initiator: notification.initiator, link: origin }
-  return notification.kind === 'approval_needed'
-    ? approvalNeededMessage(facts)
-    : decidedMessage({ ...facts, status: outcomeOf(notification.status) })
+  if (notification.kind === 'approval_needed') return approvalNeededMessage(facts)
+  if (notification.kind === 'stopped') return stoppedMessage({ ...facts, reason: notification.reason ?? 'unknown' })
+  return decidedMessage({ ...facts, status: outcomeOf(notification.status) })
 }
 
 function announce(changes: [DueAnnouncement, ...DueAnnouncement[]], origin: string): Message {

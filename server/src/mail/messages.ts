@@ -129,6 +129,20 @@ export function decidedMessage({ subject, vaultName, status, link }: Waiting & {
   })
 }
 
+export function stoppedMessage({ subject, vaultName, initiator, link, reason }: Waiting & { reason: string }): Message {
+  return toMessage({
+    subject: `Stopped in ${vaultName}: ${subject}`,
+    lines: [
+      `Strongroom stopped the ${subject} in the vault ${vaultName}, which ${initiator} had asked for.`,
+      `The reason: ${reason}`,
+    ],
+    button: 'Open Strongroom',
+    link,
+    closing:
+      'You get this mail because you administer the vault or asked for this; it cannot be switched off. Read the audit record of the vault. If rows of the database were changed, somebody has access to it who should not.',
+  })
+}
+
 /** @param vault null: changes of the platform, such as of a token */
 export function announcementMessage({
   vault,

@@ -6,7 +6,7 @@ export type NotificationKey = {
   vault_id: string
   subject_id: string
   user_id: string
-  kind: 'approval_needed' | 'decided' | 'rules_changed'
+  kind: 'approval_needed' | 'decided' | 'stopped' | 'rules_changed'
 }
 
 /** A name can be chosen, an e-mail address cannot: mails show both. */
@@ -14,7 +14,7 @@ const whoIs = (user: string) => sql`coalesce(${sql.ref(`${user}.name`)} || ' (' 
   ${sql.ref(`${user}.name`)}, ${sql.ref(`${user}.email`)}, ${sql.ref(`${user}.id`)})`
 
 export type DueNotification = NotificationKey & {
-  kind: 'approval_needed' | 'decided'
+  kind: 'approval_needed' | 'decided' | 'stopped'
   subject_type: 'transfer' | 'approval_request'
   created_at: Date
   attempts: number
@@ -29,6 +29,8 @@ export type DueNotification = NotificationKey & {
   decimals: number | null
   asset: string | null
   to_address: string | null
+  /** Why it was halted or failed. */
+  reason: string | null
 }
 
 /**
@@ -48,7 +50,8 @@ export async function claimNotification(db: Db, now: Date): Promise<DueNotificat
     )
     select c.vault_id, c.subject_id, c.user_id, c.kind, c.subject_type, c.created_at, c.attempts, u.email, v.code as vault_code,
       v.name as vault_name, ${whoIs('i')} as initiator, coalesce(r.action, 'transfer') as action,
-      coalesce(o.status, r.status) as status, o.amount, k.decimals, k.code as asset, t.to_address
+      coalesce(o.status, r.status) as status, o.amount, k.decimals, k.code as asset, t.to_address,
+      coalesce(t.halt_reason, t.failure_reason, r.failure_reason) as reason
     from claimed c
     join users u on u.id = c.user_id
     join vaults v on v.id = c.vault_id

@@ -40,3 +40,24 @@ export async function notifyInitiator(
     from users u where u.id = ${initiatorId} and u.email is not null and u.disabled_at is null and u.notify_decisions
     on conflict do nothing`.execute(trx)
 }
+
+/**
+ * Tells the administrators of a vault, and the initiator where given, that the service stopped what had been decided.
+ * These mails cannot be switched off; a subject is told of once.
+ */
+export async function notifyOfStop(
+  trx: Trx,
+  { vaultId, subjectType, subjectId }: Omit<Subject, 'initiatorId'>,
+  now: Date,
+  initiatorId: string | null = null,
+): Promise<void> {
+  await sql`
+    insert into notifications (vault_id, subject_id, subject_type, user_id, kind, created_at, next_attempt_at)
+    select ${vaultId}, ${subjectId}, ${subjectType}, u.id, 'stopped', ${now}, ${now}
+    from users u
+    where u.email is not null and u.disabled_at is null and (u.id = ${initiatorId} or exists (
+      select from policy_groups g
+      join policy_group_memberships m on m.vault_id = g.vault_id and m.group_id = g.id
+      where g.vault_id = ${vaultId} and g.is_system and g.code = 'administrators' and m.user_id = u.id))
+    on conflict do nothing`.execute(trx)
+}
