@@ -129,6 +129,9 @@ export const databaseAnswerMarginMilliseconds = 2_000
 /** Records that one seal may hold, and pages in which the verifier reads: they bound its memory. */
 export const auditSealRecordsMax = 1_000
 export const auditVerifyPageSealsMax = 20
+export const auditVerifyPageSubjectsMax = 200
+/** What a verifier names of one kind; the first is enough to know, and all of them could be too many to read. */
+export const differencesNamedMax = 100
 export const auditVerifyPageRecordsMax = 1_000
 
 export const walletResponseBytesMax = 65_536

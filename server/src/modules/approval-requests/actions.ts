@@ -1,5 +1,6 @@
 import type { Member } from '../../access/caller.ts'
 import type { Trx } from '../../db/client.ts'
+import type { Deps } from '../../deps.ts'
 import { type AppError, conflict, forbidden, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { type Appliers, type PreparedStep, StaleError, type Step, type StepContext } from '../approvals/applier.ts'
@@ -7,18 +8,20 @@ import { openApproval } from '../approvals/open.ts'
 import { listRequirements } from '../approvals/queries.ts'
 import { isApproved } from '../approvals/tally.ts'
 import { castVote, settleEntitlements } from '../approvals/vote.ts'
+import { listRecordsOf } from '../audit/queries.ts'
 import { insertAuditRecord } from '../audit/record.ts'
-import { notifyApprovers, notifyInitiator } from '../notifications/write.ts'
+import { notifyApprovers, notifyInitiator, notifyOfStop } from '../notifications/write.ts'
 import { decide } from '../policies/decide.ts'
 import type { Decision, Requirement } from '../policies/decision.ts'
 import type { Facts } from '../policies/facts.ts'
 import { findInitiator, type Initiator } from '../policies/queries.ts'
 import { applierOf, applySteps, type StepResult, tryApplySteps } from './apply.ts'
+import { type CreationRecord, differenceFromRecord } from './compare-record.ts'
 import { nextStatus, type RequestEvent } from './lifecycle.ts'
 import { outcomeOf } from './outcome.ts'
 import { hashPayload, type RequestAction } from './payload.ts'
 import { prepareSteps } from './prepare.ts'
-import { findRequest, type LockedRequest, lockRequest } from './queries.ts'
+import { findRequest, type LockedRequest, listStoredRequests, lockRequest } from './queries.ts'
 
 export type ActionRequest = {
   member: Member
@@ -75,16 +78,21 @@ export async function requestAction(trx: Trx, request: ActionRequest): Promise<O
  */
 export async function approveRequest(
   trx: Trx,
+  log: Deps['log'],
   vote: VoteOn & { appliers: Appliers; fetched: unknown[] | null },
 ): Promise<{ id: string } | { refusal: AppError }> {
   const { id, member, now, appliers, fetched } = vote
   const request = await lockPending(trx, vote)
+  const stopped = await stopUnlessAsRecorded(trx, log, request, now)
+  if (stopped !== null) return stopped
   await castVote(trx, { ...voteOf(vote), decision: 'approve' })
   await recordVote(trx, vote, request, 'approve')
-  if (!isApproved(await listRequirements(trx, member.vault.id, id))) return { id }
+  const requirements = await listRequirements(trx, member.vault.id, id)
+  if (!isApproved(requirements)) return { id }
 
   const context: StepContext = { vaultId: member.vault.id, initiatorId: request.initiator_id, now }
-  await assertMayGoOn(trx, context, request, appliers)
+  const isWaived = requirements.some(({ bypassed }) => bypassed)
+  await assertMayGoOn(trx, context, { steps: request.steps, isWaived, appliers })
   const attempt = await tryApplySteps(trx, { context, action: request.action, steps: request.steps, appliers, fetched })
   if ('results' in attempt) {
     await resolve(trx, request, { event: 'approved', actorId: member.userId, now, results: attempt.results })
@@ -98,11 +106,14 @@ export async function approveRequest(
 }
 
 /** Records a veto: one is enough, for all steps. @throws as `approveRequest` */
-export async function rejectRequest(trx: Trx, vote: VoteOn): Promise<void> {
+export async function rejectRequest(trx: Trx, log: Deps['log'], vote: VoteOn): Promise<{ refusal: AppError } | null> {
   const request = await lockPending(trx, vote)
+  const stopped = await stopUnlessAsRecorded(trx, log, request, vote.now)
+  if (stopped !== null) return stopped
   await castVote(trx, { ...voteOf(vote), decision: 'reject' })
   await recordVote(trx, vote, request, 'reject')
   await resolve(trx, request, { event: 'rejected', actorId: vote.member.userId, now: vote.now })
+  return null
 }
 
 /** Takes a request back, by its initiator or an administrator. @throws 403, 404, 409 when it waits no longer */
@@ -179,24 +190,39 @@ async function lockPending(trx: Trx, { member, id, now }: VoteOn): Promise<Locke
   const request = await lockVisible(trx, member, id)
   if (request.status !== 'pending') throw conflict(`The request is ${request.status} already`)
   if (request.expires_at <= now) throw conflict('The time to vote on this request is over')
-  const { action, initiator_id: initiatorId, vault_id: vaultId, steps } = request
-  if (!hashPayload({ requestId: id, vaultId, initiatorId, action, steps }).equals(request.payload_hash)) {
-    throw conflict('The request is no longer what its votes were asked for')
-  }
   return request
+}
+
+/**
+ * Compares a locked request with its audit records. A difference ends it as failed and raises the alarm, which the
+ * caller must commit: nothing of it is done.
+ */
+async function stopUnlessAsRecorded(
+  trx: Trx,
+  log: Deps['log'],
+  request: LockedRequest,
+  now: Date,
+): Promise<{ refusal: AppError } | null> {
+  const { vault_id: vaultId, id } = request
+  const [stored] = await listStoredRequests(trx, vaultId, [id])
+  const difference = differenceFromRecord(stored!, await listRecordsOf(trx, vaultId, 'approval_request', [id]))
+  if (difference === null) return null
+  const failureReason = `The request is not what was recorded: ${difference}`
+  log.error({ requestId: id, vaultId, reason: failureReason }, 'approval request stopped')
+  await resolve(trx, request, { event: 'applyFailed', actorId: null, now, failureReason })
+  await notifyOfStop(trx, { vaultId, subjectType: 'approval_request', subjectId: id }, now)
+  return { refusal: conflict('The request was stopped', failureReason) }
 }
 
 /** The last vote looks again at what may have changed since the request; a policy may only have become stricter. */
 async function assertMayGoOn(
   trx: Trx,
   context: StepContext,
-  { steps, decision }: LockedRequest,
-  appliers: Appliers,
+  { steps, isWaived, appliers }: { steps: PreparedStep[]; isWaived: boolean; appliers: Appliers },
 ): Promise<void> {
   const initiator = await findInitiator(trx, context.vaultId, context.initiatorId)
   if (initiator === null) throw conflict('The initiator is disabled or no longer a member of the vault')
-  const wasWaived = decision.some(({ requirements }) => requirements.some(({ bypassed }) => bypassed))
-  if (wasWaived && !initiator.isAdmin) {
+  if (isWaived && !initiator.isAdmin) {
     throw conflict('A vote was waived for an administrator, and the initiator no longer is one')
   }
   const decisions = await decideOn(trx, context, initiator, steps, appliers)
@@ -263,7 +289,8 @@ async function openRequest(
       updated_at: now,
     })
     .execute()
-  await openApproval(trx, { vaultId, subjectId: id, initiatorId: member.userId, requirements, now })
+  const snapshot = await openApproval(trx, { vaultId, subjectId: id, initiatorId: member.userId, requirements, now })
+  const creation: CreationRecord = { payloadHash: payloadHash.toString('hex'), requirements: snapshot }
   await insertAuditRecord(trx, {
     vaultId,
     actorId: member.userId,
@@ -273,7 +300,7 @@ async function openRequest(
     details: {
       action,
       steps: steps.map(({ step }) => step),
-      payloadHash: payloadHash.toString('hex'),
+      ...creation,
       decisionPolicyCode: strictest.policyCode,
       bypassed: bypassedOf(decisions),
     },

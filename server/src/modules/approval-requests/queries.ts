@@ -3,7 +3,15 @@ import type { Member } from '../../access/caller.ts'
 import type { Db, Trx } from '../../db/client.ts'
 import type { Position } from '../../lib/cursor.ts'
 import type { PreparedStep } from '../approvals/applier.ts'
-import { type ApproverRow, approversOf, type ProfileRow, profileOf, requirementsOf } from '../approvals/queries.ts'
+import type { ApprovalState } from '../approvals/compare-record.ts'
+import {
+  type ApproverRow,
+  approvalStateOf,
+  approversOf,
+  type ProfileRow,
+  profileOf,
+  requirementsOf,
+} from '../approvals/queries.ts'
 import type { RequirementState } from '../approvals/tally.ts'
 import type { Decision } from '../policies/decision.ts'
 import type { StepResult } from './apply.ts'
@@ -71,6 +79,20 @@ export async function lockRequest(trx: Trx, vaultId: string, id: string): Promis
   const { rows } = await sql<LockedRequest>`
     select * from approval_requests where vault_id = ${vaultId} and id = ${id} for update`.execute(trx)
   return rows[0] ?? null
+}
+
+/** Everything of a request in the tables that its audit records say too. */
+export type StoredRequest = Pick<
+  RequestColumns,
+  'vault_id' | 'id' | 'action' | 'status' | 'initiator_id' | 'steps' | 'payload_hash'
+> & { approval: ApprovalState }
+
+export async function listStoredRequests(db: Db | Trx, vaultId: string, ids: string[]): Promise<StoredRequest[]> {
+  const { rows } = await sql<StoredRequest>`
+    select r.vault_id, r.id, r.action, r.status, r.initiator_id, r.steps, r.payload_hash,
+      ${approvalStateOf(sql.ref('r.vault_id'), sql.ref('r.id'))} as approval
+    from approval_requests r where r.vault_id = ${vaultId} and r.id = any(${ids}::text[])`.execute(db)
+  return rows
 }
 
 const columns = sql`

@@ -101,7 +101,7 @@ export function approvalRequestRoutes(app: App, deps: Deps, appliers: Appliers):
       return prefetching((fetched) =>
         mutate(deps, request, reply, async (trx) => {
           const now = deps.clock()
-          const outcome = await approveRequest(trx, { member, id, comment, now, appliers, fetched })
+          const outcome = await approveRequest(trx, deps.log, { member, id, comment, now, appliers, fetched })
           return 'refusal' in outcome ? outcome : ok(await readRequest(trx, member, id, now))
         }),
       )
@@ -125,8 +125,8 @@ export function approvalRequestRoutes(app: App, deps: Deps, appliers: Appliers):
       const { id } = request.params
       return mutate(deps, request, reply, async (trx) => {
         const now = deps.clock()
-        await rejectRequest(trx, { member, id, comment: request.body?.comment ?? null, now })
-        return ok(await readRequest(trx, member, id, now))
+        const stopped = await rejectRequest(trx, deps.log, { member, id, comment: request.body?.comment ?? null, now })
+        return stopped ?? ok(await readRequest(trx, member, id, now))
       })
     },
   )

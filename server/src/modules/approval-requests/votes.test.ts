@@ -3,6 +3,8 @@ import type { Person } from '../../testing/app.ts'
 import { type ApprovalBench, createApprovalBench, newCounterparty, newGroup } from '../../testing/approval-bench.ts'
 import { addMember, ensureGroup } from '../../testing/fixtures.ts'
 import { expireRequests } from './expire.ts'
+import { hashPayload } from './payload.ts'
+import { verifyRequests } from './verify.ts'
 
 let bench: ApprovalBench
 
@@ -110,26 +112,81 @@ describe('resolving', () => {
   })
 })
 
-describe('T27 votes are bound to what was voted on', () => {
-  it.each([
-    ['payload', `steps = jsonb_set(steps, '{0,step,payload,name}', '"Somebody else"')`],
-    ['action', `steps = jsonb_set(steps, '{0,step,action}', '"counterparty_group_create"')`],
-    ['base version', `steps = jsonb_set(steps, '{0,baseVersion}', '"2"')`],
-    ['number of steps', 'steps = steps || steps'],
-    ['initiator', `initiator_id = (select id from users where email = 'first.approver@example.org')`],
-    ['hash', `payload_hash = sha256('x')`],
-  ])('T27 another %s takes no more votes and nothing happens', async (_what, change) => {
+/** What `strongroom audit verify` says of one request. */
+async function named(id: string): Promise<string[]> {
+  const { differences } = await verifyRequests(bench.test.deps.db)
+  return differences.filter(({ targetId }) => targetId === id).map(({ detail }) => detail)
+}
+
+const payloadSaid = 'its payload was changed'
+const ofRequest = (assignment: string) => (id: string) =>
+  bench.sql(`update approval_requests set ${assignment} where id = $1`, [id])
+
+/** Rewrites the steps as somebody would who knows how they are bound. */
+async function forge(id: string): Promise<void> {
+  // biome-ignore lint/suspicious/noExplicitAny: the test knows what the row holds.
+  const [row]: any[] = await bench.sql('select * from approval_requests where id = $1', [id])
+  const { action, steps, vault_id: vaultId, initiator_id: initiatorId } = row
+  steps[0].step.payload.name = 'Somebody else'
+  const hash = hashPayload({ requestId: id, vaultId, initiatorId, action, steps })
+  await bench.sql('update approval_requests set steps = $2, payload_hash = $3 where id = $1', [
+    id,
+    JSON.stringify(steps),
+    hash,
+  ])
+}
+
+describe('T27 T56 votes are bound to what was recorded', () => {
+  it.each<[what: string, said: string, change: (id: string) => Promise<unknown>]>([
+    ['payload', payloadSaid, ofRequest(`steps = jsonb_set(steps, '{0,step,payload,name}', '"Somebody else"')`)],
+    ['payload with its hash', payloadSaid, forge],
+    ['action', payloadSaid, ofRequest(`steps = jsonb_set(steps, '{0,step,action}', '"counterparty_group_create"')`)],
+    ['base version', payloadSaid, ofRequest(`steps = jsonb_set(steps, '{0,baseVersion}', '"2"')`)],
+    ['number of steps', payloadSaid, ofRequest('steps = steps || steps')],
+    [
+      'initiator',
+      payloadSaid,
+      ofRequest(`initiator_id = (select id from users where email = 'first.approver@example.org')`),
+    ],
+    ['hash', payloadSaid, ofRequest(`payload_hash = sha256('x')`)],
+    [
+      'threshold',
+      'its requirements or their voters were changed',
+      (id) => bench.sql('update approval_requirements set threshold = 1 where subject_id = $1', [id]),
+    ],
+    [
+      'vote, which nobody cast,',
+      'its votes were changed',
+      (id) =>
+        bench.sql(
+          `update approval_voters set decision = 'approve', voted_at = now() where subject_id = $1 and user_id = $2`,
+          [id, bench.thirdApprover.userId],
+        ),
+    ],
+  ])('T27 T56 another %s takes no more votes, nothing happens, and it is named', async (_what, said, change) => {
     const before = await bench.traces()
     const id = await waiting()
     await approve(bench.firstApprover, id)
-    await bench.sql(`update approval_requests set ${change} where id = $1`, [id])
-    for (const vote of [approve, reject]) {
+    expect(await named(id)).toEqual([])
+    await change(id)
+    expect(await named(id)).toEqual([said])
+    for (const [vote, message] of [
+      [approve, 'The request was stopped'],
+      [reject, 'The request is failed already'],
+    ] as const) {
       const { status, body } = await vote(bench.secondApprover, id)
-      expect([status, body.message]).toEqual([409, 'The request is no longer what its votes were asked for'])
+      expect([status, body.message]).toEqual([409, message])
     }
-    expect(await statusOf(id)).toBe('pending')
+    expect(await statusOf(id)).toBe('failed')
     expect(await bench.traces()).toBe(before)
-    expect((await bench.act(bench.vault.admin, id, 'cancel')).body.status).toBe('cancelled')
+    const told = await bench.sql(`select user_id from notifications where subject_id = $1 and kind = 'stopped'`, [id])
+    expect(told).toEqual([{ user_id: bench.vault.admin.userId }])
+  })
+
+  it('T57 a status that was written as a row is named', async () => {
+    const id = await waiting()
+    await ofRequest(`status = 'rejected', resolved_at = now()`)(id)
+    expect(await named(id)).toEqual(['it is rejected, and according to its audit records pending'])
   })
 
   it('T28 shows what was hashed: the wire reads the stored steps', async () => {

@@ -3,6 +3,7 @@ import { prepared, type Trx } from '../../db/client.ts'
 import { insertRows } from '../../db/insert-rows.ts'
 import { conflict } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
+import type { RecordedRequirement } from './compare-record.ts'
 
 /** What one policy demands before its subject may go on. */
 export type ApprovalRequirement = {
@@ -29,19 +30,30 @@ type Approval = {
 
 /**
  * Takes the snapshot of who may vote on a subject and why. Only people and services that can sign in count; the
- * initiator counts where the policy allows it.
+ * initiator counts where the policy allows it. Returns it for the audit record of the request.
  *
  * @throws 409 when fewer can vote than a threshold demands
  */
 export async function openApproval(
   trx: Trx,
   { vaultId, subjectId, initiatorId, requirements, now }: Approval,
-): Promise<void> {
+): Promise<RecordedRequirement[]> {
   await insertRequirements(trx, { vaultId, subjectId, requirements, now })
   const eligible = await insertEligibilities(trx, { vaultId, subjectId, initiatorId, requirements })
   assertQuorum(requirements, eligible)
   const voters = [...new Set(eligible.map(({ user_id }) => user_id))]
-  if (voters.length === 0) return
+  if (voters.length > 0) await insertVoters(trx, { vaultId, subjectId, now }, voters)
+  return requirements.map(({ stepIndex = 0, policyId, policyCode, threshold, bypassed }) => {
+    const own = eligible.filter((row) => row.policy_id === policyId && row.step_index === stepIndex)
+    return { stepIndex, policyId, policyCode, threshold, bypassed, voters: [...new Set(own.map((row) => row.user_id))] }
+  })
+}
+
+async function insertVoters(
+  trx: Trx,
+  { vaultId, subjectId, now }: Pick<Approval, 'vaultId' | 'subjectId' | 'now'>,
+  voters: string[],
+): Promise<void> {
   await sql`${prepared}
     insert into approval_voters (vault_id, id, subject_id, user_id, created_at)
     select ${vaultId}, v.id, ${subjectId}, v.user_id, ${now}

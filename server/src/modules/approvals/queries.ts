@@ -52,6 +52,22 @@ export function requirementsOf(vaultId: RawBuilder<unknown>, subjectId: RawBuild
     where q.vault_id = ${vaultId} and q.subject_id = ${subjectId})`
 }
 
+/** JSON of ApprovalState: what of an approval is compared with the audit records; see `requirementsOf`. */
+export function approvalStateOf(vaultId: RawBuilder<unknown>, subjectId: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`json_build_object(
+    'requirements', (
+      select coalesce(json_agg(json_build_object('stepIndex', q.step_index, 'policyId', q.policy_id,
+        'policyCode', q.policy_code, 'threshold', q.threshold, 'bypassed', q.bypassed, 'voters', (
+          select coalesce(json_agg(distinct e.user_id), '[]') from approval_eligibilities e
+          where e.vault_id = q.vault_id and e.subject_id = q.subject_id and e.step_index = q.step_index
+            and e.policy_id = q.policy_id))), '[]')
+      from approval_requirements q where q.vault_id = ${vaultId} and q.subject_id = ${subjectId}),
+    'votes', (
+      select coalesce(json_agg(json_build_object('userId', w.user_id, 'decision', w.decision)), '[]')
+      from approval_voters w
+      where w.vault_id = ${vaultId} and w.subject_id = ${subjectId} and w.decision is not null))`
+}
+
 /** JSON array of ApproverRow, as `requirementsOf`. */
 export function approversOf(vaultId: RawBuilder<unknown>, subjectId: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(

@@ -55,6 +55,33 @@ export function faultOfRecord(record: RecordColumns): string | null {
   return differing === undefined ? null : `its column ${differing} differs from its content`
 }
 
+/** A record as it was found, with what is wrong with it. */
+export type TargetRecord = {
+  id: string
+  targetId: string
+  actorId: string | null
+  action: string
+  details: Record<string, unknown>
+  /** null: its hash holds, its columns agree with its content, and its seal, if there is one, holds it. */
+  fault: string | null
+}
+
+/** @param sealedHash the hash under which the seal that the record names holds it; null: that seal does not */
+export function readRecord(
+  record: RecordColumns & { target_id: string; seal_sequence: string | null },
+  sealedHash: Buffer | null,
+): TargetRecord {
+  const isSealBroken = record.seal_sequence !== null && (sealedHash === null || !sealedHash.equals(record.hash))
+  return {
+    id: record.id,
+    targetId: record.target_id,
+    actorId: record.actor_id,
+    action: record.action,
+    details: (parseContent(record.content)?.details ?? {}) as Record<string, unknown>,
+    fault: faultOfRecord(record) ?? (isSealBroken ? `seal ${record.seal_sequence} does not hold it` : null),
+  }
+}
+
 function parseContent(text: string): Record<string, unknown> | null {
   try {
     const content = JSON.parse(text) as Record<string, unknown>

@@ -1,9 +1,10 @@
 import type { Selectable } from 'kysely'
 import { sql } from 'kysely'
-import type { Db, Trx } from '../../db/client.ts'
+import { type Db, prepared, type Trx } from '../../db/client.ts'
 import type { AuditRecords, AuditSeals } from '../../db/types.ts'
 import type { Position } from '../../lib/cursor.ts'
 import type { Bounds } from '../../lib/period.ts'
+import { readRecord, type TargetRecord } from './content.ts'
 
 export type AuditRecordRow = Selectable<AuditRecords>
 export type AuditSealRow = Selectable<AuditSeals>
@@ -108,6 +109,23 @@ export async function listRecordsOfSeals(
 
 export async function findAuditRecord(db: Db | Trx, chain: string, id: string): Promise<AuditRecordRow | undefined> {
   return db.selectFrom('audit_records').selectAll().where('chain', '=', chain).where('id', '=', id).executeTakeFirst()
+}
+
+/** Every record about the targets whose action begins with the noun, such as `transfer`, in no particular order. */
+export async function listRecordsOf(
+  db: Db | Trx,
+  chain: string,
+  noun: string,
+  targetIds: string[],
+): Promise<TargetRecord[]> {
+  const { rows } = await sql<AuditRecordRow & { target_id: string; sealed_hash: Buffer | null }>`${prepared}
+    select r.*, s.record_hashes[array_position(s.record_ids, r.id)] as sealed_hash
+    from audit_records r
+    left join audit_seals s on s.chain = r.chain and s.sequence = r.seal_sequence
+    where r.chain = ${chain} and r.target_id = any(${targetIds}::text[]) and starts_with(r.action, ${`${noun}.`})`.execute(
+    db,
+  )
+  return rows.map(({ sealed_hash, ...record }) => readRecord(record, sealed_hash))
 }
 
 /** The first record that names a seal outside of those there are: 1 to `last`. */

@@ -1,0 +1,51 @@
+import { type CastVote, differenceOfApproval, type RecordedRequirement } from '../approvals/compare-record.ts'
+import type { TargetRecord } from '../audit/content.ts'
+import { hashPayload } from './payload.ts'
+import type { StoredRequest } from './queries.ts'
+
+/** The details of an `approval_request.created` record, as far as a request is bound by them. */
+export type CreationRecord = {
+  /** SHA-256 in hex: it binds action, steps and initiator. */
+  payloadHash: string
+  /** Absent in records of older versions. */
+  requirements?: RecordedRequirement[]
+}
+
+/** Compares a request in the tables with its audit records. Names the first difference; null: there is none. */
+export function differenceFromRecord(stored: StoredRequest, records: TargetRecord[]): string | null {
+  try {
+    return findDifference(stored, records)
+  } catch {
+    // Rows that were written past the service may hold anything, such as a number that has no canonical form.
+    return 'its rows or its audit records cannot be read'
+  }
+}
+
+function findDifference(stored: StoredRequest, records: TargetRecord[]): string | null {
+  const broken = records.find(({ fault }) => fault !== null)
+  if (broken !== undefined) return `audit record ${broken.id}: ${broken.fault}`
+  const ofAction = (action: string) => records.filter((record) => record.action === `approval_request.${action}`)
+  const [creation, ...others] = ofAction('created')
+  if (creation === undefined) return 'no audit record says that it was created'
+  if (others.length > 0) return 'more than one audit record says that it was created'
+  const { payloadHash, requirements } = creation.details as CreationRecord
+
+  const { id, vault_id: vaultId, initiator_id: initiatorId, action, steps, status } = stored
+  const hashes = [hashPayload({ requestId: id, vaultId, initiatorId, action, steps }), stored.payload_hash]
+  if (hashes.some((hash) => hash.toString('hex') !== payloadHash)) return 'its payload was changed'
+
+  const ballots = ofAction('voted')
+  const resolutions = records.filter((record) => record !== creation && !ballots.includes(record))
+  const recorded = resolutions.map((resolution) => resolution.action.replace('approval_request.', ''))
+  if (recorded.length > 1) return 'its audit records contradict each other'
+  const [end = 'pending'] = recorded
+  if (status !== end) return `it is ${status}, and according to its audit records ${end}`
+
+  if (ballots.some(({ details }) => details.payloadHash !== payloadHash))
+    return 'a recorded vote is for another request'
+  const votes = ballots.map(({ actorId, details }) => ({
+    userId: actorId ?? '',
+    decision: details.decision as CastVote['decision'],
+  }))
+  return differenceOfApproval(stored.approval, { requirements: requirements ?? null, votes }, status === 'applied')
+}
