@@ -6,6 +6,7 @@ import { inTransaction } from '../server/src/db/transaction.ts'
 import { verifyAudit } from '../server/src/modules/audit/verify.ts'
 import { createSignInLink } from '../server/src/modules/auth/actions.ts'
 import { verifyLedger } from '../server/src/modules/ledger/verify.ts'
+import { verifyTransfers } from '../server/src/modules/transfers/verify.ts'
 import { type RunningServer, startServer } from '../server/src/start.ts'
 import { createTestDatabase } from '../server/src/testing/database.ts'
 import { type Anvil, startAnvil } from '../wallet/src/anvil.ts'
@@ -181,6 +182,7 @@ it('carries money from a sign-in link over a deposit, two votes and the chain in
   expect((await verifyLedger(server.deps.db)).differences).toEqual([])
   const chains = await verifyAudit(server.deps.db)
   expect(chains.map((chain) => chain.fault)).toEqual([null, null])
+  expect(await verifyTransfers(server.deps.db)).toEqual({ checked: 1, differences: [] })
   expect(vault.code).toBe('treasury')
 })
 

@@ -9,9 +9,11 @@ import { migrate } from './db/migrate.ts'
 import { inTransaction } from './db/transaction.ts'
 import { describeFailure } from './describe-failure.ts'
 import { magicLinkTtlMinutes } from './lib/limits.ts'
+import { verifyRequests } from './modules/approval-requests/verify.ts'
 import { verifyAudit } from './modules/audit/verify.ts'
 import { createSignInLink } from './modules/auth/actions.ts'
 import { verifyLedger } from './modules/ledger/verify.ts'
+import { verifyTransfers } from './modules/transfers/verify.ts'
 import { addPlatformAdmin } from './modules/users/actions.ts'
 
 /** Like diff: 0 all is well, 1 a verification found something, 2 the command could not do its work. */
@@ -75,7 +77,9 @@ program
   .description('the record')
   .command('verify')
   .option('--json', 'print the result as JSON')
-  .description('recompute the audit record; exits 1 when it was changed. Note the seals it prints somewhere else')
+  .description(
+    'recompute the audit record and compare transfers, requests and votes with it; exits 1 when something was changed. Note the seals it prints somewhere else',
+  )
   .action((options: { json?: true }) => withDatabase((db) => reportAudit(db, options.json === true)))
 
 program
@@ -121,16 +125,25 @@ async function reportLedger(db: Db, asJson: boolean): Promise<void> {
 
 async function reportAudit(db: Db, asJson: boolean): Promise<void> {
   const chains = await verifyAudit(db)
+  const [transfers, requests] = [await verifyTransfers(db), await verifyRequests(db)]
+  const differences = [...transfers.differences, ...requests.differences]
   const faults = chains.filter(({ fault }) => fault !== null)
-  if (faults.length > 0) process.exitCode = foundDifference
-  if (asJson) return print(JSON.stringify({ chains }, null, 2))
+  if (faults.length + differences.length > 0) process.exitCode = foundDifference
+  const checked = { transfers: transfers.checked, approvalRequests: requests.checked }
+  if (asJson) return print(JSON.stringify({ chains, checked, differences }, null, 2))
   for (const { chain, head, sealedRecords, unsealedRecords, fault } of chains) {
     const headText = head === null ? 'no seal yet' : `seal ${head.sequence} ${head.hash}`
     print(`${chain}: ${sealedRecords} records sealed, ${unsealedRecords} not yet sealed, ${headText}`)
     if (fault !== null) print(`${chain}: FIRST FAULT: ${fault.kind}: ${fault.detail}`)
   }
+  for (const { vaultId, targetType, targetId, detail } of differences) {
+    print(`${vaultId}: NOT AS RECORDED: ${targetType} ${targetId}: ${detail}`)
+  }
   print(
     `Checked ${chains.length} chains: ${faults.length === 0 ? 'nothing was changed' : `${faults.length} with a fault`}.`,
+  )
+  print(
+    `Compared ${checked.transfers} transfers and ${checked.approvalRequests} approval requests with the record: ${differences.length === 0 ? 'no difference' : `${differences.length} differences`}.`,
   )
 }
 

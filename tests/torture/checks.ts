@@ -1,5 +1,7 @@
+import { verifyRequests } from '../../server/src/modules/approval-requests/verify.ts'
 import { verifyAudit } from '../../server/src/modules/audit/verify.ts'
 import { verifyLedger } from '../../server/src/modules/ledger/verify.ts'
+import { verifyTransfers } from '../../server/src/modules/transfers/verify.ts'
 import type { Acknowledged } from './load.ts'
 import type { Stack } from './stack.ts'
 import { type Wallet, walletFee } from './wallet.ts'
@@ -172,6 +174,11 @@ export async function assertSoundBooks(stack: Stack): Promise<void> {
   refuse(
     'The audit record',
     chains.flatMap(({ chain, fault }) => (fault === null ? [] : [`${chain}: ${fault.kind} ${fault.detail}`])),
+  )
+  const reports = [await verifyTransfers(stack.books()), await verifyRequests(stack.books())]
+  refuse(
+    'What was decided, compared with the record,',
+    reports.flatMap((report) => report.differences.map(({ targetId, detail }) => `${targetId}: ${detail}`)),
   )
 }
 

@@ -41,16 +41,24 @@ export async function decideUnderLock(
   return conclude(trx, question, candidates, { ...facts, ...(await readLockedFacts()) })
 }
 
-/** The sums are a statement of their own: one that waited for a lock would still see the state of before. */
+/**
+ * The sums are a statement of their own: one that waited for a lock would still see the state of before. A window whose
+ * sum is among the facts already is not summed again.
+ */
 async function conclude(
   db: Db | Trx,
   { vaultId, initiator }: Question,
   candidates: PolicySnapshot[],
   gathered: Facts,
 ): Promise<Decision> {
-  const windows = velocityWindowsOf(candidates)
+  const { velocity: known = [] } = gathered
+  const windows = velocityWindowsOf(candidates).filter(
+    ({ per, windowSeconds }) => !known.some((sum) => sum.per === per && sum.windowSeconds === windowSeconds),
+  )
   const facts: Facts =
-    windows.length === 0 ? gathered : { ...gathered, velocity: await sumVelocity(db, vaultId, windows, gathered) }
+    windows.length === 0
+      ? gathered
+      : { ...gathered, velocity: [...known, ...(await sumVelocity(db, vaultId, windows, gathered))] }
   const evaluated = candidates.map((policy) => ({ policy, trace: evaluatePolicy(policy, facts) }))
   const matches = evaluated.flatMap(({ policy, trace }) => (trace.matched ? { policy, inDoubt: trace.inDoubt } : []))
   return { ...combine(matches, initiator.isAdmin), trace: evaluated.map(({ trace }) => trace), facts }

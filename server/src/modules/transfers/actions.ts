@@ -5,15 +5,12 @@ import { insertRows } from '../../db/insert-rows.ts'
 import { type AppError, conflict, forbidden, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { formatDecimal } from '../../lib/money.ts'
-import { findStanding } from '../addresses/queries.ts'
 import { openApproval } from '../approvals/open.ts'
 import { listRequirements } from '../approvals/queries.ts'
 import { isApproved } from '../approvals/tally.ts'
 import { castVote, settleEntitlements } from '../approvals/vote.ts'
 import { insertAuditRecord, toAuditRow } from '../audit/record.ts'
 import { assignNamedCategory, findNamedCategory, type NamedCategory } from '../category-assignments/first-category.ts'
-import { findFirstCategoryKey } from '../category-assignments/queries.ts'
-import type { AddressOwner } from '../counterparties/queries.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { type Posting, releasePosting, reservePosting, settlePosting } from '../ledger/postings.ts'
 import { notifyApprovers, notifyInitiator } from '../notifications/write.ts'
@@ -21,19 +18,15 @@ import { moveOperation, type OperationStatus, toOperationRow } from '../operatio
 import { decide, decideUnderLock } from '../policies/decide.ts'
 import type { Decision } from '../policies/decision.ts'
 import type { Facts } from '../policies/facts.ts'
-import { findInitiator, type Initiator } from '../policies/queries.ts'
+import type { Initiator } from '../policies/queries.ts'
 import { toRateSnapshot } from '../rates/queries.ts'
+import { hashFacts, type RequestRecord } from './compare-record.ts'
+import { type Alarm, haltUnlessAsRecorded } from './halt.ts'
 import { nextStatus, releasesFunds, type TransferEvent } from './lifecycle.ts'
 import { type Order, planOrder } from './order.ts'
 import { hashPayload, type OrderBody, type Payload } from './payload.ts'
-import {
-  findCounterpartyNow,
-  findSource,
-  isTransferVisible,
-  type LockedTransfer,
-  lockAvailable,
-  lockTransfer,
-} from './queries.ts'
+import { findSource, isTransferVisible, type LockedTransfer, lockAvailable, lockTransfer } from './queries.ts'
+import { findObjection, recipientFacts } from './recheck.ts'
 
 type TransferBody = OrderBody & {
   fromAddressId: string
@@ -107,6 +100,26 @@ export async function requestTransfer(
     expiresAt: waits ? new Date(now.getTime() + approvalTtlHours * 3_600_000) : null,
     now,
   })
+  const requirements =
+    decision.requirements.length === 0
+      ? []
+      : await openApproval(trx, {
+          vaultId: member.vault.id,
+          subjectId: id,
+          initiatorId: member.userId,
+          requirements: decision.requirements,
+          now,
+        })
+  const requested: RequestRecord = {
+    status,
+    payload,
+    payloadHash: transfer.payload_hash.toString('hex'),
+    decision: decision.effect,
+    factsHash: hashFacts(decision.facts),
+    requirements,
+    counterpartyId: source.counterparty?.id ?? null,
+    bypassed: decision.requirements.filter((one) => one.bypassed).map((one) => one.policyCode),
+  }
   const record = toAuditRow({
     vaultId: member.vault.id,
     actorId: member.userId,
@@ -114,14 +127,9 @@ export async function requestTransfer(
     targetType: 'transfer',
     targetId: id,
     details: {
-      status,
-      payload,
-      payloadHash: transfer.payload_hash.toString('hex'),
-      decision: decision.effect,
+      ...requested,
       decisionPolicyCode: decision.decisionPolicy?.code ?? null,
-      counterpartyId: source.counterparty?.id ?? null,
       category: category?.category.key ?? null,
-      bypassed: decision.requirements.filter((one) => one.bypassed).map((one) => one.policyCode),
     },
     now,
   })
@@ -130,16 +138,7 @@ export async function requestTransfer(
     const named = { vault_id: member.vault.id, id, type: 'transfer', created_at: now } as const
     await assignNamedCategory(trx, named, category, { actorId: member.userId, now })
   }
-  if (decision.requirements.length > 0) {
-    await openApproval(trx, {
-      vaultId: member.vault.id,
-      subjectId: id,
-      initiatorId: member.userId,
-      requirements: decision.requirements,
-      now,
-    })
-    if (waits) await notifyApprovers(trx, notified(member.vault.id, id, member.userId), now)
-  }
+  if (waits) await notifyApprovers(trx, notified(member.vault.id, id, member.userId), now)
   await postEntries(trx, [reservePosting(subjectOf(id, order, member.vault.id))], now)
   const isPlain = category === null && decision.requirements.length === 0 && source.to_address_id === null
   return { id, isPlain }
@@ -197,59 +196,64 @@ export async function previewTransfer(
   return { order, decision: await decide(db, questionOf(scope.vaultId, initiator, { order, category, now })) }
 }
 
+/** A vote or a cancellation that found the transfer changed halts it instead: that is committed, and answered with 409. */
+type Halted = { refusal: AppError }
+
 /**
  * Records an approval. The last one needed sends the transfer on its way, after everything that could have changed
  * since was checked again: a check here only tightens.
  *
  * @throws 403 for someone who may not vote, 404, 409 when it waits no longer or must not go on
  */
-export async function approveTransfer(trx: Trx, vote: VoteOn): Promise<void> {
+export async function approveTransfer(trx: Trx, alarm: Alarm, vote: VoteOn): Promise<Halted | null> {
   const transfer = await lockWaiting(trx, vote)
+  const found = await haltUnlessAsRecorded(trx, alarm, keyOf(vote))
+  if ('haltReason' in found) return toRefusal(found)
   await castVote(trx, { ...voteOf(vote), decision: 'approve' })
   await recordVote(trx, vote, transfer, 'transfer.approved')
-  if (!isApproved(await listRequirements(trx, vote.member.vault.id, vote.id))) return
+  // The requirements and votes in the tables are those on the record, as was just found.
+  if (!isApproved(await listRequirements(trx, vote.member.vault.id, vote.id))) return null
 
-  await assertMayGoOn(trx, vote, transfer)
-  await move(trx, {
-    vaultId: vote.member.vault.id,
-    id: vote.id,
-    transfer,
-    event: 'approved',
-    actorId: vote.member.userId,
-    now: vote.now,
-  })
+  const objection = await findObjection(trx, transfer, found.order, { isSumKept: false, now: vote.now })
+  if (objection !== null) throw conflict(objection.message, objection.details)
+  await move(trx, { ...keyOf(vote), transfer, event: 'approved', actorId: vote.member.userId, now: vote.now })
+  return null
 }
 
 /** Records a veto: one is enough, and the funds are available again. */
-export async function rejectTransfer(trx: Trx, vote: VoteOn): Promise<void> {
+export async function rejectTransfer(trx: Trx, alarm: Alarm, vote: VoteOn): Promise<Halted | null> {
   const transfer = await lockWaiting(trx, vote)
+  const found = await haltUnlessAsRecorded(trx, alarm, keyOf(vote))
+  if ('haltReason' in found) return toRefusal(found)
   await castVote(trx, { ...voteOf(vote), decision: 'reject' })
   await recordVote(trx, vote, transfer, 'transfer.rejected')
-  await move(trx, {
-    vaultId: vote.member.vault.id,
-    id: vote.id,
-    transfer,
-    event: 'rejected',
-    actorId: vote.member.userId,
-    now: vote.now,
-  })
+  await move(trx, { ...keyOf(vote), transfer, event: 'rejected', actorId: vote.member.userId, now: vote.now })
+  return null
 }
 
 /** Takes a transfer back, by its initiator or an administrator, as long as the wallet service has not been told. */
 export async function cancelTransfer(
   trx: Trx,
+  alarm: Alarm,
   { member, id, now }: { member: Member; id: string; now: Date },
-): Promise<void> {
+): Promise<Halted | null> {
   await assertVisible(trx, member, id)
   const transfer = await lockTransfer(trx, member.vault.id, id)
   if (transfer === null) throw notFound('Transfer')
   if (transfer.initiator_id !== member.userId && !member.isAdmin) {
     throw forbidden('Only the initiator or an administrator may cancel a transfer')
   }
+  assertNotHalted(transfer)
   if (transfer.status === 'pending' && transfer.phase !== 'queued') {
     throw conflict('The transfer was handed to the wallet service already')
   }
-  await move(trx, { vaultId: member.vault.id, id, transfer, event: 'cancelled', actorId: member.userId, now })
+  const key = { vaultId: member.vault.id, id }
+  const movement: Movement = { ...key, transfer, event: 'cancelled', actorId: member.userId, now }
+  assertMovable(movement)
+  const found = await haltUnlessAsRecorded(trx, alarm, key)
+  if ('haltReason' in found) return toRefusal(found)
+  await move(trx, movement)
+  return null
 }
 
 type Movement = {
@@ -272,8 +276,7 @@ type Movement = {
  */
 export async function move(trx: Trx, movement: Movement): Promise<void> {
   const { vaultId, id, transfer, event, actorId, now } = movement
-  const to = nextStatus(transfer.status, event)
-  if (to === null) throw conflict(`The transfer is ${transfer.status} and cannot be ${event}`)
+  const to = assertMovable(movement)
   const moved = await moveOperation(trx, {
     vaultId,
     id,
@@ -319,10 +322,18 @@ export async function move(trx: Trx, movement: Movement): Promise<void> {
   }
 }
 
+function assertMovable({ transfer: { status }, event }: Movement): OperationStatus {
+  const to = nextStatus(status, event)
+  if (to === null) throw conflict(`The transfer is ${status} and cannot be ${event}`)
+  return to
+}
+
 const notified = (vaultId: string, subjectId: string, initiatorId: string) =>
   ({ vaultId, subjectType: 'transfer', subjectId, initiatorId }) as const
 
 export type VoteOn = { member: Member; id: string; comment: string | null; now: Date }
+
+const keyOf = ({ member, id }: VoteOn) => ({ vaultId: member.vault.id, id })
 
 function voteOf({ member, id, comment, now }: VoteOn) {
   return { vaultId: member.vault.id, subjectId: id, userId: member.userId, comment, now }
@@ -336,51 +347,20 @@ async function lockWaiting(trx: Trx, { member, id, now }: VoteOn): Promise<Locke
     throw conflict(`The transfer is ${transfer.status}, not awaiting approval`)
   if (transfer.expires_at !== null && transfer.expires_at <= now)
     throw conflict('The time to approve this transfer is over')
-  if (!hashPayload(transfer.current).equals(transfer.payload_hash)) {
-    throw conflict('The transfer is no longer what its votes were asked for')
-  }
+  assertNotHalted(transfer)
   return transfer
+}
+
+function assertNotHalted({ phase, halt_reason }: LockedTransfer): void {
+  if (phase === 'halted') throw conflict('The transfer is halted', halt_reason ?? undefined)
+}
+
+function toRefusal({ haltReason }: { haltReason: string }): Halted {
+  return { refusal: conflict('The transfer is halted', haltReason) }
 }
 
 async function assertVisible(trx: Trx, member: Member, id: string): Promise<void> {
   if (!(await isTransferVisible(trx, member, id))) throw notFound('Transfer')
-}
-
-/** The last vote looks again at what may have changed since the request; a policy may only have become stricter. */
-async function assertMayGoOn(trx: Trx, { id, now }: VoteOn, transfer: LockedTransfer): Promise<void> {
-  const { vaultId } = transfer.current
-  if (!transfer.vault_locked) throw conflict('The vault is not locked')
-  if (!transfer.token_enabled) throw conflict('The token is disabled')
-  const stored = await trx
-    .selectFrom('transfers')
-    .select('decision')
-    .where('vault_id', '=', vaultId)
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow()
-  const { facts } = stored.decision as unknown as { facts: Facts }
-  const { owner, isFirstArchived } = await findCounterpartyNow(trx, vaultId, id)
-  if (isFirstArchived || (owner !== null && owner.archivedAt !== null)) throw conflict('The counterparty is archived')
-  const initiator = await findInitiator(trx, vaultId, transfer.initiator_id)
-  if (initiator === null) throw conflict('The initiator is disabled or no longer a member of the vault')
-  const asInitiator = visibleScopeOf({ ...initiator, vault: { id: vaultId } })
-  const { canTransfer, folderIds } = await findStanding(trx, asInitiator, transfer.address_id)
-  if (!canTransfer) throw conflict('The initiator may no longer move funds from this address')
-  const decision = await decide(trx, {
-    vaultId,
-    actionType: 'transfer',
-    initiator,
-    facts: {
-      ...facts,
-      ...recipientFacts(facts.destinationType === 'internal', owner),
-      now,
-      initiatorGroupIds: initiator.groupIds,
-      addressGroupIds: folderIds,
-      category: await findFirstCategoryKey(trx, { vault_id: vaultId, id }),
-      operationId: id,
-    },
-  })
-  if (decision.effect === 'block')
-    throw conflict('A policy blocks this transfer now', decision.blockReason ?? undefined)
 }
 
 async function recordVote(
@@ -454,17 +434,6 @@ function questionOf(vaultId: string, initiator: Initiator, { order: { source, to
     category: category?.category.key ?? null,
   }
   return { vaultId, actionType: 'transfer', initiator, facts }
-}
-
-/** What the address book says of the destination. */
-function recipientFacts(
-  isInternal: boolean,
-  owner: AddressOwner | null,
-): Pick<Facts, 'destinationType' | 'counterparty'> {
-  const destinationType = isInternal ? 'internal' : owner === null ? 'unknown' : 'counterparty'
-  if (owner === null) return { destinationType, counterparty: null }
-  const { id, kind, createdAt, groupIds } = owner
-  return { destinationType, counterparty: { id, kind, createdAt, groupIds } }
 }
 
 type Refusal = { member: Member; decision: Decision; payload: Payload; now: Date }

@@ -148,6 +148,17 @@ describe('T29 the last vote', () => {
     await refused(id, 'The counterparty is archived')
   })
 
+  it('was the last look but one: the hand-over refuses a counterparty that was archived after it', async () => {
+    const one = await counterparty('Archived late')
+    const id = await order('Archived late')
+    expect((await bench.act(bench.secondApprover, id, 'approve')).body.status).toBe('pending')
+    await archive(one.id)
+    await bench.deliver()
+    const { status, failureReason } = await bench.read(id)
+    expect([status, failureReason]).toEqual(['failed', 'NO_LONGER_ALLOWED: The counterparty is archived'])
+    expect(bench.vault.wallet.transfer(id)).toBeNull()
+  })
+
   it('is refused when the address went from an archived counterparty to another, or the other way', async () => {
     const first = await counterparty('Hands over')
     const id = await order('Hands over')

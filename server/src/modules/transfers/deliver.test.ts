@@ -1,9 +1,18 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Deps } from '../../deps.ts'
 import { openDeps } from '../../start.ts'
+import type { Person } from '../../testing/app.ts'
 import { fakeAddress, fakeTxHash } from '../../testing/fake-wallet.ts'
-import { allowAll, createAddress, createVaultFixture, deposit, usdtContract } from '../../testing/fixtures.ts'
-import { createTransferBench, type TransferBench } from '../../testing/transfer-bench.ts'
+import {
+  addMember,
+  allowAll,
+  createAddress,
+  createVaultFixture,
+  deposit,
+  ensureGroup,
+  usdtContract,
+} from '../../testing/fixtures.ts'
+import { amountRule, createTransferBench, type TransferBench } from '../../testing/transfer-bench.ts'
 import { createWalletClient, type WalletClient, walletOfVault } from '../wallet-service/client.ts'
 import { createGuardedDispatcher } from '../wallet-service/guarded-connect.ts'
 import { createDelivery, deliverDueTransfers, postOutstandingFees } from './deliver.ts'
@@ -415,9 +424,10 @@ describe('T23 a node that dies', () => {
       wake = resolve
     })
     bench.test.clock.advance(61_000)
-    let isAsleep = false
+    const unfinished = await bench.sql(`select from transfers where phase in ('submitting', 'submitted', 'broadcast')`)
+    let asleepCount = 0
     const fallAsleep = <T>(value: T): Promise<T> => {
-      isAsleep = true
+      asleepCount += 1
       return asleep.then(() => value)
     }
     const sleeper =
@@ -429,7 +439,8 @@ describe('T23 a node that dies', () => {
             bench.test.deps,
             withCalls((honest) => ({ getTransfer: (asked) => honest.getTransfer(asked).then(fallAsleep) })),
           )
-    await expect.poll(() => isAsleep).toBe(true)
+    // All that are due, those that earlier tests left behind among them: none of their rows is locked any more.
+    await expect.poll(() => asleepCount).toBe(unfinished.length)
     bench.test.clock.advance(61_000)
     bench.vault.wallet.refuse = 'not now'
     await deliverDueTransfers(otherNode.deps)
@@ -594,6 +605,167 @@ describe('T29 the kill switch at the hand-over', () => {
     await bench.deliver()
     expect(bench.vault.wallet.broadcastCount(lost)).toBe(1)
   })
+})
+
+describe('T29 the hand-over decides again', () => {
+  const nowhere = async () => createWalletClient({ url: 'http://127.0.0.1:1', secret: null, dispatcher })
+  const everybody = () => [bench.vault.admin.userId, bench.owner.userId].toSorted()
+  const told = async (id: string) =>
+    (await bench.sql(`select user_id from notifications where subject_id = $1 and kind = 'stopped'`, [id]))
+      .map((row) => row.user_id)
+      .toSorted()
+
+  it('T29 a policy that blocks now: failed, funds back, never sent, initiator and administrators told', async () => {
+    const id = await ordered()
+    const rules = amountRule({ op: 'between', min: '40', max: '40' })
+    const policy = await bench.policy({ code: 'stop', effect: 'block', blockReason: 'Closed', rules })
+    await bench.deliver()
+    await bench.vault.admin.delete(`/policies/${policy.id}`)
+    await expectRefused(id, 'A policy blocks this transfer now: Closed')
+    expect(await told(id)).toEqual(everybody())
+    expect(await bench.balances(address.id)).toEqual(released)
+  })
+
+  it('T29 an initiator who left the vault, was disabled, or whose right was taken back', async () => {
+    const { test, vault } = bench
+    const leaver = await addMember(test, vault, 'leaver@example.org', ['treasury'])
+    const disabled = await addMember(test, vault, 'disabled@example.org', ['treasury'])
+    const grantee = await addMember(test, vault, 'grantee@example.org', ['treasury'])
+    const grants = `/vaults/main-vault/addresses/${address.id}/grants`
+    const granted = await bench.owner.post(grants, {
+      subjectType: 'user',
+      subjectId: grantee.userId,
+      canTransfer: true,
+    })
+    const orderOf = async (by: Person, from: string) => {
+      const { status, body } = await bench.order(from, '40', {}, by)
+      expect([status, body.status]).toEqual([201, 'pending'])
+      return body.id
+    }
+    const left = await orderOf(leaver, (await bench.fundedAddress({}, leaver)).id)
+    const stopped = await orderOf(disabled, (await bench.fundedAddress({}, disabled)).id)
+    const revoked = await orderOf(grantee, address.id)
+    expect(
+      (await vault.admin.delete(`/policy-groups/${await ensureGroup(vault, 'treasury')}/members/${leaver.userId}`))
+        .status,
+    ).toBe(204)
+    await bench.sql('update users set disabled_at = now() where id = $1', [disabled.userId])
+    expect((await bench.owner.delete(`${grants}/${granted.body.id}`)).status).toBe(204)
+    await bench.deliver()
+    await expectRefused(left, 'The initiator is disabled or no longer a member of the vault')
+    await expectRefused(stopped, 'The initiator is disabled or no longer a member of the vault')
+    await expectRefused(revoked, 'The initiator may no longer move funds from this address')
+  })
+
+  it('T29 a vault that is not locked, a waiver of somebody who administers no more', async () => {
+    const toUnlocked = await ordered('10')
+    await bench.sql('update vaults set locked_at = null where id = $1', [bench.vault.id])
+    await bench.deliver()
+    await bench.sql('update vaults set locked_at = now() where id = $1', [bench.vault.id])
+    await expectRefused(toUnlocked, 'The vault is not locked')
+
+    const waiving = await bench.policy({
+      code: 'waived',
+      effect: 'requireApproval',
+      approvalThreshold: 1,
+      adminBypass: true,
+      rules: amountRule({ op: 'between', min: '33', max: '33' }),
+    })
+    const second = await addMember(bench.test, bench.vault, 'second.admin@example.org', ['administrators', 'treasury'])
+    const own = await bench.fundedAddress({}, second)
+    const waived = (await bench.order(own.id, '33', {}, second)).body
+    expect(waived.status).toBe('pending')
+    const { administrators } = bench.vault.groups
+    expect((await bench.vault.admin.delete(`/policy-groups/${administrators}/members/${second.userId}`)).status).toBe(
+      204,
+    )
+    await bench.deliver()
+    await bench.vault.admin.delete(`/policies/${waiving.id}`)
+    await expectRefused(waived.id, 'A vote was waived for an administrator, and the initiator no longer is one')
+  })
+
+  it('T29 what may have been sent is never failed: it is kept back, with its funds, while something speaks against it', async () => {
+    const id = await ordered()
+    await bench.deliver(withCalls(() => ({ submitTransfer: () => Promise.reject(new Error('the line went dead')) })))
+    const rules = amountRule({ op: 'between', min: '40', max: '40' })
+    const policy = await bench.policy({ code: 'stop', effect: 'block', rules })
+    for (let round = 0; round < 2; round += 1) await bench.deliver()
+    expect(await bench.read(id)).toMatchObject({
+      status: 'pending',
+      haltReason: 'Not sent again: A policy blocks this transfer now',
+    })
+    expect(await bench.balances(address.id)).toEqual(reserved)
+    expect(bench.vault.wallet.broadcastCount(id)).toBe(0)
+    expect(await bench.audited('transfer.halted', id)).toBe(1)
+
+    await bench.vault.admin.delete(`/policies/${policy.id}`)
+    await bench.deliver()
+    expect(bench.vault.wallet.broadcastCount(id)).toBe(1)
+    expect(await bench.read(id)).toMatchObject({ status: 'pending', haltReason: null })
+  })
+
+  it('T29 is not decided again once the wallet service has it', async () => {
+    const id = await ordered()
+    await bench.deliver()
+    const rules = amountRule({ op: 'between', min: '40', max: '40' })
+    const policy = await bench.policy({ code: 'stop', effect: 'block', rules })
+    bench.vault.wallet.confirm(id)
+    await bench.deliver()
+    await bench.vault.admin.delete(`/policies/${policy.id}`)
+    expect((await bench.read(id)).status).toBe('confirmed')
+  })
+
+  it('T29 a limit of velocity that was kept when it was ordered does not stop what waited for the wallet service', async () => {
+    const windowSeconds = 60
+    const value = { op: 'gt', value: '1', windowSeconds, per: 'sourceAddress' }
+    const policy = await bench.policy({
+      code: 'slowly',
+      effect: 'block',
+      rules: [{ conditionType: 'require', selectors: [{ selectorType: 'velocityCount', value }] }],
+    })
+    const first = await ordered('10')
+    await bench.deliver(nowhere)
+    bench.test.clock.advance(windowSeconds * 1_000)
+    const second = await ordered('10')
+    await bench.deliver()
+    await bench.vault.admin.delete(`/policies/${policy.id}`)
+    expect([first, second].map((id) => bench.vault.wallet.broadcastCount(id))).toEqual([1, 1])
+  })
+
+  it('T29 a node that dies between its claim and the check leaves it in the queue, where it is checked and may be cancelled', async () => {
+    const [blocked, cancelled] = [await ordered('41'), await ordered('10')]
+    bench.test.clock.advance(61_000)
+    const never = () => ({ execute: () => new Promise<never>(() => {}) })
+    const bound = (target: object, name: string | symbol) => {
+      const value = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    }
+    const db = new Proxy(bench.test.deps.db, {
+      get: (target, name) => (name === 'transaction' ? never : bound(target, name)),
+    })
+    void deliverDueTransfers({ ...bench.test.deps, db })
+    const claimed = () =>
+      bench.sql('select phase from transfers where id = any($1) and next_attempt_at > $2', [
+        [blocked, cancelled],
+        bench.test.clock.now(),
+      ])
+    await expect.poll(claimed).toEqual([{ phase: 'queued' }, { phase: 'queued' }])
+    expect((await bench.act(bench.owner, cancelled, 'cancel')).status).toBe(200)
+    const rules = amountRule({ op: 'between', min: '41', max: '41' })
+    const policy = await bench.policy({ code: 'stop', effect: 'block', rules })
+    await bench.deliver()
+    await bench.vault.admin.delete(`/policies/${policy.id}`)
+    await expectRefused(blocked, 'A policy blocks this transfer now')
+    expect(bench.vault.wallet.broadcastCount(cancelled)).toBe(0)
+  })
+
+  async function expectRefused(id: string, reason: string): Promise<void> {
+    const transfer = await bench.read(id, bench.vault.admin)
+    expect([transfer.status, transfer.failureReason]).toEqual(['failed', expect.stringContaining(reason)])
+    expect(transfer.failureReason).toMatch(/^NO_LONGER_ALLOWED: /)
+    expect(bench.vault.wallet.transfer(id)).toBeNull()
+    expect(await bench.audited('transfer.failed', id)).toBe(1)
+  }
 })
 
 describe('internal transfers', () => {

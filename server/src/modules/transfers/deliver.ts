@@ -3,15 +3,17 @@ import type { Trx } from '../../db/client.ts'
 import { inTransaction } from '../../db/transaction.ts'
 import type { Deps } from '../../deps.ts'
 import { walletCallTimeoutMilliseconds } from '../../lib/limits.ts'
-import { insertAuditRecord } from '../audit/record.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { feePosting } from '../ledger/postings.ts'
+import { notifyOfStop } from '../notifications/write.ts'
 import { setOperationTxHash } from '../operations/write.ts'
 import { type WalletClient, WalletServiceError, walletOfVault } from '../wallet-service/client.ts'
 import { move } from './actions.ts'
+import { haltTransfer, haltUnlessAsRecorded, noteHaltReason } from './halt.ts'
 import { judgeStatus, type WalletStatus } from './judge-status.ts'
-import { hashPayload, type Payload } from './payload.ts'
+import type { Payload } from './payload.ts'
 import { type LockedTransfer, lockTransfer } from './queries.ts'
+import { findObjection, type Objection } from './recheck.ts'
 
 const claimedMax = 20
 const feesMax = 100
@@ -20,7 +22,8 @@ const leaseMilliseconds = 60_000
 const pollMilliseconds = 1_000
 const retryMillisecondsMax = 60_000
 
-type Claim = { vault_id: string; id: string; previous_phase: string; leaseEndsAt: Date }
+/** A transfer that is this node's until `leaseEndsAt`, in the phase it had when it was claimed. */
+type Claim = { vaultId: string; id: string; phase: string; leaseEndsAt: Date }
 type Connect = (deps: Deps, vaultId: string) => Promise<WalletClient>
 
 /**
@@ -47,8 +50,8 @@ export function createDelivery(deps: Deps): { round(): Promise<void>; underWay: 
     underWay,
     async round() {
       const claims = await claimDueTransfers(deps, [...underWay.keys()])
-      for (const vaultId of new Set(claims.map(({ vault_id }) => vault_id))) {
-        const ofVault = claims.filter(({ vault_id }) => vault_id === vaultId)
+      for (const vaultId of new Set(claims.map((claim) => claim.vaultId))) {
+        const ofVault = claims.filter((claim) => claim.vaultId === vaultId)
         const delivery = Promise.allSettled(ofVault.map((claim) => advance(deps, walletOfVault, claim)))
         underWay.set(
           vaultId,
@@ -64,23 +67,21 @@ async function claimDueTransfers(deps: Deps, exceptVaultIds: string[]): Promise<
   const leaseEndsAt = new Date(now.getTime() + leaseMilliseconds)
   const { rows } = await sql<Omit<Claim, 'leaseEndsAt'>>`
     with due as (
-      select vault_id, id, phase from transfers
+      select vault_id, id from transfers
       where phase in ('queued', 'submitting', 'submitted', 'broadcast') and next_attempt_at <= ${now}
         and vault_id <> all (${exceptVaultIds})
       order by next_attempt_at limit ${claimedMax} for update skip locked
     )
-    update transfers t set next_attempt_at = ${leaseEndsAt},
-      phase = case when t.phase = 'queued' then 'submitting' else t.phase end
+    update transfers t set next_attempt_at = ${leaseEndsAt}
     from due where t.vault_id = due.vault_id and t.id = due.id
-    returning t.vault_id, t.id, due.phase as previous_phase`.execute(deps.db)
+    returning t.vault_id as "vaultId", t.id, t.phase`.execute(deps.db)
   return rows.map((claim) => ({ ...claim, leaseEndsAt }))
 }
 
 async function advance(deps: Deps, connect: Connect, claim: Claim): Promise<void> {
   try {
-    const wallet = await connect(deps, claim.vault_id)
-    if (claim.previous_phase === 'submitted' || claim.previous_phase === 'broadcast') await settle(deps, wallet, claim)
-    else await handOver(deps, wallet, claim)
+    const isTaken = claim.phase === 'submitted' || claim.phase === 'broadcast'
+    await (isTaken ? settle(deps, await connect(deps, claim.vaultId), claim) : handOver(deps, connect, claim))
   } catch (error) {
     // The outcome is unknown, never a failure: the funds stay reserved and the wallet service is asked again.
     deps.log.warn({ err: error, transferId: claim.id }, 'transfer not delivered yet')
@@ -90,43 +91,89 @@ async function advance(deps: Deps, connect: Connect, claim: Claim): Promise<void
 
 /** It was never tried before, and this time no connection came about: nobody can have heard of it. */
 function isSurelyUnsent(claim: Claim, error: unknown): boolean {
-  return claim.previous_phase === 'queued' && error instanceof WalletServiceError && error.kind === 'unreachable'
+  return claim.phase === 'queued' && error instanceof WalletServiceError && error.kind === 'unreachable'
 }
 
 /** Tells the wallet service; after an interruption it is asked first, so that it never hears of two transfers. */
-async function handOver(deps: Deps, wallet: WalletClient, claim: Claim): Promise<void> {
-  const order = await inTransaction(deps.db, (trx) => readUnchanged(trx, deps, claim))
-  if (order === null) return
-  const known = claim.previous_phase === 'submitting' ? await wallet.getTransfer(claim.id) : null
-  if (known === null) assertMaySend(deps, claim, order)
-  const said = known ?? (await submit(deps, wallet, claim, order.payload))
+async function handOver(deps: Deps, connect: Connect, claim: Claim): Promise<void> {
+  const begun = await inTransaction(deps.db, (trx) => begin(trx, deps, claim))
+  if (begun === null) return
+  const wallet = await connect(deps, claim.vaultId)
+  const known = claim.phase === 'submitting' ? await wallet.getTransfer(claim.id) : null
+  if (known === null && begun.objection !== null) return holdBack(deps, claim, begun.objection)
+  if (known === null) assertMaySend(deps, claim)
+  const said = known ?? (await submit(deps, wallet, claim, begun.payload))
   if (said !== null) await apply(deps, claim, said)
 }
 
-type UnsentOrder = { payload: Payload; tokenEnabled: boolean }
+type Begun = { payload: Payload; objection: Objection | null }
 
-/** The order as it was decided on, or null when it is not to be sent (any more, or now). */
-async function readUnchanged(trx: Trx, deps: Deps, claim: Claim): Promise<UnsentOrder | null> {
-  const transfer = await lockTransfer(trx, claim.vault_id, claim.id)
-  if (transfer === null || transfer.status !== 'pending' || transfer.phase !== 'submitting') return null
-  if (!hashPayload(transfer.current).equals(transfer.payload_hash)) {
-    await halt(trx, deps, claim, 'The transfer is no longer what was decided on')
-    return null
-  }
-  if (!transfer.token_enabled && claim.previous_phase === 'queued') {
+/**
+ * Decides, in the transaction that makes it count as sent, whether a transfer may be sent at all. Returns the order as it
+ * was recorded; null when nothing is to be done (any more, or now). What may have been sent already is never failed: an
+ * objection then only keeps it from being sent again.
+ */
+async function begin(trx: Trx, deps: Deps, claim: Claim): Promise<Begun | null> {
+  const transfer = await lockClaimed(trx, claim)
+  if (transfer === null) return null
+  const found = await haltUnlessAsRecorded(trx, deps, claim)
+  if ('haltReason' in found) return null
+  const { order } = found
+  const now = deps.clock()
+  const objection = await findObjection(trx, transfer, order, { isSumKept: true, now })
+  if (claim.phase === 'submitting') return { payload: order.payload, objection }
+  if (!transfer.token_enabled) {
     // Nothing was sent yet: until the token is enabled again it waits, and may be cancelled.
-    await requeue(trx, claim, new Date(deps.clock().getTime() + retryMillisecondsMax))
+    await requeue(trx, claim, new Date(now.getTime() + retryMillisecondsMax))
     return null
   }
-  return { payload: transfer.current, tokenEnabled: transfer.token_enabled }
+  if (objection !== null) {
+    await refuse(trx, claim, transfer, objection, now)
+    return null
+  }
+  await trx
+    .updateTable('transfers')
+    .set({ phase: 'submitting' })
+    .where('vault_id', '=', claim.vaultId)
+    .where('id', '=', claim.id)
+    .execute()
+  return { payload: order.payload, objection: null }
+}
+
+/** Ends a transfer that was decided and may no longer go out; its initiator and the administrators are told. */
+async function refuse(
+  trx: Trx,
+  { vaultId, id }: Claim,
+  transfer: LockedTransfer,
+  { message, details }: Objection,
+  now: Date,
+): Promise<void> {
+  const failureReason = `NO_LONGER_ALLOWED: ${details === undefined ? message : `${message}: ${details}`}`
+  await move(trx, { vaultId, id, transfer, event: 'failed', actorId: null, now, failureReason })
+  await notifyOfStop(trx, { vaultId, subjectType: 'transfer', subjectId: id }, now, transfer.initiator_id)
+}
+
+/** Keeps back, with its funds, what the wallet service does not know and may still hear of from an earlier attempt. */
+async function holdBack(deps: Deps, claim: Claim, { message }: Objection): Promise<void> {
+  await inTransaction(deps.db, async (trx) => {
+    if ((await lockClaimed(trx, claim)) === null) return
+    await noteHaltReason(trx, deps, claim, `Not sent again: ${message}`)
+    await schedule(trx, claim, new Date(deps.clock().getTime() + retryMillisecondsMax))
+  })
+}
+
+/** Locks a transfer; null when it went on without this node, which was paused, say. */
+async function lockClaimed(trx: Trx, { vaultId, id, phase, leaseEndsAt }: Claim): Promise<LockedTransfer | null> {
+  const transfer = await lockTransfer(trx, vaultId, id)
+  const isOurs = transfer?.phase === phase && transfer.next_attempt_at?.getTime() === leaseEndsAt.getTime()
+  return isOurs ? transfer : null
 }
 
 /**
  * A node that was paused may no longer send: another one has taken over, and may have given the funds back since
- * (threat 24). Nor does anybody while the token is disabled.
+ * (threat 24).
  */
-function assertMaySend(deps: Deps, { leaseEndsAt }: Claim, { tokenEnabled }: UnsentOrder): void {
-  if (!tokenEnabled) throw new Error('The token is disabled')
+function assertMaySend(deps: Deps, { leaseEndsAt }: Claim): void {
   const remainingMilliseconds = leaseEndsAt.getTime() - deps.clock().getTime()
   if (remainingMilliseconds < walletCallTimeoutMilliseconds) throw new Error('The claim on the transfer is nearly over')
 }
@@ -147,17 +194,17 @@ async function submit(deps: Deps, wallet: WalletClient, claim: Claim, order: Pay
     if (!(error instanceof WalletServiceError)) throw error
     if (error.kind === 'conflict') {
       await inTransaction(deps.db, (trx) =>
-        halt(trx, deps, claim, 'The wallet service knows this transfer with another order'),
+        haltTransfer(trx, deps, claim, 'The wallet service knows this transfer with another order'),
       )
       return null
     }
     // A refusal is final only when the wallet service also says that it never took the transfer.
     if (error.kind !== 'refused' || (await wallet.getTransfer(claim.id)) !== null) throw error
     await inTransaction(deps.db, async (trx) => {
-      const transfer = await lockTransfer(trx, claim.vault_id, claim.id)
+      const transfer = await lockTransfer(trx, claim.vaultId, claim.id)
       if (transfer === null || transfer.status !== 'pending') return
       await move(trx, {
-        vaultId: claim.vault_id,
+        vaultId: claim.vaultId,
         id: claim.id,
         transfer,
         event: 'failed',
@@ -183,13 +230,13 @@ async function settle(deps: Deps, wallet: WalletClient, claim: Claim): Promise<v
 
 async function apply(deps: Deps, claim: Claim, said: WalletStatus): Promise<void> {
   await inTransaction(deps.db, async (trx) => {
-    const transfer = await lockTransfer(trx, claim.vault_id, claim.id)
+    const transfer = await lockTransfer(trx, claim.vaultId, claim.id)
     if (transfer === null || transfer.status !== 'pending' || transfer.phase === 'halted') return
     const now = deps.clock()
     const judgement = judgeStatus(transfer.current, transfer.wallet_tx_hash, said)
-    if (judgement.kind === 'halt') return halt(trx, deps, claim, judgement.reason)
+    if (judgement.kind === 'halt') return haltTransfer(trx, deps, claim, judgement.reason)
     if (judgement.txHash !== null && (await isHashOfAnother(trx, transfer, claim, judgement.txHash))) {
-      return halt(trx, deps, claim, 'The wallet service reports the transaction hash of another transfer')
+      return haltTransfer(trx, deps, claim, 'The wallet service reports the transaction hash of another transfer')
     }
     if (judgement.kind === 'wait') {
       await trx
@@ -201,14 +248,15 @@ async function apply(deps: Deps, claim: Claim, said: WalletStatus): Promise<void
           attempts: 0,
           next_attempt_at: new Date(now.getTime() + pollMilliseconds),
         })
-        .where('vault_id', '=', claim.vault_id)
+        .where('vault_id', '=', claim.vaultId)
         .where('id', '=', claim.id)
         .execute()
       if (judgement.txHash !== null && transfer.wallet_tx_hash === null) {
-        await setOperationTxHash(trx, claim.vault_id, claim.id, judgement.txHash)
+        await setOperationTxHash(trx, claim.vaultId, claim.id, judgement.txHash)
       }
       return
     }
+    if ('haltReason' in (await haltUnlessAsRecorded(trx, deps, claim))) return
     await resolve(trx, claim, transfer, judgement, now)
   })
 }
@@ -223,7 +271,7 @@ async function resolve(
   judgement: Resolution,
   now: Date,
 ): Promise<void> {
-  const { vault_id: vaultId, id } = claim
+  const { vaultId, id } = claim
   const coin = await lockAccounts(trx, transfer, vaultId)
   const fee = judgement.fee !== null && judgement.fee > 0n ? judgement.fee : null
   // The books never go below zero: a fee that they cannot cover yet is posted as soon as they can.
@@ -333,11 +381,11 @@ async function lockAccounts(
 async function isHashOfAnother(trx: Trx, transfer: LockedTransfer, claim: Claim, txHash: string): Promise<boolean> {
   if (transfer.network_type !== 'evm') return false
   // Two transfers that are told the same hash at the same moment do not see each other; this makes one of them wait.
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`${claim.vault_id} ${txHash}`}, 2))`.execute(trx)
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`${claim.vaultId} ${txHash}`}, 2))`.execute(trx)
   const other = await trx
     .selectFrom('operations')
     .select('id')
-    .where('vault_id', '=', claim.vault_id)
+    .where('vault_id', '=', claim.vaultId)
     .where('tx_hash', '=', txHash)
     .where('type', '=', 'transfer')
     .where('id', '<>', claim.id)
@@ -345,44 +393,16 @@ async function isHashOfAnother(trx: Trx, transfer: LockedTransfer, claim: Claim,
   return other !== undefined
 }
 
-/** Stops delivery for good: the funds stay reserved, an alarm is raised, people decide. */
-async function halt(trx: Trx, deps: Deps, claim: Claim, reason: string): Promise<void> {
-  await trx
-    .updateTable('transfers')
-    .set({ phase: 'halted', next_attempt_at: null })
-    .where('vault_id', '=', claim.vault_id)
-    .where('id', '=', claim.id)
-    .execute()
-  await noteHaltReason(trx, deps, claim, reason)
-}
-
-async function noteHaltReason(trx: Trx, deps: Deps, claim: Claim, reason: string): Promise<void> {
-  const { numAffectedRows } = await sql`
-    update transfers set halt_reason = ${reason}
-    where vault_id = ${claim.vault_id} and id = ${claim.id} and halt_reason is distinct from ${reason}`.execute(trx)
-  if (numAffectedRows === 0n) return
-  deps.log.error({ transferId: claim.id, vaultId: claim.vault_id, reason }, 'transfer halted')
-  await insertAuditRecord(trx, {
-    vaultId: claim.vault_id,
-    actorId: null,
-    action: 'transfer.halted',
-    targetType: 'transfer',
-    targetId: claim.id,
-    details: { reason },
-    now: deps.clock(),
-  })
-}
-
 /** With `isUnsent` the transfer goes back to the queue, where its initiator may still cancel it. */
 async function retryLater(deps: Deps, claim: Claim, isUnsent: boolean): Promise<void> {
   await inTransaction(deps.db, async (trx) => {
-    const transfer = await lockTransfer(trx, claim.vault_id, claim.id)
+    const transfer = await lockTransfer(trx, claim.vaultId, claim.id)
     if (transfer === null || transfer.status !== 'pending' || transfer.phase === 'halted') return
     const delay = Math.min(pollMilliseconds * 2 ** Math.min(transfer.attempts, 10), retryMillisecondsMax)
     await trx
       .updateTable('transfers')
       .set({ attempts: Math.min(transfer.attempts + 1, 1_000) })
-      .where('vault_id', '=', claim.vault_id)
+      .where('vault_id', '=', claim.vaultId)
       .where('id', '=', claim.id)
       .execute()
     const at = new Date(deps.clock().getTime() + delay)
@@ -394,7 +414,7 @@ async function requeue(trx: Trx, claim: Claim, at: Date): Promise<void> {
   await trx
     .updateTable('transfers')
     .set({ phase: 'queued', next_attempt_at: at })
-    .where('vault_id', '=', claim.vault_id)
+    .where('vault_id', '=', claim.vaultId)
     .where('id', '=', claim.id)
     .execute()
 }
@@ -403,7 +423,7 @@ async function schedule(trx: Trx, claim: Claim, at: Date): Promise<void> {
   await trx
     .updateTable('transfers')
     .set({ next_attempt_at: at })
-    .where('vault_id', '=', claim.vault_id)
+    .where('vault_id', '=', claim.vaultId)
     .where('id', '=', claim.id)
     .execute()
 }

@@ -1,6 +1,7 @@
 import { inTransaction } from '../../db/transaction.ts'
 import type { Deps } from '../../deps.ts'
 import { move } from './actions.ts'
+import { haltUnlessAsRecorded } from './halt.ts'
 import { lockTransfer } from './queries.ts'
 
 const batchMax = 100
@@ -28,7 +29,8 @@ export async function expireTransfers(deps: Deps): Promise<void> {
 async function expireTransfer(deps: Deps, vaultId: string, id: string, now: Date): Promise<void> {
   await inTransaction(deps.db, async (trx) => {
     const transfer = await lockTransfer(trx, vaultId, id)
-    if (transfer === null || transfer.status !== 'awaiting_approval') return
+    if (transfer === null || transfer.status !== 'awaiting_approval' || transfer.phase === 'halted') return
+    if ('haltReason' in (await haltUnlessAsRecorded(trx, deps, { vaultId, id }))) return
     await move(trx, { vaultId, id, transfer, event: 'expired', actorId: null, now, failureReason: 'APPROVAL_EXPIRED' })
   })
 }

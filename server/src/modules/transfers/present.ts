@@ -4,7 +4,7 @@ import { isQuorumReachable } from '../approvals/tally.ts'
 import type { TransferRow } from './queries.ts'
 
 export function toTransfer(row: TransferRow) {
-  const isWaiting = row.status === 'awaiting_approval'
+  const isWaiting = row.status === 'awaiting_approval' && row.phase !== 'halted'
   return {
     id: row.id,
     vaultId: row.vault_id,

@@ -10,13 +10,22 @@ import {
 import type { Member } from '../../access/caller.ts'
 import { type Db, prepared, type Trx } from '../../db/client.ts'
 import type { NetworkType } from '../../lib/onchain-address.ts'
-import { type ApproverRow, approversOf, type ProfileRow, profileOf, requirementsOf } from '../approvals/queries.ts'
+import type { ApprovalState } from '../approvals/compare-record.ts'
+import {
+  type ApproverRow,
+  approvalStateOf,
+  approversOf,
+  type ProfileRow,
+  profileOf,
+  requirementsOf,
+} from '../approvals/queries.ts'
 import type { RequirementState } from '../approvals/tally.ts'
 import { firstCategoryKey } from '../category-assignments/visibility.ts'
 import { type AddressOwner, type CounterpartyKind, ownerOfAddress } from '../counterparties/queries.ts'
 import { type FeedFilters, type FeedPage, type FeedRows, readFeed } from '../operations/feed.ts'
 import type { OperationStatus } from '../operations/write.ts'
 import type { KeptDecision } from '../policies/decision.ts'
+import type { Facts } from '../policies/facts.ts'
 import { newestRate, type RateColumns } from '../rates/queries.ts'
 import { addressKeyOn } from '../registry/queries.ts'
 import type { OrderBody, Payload } from './payload.ts'
@@ -265,6 +274,7 @@ export type LockedTransfer = {
   token_id: string
   amount: bigint
   expires_at: Date | null
+  next_attempt_at: Date | null
   token_enabled: boolean
   vault_locked: boolean
   payload_hash: Buffer
@@ -273,38 +283,15 @@ export type LockedTransfer = {
   attempts: number
   network_id: string
   network_type: NetworkType
-  /** The order as the tables say it now; its hash must still be `payload_hash`. */
+  /** The order as the tables say it now. */
   current: Payload
 }
 
 export async function lockTransfer(trx: Trx, vaultId: string, id: string): Promise<LockedTransfer | null> {
-  const { rows } = await sql<{
-    status: OperationStatus
-    phase: string
-    owner_id: string
-    initiator_id: string
-    address_id: string
-    token_id: string
-    amount: string
-    expires_at: Date | null
-    token_enabled: boolean
-    vault_locked: boolean
-    payload_hash: Buffer
-    wallet_tx_hash: string | null
-    halt_reason: string | null
-    attempts: number
-    network_id: string
-    network_type: NetworkType
-    address: string
-    network: string
-    coin_type: number
-    derivation_path: string
-    to_address: string
-    contract_address: string | null
-  }>`${prepared}
+  const { rows } = await sql<Omit<LockedTransfer, 'amount'> & { amount: string }>`${prepared}
     select o.status, t.phase, o.owner_id, o.initiator_id, o.address_id, o.token_id, o.amount, t.expires_at,
-      k.enabled as token_enabled, v.locked_at is not null as vault_locked, t.payload_hash, t.wallet_tx_hash, t.halt_reason, t.attempts, a.address,
-      n.id as network_id, n.type as network_type, n.slug as network, n.coin_type, a.derivation_path, t.to_address, t.contract_address
+      t.next_attempt_at, k.enabled as token_enabled, v.locked_at is not null as vault_locked, t.payload_hash,
+      t.wallet_tx_hash, t.halt_reason, t.attempts, n.id as network_id, n.type as network_type, ${currentOrder} as current
     from operations o
     join transfers t on t.vault_id = o.vault_id and t.id = o.id
     join vaults v on v.id = o.vault_id
@@ -314,37 +301,49 @@ export async function lockTransfer(trx: Trx, vaultId: string, id: string): Promi
     where o.vault_id = ${vaultId} and o.id = ${id}
     for update of o, t`.execute(trx)
   const row = rows[0]
-  if (row === undefined) return null
-  return {
-    status: row.status,
-    phase: row.phase,
-    owner_id: row.owner_id,
-    initiator_id: row.initiator_id,
-    address_id: row.address_id,
-    token_id: row.token_id,
-    amount: BigInt(row.amount),
-    expires_at: row.expires_at,
-    token_enabled: row.token_enabled,
-    vault_locked: row.vault_locked,
-    payload_hash: row.payload_hash,
-    wallet_tx_hash: row.wallet_tx_hash,
-    halt_reason: row.halt_reason,
-    attempts: row.attempts,
-    network_id: row.network_id,
-    network_type: row.network_type,
-    current: {
-      transferId: id,
-      vaultId,
-      initiatorId: row.initiator_id,
-      fromAddressId: row.address_id,
-      fromAddress: row.address,
-      network: row.network,
-      coinType: row.coin_type,
-      derivationPath: row.derivation_path,
-      toAddress: row.to_address,
-      tokenId: row.token_id,
-      contractAddress: row.contract_address,
-      amount: row.amount,
-    },
-  }
+  return row === undefined ? null : { ...row, amount: BigInt(row.amount) }
+}
+
+/** JSON of Payload from the rows themselves, not from the stored payload. The amount is text: a JSON number has no such range. */
+const currentOrder = sql`json_build_object(
+  'transferId', t.id, 'vaultId', t.vault_id, 'initiatorId', o.initiator_id, 'fromAddressId', o.address_id,
+  'fromAddress', a.address, 'network', n.slug, 'coinType', n.coin_type, 'derivationPath', a.derivation_path,
+  'toAddress', t.to_address, 'tokenId', o.token_id, 'contractAddress', t.contract_address, 'amount', o.amount::text)`
+
+/** Everything of a transfer in the tables that its audit records say too. */
+export type StoredOrder = {
+  id: string
+  /** null: its operation is gone, and so for the other columns that are not its own. */
+  status: OperationStatus | null
+  phase: string
+  current: { [Field in keyof Payload]: Payload[Field] | null }
+  payload: Payload
+  payload_hash: Buffer
+  to_address_key: string
+  counterparty_id: string | null
+  effect: string | null
+  facts: Facts | null
+  token_code: string | null
+  decimals: number | null
+  /** What the ledger reserved for it, in raw units. */
+  reserved: { amount: string; tokenId: string; addressId: string } | null
+  approval: ApprovalState
+}
+
+export async function listStoredOrders(db: Db | Trx, vaultId: string, ids: string[]): Promise<StoredOrder[]> {
+  const { rows } = await sql<StoredOrder>`${prepared}
+    select t.id, o.status, t.phase, ${currentOrder} as current, t.payload, t.payload_hash, t.to_address_key, o.counterparty_id,
+      t.decision ->> 'effect' as effect, t.decision -> 'facts' as facts, k.code as token_code, k.decimals, (
+        select json_build_object('amount', e.amount::text, 'tokenId', e.token_id, 'addressId', d.address_id)
+        from ledger_entries e
+        join ledger_accounts d on d.vault_id = e.vault_id and d.token_id = e.token_id and d.number = e.debit_account
+        where e.vault_id = t.vault_id and e.operation_id = t.id and e.kind = 'reserve') as reserved,
+      ${approvalStateOf(sql.ref('t.vault_id'), sql.ref('t.id'))} as approval
+    from transfers t
+    left join operations o on o.vault_id = t.vault_id and o.id = t.id
+    left join addresses a on a.vault_id = o.vault_id and a.id = o.address_id
+    left join networks n on n.id = o.network_id
+    left join tokens k on k.id = o.token_id
+    where t.vault_id = ${vaultId} and t.id = any(${ids}::text[])`.execute(db)
+  return rows
 }

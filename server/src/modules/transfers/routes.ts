@@ -168,8 +168,10 @@ export function transferRoutes(app: App, deps: Deps): void {
       async (request, reply) => {
         const member = memberOf(request)
         return mutate(deps, request, reply, async (trx) => {
-          await vote(trx, { member, id: request.params.id, comment: request.body?.comment ?? null, now: deps.clock() })
-          return ok(await readTransfer(trx, member, request.params.id))
+          const { id } = request.params
+          const comment = request.body?.comment ?? null
+          const halted = await vote(trx, deps, { member, id, comment, now: deps.clock() })
+          return halted ?? ok(await readTransfer(trx, member, request.params.id))
         })
       },
     )
@@ -190,8 +192,8 @@ export function transferRoutes(app: App, deps: Deps): void {
     async (request, reply) => {
       const member = memberOf(request)
       return mutate(deps, request, reply, async (trx) => {
-        await cancelTransfer(trx, { member, id: request.params.id, now: deps.clock() })
-        return ok(await readTransfer(trx, member, request.params.id))
+        const halted = await cancelTransfer(trx, deps, { member, id: request.params.id, now: deps.clock() })
+        return halted ?? ok(await readTransfer(trx, member, request.params.id))
       })
     },
   )

@@ -55,10 +55,17 @@ export const Transfer = Closed(
     decisionPolicyId: Nullable(Id),
     decisionPolicyCode: Nullable(Text('large-transfers')),
     decisionPolicyName: Nullable(Text('Large transfers need two votes')),
-    failureReason: Nullable(Text('APPROVAL_EXPIRED')),
+    failureReason: Nullable(
+      Type.String({
+        description:
+          'APPROVAL_EXPIRED, WALLET_REFUSED: …, what the chain said, or NO_LONGER_ALLOWED: … when a check before the hand-over refused it.',
+        examples: ['APPROVAL_EXPIRED'],
+      }),
+    ),
     haltReason: Nullable(
       Type.String({
-        description: 'Why delivery stopped until people have looked at it; the funds stay reserved.',
+        description:
+          'Why it stopped until people have looked at it, such as a difference from its audit record; the funds stay reserved.',
         examples: ['The wallet service reports another amount'],
       }),
     ),

@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Person } from '../../testing/app.ts'
-import { fakeAddress } from '../../testing/fake-wallet.ts'
 import { addMember, ensureGroup } from '../../testing/fixtures.ts'
 import { amountRule, createTransferBench, type TransferBench } from '../../testing/transfer-bench.ts'
 import { expireTransfers } from './expire.ts'
@@ -100,58 +99,6 @@ describe('expiry', () => {
     await expireTransfers(bench.test.deps)
     expect(await statusOf(broken)).toBe('rejected')
   })
-})
-
-describe('T27 votes are bound to what was voted on', () => {
-  it.each([
-    ['amount', 'update operations set amount = 300000000 where id = $1'],
-    ['recipient', `update transfers set to_address = '${fakeAddress('a thief')}' where id = $1`],
-    ['contract', `update transfers set contract_address = '${fakeAddress('another token')}' where id = $1`],
-  ])('T27 another %s than was voted on takes no more votes', async (what, change) => {
-    const id = await waiting()
-    await approve(bench.firstApprover, id)
-    await bench.sql(change, [id])
-    for (const vote of [approve, reject]) {
-      const { status, body } = await vote(bench.secondApprover, id)
-      expect([what, status, body.message]).toEqual([
-        what,
-        409,
-        'The transfer is no longer what its votes were asked for',
-      ])
-    }
-    expect(await statusOf(id)).toBe('awaiting_approval')
-    await restore(id)
-  })
-
-  it.each([
-    ['amount', 'update operations set amount = 300000000 where id = $1'],
-    ['recipient', `update transfers set to_address = '${fakeAddress('a thief')}' where id = $1`],
-    ['contract', 'update transfers set contract_address = null where id = $1'],
-    [
-      'source',
-      `update operations set address_id = (select id from addresses where id <> address_id limit 1) where id = $1`,
-    ],
-  ])('T27 another %s than was approved is halted before the wallet service hears of it', async (_what, change) => {
-    const id = await waiting()
-    await approve(bench.firstApprover, id)
-    await approve(bench.secondApprover, id)
-    await bench.sql(change, [id])
-    await bench.deliver()
-    expect(bench.vault.wallet.transfer(id)).toBeNull()
-    const transfer = await bench.read(id, bench.vault.admin)
-    expect([transfer.status, transfer.haltReason]).toEqual(['pending', 'The transfer is no longer what was decided on'])
-    expect(await bench.audited('transfer.halted', id)).toBe(1)
-    await restore(id)
-    expect(await bench.balances(address.id)).toEqual({ available: '800', reserved: '200' })
-  })
-
-  async function restore(id: string): Promise<void> {
-    await bench.sql(
-      `update operations o set amount = 200000000, address_id = t.payload->>'fromAddressId' from transfers t
-       where o.id = $1 and t.id = o.id`,
-      [id],
-    )
-  }
 })
 
 describe('T29 the last vote looks again', () => {
