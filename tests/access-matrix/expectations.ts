@@ -9,6 +9,8 @@ export type Row = {
   request(resources: Resources): Request | Promise<Request>
   /** The request ends the session it comes with, so each caller needs one of their own. */
   endsSession?: boolean
+  /** It says which vaults there are, by id and code, to those who may call it, and nothing of what is in them. */
+  namesVaults?: true
   /** Requests that reach into `strange` resources from the caller's own, by other ways than the path. */
   reaches?(own: Resources, strange: Resources): Promise<Request[]>
 }
@@ -256,10 +258,14 @@ export const expectations: Record<string, Row> = {
 
   listAuditRecords:     row('    401      403   403        403         403     403   403      403   200          403      403     403            403', plain),
   listPlatformAuditRecords:
-                        row('    401      403   403        403         403     403   403      403   403          403      200     403            403', plain),
+                        row('    401      403   403        403         403     403   403      403   403          403      200     403            403', plain, { namesVaults: true }),
 }
 
-function row(statuses: string, request: Row['request'], more: Pick<Row, 'endsSession' | 'reaches'> = {}): Row {
+function row(
+  statuses: string,
+  request: Row['request'],
+  more: Pick<Row, 'endsSession' | 'namesVaults' | 'reaches'> = {},
+): Row {
   const numbers = statuses.trim().split(/\s+/).map(Number)
   const expected = Object.fromEntries(callerNames.map((name, column) => [name, numbers[column]]))
   return { expected: expected as Record<CallerName, number>, request, ...more }
