@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { type Db, openDatabase } from '../../server/src/db/client.ts'
 import { createGroupCommit } from '../../server/src/db/group-commit.ts'
-import { inTransaction } from '../../server/src/db/transaction.ts'
 import { newId } from '../../server/src/lib/ids.ts'
 import { eventCommitsInFlightMax, eventsPerCommitMax, eventsWaitingMax } from '../../server/src/lib/limits.ts'
 import { newSecret, sha256 } from '../../server/src/lib/secrets.ts'
-import { type Arrival, type ArrivalAnswer, receiveWalletEvents } from '../../server/src/modules/deposits/actions.ts'
+import { type Arrival, type ArrivalAnswer, commitWalletEvents } from '../../server/src/modules/deposits/actions.ts'
 import { parseWalletEvent } from '../../server/src/modules/deposits/parse-event.ts'
 import { signatureOf } from '../../server/src/modules/deposits/signature.ts'
 import { type FakeWallet, fakeAddress, startFakeWallet } from '../../server/src/testing/fake-wallet.ts'
@@ -104,7 +103,7 @@ export async function createWorld(stack: Stack, size: Size = fullSize): Promise<
   shuffle(overVaults)
 
   const arrivals = createGroupCommit<Arrival, ArrivalAnswer>({
-    commit: (batch) => inTransaction(db, (trx) => receiveWalletEvents(trx, batch, new Date())),
+    commit: (batch) => commitWalletEvents(db, batch, new Date()),
     batchMax: eventsPerCommitMax,
     inFlightMax: eventCommitsInFlightMax,
     waitingMax: eventsWaitingMax,
@@ -184,6 +183,7 @@ export function createEvents({ usdt }: World, addresses: Address[], amount = '1'
 export const toArrival = (body: EventBody): Arrival => ({
   event: parseWalletEvent(body),
   rawBody: JSON.stringify(body),
+  signedBy: null,
 })
 
 /** The event as the wallet service sends it: signed. */

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
-import { metricsTokenLengthMin, proxyHopsMax, secretBitsMin } from './lib/limits.ts'
+import { metricsTokenLengthMin, proxyHopsMax, secretBitsMin, webhookSecretBytesMin } from './lib/limits.ts'
 import { estimateSecretBits } from './lib/secret-strength.ts'
+import { webhookKeyOf } from './lib/secrets.ts'
 
 export type Config = {
   port: number
@@ -213,8 +214,8 @@ export function readConfig(env: Environment = process.env): Config {
   const webhookSecrets = list('WALLET_WEBHOOK_SECRET')
   // A list of nothing but commas is as empty as no list (GHSA-xff3-5c9p-2mr4: an empty secret makes credits forgeable).
   if (!demo && webhookSecrets.length === 0) faults.push('WALLET_WEBHOOK_SECRET is required outside demo mode')
-  if (webhookSecrets.some((secret) => secretBytes(secret) < 24)) {
-    faults.push('WALLET_WEBHOOK_SECRET must have at least 24 bytes (each, when it lists several)')
+  if (webhookSecrets.some((secret) => webhookKeyOf(secret).length < webhookSecretBytesMin)) {
+    faults.push(`WALLET_WEBHOOK_SECRET must have at least ${webhookSecretBytesMin} bytes (each, when it lists several)`)
   } else refuseWeak('WALLET_WEBHOOK_SECRET', webhookSecrets)
 
   const secretKey = text('STRONGROOM_SECRET_KEY')
@@ -321,11 +322,6 @@ function isAddressOrNetwork(text: string): boolean {
   if (family === 0 || more.length > 0) return false
   if (prefix === undefined) return true
   return /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128)
-}
-
-/** What the signature is keyed with: a `whsec_` secret is base64, and text that is none leaves an empty key. */
-function secretBytes(secret: string): number {
-  return secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64').length : Buffer.byteLength(secret)
 }
 
 /** All that a command needs which works beside a server: where the data is, and where people find the service. */

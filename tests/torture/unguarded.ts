@@ -25,10 +25,10 @@ export const guards = {
     name: 'the answer to a deposit comes after its commit',
     changes: [
       {
-        file: 'dist/modules/deposits/routes.js',
-        guarded: 'inTransaction(deps.db, (trx) => receiveWalletEvents(trx, batch, deps.clock()))',
+        file: 'dist/modules/deposits/actions.js',
+        guarded: 'inTransaction(db, (trx) => receiveWalletEvents(trx, { arrivals, credit, now }))',
         unguarded: `new Promise((resolve, reject) => {
-          inTransaction(deps.db, async (trx) => resolve(await receiveWalletEvents(trx, batch, deps.clock()))).catch(reject)
+          inTransaction(db, async (trx) => resolve(await receiveWalletEvents(trx, { arrivals, credit, now }))).catch(reject)
         })`,
       },
     ],

@@ -545,6 +545,12 @@ export interface Operations {
   vault_id: string;
 }
 
+export interface PaidRecipients {
+  address_key: string;
+  user_id: string;
+  vault_id: string;
+}
+
 export interface Policies {
   action_type: string;
   admin_bypass: Generated<boolean>;
@@ -689,6 +695,7 @@ export interface Tokens {
   contract_key: string;
   created_at: Timestamp;
   decimals: number;
+  dust_limit: Numeric | null;
   enabled: Generated<boolean>;
   id: string;
   logo_uri: string | null;
@@ -772,6 +779,7 @@ export interface Vaults {
   updated_at: Timestamp;
   wallet_service_secret: Buffer | null;
   wallet_service_url: string;
+  wallet_webhook_secret: Buffer | null;
 }
 
 export interface WalletEvents {
@@ -781,8 +789,11 @@ export interface WalletEvents {
   id: string;
   network: string | null;
   outcome: string;
+  quarantine_key: string | null;
   quarantined: Json | null;
+  reason: string | null;
   received_at: Timestamp;
+  signed_by: string[] | null;
   vault_id: string | null;
 }
 
@@ -826,6 +837,7 @@ export interface DB {
   operation_relation_readers: OperationRelationReaders;
   operation_relations: OperationRelations;
   operations: Operations;
+  paid_recipients: PaidRecipients;
   policies: Policies;
   policy_approvers: PolicyApprovers;
   policy_group_memberships: PolicyGroupMemberships;

@@ -100,6 +100,7 @@ export const idempotencyTtlHours = 24
 export const signInAttemptTtlHours = 24
 export const purgedRowsPerTransactionMax = 10_000
 export const webhookToleranceSeconds = 300
+export const webhookSecretBytesMin = 24
 
 /** Group commit of the webhook: see db/group-commit.ts. */
 export const eventsPerCommitMax = 256
@@ -140,6 +141,8 @@ export const reconciliationCallsMilliseconds = 60_000
 export const walletReadAttemptsMax = 3
 export const walletSecretLengthMin = 16
 export const walletSecretLengthMax = 512
+/** Several webhook secrets in one text, for a rotation. */
+export const webhookSecretsLengthMax = 1_024
 /** Address creations that wait for the same derivation prefix in one node; more are told to come back. */
 export const addressCreationsWaitingMax = 500
 /** How long one of them waits for its turn, and how long waiting and the call to the wallet service take together. */

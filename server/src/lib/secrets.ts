@@ -58,3 +58,19 @@ export function createSealer(secretKey: string): Sealer {
         .digest(),
   }
 }
+
+/** The secrets in a list that is separated by commas. */
+export function splitSecrets(list: string): string[] {
+  return list
+    .split(',')
+    .map((secret) => secret.trim())
+    .filter((secret) => secret !== '')
+}
+
+/**
+ * What a webhook signature is keyed with: a `whsec_` secret is base64, any other is used as its UTF-8 bytes. Text behind
+ * the prefix that is no base64 leaves an empty key.
+ */
+export function webhookKeyOf(secret: string): Buffer {
+  return secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : Buffer.from(secret, 'utf8')
+}

@@ -1,52 +1,110 @@
 import { type Insertable, sql } from 'kysely'
-import { prepared, type Trx } from '../../db/client.ts'
+import { type Db, prepared, type Trx } from '../../db/client.ts'
 import { insertRows } from '../../db/insert-rows.ts'
+import { inTransaction } from '../../db/transaction.ts'
 import type { WalletEvents } from '../../db/types.ts'
 import { type AppError, badRequest } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { parseDecimal } from '../../lib/money.ts'
 import { lockOnchainAddress } from '../addresses/queries.ts'
-import { postEntries } from '../ledger/post-entries.ts'
+import { isOverflow, postEntries } from '../ledger/post-entries.ts'
 import { depositPosting } from '../ledger/postings.ts'
 import { type NewOperation, toOperationRow } from '../operations/write.ts'
-import { type DepositEvent, parseWalletEvent } from './parse-event.ts'
-import { type DepositKey, type EventTarget, findDepositsByKey, findEventTargets } from './queries.ts'
+import { mayCredit } from './authority.ts'
+import type { NotFinal } from './finality.ts'
+import { type DepositEvent, parseStoredEvent } from './parse-event.ts'
+import { type DepositKey, type EventTarget, findDepositsByKey, findEventTargets, insertEventsOnce } from './queries.ts'
 
 export type EventOutcome = 'credited' | 'duplicate' | 'ignored' | 'unmatched' | 'quarantined'
+export type EventReason =
+  | NotFinal
+  | 'unknown_kind'
+  | 'unknown_network'
+  | 'unknown_token'
+  | 'disabled_token'
+  | 'amount_differs'
+  | 'overflow'
 
-/** An authentic event; null: of a kind that is not ours. `rawBody` is what arrived. */
-export type Arrival = { event: DepositEvent | null; rawBody: string }
+/**
+ * An authentic event; null: of a kind that is not ours. `rawBody` is what arrived. `signedBy` are the vaults whose own
+ * secret signed it; null: the secret of the installation did, or nobody in demo mode.
+ */
+export type Arrival = { event: DepositEvent | null; rawBody: string; signedBy: string[] | null }
 
-/** What an arrival is answered; a fault is answered with its 400 and leaves nothing behind. */
-export type ArrivalAnswer = { outcome: EventOutcome; depositId: string | null } | { fault: AppError }
+/** What an arrival is answered. A fault leaves nothing behind, nor does what only the secret of the vault may credit. */
+export type ArrivalAnswer =
+  | { outcome: EventOutcome; reason: EventReason | null; depositId: string | null }
+  | { fault: AppError }
+  | { needsVaultSecret: true }
+
+/** What is shown of an event that was set aside: all of it, because it may have no deposit that it contradicts. */
+type Quarantined = {
+  /** In raw units. */
+  amount: string
+  addressId: string
+  tokenId: string
+  txHash: string
+  index: number
+  fromAddress: string | null
+}
 
 type Credit = {
   outcome: EventOutcome
+  reason: EventReason | null
   vaultId: string | null
   depositId: string | null
   addressKey: string | null
-  /** The amount that contradicts the deposit, in raw units. */
-  quarantined: { amount: string } | null
+  quarantined: Quarantined | null
 }
-
-const ignored: Credit = { outcome: 'ignored', vaultId: null, depositId: null, addressKey: null, quarantined: null }
+type Outcome = Credit | { fault: AppError } | { needsVaultSecret: true }
+type AuthenticEvent = { event: DepositEvent; signedBy: string[] | null }
 
 /**
- * Stores authentic events as they arrived and does what they say, all in `trx`: a credit and its record cannot part. A
- * wrong one changes nothing for the others.
+ * Stores authentic events as they arrived and does what they say, in one transaction: a credit and its record cannot
+ * part. A wrong one changes nothing for the others.
+ *
+ * An amount that its account cannot hold is refused by the database, which the usual path leaves to it: only an event
+ * that was refused when it was alone is done again so that it is set aside.
  */
-export async function receiveWalletEvents(trx: Trx, arrivals: Arrival[], now: Date): Promise<ArrivalAnswer[]> {
-  const found = await creditDeposits(
+export async function commitWalletEvents(db: Db, arrivals: Arrival[], now: Date): Promise<ArrivalAnswer[]> {
+  const receive = (credit: CreditEvents) =>
+    inTransaction(db, (trx) => receiveWalletEvents(trx, { arrivals, credit, now }))
+  try {
+    return await receive(creditDeposits)
+  } catch (error) {
+    if (arrivals.length > 1 || !isOverflow(error)) throw error
+    return receive(creditOneByOne)
+  }
+}
+
+type CreditEvents = (trx: Trx, events: AuthenticEvent[], now: Date) => Promise<Outcome[]>
+
+async function receiveWalletEvents(
+  trx: Trx,
+  { arrivals, credit, now }: { arrivals: Arrival[]; credit: CreditEvents; now: Date },
+): Promise<ArrivalAnswer[]> {
+  const found = await credit(
     trx,
-    arrivals.flatMap(({ event }) => (event === null ? [] : [event])),
+    arrivals.flatMap(({ event, signedBy }) => (event === null ? [] : [{ event, signedBy }])),
     now,
   )
-  const credits = arrivals.map(({ event }) => (event === null ? ignored : found.shift()!))
-  const records: Insertable<WalletEvents>[] = []
-  for (const [i, credit] of credits.entries()) {
-    if ('fault' in credit) continue
-    const { event, rawBody } = arrivals[i]!
-    records.push({
+  const outcomes = arrivals.map(({ event, signedBy }) =>
+    event === null ? notCredited('ignored', 'unknown_kind', signedBy) : found.shift()!,
+  )
+  await insertWalletEvents(trx, arrivals, outcomes, now)
+  return outcomes.map((one) =>
+    isCredit(one) ? { outcome: one.outcome, reason: one.reason, depositId: one.depositId } : one,
+  )
+}
+
+/** A quarantined event that comes again is one row; the rows of the usual outcomes are written without that check. */
+async function insertWalletEvents(trx: Trx, arrivals: Arrival[], outcomes: Outcome[], now: Date): Promise<void> {
+  const usual: Insertable<WalletEvents>[] = []
+  const others: Insertable<WalletEvents>[] = []
+  for (const [i, credit] of outcomes.entries()) {
+    if (!isCredit(credit)) continue
+    const { event, rawBody, signedBy } = arrivals[i]!
+    const row = {
       id: newId(now),
       received_at: now,
       body: rawBody,
@@ -55,16 +113,21 @@ export async function receiveWalletEvents(trx: Trx, arrivals: Arrival[], now: Da
       outcome: credit.outcome,
       vault_id: credit.vaultId,
       deposit_id: credit.depositId,
-      quarantined: credit.quarantined,
-    })
+    }
+    if (credit.outcome === 'credited' || credit.outcome === 'duplicate') usual.push(row)
+    else {
+      const { reason, quarantined } = credit
+      others.push({ ...row, reason, signed_by: signedBy, quarantined, quarantine_key: keyOfQuarantined(credit) })
+    }
   }
-  await insertRows(trx, { wallet_events: records })
-  return credits.map((credit) =>
-    'fault' in credit ? credit : { outcome: credit.outcome, depositId: credit.depositId },
-  )
+  await insertRows(trx, { wallet_events: usual })
+  await insertEventsOnce(trx, others)
 }
 
-/** Credits the events that arrived before their address existed; runs in the transaction that creates the address. */
+/**
+ * Credits the events that arrived before their address existed; runs in the transaction that creates the address. What
+ * the wallet service of another vault said of it, and what can no longer be read, stays as it is.
+ */
 export async function creditUnmatchedEvents(
   trx: Trx,
   address: { networkId: string; addressKey: string },
@@ -73,33 +136,35 @@ export async function creditUnmatchedEvents(
   const stored = await trx
     .selectFrom('wallet_events')
     .innerJoin('networks', 'networks.slug', 'wallet_events.network')
-    .select(['wallet_events.id', 'wallet_events.body'])
+    .select(['wallet_events.id', 'wallet_events.body', 'wallet_events.signed_by'])
     .where('networks.id', '=', address.networkId)
     .where('wallet_events.address_key', '=', address.addressKey)
     .where('wallet_events.outcome', '=', 'unmatched')
     .orderBy('wallet_events.id')
     .execute()
-  const events = stored.flatMap(({ id, body }) => {
-    const event = parseWalletEvent(JSON.parse(body))
-    return event === null ? [] : [{ id, event }]
+  const events = stored.flatMap(({ id, body, signed_by }) => {
+    const event = parseStoredEvent(body)
+    return event === null ? [] : [{ id, event, signedBy: signed_by }]
   })
-  const credits = await creditDeposits(
-    trx,
-    events.map(({ event }) => event),
-    now,
-  )
-  for (const [i, credit] of credits.entries()) {
-    if ('fault' in credit) throw credit.fault
+  const outcomes = await creditOneByOne(trx, events, now)
+  const quarantineKeys = new Set<string>()
+  for (const [i, credit] of outcomes.entries()) {
+    if (!isCredit(credit) || credit.outcome === 'unmatched') continue
+    const key = keyOfQuarantined(credit)
     await trx
       .updateTable('wallet_events')
       .set({
         outcome: credit.outcome,
+        reason: credit.reason,
         vault_id: credit.vaultId,
         deposit_id: credit.depositId,
         quarantined: credit.quarantined === null ? null : JSON.stringify(credit.quarantined),
+        // The address is new, so nothing outside of these events can have the key.
+        quarantine_key: key === null || quarantineKeys.has(key) ? null : key,
       })
       .where('id', '=', events[i]!.id)
       .execute()
+    if (key !== null) quarantineKeys.add(key)
   }
 }
 
@@ -107,35 +172,87 @@ export async function creditUnmatchedEvents(
 type Candidate = { n: number; event: DepositEvent; addressKey: string; operation: NewOperation }
 
 /** Credits every event that is due, each once; the answers are in the order of the events. */
-async function creditDeposits(trx: Trx, events: DepositEvent[], now: Date): Promise<(Credit | { fault: AppError })[]> {
-  if (events.length === 0) return []
-  const targets = await findRecipients(trx, events, now)
-  const candidates: Candidate[] = []
-  const credits = events.map((event, n): Credit | { fault: AppError } => {
-    const target = targets[n]!
-    if (target === null || target.token === null || !target.token.enabled) return ignored
-    const amount = parseDecimal(event.amountDecimal, target.token.decimals)
-    if (amount === null)
-      return { fault: badRequest('tx.amount', `must fit a token of ${target.token.decimals} decimals`) }
-    const { addressKey } = target
-    if (target.address === null) return { ...ignored, outcome: 'unmatched', addressKey }
-    const operation = toOperation(event, target, target.token, target.address, amount, now)
-    candidates.push({ n, event, addressKey, operation })
-    return { outcome: 'credited', vaultId: operation.vaultId, depositId: operation.id, addressKey, quarantined: null }
-  })
+async function creditDeposits(trx: Trx, events: AuthenticEvent[], now: Date): Promise<Outcome[]> {
+  const { outcomes, candidates } = await planCredits(trx, events, now)
+  return postCredits(trx, outcomes, candidates, now)
+}
 
+/** As `creditDeposits`, except that an amount which its account cannot hold is set aside. */
+async function creditOneByOne(trx: Trx, events: AuthenticEvent[], now: Date): Promise<Outcome[]> {
+  const all: Outcome[] = []
+  for (const event of events) {
+    const { outcomes, candidates } = await planCredits(trx, [event], now)
+    const [candidate] = candidates
+    if (candidate === undefined) {
+      all.push(...outcomes)
+      continue
+    }
+    await sql`savepoint credit`.execute(trx)
+    try {
+      all.push(...(await postCredits(trx, outcomes, candidates, now)))
+    } catch (error) {
+      if (!isOverflow(error)) throw error
+      await sql`rollback to savepoint credit`.execute(trx)
+      all.push(quarantine(candidate, 'overflow', null))
+    }
+    await sql`release savepoint credit`.execute(trx)
+  }
+  return all
+}
+
+async function planCredits(
+  trx: Trx,
+  events: AuthenticEvent[],
+  now: Date,
+): Promise<{ outcomes: Outcome[]; candidates: Candidate[] }> {
+  const candidates: Candidate[] = []
+  if (events.length === 0) return { outcomes: [], candidates }
+  const targets = await findRecipients(
+    trx,
+    events.map(({ event }) => event),
+    now,
+  )
+  const outcomes = events.map(({ event, signedBy }, n): Outcome => {
+    const target = targets[n]!
+    if (target === null) return notCredited('ignored', 'unknown_network', signedBy)
+    const { addressKey, token } = target
+    const isForeign = target.address !== null && !mayCredit(signedBy, target.address)
+    if (isForeign && signedBy === null) return { needsVaultSecret: true }
+    // To the wallet service of another vault this address is as unknown as any: it learns nothing of it.
+    const address = isForeign ? null : target.address
+    const ignored = (reason: EventReason) => ({
+      ...notCredited('ignored', reason, signedBy),
+      addressKey,
+      ...(address === null ? {} : { vaultId: address.vaultId }),
+    })
+    if (token === null) return ignored('unknown_token')
+    if (!token.enabled) return ignored('disabled_token')
+    const amount = parseDecimal(event.amountDecimal, token.decimals)
+    if (amount === null) return { fault: badRequest('tx.amount', `must fit a token of ${token.decimals} decimals`) }
+    if (event.notFinal !== null) return ignored(event.notFinal)
+    if (address === null) return { ...notCredited('unmatched', null, signedBy), addressKey }
+    const operation = toOperation(event, target, token, address, amount, now)
+    candidates.push({ n, event, addressKey, operation })
+    const { vaultId, id: depositId } = operation
+    return { outcome: 'credited', reason: null, vaultId, depositId, addressKey, quarantined: null }
+  })
+  return { outcomes, candidates }
+}
+
+async function postCredits(trx: Trx, outcomes: Outcome[], candidates: Candidate[], now: Date): Promise<Outcome[]> {
   const insertedIds = await insertDeposits(trx, candidates)
   const fresh = candidates.filter(({ operation }) => insertedIds.has(operation.id)).map(({ operation }) => operation)
   await insertRows(trx, { operations: fresh.map(toOperationRow) })
   const repeated = candidates.filter(({ operation }) => !insertedIds.has(operation.id))
   const firsts = await findDepositsByKey(trx, repeated.map(keyOf))
-  for (const [i, candidate] of repeated.entries()) credits[candidate.n] = compareWithFirst(candidate, firsts[i]!)
+  const all = [...outcomes]
+  for (const [i, candidate] of repeated.entries()) all[candidate.n] = compareWithFirst(candidate, firsts[i]!)
   await postEntries(
     trx,
     fresh.map(({ id, ...operation }) => depositPosting({ ...operation, operationId: id })),
     now,
   )
-  return credits
+  return all
 }
 
 /** Inserts what has no deposit of the same key yet, in the order of the keys so that no two batches wait in a circle. */
@@ -184,12 +301,45 @@ async function findRecipients(trx: Trx, events: DepositEvent[], now: Date): Prom
 }
 
 /** The same event again is a duplicate; the same event with another amount is set aside for people to look at. */
-function compareWithFirst({ addressKey, operation }: Candidate, first: { id: string; amount: bigint }): Credit {
+function compareWithFirst(candidate: Candidate, first: { id: string; amount: bigint }): Credit {
+  const { addressKey, operation } = candidate
   const { vaultId, amount } = operation
-  const common = { vaultId, depositId: first.id, addressKey }
-  return first.amount === amount
-    ? { ...common, outcome: 'duplicate', quarantined: null }
-    : { ...common, outcome: 'quarantined', quarantined: { amount: amount.toString() } }
+  if (first.amount !== amount) return quarantine(candidate, 'amount_differs', first.id)
+  return { outcome: 'duplicate', reason: null, vaultId, depositId: first.id, addressKey, quarantined: null }
+}
+
+function quarantine(
+  { event, addressKey, operation }: Candidate,
+  reason: EventReason,
+  depositId: string | null,
+): Credit {
+  const { vaultId, addressId, tokenId, amount } = operation
+  const { txHash, index, fromAddress } = event
+  return {
+    outcome: 'quarantined',
+    reason,
+    vaultId,
+    depositId,
+    addressKey,
+    quarantined: { amount: amount.toString(), addressId, tokenId, txHash, index, fromAddress },
+  }
+}
+
+/** It is the vault's whose secret alone signed it, as far as nothing else says whose it is. */
+function notCredited(outcome: 'ignored' | 'unmatched', reason: EventReason | null, signedBy: string[] | null): Credit {
+  const vaultId = signedBy?.length === 1 ? signedBy[0]! : null
+  return { outcome, reason, vaultId, depositId: null, addressKey: null, quarantined: null }
+}
+
+/** The key of the deposit with the amount. Its form is that of the migration 0024, which gave older events theirs. */
+function keyOfQuarantined({ vaultId, quarantined }: Credit): string | null {
+  if (quarantined === null) return null
+  const { addressId, tokenId, txHash, index, amount } = quarantined
+  return [vaultId, addressId, tokenId, txHash, index, amount].join(' ')
+}
+
+function isCredit(outcome: Outcome): outcome is Credit {
+  return 'outcome' in outcome
 }
 
 function keyOf({ event, operation }: Candidate): DepositKey {

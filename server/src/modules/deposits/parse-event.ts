@@ -1,8 +1,9 @@
-import { badRequest } from '../../lib/errors.ts'
+import { AppError, badRequest } from '../../lib/errors.ts'
 import { addressLengthMax, txHashLengthMax } from '../../lib/limits.ts'
 import { decimalPattern } from '../../lib/money.ts'
 import { txHashKey } from '../../lib/onchain-address.ts'
 import { parseTimestamp } from '../../lib/period.ts'
+import { type NotFinal, notFinalReason } from './finality.ts'
 
 /** A deposit as the wallet service reports it; the amount is still in token units. */
 export type DepositEvent = {
@@ -15,6 +16,8 @@ export type DepositEvent = {
   index: number
   fromAddress: string | null
   blockTime: Date | null
+  /** Why it must not be credited, at least not yet; null: its transaction is final. */
+  notFinal: NotFinal | null
 }
 
 /**
@@ -51,6 +54,17 @@ export function parseWalletEvent(body: unknown): DepositEvent | null {
     index,
     fromAddress: tx.fromAddress == null ? null : text(tx, 'fromAddress', addressLengthMax),
     blockTime,
+    notFinal: notFinalReason(tx),
+  }
+}
+
+/** Reads an event as it was stored; null when it is not ours, or would be refused if it came today. */
+export function parseStoredEvent(body: string): DepositEvent | null {
+  try {
+    return parseWalletEvent(JSON.parse(body))
+  } catch (error) {
+    if (error instanceof AppError) return null
+    throw error
   }
 }
 

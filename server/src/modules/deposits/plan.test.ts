@@ -42,6 +42,7 @@ async function buffersOfAnEvent(): Promise<number> {
     index: 0,
     fromAddress: `0x${'cd'.repeat(20)}`,
     blockTime: null,
+    notFinal: null,
   }
   const { result, cost } = await meter.measure((db) => findEventTargets(db, [event], now))
   expect(result[0]?.address?.vaultId).toBe(vault.id)

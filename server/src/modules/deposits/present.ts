@@ -1,5 +1,6 @@
 import { formatDecimal } from '../../lib/money.ts'
-import type { DepositRow } from './queries.ts'
+import { parseStoredEvent } from './parse-event.ts'
+import type { DepositRow, UncreditedRow } from './queries.ts'
 
 export function toDeposit(row: DepositRow) {
   return {
@@ -30,6 +31,26 @@ export function toDeposit(row: DepositRow) {
     metadata: { category: row.category, tags: row.tags, paymentPurpose: row.payment_purpose, note: row.note },
     blockchainAt: row.blockchain_at?.toISOString() ?? null,
     outcome: row.outcome,
+    reason: row.reason,
     createdAt: row.created_at.toISOString(),
+  }
+}
+
+export function toUncreditedEvent(row: UncreditedRow) {
+  const event = parseStoredEvent(row.body)
+  return {
+    id: row.id,
+    vaultId: row.vault_id,
+    outcome: row.outcome,
+    reason: row.reason,
+    network: event?.network ?? null,
+    contractAddress: event?.contract ?? null,
+    amountDecimal: event?.amountDecimal ?? null,
+    toAddress: event?.toAddress ?? null,
+    txHash: event?.txHash ?? null,
+    index: event?.index ?? null,
+    fromAddress: event?.fromAddress ?? null,
+    blockchainAt: event?.blockTime?.toISOString() ?? null,
+    createdAt: row.received_at.toISOString(),
   }
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type AddressScope, isOperationInScope } from '../../access/address-scope.ts'
+import { type AddressScope, isAddressInScope, isOperationInScope } from '../../access/address-scope.ts'
 import { type Db, prepared, type Trx } from '../../db/client.ts'
 import type { Position } from '../../lib/cursor.ts'
 import { firstCategoryKey } from '../category-assignments/visibility.ts'
@@ -14,7 +14,7 @@ export type EventTarget = {
   networkId: string
   addressKey: string
   token: { id: string; decimals: number; enabled: boolean } | null
-  address: { vaultId: string; id: string; ownerId: string } | null
+  address: { vaultId: string; id: string; ownerId: string; hasVaultSecret: boolean } | null
   isInternal: boolean
   /** Who in the address book of the recipient's vault sent it. */
   counterparty: AddressOwner | null
@@ -31,6 +31,7 @@ type TargetRow = RateColumns & {
   vault_id: string | null
   address_id: string
   owner_id: string
+  has_vault_secret: boolean
   is_internal: boolean
   counterparty: AddressOwner | null
 }
@@ -48,7 +49,8 @@ export async function findEventTargets(
   const column = (read: (event: DepositEvent) => string | null) => sql`${events.map(read)}::text[]`
   const { rows } = await sql<TargetRow>`${prepared}
     select e.n::int, n.id as network_id, k.address_key, t.id as token_id, t.decimals, t.enabled,
-      a.vault_id, a.id as address_id, a.owner_id, r.usd_rate, r.usd_rate_as_of, r.usd_rate_source,
+      a.vault_id, a.id as address_id, a.owner_id,
+      (select v.wallet_webhook_secret is not null from vaults v where v.id = a.vault_id) as has_vault_secret, r.usd_rate, r.usd_rate_as_of, r.usd_rate_source,
       exists (
         select from (select o.type from operations o where o.vault_id = a.vault_id and o.tx_hash = e.tx_hash offset 0) o
         where o.type = 'transfer')
@@ -78,7 +80,15 @@ function toEventTarget(row: TargetRow): EventTarget {
     networkId: row.network_id,
     addressKey: row.address_key,
     token: row.token_id === null ? null : { id: row.token_id, decimals: row.decimals, enabled: row.enabled },
-    address: row.vault_id === null ? null : { vaultId: row.vault_id, id: row.address_id, ownerId: row.owner_id },
+    address:
+      row.vault_id === null
+        ? null
+        : {
+            vaultId: row.vault_id,
+            id: row.address_id,
+            ownerId: row.owner_id,
+            hasVaultSecret: row.has_vault_secret,
+          },
     isInternal: row.is_internal,
     counterparty: row.counterparty,
     rate: toRateSnapshot(row),
@@ -136,6 +146,8 @@ export type DepositRow = {
   blockchain_at: Date | null
   created_at: Date
   outcome: 'credited' | 'quarantined'
+  /** Why it is quarantined. */
+  reason: string | null
 }
 
 const creditedDeposits = sql`
@@ -143,7 +155,7 @@ const creditedDeposits = sql`
     t.symbol as token_symbol, t.contract_address, t.decimals, o.amount, d.tx_hash, d.tx_index, d.from_address, o.flow_type,
     o.counterparty_id, o.counterparty_address_id, o.counterparty_name, o.counterparty_kind,
     o.usd_rate, o.usd_rate_as_of, o.usd_rate_source, o.usd_value, o.tags, o.payment_purpose, o.note, o.blockchain_at,
-    o.created_at, 'credited' as outcome
+    o.created_at, 'credited' as outcome, null as reason
   from operations o
   join deposits d on d.vault_id = o.vault_id and d.id = o.id
   join addresses a on a.vault_id = o.vault_id and a.id = o.address_id
@@ -175,25 +187,96 @@ export function listDeposits(
 
 type ListOptions = { addressId: string | null; after: Position | null; limit: number }
 
-/** Events that contradict a deposit already credited, in the form of the deposits they are not. */
+/**
+ * Events that contradict a deposit already credited, or whose amount the account cannot hold, in the form of the deposits
+ * they are not. One that came several times is one.
+ */
 export async function listQuarantined(db: Db, scope: AddressScope, options: ListOptions): Promise<DepositRow[]> {
   const { rows } = await sql<DepositRow>`
     select e.id, e.vault_id, a.id as address_id, a.address, a.label, n.slug as network, t.id as token_id, t.code as token_code,
-      t.symbol as token_symbol, t.contract_address, t.decimals, (e.quarantined->>'amount')::numeric as amount, d.tx_hash,
-      d.tx_index, d.from_address, o.flow_type, o.counterparty_id, o.counterparty_address_id, o.counterparty_name,
-      o.counterparty_kind, null as usd_rate, null::timestamptz as usd_rate_as_of, null as usd_rate_source,
-      null as usd_value, null as category, '{}'::text[] as tags, null as payment_purpose, null as note, o.blockchain_at,
-      e.received_at as created_at, 'quarantined' as outcome
+      t.symbol as token_symbol, t.contract_address, t.decimals, q.amount, q."txHash" as tx_hash, q.index as tx_index,
+      q."fromAddress" as from_address, coalesce(o.flow_type, 'external') as flow_type, o.counterparty_id,
+      o.counterparty_address_id, o.counterparty_name, o.counterparty_kind, null as usd_rate,
+      null::timestamptz as usd_rate_as_of, null as usd_rate_source, null as usd_value, null as category,
+      '{}'::text[] as tags, null as payment_purpose, null as note, o.blockchain_at, e.received_at as created_at,
+      'quarantined' as outcome, e.reason
     from wallet_events e
-    join deposits d on d.vault_id = e.vault_id and d.id = e.deposit_id
-    join operations o on o.vault_id = d.vault_id and o.id = d.id
-    join addresses a on a.vault_id = d.vault_id and a.id = d.address_id
-    join tokens t on t.id = d.token_id
-    join networks n on n.id = o.network_id
-    where e.vault_id = ${scope.vaultId} and e.outcome = 'quarantined'
-      and ${isOperationInScope(scope, 'o')}
-      ${options.addressId === null ? sql`` : sql`and d.address_id = ${options.addressId}`}
-      ${options.after === null ? sql`` : sql`and (e.received_at, e.id) < (${options.after.createdAt}, ${options.after.id})`}
+    cross join lateral jsonb_to_record(e.quarantined)
+      as q(amount numeric, "addressId" text, "tokenId" text, "txHash" text, index integer, "fromAddress" text)
+    join addresses a on a.vault_id = e.vault_id and a.id = q."addressId"
+    join tokens t on t.id = q."tokenId"
+    join networks n on n.id = t.network_id
+    left join operations o on o.vault_id = e.vault_id and o.id = e.deposit_id
+    where e.vault_id = ${scope.vaultId} and e.outcome = 'quarantined' and e.quarantine_key is not null
+      and ${isAddressInScope(scope, 'a')}
+      ${options.addressId === null ? sql`` : sql`and a.id = ${options.addressId}`} ${isAfter(options.after)}
     order by e.received_at desc, e.id desc limit ${options.limit + 1}`.execute(db)
   return rows
+}
+
+/** An event that was not credited; what it says is in its body. */
+export type UncreditedRow = {
+  id: string
+  vault_id: string | null
+  outcome: 'ignored' | 'unmatched'
+  reason: string | null
+  body: string
+  received_at: Date
+}
+
+/**
+ * Events of the vault that were ignored or found no address, newest first; one row more than the limit. They are the
+ * vault's when its own secret alone signed them or when they name an address of it.
+ */
+export async function listUncredited(
+  db: Db,
+  scope: AddressScope,
+  { outcome, ...options }: ListOptions & { outcome: UncreditedRow['outcome'] },
+): Promise<UncreditedRow[]> {
+  const isNarrowed = !scope.isWholeVault || scope.folderId !== null || options.addressId !== null
+  const { rows } = await sql<UncreditedRow>`
+    select e.id, e.vault_id, e.outcome, e.reason, e.body, e.received_at from wallet_events e
+    where e.vault_id = ${scope.vaultId} and ${isUncredited(outcome)} ${isAfter(options.after)}
+      ${
+        isNarrowed
+          ? sql`and exists (
+              select from networks n
+              join addresses a on a.network_id = n.id and a.address_key = e.address_key
+              where n.slug = e.network and ${isAddressInScope(scope, 'a')}
+                ${options.addressId === null ? sql`` : sql`and a.id = ${options.addressId}`})`
+          : sql``
+      }
+    order by e.received_at desc, e.id desc limit ${options.limit + 1}`.execute(db)
+  return rows
+}
+
+/** As `listUncredited`, of the events that nothing says which vault they are of. */
+export async function listUncreditedOfNoVault(
+  db: Db,
+  { outcome, after, limit }: { outcome: UncreditedRow['outcome']; after: Position | null; limit: number },
+): Promise<UncreditedRow[]> {
+  const { rows } = await sql<UncreditedRow>`
+    select e.id, e.vault_id, e.outcome, e.reason, e.body, e.received_at from wallet_events e
+    where e.vault_id is null and ${isUncredited(outcome)} ${isAfter(after)}
+    order by e.received_at desc, e.id desc limit ${limit + 1}`.execute(db)
+  return rows
+}
+
+/** The list is the condition of an index, which PostgreSQL must see in the query to use it. */
+const isUncredited = (outcome: UncreditedRow['outcome']) =>
+  sql`e.outcome = ${outcome} and e.outcome in ('ignored', 'unmatched', 'quarantined')`
+
+const isAfter = (after: Position | null) =>
+  after === null ? sql`` : sql`and (e.received_at, e.id) < (${after.createdAt}, ${after.id})`
+
+/** Inserts events of which each quarantined one is kept once. */
+export async function insertEventsOnce(trx: Trx, events: object[]): Promise<void> {
+  if (events.length === 0) return
+  await sql`${prepared}
+    insert into wallet_events (id, received_at, body, network, address_key, outcome, reason, vault_id, deposit_id, signed_by,
+      quarantined, quarantine_key)
+    select id, received_at, body, network, address_key, outcome, reason, vault_id, deposit_id, signed_by, quarantined,
+      quarantine_key
+    from json_populate_recordset(null::wallet_events, ${JSON.stringify(events)}::json)
+    on conflict (quarantine_key) where quarantine_key is not null do nothing`.execute(trx)
 }

@@ -185,22 +185,45 @@ describe('the same event again', () => {
     expect(outcomes).toEqual(['credited', ...Array<string>(9).fill('quarantined')])
     expect(await listOf(`outcome=quarantined&addressId=${address.id}`, bench.vault.admin)).toHaveLength(9)
   })
+
+  it('T12 that comes again after it was quarantined is quarantined again, as one row', async () => {
+    const address = await newAddress()
+    const event = eventTo(address.address)
+    const { depositId } = (await send(event)).body
+    const again = () => send({ ...event, amount: '1000' })
+    for (const { body } of [await again(), ...(await Promise.all([again(), again(), again()]))]) {
+      expect(body).toEqual({ received: true, outcome: 'quarantined', reason: 'amount_differs', depositId })
+    }
+    await send({ ...event, amount: '1001' })
+    expect(await listOf(`outcome=quarantined&addressId=${address.id}`, bench.vault.admin)).toMatchObject([
+      { amountDecimal: '1001' },
+      { amountDecimal: '1000' },
+    ])
+    expect(
+      await bench.sql(`select count(*) from wallet_events where outcome = 'quarantined' and deposit_id = $1`, [
+        depositId,
+      ]),
+    ).toEqual([{ count: '2' }])
+  })
 })
 
 describe('what is not credited', () => {
   it('T18 other kinds, networks, tokens and addresses change nothing, and answer 200', async () => {
     const address = await newAddress()
     const before = (await written()).slice(1)
-    const cases: [string, Tx, Record<string, unknown>?][] = [
-      ['ignored', eventTo(address.address), { kind: 'WITHDRAWAL' }],
-      ['ignored', eventTo(address.address), { kind: 'topup' }],
-      ['ignored', eventTo(address.address, { network: 'nowhere' })],
-      ['ignored', eventTo(address.address, { asset: fakeAddress('a token that nobody registered') })],
-      ['unmatched', eventTo(fakeAddress('somebody else'))],
+    const cases: [object, Tx, Record<string, unknown>?][] = [
+      [{ outcome: 'ignored', reason: 'unknown_kind' }, eventTo(address.address), { kind: 'WITHDRAWAL' }],
+      [{ outcome: 'ignored', reason: 'unknown_kind' }, eventTo(address.address), { kind: 'topup' }],
+      [{ outcome: 'ignored', reason: 'unknown_network' }, eventTo(address.address, { network: 'nowhere' })],
+      [
+        { outcome: 'ignored', reason: 'unknown_token' },
+        eventTo(address.address, { asset: fakeAddress('a token that nobody registered') }),
+      ],
+      [{ outcome: 'unmatched' }, eventTo(fakeAddress('somebody else'))],
     ]
-    for (const [outcome, tx, event] of cases) {
+    for (const [answer, tx, event] of cases) {
       const { status, body } = await send(tx, event)
-      expect([status, body]).toEqual([200, { received: true, outcome }])
+      expect([status, body]).toEqual([200, { received: true, ...answer }])
     }
     expect((await written()).slice(1)).toEqual(before)
   })
@@ -241,7 +264,7 @@ describe('what is not credited', () => {
     const { admin, tokens } = bench.vault
     await admin.patch(`/tokens/${tokens.usdt.id}`, { enabled: false })
     const event = eventTo(address.address)
-    expect((await send(event)).body).toEqual({ received: true, outcome: 'ignored' })
+    expect((await send(event)).body).toEqual({ received: true, outcome: 'ignored', reason: 'disabled_token' })
     expect(await availableOf(address.id)).toBe('5')
     await admin.patch(`/tokens/${tokens.usdt.id}`, { enabled: true })
     expect((await send(event)).body.outcome).toBe('credited')
@@ -295,9 +318,112 @@ describe('what is not credited', () => {
   })
 })
 
+describe('a transaction that is not final', () => {
+  it.each<[string, Tx]>([
+    ['unconfirmed', { confirmations: 0 }],
+    ['unconfirmed', { status: 'pending', confirmations: 3 }],
+    ['failed', { status: 'failed' }],
+    ['failed', { status: 'REVERTED', confirmations: 12 }],
+    ['failed', { success: false, confirmations: 12 }],
+    ['failed', { status: '0x0' }],
+  ])('T16 is not credited, kept with the reason %s, and credited once it is final: %j', async (reason, tx) => {
+    const address = await newAddress()
+    const event = eventTo(address.address)
+    for (let i = 0; i < 2; i += 1) {
+      const { status, body } = await send({ ...event, ...tx })
+      expect([status, body]).toEqual([200, { received: true, outcome: 'ignored', reason }])
+    }
+    expect(await availableOf(address.id)).toBeNull()
+    expect(await listOf(`outcome=ignored&addressId=${address.id}`, bench.vault.admin)).toMatchObject([
+      { outcome: 'ignored', reason, txHash: event.txHash, toAddress: address.address, amountDecimal: '1' },
+      { outcome: 'ignored', reason },
+    ])
+    expect((await send({ ...event, amount: '2', confirmations: 12, status: 'confirmed' })).body.outcome).toBe(
+      'credited',
+    )
+    expect((await send({ ...event, ...tx })).body.outcome).toBe('ignored')
+    expect(await availableOf(address.id)).toBe('2')
+  })
+
+  it('T16 before its address exists is not credited when that appears', async () => {
+    const toAddress = fakeAddress(`${bench.vault.wallet.secret}m/44/60/2/0`)
+    const event = eventTo(toAddress)
+    expect((await send({ ...event, confirmations: 0 })).body).toMatchObject({
+      outcome: 'ignored',
+      reason: 'unconfirmed',
+    })
+    const address = await createAddress(bench.owner, { token: 'USDT', segments: { purpose: 'payroll' } })
+    expect([address.address, await availableOf(address.id)]).toEqual([toAddress, null])
+    expect((await send({ ...event, confirmations: 1 })).body.outcome).toBe('credited')
+  })
+})
+
+describe('an amount that the account cannot hold', () => {
+  const most = `${rawAmountMax / 1_000_000n}.${rawAmountMax % 1_000_000n}`
+
+  it('is set aside with 200, listed once however often it comes, and credited when there is room', async () => {
+    const address = await newAddress()
+    await send(eventTo(address.address, { amount: most }))
+    const event = eventTo(address.address, { amount: '0.000001', fromAddress: fakeAddress('a giver') })
+    const before = (await written()).slice(1)
+    for (const answer of [await send(event), ...(await Promise.all([1, 2, 3].map(() => send(event))))]) {
+      expect([answer.status, answer.body]).toEqual([
+        200,
+        { received: true, outcome: 'quarantined', reason: 'overflow' },
+      ])
+    }
+    expect((await written()).slice(1)).toEqual(before)
+    expect(await availableOf(address.id)).toBe(most)
+    expect(await listOf(`outcome=quarantined&addressId=${address.id}`, bench.vault.admin)).toMatchObject([
+      {
+        outcome: 'quarantined',
+        reason: 'overflow',
+        amount: '1',
+        txHash: event.txHash,
+        fromAddress: event.fromAddress,
+        addressId: address.id,
+      },
+    ])
+    const adjusted = await bench.vault.admin.post('/vaults/main-vault/adjustments', {
+      addressId: address.id,
+      tokenId: bench.vault.tokens.usdt.id,
+      amount: '-1',
+      reason: 'Room for more',
+    })
+    expect(adjusted.status).toBe(201)
+    expect((await send(event)).body.outcome).toBe('credited')
+  })
+
+  it('does not keep its address from being created', async () => {
+    const toAddress = fakeAddress(`${bench.vault.wallet.secret}m/44/60/2/1`)
+    const [first, second] = [eventTo(toAddress, { amount: most }), eventTo(toAddress, { amount: most })]
+    for (const event of [first, second, second, eventTo(toAddress, { asset: null })]) {
+      expect((await send(event)).body.outcome).toBe('unmatched')
+    }
+    const address = await createAddress(bench.owner, { token: 'USDT', segments: { purpose: 'payroll' } })
+    expect(address.address).toBe(toAddress)
+    expect([await availableOf(address.id), await availableOf(address.id, 'ETH')]).toEqual([most, '1'])
+    expect(await listOf(`outcome=quarantined&addressId=${address.id}`, bench.vault.admin)).toMatchObject([
+      { reason: 'overflow', txHash: second.txHash },
+    ])
+  })
+
+  it('is refused to an adjustment as well', async () => {
+    const address = await newAddress()
+    await send(eventTo(address.address, { amount: most }))
+    const { status } = await bench.vault.admin.post('/vaults/main-vault/adjustments', {
+      addressId: address.id,
+      tokenId: bench.vault.tokens.usdt.id,
+      amount: '1',
+      reason: 'One too many',
+    })
+    expect(status).toBe(409)
+  })
+})
+
 describe('events that come before their address', () => {
   /** The address that the wallet service will give to the next creation with the purpose `payroll`. */
-  let next = 0
+  let next = 2
   const nextAddress = () => fakeAddress(`${bench.vault.wallet.secret}m/44/60/2/${next++}`)
   const create = () => createAddress(bench.owner, { token: 'USDT', segments: { purpose: 'payroll' } })
 
@@ -411,6 +537,9 @@ describe('malformed events', () => {
       asset: [7, {}, 'x'.repeat(129), '\u0000', 'a b'],
       index: [-1, 1.5, '1', 2 ** 31, 1e300],
       fromAddress: ['', 7, 'a\u0000b'],
+      confirmations: [-1, 1.5, 'many', '', {}, true],
+      status: ['perhaps', '', {}, []],
+      success: ['perhaps', 2],
       blockTime: ['yesterday', '2026-13-01T00:00:00Z', '2026-02-30T00:00:00Z', '2026-01-31', '2026-01-31T09:30:00', 7],
     }
     for (const [name, values] of Object.entries(bad)) {
@@ -461,6 +590,37 @@ describe('who sees what', () => {
     expect((await outsider.get(path)).status).toBe(403)
     const other = await createVaultFixture(bench.test, { code: 'other-vault' })
     expect((await other.admin.get(`/vaults/other-vault/deposits/${body.depositId}`)).status).toBe(404)
+  })
+
+  it('T39 what was not credited is the administrators’, and of a vault only what names an address of it', async () => {
+    const address = await newAddress()
+    const { admin } = bench.vault
+    await send(eventTo(address.address, { status: 'failed' }))
+    const lost = eventTo(fakeAddress('nobody at all'))
+    await send(lost)
+    const outcomes = ['quarantined', 'ignored', 'unmatched']
+    for (const outcome of outcomes) {
+      expect((await bench.owner.get(`/vaults/main-vault/deposits?outcome=${outcome}`)).status).toBe(403)
+    }
+    const foreign = await createVaultFixture(bench.test, { code: 'nosy-vault', adminEmail: 'nosy@example.org' })
+    await bench.sql('update users set is_platform_admin = false where id = $1', [foreign.admin.userId])
+    for (const outcome of outcomes) {
+      const { body } = await foreign.admin.get(`/vaults/nosy-vault/deposits?outcome=${outcome}`)
+      expect([outcome, body.items]).toEqual([outcome, []])
+    }
+    expect(await listOf('outcome=unmatched', admin)).toEqual([])
+    expect((await foreign.admin.get('/wallet-events?outcome=unmatched')).status).toBe(403)
+    const ofNobody = await admin.get('/wallet-events?outcome=unmatched')
+    expect([ofNobody.status, ofNobody.body.items[0]]).toEqual([
+      200,
+      expect.objectContaining({ vaultId: null, outcome: 'unmatched', reason: null, txHash: lost.txHash }),
+    ])
+    const hashes = (items: { txHash: string }[]) => items.map(({ txHash }) => txHash)
+    expect(hashes((await admin.get('/wallet-events?outcome=ignored&limit=100')).body.items)).not.toContain(
+      (await listOf(`outcome=ignored&addressId=${address.id}`, admin))[0].txHash,
+    )
+    const other = await newAddress()
+    expect(await listOf(`outcome=ignored&addressId=${other.id}`, admin)).toEqual([])
   })
 
   it('userId is for administrators: others get a 403, unless it is themselves', async () => {

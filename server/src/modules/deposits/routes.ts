@@ -1,25 +1,27 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
 import { addressScopeOf, visibleScopeOf } from '../../access/address-scope.ts'
 import { memberOf } from '../../access/caller.ts'
 import { createGroupCommit, tooMuchAtOnce } from '../../db/group-commit.ts'
-import { inTransaction } from '../../db/transaction.ts'
 import type { Deps } from '../../deps.ts'
 import { shedLoad } from '../../http/load-shedding.ts'
 import { createBodyReader } from '../../http/read-body.ts'
 import { type App, route } from '../../http/route.ts'
 import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../http/schema.ts'
 import { pageOf, toPage, toTaggedPage } from '../../lib/cursor.ts'
-import { badRequest, forbidden, notFound } from '../../lib/errors.ts'
+import { badRequest, forbidden, notFound, unauthorized } from '../../lib/errors.ts'
 import { eventCommitsInFlightMax, eventsPerCommitMax, eventsWaitingMax } from '../../lib/limits.ts'
+import { splitSecrets } from '../../lib/secrets.ts'
 import { parseStrictJson } from '../../lib/strict-json.ts'
 import { type FeedFilters, feedTag, noFilters } from '../operations/feed.ts'
-import { type Arrival, type ArrivalAnswer, receiveWalletEvents } from './actions.ts'
+import { listSealedWebhookSecrets } from '../vaults/queries.ts'
+import { type Arrival, type ArrivalAnswer, commitWalletEvents } from './actions.ts'
 import { parseWalletEvent } from './parse-event.ts'
-import { toDeposit } from './present.ts'
-import { findDeposit, listDeposits, listQuarantined } from './queries.ts'
-import { Deposit, DepositQuery, WalletEvent, WebhookAnswer } from './schema.ts'
-import { verifySignature } from './signature.ts'
+import { toDeposit, toUncreditedEvent } from './present.ts'
+import { findDeposit, listDeposits, listQuarantined, listUncredited, listUncreditedOfNoVault } from './queries.ts'
+import { Deposit, DepositQuery, UncreditedEvent, UncreditedQuery, WalletEvent, WebhookAnswer } from './schema.ts'
+import { isSignedBy, readSignature, type SignedWebhook } from './signature.ts'
 
 const tag = 'Deposits'
 const webhookPath = '/webhooks/wallet'
@@ -31,22 +33,26 @@ export function depositRoutes(app: App, deps: Deps): void {
       operationId: 'listDeposits',
       summary: 'Deposits, newest first',
       description:
-        'A member reads deposits to their own addresses and with `includeShared` to those shared with them, an administrator those of the whole vault. `outcome=quarantined` shows administrators the events that contradict a credited deposit. A page may hold fewer items than `limit`, even none, while `nextCursor` is not null.',
+        'A member reads deposits to their own addresses and with `includeShared` to those shared with them, an administrator those of the whole vault. Administrators read what was not credited too: `outcome=quarantined` are the events that contradict a credited deposit or whose amount the account cannot hold; `outcome=ignored` and `outcome=unmatched` are events that name an address of the vault or that its own webhook secret signed. A page may hold fewer items than `limit`, even none, while `nextCursor` is not null.',
       tag,
       access: 'member',
       params: VaultParams,
       querystring: DepositQuery,
-      answers: { 200: PageOf(Ref(Deposit)) },
+      answers: { 200: PageOf(Type.Union([Ref(Deposit), Ref(UncreditedEvent)])) },
     }),
     async (request) => {
       const member = memberOf(request)
       const { outcome, userId, addressId, folderId, includeShared } = request.query
       const scope = addressScopeOf(member, { userId, folderId, includeShared })
-      if (outcome === 'quarantined') {
-        if (!member.isAdmin) throw forbidden('Only administrators see quarantined deposits')
+      if (outcome !== undefined && outcome !== 'credited') {
+        if (!member.isAdmin) throw forbidden('Only administrators see what was not credited')
         const options = { ...pageOf(request.query), addressId: addressId ?? null }
-        const rows = await listQuarantined(deps.db, scope, options)
-        return toPage(rows, options.limit, (row) => ({ createdAt: row.created_at, id: row.id }), toDeposit)
+        if (outcome === 'quarantined') {
+          const rows = await listQuarantined(deps.db, scope, options)
+          return toPage(rows, options.limit, (row) => ({ createdAt: row.created_at, id: row.id }), toDeposit)
+        }
+        const rows = await listUncredited(deps.db, scope, { ...options, outcome })
+        return toPage(rows, options.limit, arrivedAt, toUncreditedEvent)
       }
       const filters: FeedFilters = { ...noFilters, addressId: addressId ?? null }
       const list = feedTag('deposits', scope, filters)
@@ -70,16 +76,38 @@ export function depositRoutes(app: App, deps: Deps): void {
       return toDeposit(row)
     },
   )
+
+  app.get(
+    '/wallet-events',
+    route({
+      operationId: 'listWalletEvents',
+      summary: 'Wallet events that belong to no vault',
+      description:
+        'Authentic events that were not credited and of which nothing says whose they are: no vault has the address they name, and no secret of one vault alone signed them. Those of a vault are read by its administrators with `GET /vaults/{code}/deposits?outcome=`.',
+      tag,
+      access: 'platform',
+      querystring: UncreditedQuery,
+      answers: { 200: PageOf(Ref(UncreditedEvent)) },
+    }),
+    async (request) => {
+      const page = pageOf(request.query)
+      const rows = await listUncreditedOfNoVault(deps.db, { ...page, outcome: request.query.outcome })
+      return toPage(rows, page.limit, arrivedAt, toUncreditedEvent)
+    },
+  )
 }
+
+const arrivedAt = (row: { received_at: Date; id: string }) => ({ createdAt: row.received_at, id: row.id })
 
 /** The inbound webhook; it lives outside /api/v1 and reads raw bytes, because that is what the signature covers. */
 export function webhookRoutes(app: App, deps: Deps): void {
   const arrivals = createGroupCommit<Arrival, ArrivalAnswer>({
-    commit: (batch) => inTransaction(deps.db, (trx) => receiveWalletEvents(trx, batch, deps.clock())),
+    commit: (batch) => commitWalletEvents(deps.db, batch, deps.clock()),
     batchMax: eventsPerCommitMax,
     inFlightMax: eventCommitsInFlightMax,
     waitingMax: eventsWaitingMax,
   })
+  const vaultsThatSigned = createSignerSearch(deps)
   shedLoad(app.server, {
     path: webhookPath,
     isFull: arrivals.isFull,
@@ -98,7 +126,7 @@ export function webhookRoutes(app: App, deps: Deps): void {
         operationId: 'receiveWalletEvent',
         summary: 'An event of the wallet service',
         description:
-          'Signed by the Standard Webhooks scheme (`webhook-id`, `webhook-timestamp`, `webhook-signature`). Only the kind TOPUP is processed; sending an event again changes nothing.',
+          'Signed by the Standard Webhooks scheme (`webhook-id`, `webhook-timestamp`, `webhook-signature`). Only the kind TOPUP is processed; sending an event again changes nothing. A vault with a webhook secret of its own is credited only by what that secret signed; the others by what the secret of the installation signed.',
         tag: 'Webhook',
         access: 'public',
         body: WalletEvent,
@@ -113,19 +141,56 @@ export function webhookRoutes(app: App, deps: Deps): void {
     async (request) => {
       const rawBody = request.body as unknown
       if (!Buffer.isBuffer(rawBody)) throw badRequest('body', 'is required')
-      const now = deps.clock()
+      const { webhookSecrets, demo } = deps.config
       const isSigned = request.headers['webhook-signature'] !== undefined
-      if (deps.config.webhookSecrets.length > 0 && (isSigned || !deps.config.demo)) {
-        verifySignature({ headers: request.headers, body: rawBody, secrets: deps.config.webhookSecrets, now })
+      const signed = isSigned || !demo ? readSignature(request.headers, rawBody, deps.clock()) : null
+      // Null: signed by the secret of the installation, or taken as it is in demo mode.
+      let signedBy: string[] | null = null
+      if (signed !== null && !isSignedBy(signed, webhookSecrets)) {
+        const vaultIds = await vaultsThatSigned(signed)
+        if (vaultIds.length > 0) signedBy = vaultIds
+        else if (!demo || webhookSecrets.length > 0) throw unauthorized('The webhook signature is not valid')
       }
       const text = decode(rawBody)
-      const body = parse(text)
-      const answer = await arrivals.submit({ event: parseWalletEvent(body), rawBody: text })
+      const arrival = { event: parseWalletEvent(parse(text)), rawBody: text, signedBy }
+      let answer = await arrivals.submit(arrival)
+      if ('needsVaultSecret' in answer) {
+        // During a rotation from one secret to the other a webhook may carry the signatures of both.
+        const vaultIds = signed === null ? [] : await vaultsThatSigned(signed)
+        if (vaultIds.length > 0) answer = await arrivals.submit({ ...arrival, signedBy: vaultIds })
+      }
+      if ('needsVaultSecret' in answer) throw unauthorized('The vault has a webhook secret of its own')
       if ('fault' in answer) throw answer.fault
-      const { outcome, depositId } = answer
-      return { received: true as const, outcome, ...(depositId === null ? {} : { depositId }) }
+      const { outcome, reason, depositId } = answer
+      return {
+        received: true as const,
+        outcome,
+        ...(reason === null ? {} : { reason }),
+        ...(depositId === null ? {} : { depositId }),
+      }
     },
   )
+}
+
+/**
+ * Finds the vaults whose own secret signed a webhook. Webhooks that arrive together share one reading of the secrets, of
+ * which there is one at a time: a flood of forged ones costs the database no more than that. Nothing is remembered, so a
+ * secret that was taken back is worth nothing to the next request.
+ */
+function createSignerSearch(deps: Deps): (signed: SignedWebhook) => Promise<string[]> {
+  const readings = createGroupCommit<SignedWebhook, string[]>({
+    commit: async (webhooks) => {
+      const vaults = (await listSealedWebhookSecrets(deps.db)).map(({ id, sealed }) => ({
+        id,
+        secrets: splitSecrets(deps.sealer.open(sealed)),
+      }))
+      return webhooks.map((signed) => vaults.filter(({ secrets }) => isSignedBy(signed, secrets)).map(({ id }) => id))
+    },
+    batchMax: eventsPerCommitMax,
+    inFlightMax: 1,
+    waitingMax: eventsWaitingMax,
+  })
+  return (signed) => readings.submit(signed)
 }
 
 function decode(bytes: Buffer): string {

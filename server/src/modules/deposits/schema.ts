@@ -44,13 +44,50 @@ export const Deposit = Closed(
     metadata: Type.Ref('OperationMetadata'),
     blockchainAt: Nullable(Timestamp),
     outcome: Enum(['credited', 'quarantined']),
+    reason: Nullable(Enum(['amount_differs', 'overflow'])),
     createdAt: Timestamp,
   },
   { $id: 'Deposit' },
 )
 
+const reasons = [
+  'failed',
+  'unconfirmed',
+  'unknown_kind',
+  'unknown_network',
+  'unknown_token',
+  'disabled_token',
+  'amount_differs',
+  'overflow',
+] as const
+
+export const UncreditedEvent = Closed(
+  {
+    id: Id,
+    vaultId: Nullable(Id),
+    outcome: Enum(['ignored', 'unmatched']),
+    reason: Nullable(Enum(reasons)),
+    network: Nullable(Text('ethereum')),
+    contractAddress: Nullable(Text('0x5FbDB2315678afecb367f032d93F642f64180aa3')),
+    amountDecimal: Nullable(Text('1.5')),
+    toAddress: Nullable(Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266')),
+    txHash: Nullable(Text('0x7f9c3f5b5d3a')),
+    index: Nullable(Type.Integer({ minimum: 0, examples: [0] })),
+    fromAddress: Nullable(Text('0x70997970C51812dc3A010C7d01b50e0d17dc79C8')),
+    blockchainAt: Nullable(Timestamp),
+    createdAt: Timestamp,
+  },
+  {
+    $id: 'UncreditedEvent',
+    description:
+      'An authentic event of a wallet service that credited nothing, as it said it; all of it is null for a kind other than TOPUP. `vaultId` is null when nothing says whose it is.',
+  },
+)
+
+export const UncreditedQuery = Closed({ outcome: Enum(['ignored', 'unmatched']), ...pageQuery })
+
 export const DepositQuery = Closed({
-  outcome: Type.Optional(Enum(['credited', 'quarantined'])),
+  outcome: Type.Optional(Enum(['credited', 'quarantined', 'ignored', 'unmatched'])),
   userId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
   folderId: FolderFilter,
   includeShared: IncludeShared,
@@ -62,6 +99,7 @@ export const WebhookAnswer = Closed(
   {
     received: Type.Literal(true),
     outcome: Enum(['credited', 'duplicate', 'ignored', 'unmatched', 'quarantined']),
+    reason: Type.Optional(Enum(reasons)),
     depositId: Type.Optional(Id),
   },
   { $id: 'WebhookAnswer' },
@@ -89,11 +127,21 @@ export const WalletEvent = Type.Object(
         index: Type.Optional(Type.Integer({ minimum: 0, examples: [0] })),
         fromAddress: Type.Optional(Nullable(Text('0x70997970C51812dc3A010C7d01b50e0d17dc79C8'))),
         blockTime: Type.Optional(Nullable(Timestamp)),
-        confirmations: Type.Optional(Type.Integer({ minimum: 0, examples: [12] })),
+        confirmations: Type.Optional(
+          Nullable(Type.Integer({ minimum: 0, description: '0: not final, so not credited yet.', examples: [12] })),
+        ),
+        status: Type.Optional(
+          Nullable(
+            Type.String({
+              description: 'What became of the transaction; `failed` or `reverted` is not credited, `pending` not yet.',
+              examples: ['confirmed'],
+            }),
+          ),
+        ),
       }),
     ),
   },
   { $id: 'WalletEvent' },
 )
 
-export const depositComponents = [Deposit, WebhookAnswer, WalletEvent]
+export const depositComponents = [Deposit, UncreditedEvent, WebhookAnswer, WalletEvent]

@@ -1,17 +1,20 @@
 import { createHmac } from 'node:crypto'
 import { unauthorized } from '../../lib/errors.ts'
 import { webhookToleranceSeconds } from '../../lib/limits.ts'
-import { equalsSecret } from '../../lib/secrets.ts'
+import { equalsSecret, webhookKeyOf } from '../../lib/secrets.ts'
 
-type Signed = { headers: Record<string, string | string[] | undefined>; body: Buffer; secrets: string[]; now: Date }
+type Headers = Record<string, string | string[] | undefined>
+
+/** What a webhook offers as its signatures, and what they cover. */
+export type SignedWebhook = { id: string; timestamp: string; body: Buffer; offered: string[] }
 
 /**
- * Verifies a webhook by the Standard Webhooks scheme: HMAC-SHA256 of `id.timestamp.body` over the raw bytes, five
- * minutes' tolerance, any of several secrets.
+ * Reads the signature of a webhook by the Standard Webhooks scheme: HMAC-SHA256 of `id.timestamp.body` over the raw
+ * bytes, five minutes' tolerance.
  *
- * @throws 401 for an absent, stale or wrong signature
+ * @throws 401 when it is absent or stale
  */
-export function verifySignature({ headers, body, secrets, now }: Signed): void {
+export function readSignature(headers: Headers, body: Buffer, now: Date): SignedWebhook {
   const id = headers['webhook-id']
   const timestamp = headers['webhook-timestamp']
   const signatures = headers['webhook-signature']
@@ -26,15 +29,18 @@ export function verifySignature({ headers, body, secrets, now }: Signed): void {
     .split(' ')
     .filter((part) => part.startsWith('v1,'))
     .slice(0, 10)
-  const isValid = secrets.some((secret) => {
+  return { id, timestamp, body, offered }
+}
+
+/** Whether one of the secrets made one of the signatures; compared in constant time. */
+export function isSignedBy({ id, timestamp, body, offered }: SignedWebhook, secrets: string[]): boolean {
+  return secrets.some((secret) => {
     const expected = signatureOf(secret, id, timestamp, body)
     return offered.map((part) => equalsSecret(part.slice(3), expected)).includes(true)
   })
-  if (!isValid) throw unauthorized('The webhook signature is not valid')
 }
 
-/** Base64 HMAC-SHA256; a `whsec_` secret is base64, any other is used as its UTF-8 bytes. */
+/** Base64 HMAC-SHA256 under the key that `webhookKeyOf` reads from the secret. */
 export function signatureOf(secret: string, id: string, timestamp: string, body: Buffer | string): string {
-  const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : Buffer.from(secret, 'utf8')
-  return createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')
+  return createHmac('sha256', webhookKeyOf(secret)).update(`${id}.${timestamp}.`).update(body).digest('base64')
 }

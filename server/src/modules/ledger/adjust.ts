@@ -1,14 +1,12 @@
 import { sql } from 'kysely'
 import type { Trx } from '../../db/client.ts'
-import { sqlStateOf, violates } from '../../db/transaction.ts'
+import { violates } from '../../db/transaction.ts'
 import { badRequest, conflict, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { formatDecimal, parseDecimal } from '../../lib/money.ts'
 import { announceVaultChange } from '../notifications/announce.ts'
-import { postEntries } from './post-entries.ts'
+import { isOverflow, postEntries } from './post-entries.ts'
 import { adjustmentPosting } from './postings.ts'
-
-const numericOverflow = '22003'
 
 type AdjustmentOrder = {
   vaultId: string
@@ -65,7 +63,7 @@ export async function adjustBalance(trx: Trx, order: AdjustmentOrder) {
   } catch (error) {
     if (isBelowZero(error))
       throw conflict('insufficient funds', 'The address has less available than the adjustment takes')
-    if (sqlStateOf(error) === numericOverflow) throw conflict('The balance would be larger than any amount there is')
+    if (isOverflow(error)) throw conflict('The balance would be larger than any amount there is')
     throw error
   }
   const change = {

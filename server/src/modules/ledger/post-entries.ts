@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { prepared, type Trx } from '../../db/client.ts'
+import { sqlStateOf, violates } from '../../db/transaction.ts'
 import { newId } from '../../lib/ids.ts'
 import type { Posting } from './postings.ts'
 
@@ -9,7 +10,7 @@ import type { Posting } from './postings.ts'
  * when another node's clock was ahead: within an account time never runs backwards.
  *
  * @throws SQLSTATE 23514 when a balance would fall below zero (nothing is written); 23505 when an operation already has
- *   an entry of that kind: every effect happens once
+ *   an entry of that kind: every effect happens once; what `isOverflow` tells when an account would hold too much
  */
 export async function postEntries(trx: Trx, postings: Posting[], now: Date): Promise<void> {
   if (postings.length === 0) return
@@ -87,3 +88,13 @@ export async function postEntries(trx: Trx, postings: Posting[], now: Date): Pro
     left join running c on c.n = i.n and c.delta > 0
     order by i.n`.execute(trx)
 }
+
+/**
+ * Whether what comes in would make an account hold more than 2^256-1. The column has room for a few times as much, which
+ * the postings of one statement may exceed together.
+ */
+export function isOverflow(error: unknown): boolean {
+  return violates(error, 'ledger_entries_credit_max') || sqlStateOf(error) === numericOverflow
+}
+
+const numericOverflow = '22003'

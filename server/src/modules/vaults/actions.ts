@@ -4,8 +4,8 @@ import type { Trx } from '../../db/client.ts'
 import { violates } from '../../db/transaction.ts'
 import { badRequest, conflict, type FieldFault, faulty, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
-import { variantsPerRouteMax } from '../../lib/limits.ts'
-import type { Sealer } from '../../lib/secrets.ts'
+import { variantsPerRouteMax, webhookSecretBytesMin } from '../../lib/limits.ts'
+import { type Sealer, splitSecrets, webhookKeyOf } from '../../lib/secrets.ts'
 import { insertAuditRecord } from '../audit/record.ts'
 import { announceVaultChange } from '../notifications/announce.ts'
 import { type ChangeInWords, quote } from '../notifications/describe-change.ts'
@@ -44,8 +44,7 @@ export async function createVault(
   { caller, now, sealer }: By & { sealer: Sealer },
 ): Promise<VaultWithStructure> {
   const { vault, routes } = body
-  const urlFault = faultOfWalletUrl(vault.walletServiceUrl)
-  const plan = planOrThrow(routes, urlFault === null ? [] : [{ field: 'vault.walletServiceUrl', message: urlFault }])
+  const plan = planOrThrow(routes, faultsOfWallet(vault, 'vault.'))
   const id = newId(now)
   await trx
     .insertInto('vaults')
@@ -56,6 +55,7 @@ export async function createVault(
       description: vault.description ?? null,
       wallet_service_url: vault.walletServiceUrl,
       wallet_service_secret: vault.walletServiceSecret == null ? null : sealer.seal(vault.walletServiceSecret),
+      wallet_webhook_secret: vault.walletWebhookSecret == null ? null : sealer.seal(vault.walletWebhookSecret),
       created_at: now,
       updated_at: now,
     })
@@ -82,8 +82,8 @@ export async function updateVault(
   body: Static<typeof VaultUpdate>,
   { caller, now, sealer }: By & { sealer: Sealer },
 ): Promise<VaultWithStructure> {
-  const urlFault = body.walletServiceUrl === undefined ? null : faultOfWalletUrl(body.walletServiceUrl)
-  if (urlFault !== null) throw badRequest('walletServiceUrl', urlFault)
+  const faults = faultsOfWallet(body, '')
+  if (faults.length > 0) throw faulty(faults)
   const vault = await lockVaultRow(trx, vaultId)
   if (
     body.walletServiceUrl !== undefined &&
@@ -93,7 +93,7 @@ export async function updateVault(
   ) {
     throw badRequest('walletServiceSecret', 'is required (or null) when walletServiceUrl moves to another origin')
   }
-  const { walletServiceSecret, ...shown } = body
+  const { walletServiceSecret, walletWebhookSecret, ...shown } = body
   await trx
     .updateTable('vaults')
     .set({
@@ -103,6 +103,9 @@ export async function updateVault(
       ...(walletServiceSecret === undefined
         ? {}
         : { wallet_service_secret: walletServiceSecret === null ? null : sealer.seal(walletServiceSecret) }),
+      ...(walletWebhookSecret === undefined
+        ? {}
+        : { wallet_webhook_secret: walletWebhookSecret === null ? null : sealer.seal(walletWebhookSecret) }),
       updated_at: now,
     })
     .where('id', '=', vaultId)
@@ -113,7 +116,11 @@ export async function updateVault(
     action: 'vault.updated',
     targetType: 'vault',
     targetId: vaultId,
-    details: { changes: shown, isWalletServiceSecretChanged: walletServiceSecret !== undefined },
+    details: {
+      changes: shown,
+      isWalletServiceSecretChanged: walletServiceSecret !== undefined,
+      isWalletWebhookSecretChanged: walletWebhookSecret !== undefined,
+    },
     now,
   }
   const walletService = walletServiceChange(vault, body)
@@ -280,6 +287,23 @@ export async function updateVariant(
     now,
   })
   return (await findVariant(trx, vaultId, variantId))!
+}
+
+type Wallet = { walletServiceUrl?: string | undefined; walletWebhookSecret?: string | null | undefined }
+
+/** What is wrong with where a wallet service is and how it signs; `prefix` leads to the two fields. */
+function faultsOfWallet({ walletServiceUrl, walletWebhookSecret }: Wallet, prefix: string): FieldFault[] {
+  const urlFault = walletServiceUrl === undefined ? null : faultOfWalletUrl(walletServiceUrl)
+  const faults = urlFault === null ? [] : [{ field: `${prefix}walletServiceUrl`, message: urlFault }]
+  if (walletWebhookSecret != null) {
+    const secrets = splitSecrets(walletWebhookSecret)
+    const isStrong = secrets.every((secret) => webhookKeyOf(secret).length >= webhookSecretBytesMin)
+    if (secrets.length === 0 || !isStrong) {
+      const message = `must have at least ${webhookSecretBytesMin} bytes (each, when it lists several)`
+      faults.push({ field: `${prefix}walletWebhookSecret`, message })
+    }
+  }
+  return faults
 }
 
 function planOrThrow(routes: Record<string, RouteInput>, known: FieldFault[]): Plan {

@@ -48,6 +48,16 @@ export async function findVaultRow(db: Db | Trx, id: string): Promise<VaultRow |
   return (await db.selectFrom('vaults').selectAll().where('id', '=', id).executeTakeFirst()) ?? null
 }
 
+/** The sealed webhook secrets of the vaults that have one of their own. */
+export async function listSealedWebhookSecrets(db: Db): Promise<{ id: string; sealed: Buffer }[]> {
+  return db
+    .selectFrom('vaults')
+    .select(['id', 'wallet_webhook_secret as sealed'])
+    .where('wallet_webhook_secret', 'is not', null)
+    .$narrowType<{ sealed: Buffer }>()
+    .execute()
+}
+
 /** Holds the vault against concurrent changes of its structure. */
 export async function lockVaultRow(trx: Trx, id: string): Promise<VaultRow> {
   return trx.selectFrom('vaults').selectAll().where('id', '=', id).forUpdate().executeTakeFirstOrThrow()

@@ -6,6 +6,8 @@ import {
   variantsPerRouteMax,
   walletSecretLengthMax,
   walletSecretLengthMin,
+  webhookSecretBytesMin,
+  webhookSecretsLengthMax,
 } from '../../lib/limits.ts'
 import { Network, TokenCode } from '../registry/schema.ts'
 
@@ -30,6 +32,15 @@ const WalletServiceSecret = Type.String({
   description:
     'Bearer secret of the wallet service; written, never read. It is sent to the origin (scheme, host and port) of `walletServiceUrl` that it was given for and to no other.',
   examples: ['w_5f0c9b2e7d4a4c1f'],
+})
+
+const WalletWebhookSecret = Type.String({
+  minLength: webhookSecretBytesMin,
+  maxLength: webhookSecretsLengthMax,
+  pattern: '^[\\x21-\\x7e]+$',
+  description:
+    'Secret by which the wallet service signs its webhooks, several separated by commas during a rotation; written, never read. With one, only events that it signed credit this vault; null: those signed by the secret of the installation.',
+  examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
 })
 
 export const Variant = Closed(
@@ -122,6 +133,7 @@ export const VaultCreation = Closed({
     description: Type.Optional(Nullable(Description)),
     walletServiceUrl: WalletServiceUrl,
     walletServiceSecret: Type.Optional(Nullable(WalletServiceSecret)),
+    walletWebhookSecret: Type.Optional(Nullable(WalletWebhookSecret)),
   }),
   routes: RoutesInput,
 })
@@ -131,6 +143,7 @@ export const VaultUpdate = Closed({
   description: Type.Optional(Nullable(Description)),
   walletServiceUrl: Type.Optional(WalletServiceUrl),
   walletServiceSecret: Type.Optional(Nullable(WalletServiceSecret)),
+  walletWebhookSecret: Type.Optional(Nullable(WalletWebhookSecret)),
 })
 
 export const RoutesReplacement = Closed({ routes: RoutesInput })
