@@ -166,6 +166,18 @@ test('T16 T21 reverted transactions and zero amounts are not reported', async ()
   expect(receiver.received).toHaveLength(0)
 })
 
+test('T16 coins of a transaction that reverted are not reported, though it names the address and the amount', async () => {
+  const address = await newAddress()
+  // With code that reverts at the address itself, the transaction still carries its recipient and its value.
+  await rpc('anvil_setCode', [address, '0x60006000fd'])
+  const hash = await faucet.sendTransaction({ to: address, value: parseEther('1'), gas: 100_000n, chain: null })
+  expect((await faucet.waitForTransactionReceipt({ hash })).status).toBe('reverted')
+  await rpc('anvil_setCode', [address, '0x'])
+  await sendCoin(address, '0.3')
+  await watched()
+  expect(eventsTo(address).map(({ event }) => event.tx.amount)).toEqual(['0.3'])
+})
+
 test('a hostile token that never answers cannot hold up the deposits behind it', async () => {
   const address = await newAddress()
   // Runtime: 32 bytes of input make a Transfer log to the address in them; anything else, such as decimals(), loops forever.
