@@ -153,7 +153,10 @@ export type TokenSumRow = {
   addresses: { address: string; contract: string | null; network: string }[]
 }
 
-/** Per token: what the accounts hold, what their entries say, and the addresses to ask the wallet service about. */
+/**
+ * Per token: what the accounts hold, what their entries say, and the addresses to ask the wallet service about. A coin in
+ * which only a fee is owed is one of them, though it has no account yet.
+ */
 export async function listTokenSums(db: Db | Trx, vaultId: string): Promise<TokenSumRow[]> {
   const { rows } = await sql<TokenSumRow>`
     with sides as (
@@ -165,19 +168,20 @@ export async function listTokenSums(db: Db | Trx, vaultId: string): Promise<Toke
     ), cached as (
       select token_id, sum(balance) as held from ledger_accounts where vault_id = ${vaultId} and address_id <> '' group by token_id
     ), fees as (
-      select fee_token_id as token_id, sum(fee) as outstanding from transfers
-      where vault_id = ${vaultId} and fee is not null and not fee_posted group by fee_token_id
+      select t.fee_token_id as token_id, sum(t.fee) as outstanding, array_agg(o.address_id) as address_ids
+      from transfers t join operations o on o.vault_id = t.vault_id and o.id = t.id
+      where t.vault_id = ${vaultId} and t.fee is not null and not t.fee_posted group by t.fee_token_id
     )
     select t.id as token_id, t.code, t.decimals, n.slug as network, coalesce(c.held, 0) as cached,
       coalesce(r.held, 0) as recomputed, coalesce(r.total, 0) as sum_of_postings, coalesce(f.outstanding, 0) as outstanding_fees,
       (select coalesce(json_agg(json_build_object('address', a.address, 'contract', t.contract_address, 'network', n.slug)), '[]')
-        from addresses a where a.vault_id = ${vaultId} and a.network_id = t.network_id and exists (
-          select from ledger_accounts l where l.vault_id = a.vault_id and l.address_id = a.id and l.token_id = t.id)) as addresses
+        from addresses a where a.vault_id = ${vaultId} and a.network_id = t.network_id and (a.id = any(f.address_ids) or exists (
+          select from ledger_accounts l where l.vault_id = a.vault_id and l.address_id = a.id and l.token_id = t.id))) as addresses
     from tokens t
     join networks n on n.id = t.network_id
     left join cached c on c.token_id = t.id
     left join recomputed r on r.token_id = t.id
     left join fees f on f.token_id = t.id
-    where c.token_id is not null or r.token_id is not null order by t.code, t.id`.execute(db)
+    where coalesce(c.token_id, r.token_id, f.token_id) is not null order by t.code, t.id`.execute(db)
   return rows
 }
