@@ -5,7 +5,7 @@
 const levels = [
   ['users', 'registry', 'rates', 'wallet-service', 'audit', 'notifications'],
   ['ledger', 'operations', 'policies', 'approvals'],
-  ['vaults', 'approval-requests'],
+  ['vaults', 'approval-requests', 'recipients'],
   [
     'addresses',
     'address-grants',

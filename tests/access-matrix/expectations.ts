@@ -71,6 +71,7 @@ export const expectations: Record<string, Row> = {
   requestMagicLink:     row('    200      200   200        200         200     200   200      200   200          200      200     200            200', () => ({ body: { email: `nobody-${fresh()}@example.org` } })),
   followMagicLink:      row('    302      302   302        302         302     302   302      302   302          302      302     302            302', () => ({ query: { token: 'a-token-that-nobody-was-ever-sent' } })),
   redeemMagicLink:      row('    401      401   401        401         401     401   401      401   401          401      401     401            401', () => ({ body: { token: 'a-token-that-nobody-was-ever-sent' } })),
+  listWalletEvents:     row('    401      403   403        403         403     403   403      403   403          403      200     403            403', () => ({ query: { outcome: 'unmatched' } })),
   receiveWalletEvent:   row('    200      200   200        200         200     200   200      200   200          200      200     200            200', () => ({ body: walletEvent() })),
 
   getCurrentSession:    row('    401      200   200        200         200     200   200      200   200          200      200     200            200', plain),

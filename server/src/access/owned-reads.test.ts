@@ -20,6 +20,7 @@ const owned = [
   'address_group_members',
   'address_group_grants',
   'address_group_membership_log',
+  'paid_recipients',
 ]
 
 /** Queries that read owned rows for nobody in particular, and why they may. */
@@ -39,6 +40,7 @@ const allowed: Record<string, string> = {
   'policies/sumVelocity': 'limits count everybody’s transfers; a trace hides the sums',
   'policies/lockForAdministrator': 'of a table that is one of two, neither of them anybody’s',
   'policies/lockExistingAddressGroups': 'an administrator writes a policy; only whether the ids exist',
+  'recipients/insertPaidRecipient': 'by the id of a transfer that this very transaction confirms',
   'transfers/lockAvailable': 'by the id of an address that findSource has found in scope',
   'transfers/findCounterpartyNow': 'by the id of a transfer that was found visible',
   'transfers/lockTransfer': 'by the id of a transfer that was found visible, and for delivery, which acts for nobody',

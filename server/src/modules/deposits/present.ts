@@ -28,6 +28,7 @@ export function toDeposit(row: DepositRow) {
     usdRateAsOf: row.usd_rate_as_of?.toISOString() ?? null,
     usdRateSource: row.usd_rate_source,
     usdValue: row.usd_value,
+    isDust: row.is_dust,
     metadata: { category: row.category, tags: row.tags, paymentPurpose: row.payment_purpose, note: row.note },
     blockchainAt: row.blockchain_at?.toISOString() ?? null,
     outcome: row.outcome,

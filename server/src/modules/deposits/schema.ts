@@ -41,6 +41,7 @@ export const Deposit = Closed(
     usdRateAsOf: Nullable(Timestamp),
     usdRateSource: Nullable(Text('manual')),
     usdValue: Nullable(Text('1.50')),
+    isDust: Type.Boolean({ description: 'Below the dust limit of the token as it is now.', examples: [false] }),
     metadata: Type.Ref('OperationMetadata'),
     blockchainAt: Nullable(Timestamp),
     outcome: Enum(['credited', 'quarantined']),

@@ -31,6 +31,7 @@ export function toHistoryItem(row: HistoryRow) {
     usdValue: row.usd_value,
     usdRateSource: row.usd_rate_source,
     metadata: { category: row.category, tags: row.tags, paymentPurpose: row.payment_purpose, note: row.note },
+    warnings: [...(row.is_look_alike ? ['look_alike' as const] : []), ...(row.is_dust ? ['dust' as const] : [])],
     createdAt: row.created_at.toISOString(),
     confirmedAt: row.confirmed_at?.toISOString() ?? null,
   }

@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
 import type { AddressScope } from '../../access/address-scope.ts'
 import { type Db, prepared } from '../../db/client.ts'
+import { type NetworkType, parseOnchainAddress } from '../../lib/onchain-address.ts'
 import { firstCategoryKey } from '../category-assignments/visibility.ts'
 import { type FeedFilters, type FeedLimits, type FeedPage, type FeedRows, readFeed } from '../operations/feed.ts'
+import { findLookAlikes } from '../recipients/queries.ts'
 
 export type HistoryRow = {
   id: string
@@ -23,6 +25,10 @@ export type HistoryRow = {
   label: string | null
   to_address: string | null
   from_address: string | null
+  /** The other side looks like an address that whoever asks knows, and is another. */
+  is_look_alike: boolean
+  /** A deposit below the dust limit of its token. */
+  is_dust: boolean
   initiator_id: string | null
   fee: string | null
   failure_reason: string | null
@@ -55,9 +61,10 @@ export function listHistory(
 
 /** Its text has two forms, that of administrators and that of members; to plan it takes longer than to run it. */
 async function describe(db: Db, scope: AddressScope, ids: string[]): Promise<HistoryRow[]> {
-  const { rows } = await sql<HistoryRow>`${prepared}
+  const { rows } = await sql<HistoryRow & { network_type: NetworkType }>`${prepared}
     select o.id, o.type, o.status, n.slug as network, o.flow_type, o.counterparty_id, o.counterparty_name, o.tx_hash, o.amount, o.token_id, k.code as token_code,
-      k.symbol as token_symbol, k.decimals, o.address_id, a.address, a.label, t.to_address, d.from_address, o.initiator_id,
+      k.symbol as token_symbol, k.decimals, o.address_id, a.address, a.label, t.to_address, d.from_address,
+      n.type as network_type, coalesce(o.type = 'deposit' and o.amount < k.dust_limit, false) as is_dust, o.initiator_id,
       t.fee, t.failure_reason, t.decision_policy_id, t.decision_policy_code, t.approval_threshold,
       (select count(*)::int from approval_voters w
         where w.vault_id = o.vault_id and w.subject_id = o.id and w.decision = 'approve') as approvals_count,
@@ -70,5 +77,16 @@ async function describe(db: Db, scope: AddressScope, ids: string[]): Promise<His
     left join transfers t on t.vault_id = o.vault_id and t.id = o.id
     left join deposits d on d.vault_id = o.vault_id and d.id = o.id
     where o.vault_id = ${scope.vaultId} and o.id = any(${ids}::text[])`.execute(db)
-  return rows
+  const otherSides = rows.map((row) => keyOfOtherSide(row))
+  const lookAlikes = await findLookAlikes(db, scope, [...new Set(otherSides.filter((key) => key !== null))])
+  return rows.map((row, i) => ({ ...row, is_look_alike: lookAlikes.has(otherSides[i] ?? '') }))
+}
+
+function keyOfOtherSide(row: {
+  to_address: string | null
+  from_address: string | null
+  network_type: NetworkType
+}): string | null {
+  const address = row.to_address ?? row.from_address
+  return address === null ? null : (parseOnchainAddress(address, row.network_type)?.key ?? address)
 }

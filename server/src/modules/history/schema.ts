@@ -51,6 +51,10 @@ export const HistoryItem = Closed(
     usdValue: Nullable(Text('1.50')),
     usdRateSource: Nullable(Text('manual')),
     metadata: Type.Unsafe<unknown>(Type.Ref('OperationMetadata')),
+    warnings: Type.Array(Enum(['look_alike', 'dust']), {
+      description:
+        'About the other side, never a recipient to pay: `look_alike` begins and ends like an address that the caller knows and is another; `dust` sent less than the dust limit of the token.',
+    }),
     createdAt: Timestamp,
     confirmedAt: Nullable(Timestamp),
   },

@@ -4,6 +4,7 @@ import { violates } from '../../db/transaction.ts'
 import { changedFields } from '../../lib/changed-fields.ts'
 import { badRequest, conflict, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
+import { formatDecimal, parseDecimal } from '../../lib/money.ts'
 import { parseContract } from '../../lib/onchain-address.ts'
 import { insertAuditRecord, insertAuditRecords } from '../audit/record.ts'
 import { announceTokenChange } from '../notifications/announce.ts'
@@ -51,6 +52,7 @@ export async function createToken(
       decimals: body.decimals,
       logo_uri: body.logoUri ?? null,
       enabled: body.enabled ?? true,
+      dust_limit: rawDustLimit(body.dustLimit ?? null, body.decimals),
       created_at: now,
       updated_at: now,
     })
@@ -64,15 +66,16 @@ export async function createToken(
       }
       throw error
     })
-  const { code, decimals, enabled = true } = body
-  const details = { network: network.slug, code, contractAddress: contract?.address ?? null, decimals, enabled }
+  const { code, decimals, enabled = true, dustLimit = null } = body
+  const contractAddress = contract?.address ?? null
+  const details = { network: network.slug, code, contractAddress, decimals, enabled, dustLimit }
   const words = { sentence: `The token ${quote(body.name)} was registered`, after: details }
   const event = { actorId, action: 'token.created', targetType: 'token', targetId: id, details, now }
   await announceTokenChange(trx, { ...event, words }, [])
   return (await findToken(trx, id))!
 }
 
-/** Renames a token or flips its kill switch; code, contract and decimals never change. */
+/** Renames a token, sets its dust limit or flips its kill switch; code, contract and decimals never change. */
 export async function updateToken(
   trx: Trx,
   id: string,
@@ -81,12 +84,20 @@ export async function updateToken(
 ): Promise<TokenRow> {
   const token = await lockToken(trx, id)
   if (token === null) throw notFound('Token')
-  const { symbol, name, logo_uri: logoUri, enabled } = token
-  const before = { symbol, name, logoUri, enabled }
+  const { symbol, name, logo_uri: logoUri, enabled, decimals, dust_limit } = token
+  const dustLimit = dust_limit === null ? null : formatDecimal(dust_limit, decimals)
+  const before = { symbol, name, logoUri, enabled, dustLimit }
   const after = { ...before, ...body }
   await trx
     .updateTable('tokens')
-    .set({ symbol: after.symbol, name: after.name, logo_uri: after.logoUri, enabled: after.enabled, updated_at: now })
+    .set({
+      symbol: after.symbol,
+      name: after.name,
+      logo_uri: after.logoUri,
+      enabled: after.enabled,
+      dust_limit: rawDustLimit(after.dustLimit, decimals),
+      updated_at: now,
+    })
     .where('id', '=', id)
     .execute()
   const event = {
@@ -145,6 +156,14 @@ export async function registerNetwork(
     now,
   })
   return inserted as NetworkRow
+}
+
+function rawDustLimit(limit: string | null, decimals: number): string | null {
+  if (limit === null) return null
+  const raw = parseDecimal(limit, decimals)
+  if (raw === null) throw badRequest('dustLimit', `must fit a token of ${decimals} decimals`)
+  if (raw === 0n) throw badRequest('dustLimit', 'must be greater than 0; null marks nothing')
+  return raw.toString()
 }
 
 async function networkNamed(trx: Trx, body: { networkId?: string; network?: string }): Promise<NetworkRow> {

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import { formatDecimal } from '../../lib/money.ts'
 import type { NetworkRow, TokenRow } from './queries.ts'
 import type { Network, Token } from './schema.ts'
 
@@ -29,6 +30,7 @@ export function toToken(row: TokenRow): Static<typeof Token> {
     decimals: row.decimals,
     logoUri: row.logo_uri,
     enabled: row.enabled,
+    dustLimit: row.dust_limit === null ? null : formatDecimal(row.dust_limit, row.decimals),
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
   }

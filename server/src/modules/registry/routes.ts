@@ -69,7 +69,7 @@ export function registryRoutes(app: App, deps: Deps): void {
     '/tokens/:id',
     route({
       operationId: 'updateToken',
-      summary: 'Rename a token, or enable or disable it',
+      summary: 'Rename a token, set its dust limit, or enable or disable it',
       tag,
       access: 'platform',
       params: IdParams,

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { Closed, Enum, Id, Name, Nullable, pageQuery, Timestamp, Uri } from '../../http/schema.ts'
 import { addressLengthMax, pathIndexMax, tokenDecimalsMax } from '../../lib/limits.ts'
+import { decimalPattern } from '../../lib/money.ts'
 
 export const networkTypes = ['evm', 'bitcoin', 'tron', 'solana', 'other'] as const
 
@@ -44,6 +45,14 @@ const Enabled = Type.Boolean({
   examples: [true],
 })
 
+const DustLimit = Nullable(
+  Type.String({
+    pattern: decimalPattern,
+    description: 'In token units, above 0: deposits below it are marked as dust. null: none is.',
+    examples: ['0.01'],
+  }),
+)
+
 export const Token = Closed(
   {
     id: Id,
@@ -56,6 +65,7 @@ export const Token = Closed(
     decimals: Decimals,
     logoUri: Nullable(Uri),
     enabled: Enabled,
+    dustLimit: DustLimit,
     createdAt: Timestamp,
     updatedAt: Timestamp,
   },
@@ -83,6 +93,7 @@ export const TokenCreation = Closed({
   decimals: Decimals,
   logoUri: Type.Optional(Nullable(Uri)),
   enabled: Type.Optional(Enabled),
+  dustLimit: Type.Optional(DustLimit),
 })
 
 export const TokenUpdate = Closed({
@@ -90,6 +101,7 @@ export const TokenUpdate = Closed({
   name: Type.Optional(Name),
   logoUri: Type.Optional(Nullable(Uri)),
   enabled: Type.Optional(Enabled),
+  dustLimit: Type.Optional(DustLimit),
 })
 
 export const registryComponents = [Network, Token]

@@ -20,6 +20,7 @@ import type { Decision } from '../policies/decision.ts'
 import type { Facts } from '../policies/facts.ts'
 import type { Initiator } from '../policies/queries.ts'
 import { toRateSnapshot } from '../rates/queries.ts'
+import { insertPaidRecipient } from '../recipients/queries.ts'
 import { hashFacts, type RequestRecord } from './compare-record.ts'
 import { type Alarm, haltUnlessAsRecorded } from './halt.ts'
 import { nextStatus, releasesFunds, type TransferEvent } from './lifecycle.ts'
@@ -296,6 +297,7 @@ export async function move(trx: Trx, movement: Movement): Promise<void> {
   }
   const resolution = to === 'confirmed' ? [settlePosting(subject)] : releasesFunds(to) ? [releasePosting(subject)] : []
   await postEntries(trx, [...resolution, ...(movement.extraPostings ?? [])], now)
+  if (to === 'confirmed') await insertPaidRecipient(trx, vaultId, id)
   await trx
     .updateTable('transfers')
     .set(

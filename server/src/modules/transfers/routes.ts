@@ -11,6 +11,7 @@ import { formatDecimal } from '../../lib/money.ts'
 import { VoteBody } from '../approvals/schema.ts'
 import { type FeedFilters, feedTag, noFilters } from '../operations/feed.ts'
 import { toPolicyDecision, toPolicySimulation } from '../policies/present.ts'
+import { findLookAlikes } from '../recipients/queries.ts'
 import { walletOfVault } from '../wallet-service/client.ts'
 import { approveTransfer, cancelTransfer, previewTransfer, rejectTransfer, requestTransfer } from './actions.ts'
 import { listEvidence } from './evidence.ts'
@@ -52,7 +53,7 @@ export function transferRoutes(app: App, deps: Deps): void {
       operationId: 'previewTransfer',
       summary: 'What would happen to an order',
       description:
-        'Takes the body of a transfer and changes nothing: the decision with its trace, the fee estimate, what is available.',
+        'Takes the body of a transfer and changes nothing: the decision with its trace, the fee estimate, what is available, and `warnings`: `look_alike` when toAddress begins and ends like an address that the caller knows and is another.',
       tag,
       access: 'member',
       params: VaultParams,
@@ -61,15 +62,17 @@ export function transferRoutes(app: App, deps: Deps): void {
     }),
     async (request, reply) => {
       const member = memberOf(request)
+      const scope = visibleScopeOf(member)
       return answerOnce(deps, request, reply, async () => {
         const { order, decision } = await previewTransfer(deps.db, {
-          scope: visibleScopeOf(member),
+          scope,
           initiator: member,
           spends: true,
           body: request.body,
           now: deps.clock(),
         })
         const available = order.source.available ?? '0'
+        const lookAlikes = await findLookAlikes(deps.db, scope, [order.to.key])
         const { trace, ...said } = toPolicySimulation(decision, { isAdmin: member.isAdmin, isInitiator: true })
         return ok({
           decision: said,
@@ -77,6 +80,7 @@ export function transferRoutes(app: App, deps: Deps): void {
           fee: await estimateFee(deps, member.vault.id, order),
           available,
           availableDecimal: formatDecimal(available, order.source.decimals),
+          warnings: lookAlikes.size === 0 ? [] : ['look_alike' as const],
         })
       })
     },

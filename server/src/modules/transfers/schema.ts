@@ -178,6 +178,7 @@ export const TransferPreview = Closed(
     ),
     available: RawAmount,
     availableDecimal: DecimalAmount,
+    warnings: Type.Array(Enum(['look_alike'])),
   },
   { $id: 'TransferPreview' },
 )
