@@ -1,6 +1,6 @@
 import { readConfig } from '@strongroom/server/config'
-import { createSignInLink } from '@strongroom/server/sign-in-links'
 import { describeFailure } from '@strongroom/server/describe-failure'
+import { createSignInLink } from '@strongroom/server/sign-in-links'
 import { type RunningServer, startServer } from '@strongroom/server/start'
 import { inTransaction } from '@strongroom/server/transaction'
 import { serve } from './serve.ts'

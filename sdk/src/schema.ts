@@ -62,7 +62,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Measurements in the Prometheus text format */
+        /**
+         * Measurements in the Prometheus text format
+         * @description Wants `Authorization: Bearer` with the token of the setting METRICS_TOKEN. Without that setting it is open in demo mode and answers 404 outside of it.
+         */
         get: operations["getMetrics"];
         put?: never;
         post?: never;
@@ -79,8 +82,31 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the audit log of a vault */
+        /**
+         * Read the audit log of a vault
+         * @description What happened in the vault, and what touched it from outside: the sign-ins of its members, and changes of the tokens that it uses.
+         */
         get: operations["listAuditRecords"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit-log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the audit log of the platform
+         * @description What belongs to no vault: sign-ins, users, tokens and networks, the creation of vaults, and what operators did. What happens inside of vaults is on their own logs.
+         */
+        get: operations["listPlatformAuditRecords"];
         put?: never;
         post?: never;
         delete?: never;
@@ -117,7 +143,7 @@ export interface paths {
         put?: never;
         /**
          * Ask for a sign-in link by e-mail
-         * @description The answer is the same for every e-mail address; only users and invited people are sent a link.
+         * @description The answer is the same for every e-mail address; only users and invited people are sent a link, and none to a mailbox that holds enough links that work.
          */
         post: operations["requestMagicLink"];
         delete?: never;
@@ -135,13 +161,13 @@ export interface paths {
         };
         /**
          * Follow a mailed sign-in link
-         * @description In the browser that asked for the link it signs in. Anywhere else it uses nothing up and leads to the page whose button does.
+         * @description In the browser that asked for the link it signs in. Anywhere else it uses nothing up and leads to a page that asks for the code of the mail.
          */
         get: operations["followMagicLink"];
         put?: never;
         /**
          * Turn the token of a sign-in link into a session
-         * @description How apps and services get a Bearer token; browsers get the session cookie besides.
+         * @description How apps and services get a Bearer token; browsers get the session cookie besides. The person is told by mail of a sign-in from a device that is new: a browser without the cookie `device` of an earlier sign-in, or a program whose User-Agent was not seen in this network before. A link that works is redeemed whatever the limits say; a sender who fails too often gets 429.
          */
         post: operations["redeemMagicLink"];
         delete?: never;
@@ -505,7 +531,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Rename a token, or enable or disable it */
+        /** Rename a token, set its dust limit, or enable or disable it */
         patch: operations["updateToken"];
         trace?: never;
     };
@@ -520,9 +546,66 @@ export interface paths {
         put?: never;
         /**
          * Record a USD rate by hand
-         * @description Operations snapshot the newest rate that is not older than 15 minutes.
+         * @description Operations snapshot the newest rate that is not older than 15 minutes. A rate that differs from an earlier one by more than `RATE_JUMP_FACTOR` is held back: the answer is 202, and no operation uses the rate until another platform administrator confirms it. Outside demo mode the first rate of a token is held back, too. A token has one rate at a moment: a second one is a 409.
          */
         post: operations["recordTokenRate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/held-rates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the rates that were held back
+         * @description Newest first; `status=held` lists those that wait for a decision.
+         */
+        get: operations["listHeldRates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/held-rates/{id}/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm a rate that is held back
+         * @description By another platform administrator than the one who recorded it. The rate counts from then on with the `asOf` that it has, and later rates are compared with it.
+         */
+        post: operations["confirmHeldRate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/held-rates/{id}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Reject a rate that is held back */
+        post: operations["rejectHeldRate"];
         delete?: never;
         options?: never;
         head?: never;
@@ -564,7 +647,10 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Change name, description or wallet service of a vault */
+        /**
+         * Change name, description or wallet service of a vault
+         * @description A `walletServiceUrl` of another origin (scheme, host or port) wants `walletServiceSecret` in the same request: the secret of the new service, or null for none. Without it the answer is 400 and nothing changes, so that a stored secret never reaches a service that it was not given for. Within the same origin the stored secret stays.
+         */
         patch: operations["updateVault"];
         trace?: never;
     };
@@ -762,7 +848,7 @@ export interface paths {
         };
         /**
          * Deposits, newest first
-         * @description A member reads deposits to their own addresses and with `includeShared` to those shared with them, an administrator those of the whole vault. `outcome=quarantined` shows administrators the events that contradict a credited deposit. A page may hold fewer items than `limit`, even none, while `nextCursor` is not null.
+         * @description A member reads deposits to their own addresses and with `includeShared` to those shared with them, an administrator those of the whole vault. Administrators read what was not credited too: `outcome=quarantined` are the events that contradict a credited deposit or whose amount the account cannot hold; `outcome=ignored` and `outcome=unmatched` are events that name an address of the vault or that its own webhook secret signed. A page may hold fewer items than `limit`, even none, while `nextCursor` is not null.
          */
         get: operations["listDeposits"];
         put?: never;
@@ -782,6 +868,26 @@ export interface paths {
         };
         /** One deposit */
         get: operations["getDeposit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/wallet-events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Wallet events that belong to no vault
+         * @description Authentic events that were not credited and of which nothing says whose they are: no vault has the address they name, and no secret of one vault alone signed them. Those of a vault are read by its administrators with `GET /vaults/{code}/deposits?outcome=`.
+         */
+        get: operations["listWalletEvents"];
         put?: never;
         post?: never;
         delete?: never;
@@ -825,7 +931,7 @@ export interface paths {
         put?: never;
         /**
          * What would happen to an order
-         * @description Takes the body of a transfer and changes nothing: the decision with its trace, the fee estimate, what is available.
+         * @description Takes the body of a transfer and changes nothing: the decision with its trace, the fee estimate, what is available, and `warnings`: `look_alike` when toAddress begins and ends like an address that the caller knows and is another.
          */
         post: operations["previewTransfer"];
         delete?: never;
@@ -1494,7 +1600,7 @@ export interface paths {
         put?: never;
         /**
          * Create the next address of a combination of segments
-         * @description Gated by policies of action type create_address; 202 when it waits for votes. A failing wallet service leaves nothing behind.
+         * @description Gated by policies of action type create_address; 202 when it waits for votes. A failing wallet service is a 502 and leaves nothing behind; creations that wait behind one that it does not answer are a 503, and a retry takes the same index.
          */
         post: operations["createAddress"];
         delete?: never;
@@ -2029,7 +2135,7 @@ export interface paths {
         put?: never;
         /**
          * An event of the wallet service
-         * @description Signed by the Standard Webhooks scheme (`webhook-id`, `webhook-timestamp`, `webhook-signature`). Only the kind TOPUP is processed; sending an event again changes nothing.
+         * @description Signed by the Standard Webhooks scheme (`webhook-id`, `webhook-timestamp`, `webhook-signature`). Only the kind TOPUP is processed; sending an event again changes nothing. A vault with a webhook secret of its own is credited only by what that secret signed; the others by what the secret of the installation signed.
          */
         post: operations["receiveWalletEvent"];
         delete?: never;
@@ -2056,7 +2162,7 @@ export interface components {
             }[] | string;
             requestId?: string;
         };
-        /** @description One entry of the tamper-evident record of a vault. */
+        /** @description One entry of the tamper-evident record of a vault or of the platform. */
         AuditRecord: {
             /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
             id: string;
@@ -2118,10 +2224,10 @@ export interface components {
         };
         SignIn: {
             /**
-             * @description To be sent as `Authorization: Bearer`.
+             * @description To be sent as `Authorization: Bearer`. Shown once: the answer to a repetition with the same Idempotency-Key leaves it out.
              * @example q0Vn2mXkq1u7b9S3cT8yLw4Zr6HfJdPaE5gKoNiRtYs
              */
-            token: string;
+            token?: string;
             /**
              * Format: date-time
              * @example 2026-01-31T09:30:00.000Z
@@ -2146,6 +2252,7 @@ export interface components {
         Session: {
             /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
             id: string;
+            method: ("magic_link" | "code" | "operator_link" | "invitation") | null;
             userAgent: string | null;
             ip: string | null;
             /**
@@ -2230,7 +2337,7 @@ export interface components {
                 email: string | null;
             } | null;
             /**
-             * @description What the mailed link carries. Left out of lists and of the answer to a revocation.
+             * @description What the mailed link carries. Left out of lists, of the answer to a revocation, and of the answer to a repetition with the same Idempotency-Key.
              * @example q0Vn2mXkq1u7b9S3cT8yLw4Zr6HfJdPaE5gKoNiRtYs
              */
             token?: string;
@@ -2252,7 +2359,7 @@ export interface components {
             expiresAt: string | null;
             revokedAt: string | null;
             /**
-             * @description Shown once, in the answer that creates it.
+             * @description Shown once, in the answer that creates it; the answer to a repetition with the same Idempotency-Key leaves it out.
              * @example srk_q0Vn2mXkq1u7b9S3cT8yLw4Zr6HfJdPaE5gKoNiRtYs
              */
             token?: string;
@@ -2434,7 +2541,7 @@ export interface components {
                     /** @example amount */
                     selectorType: string;
                     /**
-                     * @description Numbers: {op: gt|gte|lt|lte, value} or {op: between, min, max} with decimal strings. Sets: one string or an array, meaning any of. velocity…: {op: gt|gte|lt|lte, value, windowSeconds: 60 to 2592000, per: initiator|sourceAddress|destination|vault}. routeVariant: {route, variant}, or an array of them. time: {timezone, days, from, to}.
+                     * @description Numbers: {op: gt|gte|lt|lte, value} or {op: between, min, max} with decimal strings. Sets: one string or an array, meaning any of; what is named must exist in the vault. velocity…: {op: gt|gte|lt|lte, value, windowSeconds: 60 to 2592000, per: initiator|sourceAddress|destination|vault}. routeVariant: {route, variant}, or an array of them. time: {timezone, days, from, to}.
                      * @example {
                      *       "op": "gt",
                      *       "value": "1000"
@@ -2536,7 +2643,7 @@ export interface components {
                     /** @example amount */
                     selectorType: string;
                     /**
-                     * @description Numbers: {op: gt|gte|lt|lte, value} or {op: between, min, max} with decimal strings. Sets: one string or an array, meaning any of. velocity…: {op: gt|gte|lt|lte, value, windowSeconds: 60 to 2592000, per: initiator|sourceAddress|destination|vault}. routeVariant: {route, variant}, or an array of them. time: {timezone, days, from, to}.
+                     * @description Numbers: {op: gt|gte|lt|lte, value} or {op: between, min, max} with decimal strings. Sets: one string or an array, meaning any of; what is named must exist in the vault. velocity…: {op: gt|gte|lt|lte, value, windowSeconds: 60 to 2592000, per: initiator|sourceAddress|destination|vault}. routeVariant: {route, variant}, or an array of them. time: {timezone, days, from, to}.
                      * @example {
                      *       "op": "gt",
                      *       "value": "1000"
@@ -2580,6 +2687,8 @@ export interface components {
             /** @example treasury */
             policyCode: string;
             matched: boolean;
+            /** @description Nobody can tell whether the policy matches, so `matched` is what was assumed against the request. A policy that allows with votes then adds them and permits nothing itself. */
+            inDoubt?: boolean;
             rules: {
                 /** @example require */
                 conditionType: string;
@@ -2885,6 +2994,7 @@ export interface components {
              * @example true
              */
             enabled: boolean;
+            dustLimit: string | null;
             /**
              * Format: date-time
              * @example 2026-01-31T09:30:00.000Z
@@ -2916,6 +3026,43 @@ export interface components {
              * @example 2026-01-31T09:30:00.000Z
              */
             createdAt: string;
+        };
+        /** @description A rate that is held back. `createdById` is null for a rate of the provider. `superseded`: the provider said something else before anybody decided. */
+        HeldRate: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            id: string;
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            tokenId: string;
+            /** @example USDT */
+            token: string;
+            /** @example ethereum */
+            network: string;
+            /**
+             * @description USD per one unit of the token; at most 18 fraction digits.
+             * @example 1.0002
+             */
+            usdRate: string;
+            comparedUsdRate: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            asOf: string;
+            /** @example manual */
+            source: string;
+            /**
+             * @example held
+             * @enum {string}
+             */
+            status: "held" | "confirmed" | "rejected" | "superseded";
+            createdById: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            createdAt: string;
+            decidedById: string | null;
+            decidedAt: string | null;
         };
         Variant: {
             /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
@@ -3380,6 +3527,11 @@ export interface components {
             usdRateAsOf: string | null;
             usdRateSource: string | null;
             usdValue: string | null;
+            /**
+             * @description Below the dust limit of the token as it is now.
+             * @example false
+             */
+            isDust: boolean;
             metadata: components["schemas"]["OperationMetadata"];
             blockchainAt: string | null;
             /**
@@ -3387,6 +3539,32 @@ export interface components {
              * @enum {string}
              */
             outcome: "credited" | "quarantined";
+            reason: ("amount_differs" | "overflow") | null;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            createdAt: string;
+        };
+        /** @description An authentic event of a wallet service that credited nothing, as it said it; all of it is null for a kind other than TOPUP. `vaultId` is null when nothing says whose it is. */
+        UncreditedEvent: {
+            /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+            id: string;
+            vaultId: string | null;
+            /**
+             * @example ignored
+             * @enum {string}
+             */
+            outcome: "ignored" | "unmatched";
+            reason: ("failed" | "unconfirmed" | "unknown_kind" | "unknown_network" | "unknown_token" | "disabled_token" | "amount_differs" | "overflow") | null;
+            network: string | null;
+            contractAddress: string | null;
+            amountDecimal: string | null;
+            toAddress: string | null;
+            txHash: string | null;
+            index: number | null;
+            fromAddress: string | null;
+            blockchainAt: string | null;
             /**
              * Format: date-time
              * @example 2026-01-31T09:30:00.000Z
@@ -3401,6 +3579,11 @@ export interface components {
              * @enum {string}
              */
             outcome: "credited" | "duplicate" | "ignored" | "unmatched" | "quarantined";
+            /**
+             * @example failed
+             * @enum {string}
+             */
+            reason?: "failed" | "unconfirmed" | "unknown_kind" | "unknown_network" | "unknown_token" | "disabled_token" | "amount_differs" | "overflow";
             /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
             depositId?: string;
         };
@@ -3429,8 +3612,8 @@ export interface components {
                 index?: number;
                 fromAddress?: string | null;
                 blockTime?: string | null;
-                /** @example 12 */
-                confirmations?: number;
+                confirmations?: number | null;
+                status?: string | null;
             };
         };
         Transfer: {
@@ -3576,7 +3759,7 @@ export interface components {
             /** @example 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 */
             toAddress: string;
             /**
-             * @description Token code; the primary token of the address when neither is given.
+             * @description Token code; the primary token of the address when neither code nor id is given. Given with an id, it must be the code of that token.
              * @example USDT
              */
             token?: string;
@@ -3649,6 +3832,7 @@ export interface components {
              * @example 1.5
              */
             availableDecimal: string;
+            warnings: "look_alike"[];
         };
         TransferEvidence: {
             /** @enum {string} */
@@ -3782,6 +3966,8 @@ export interface components {
             usdValue: string | null;
             usdRateSource: string | null;
             metadata: components["schemas"]["OperationMetadata"];
+            /** @description About the other side, never a recipient to pay: `look_alike` begins and ends like an address that the caller knows and is another; `dust` sent less than the dust limit of the token. */
+            warnings: ("look_alike" | "dust")[];
             /**
              * Format: date-time
              * @example 2026-01-31T09:30:00.000Z
@@ -5488,6 +5674,24 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description Too many requests; Retry-After tells when to try again */
             429: {
                 headers: {
@@ -5657,12 +5861,140 @@ export interface operations {
             };
         };
     };
+    listPlatformAuditRecords: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Id of the user or service that acted.
+                 * @example cmi8h2k1p0a1b2c3d4e5f6g7h
+                 */
+                actor?: string;
+                /** @example policy.updated */
+                action?: string;
+                /**
+                 * @description Id of what was acted on.
+                 * @example cmi8h2k1p0a1b2c3d4e5f6g7h
+                 */
+                target?: string;
+                /**
+                 * @description Inclusive: an ISO 8601 timestamp, or YYYY-MM-DD for a whole UTC day.
+                 * @example 2026-01-01
+                 */
+                from?: string;
+                /**
+                 * @description Inclusive: an ISO 8601 timestamp, or YYYY-MM-DD for a whole UTC day.
+                 * @example 2026-01-31
+                 */
+                to?: string;
+                /** @example 20 */
+                limit?: number;
+                /**
+                 * @description nextCursor of the previous page.
+                 * @example text
+                 */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "actorId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "action": "policy.updated",
+                     *           "targetType": "policy",
+                     *           "targetId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "details": {
+                     *             "code": "treasury",
+                     *             "enabled": true
+                     *           },
+                     *           "createdAt": "2026-01-31T09:30:00.000Z",
+                     *           "hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *           "sealSequence": 42
+                     *         }
+                     *       ],
+                     *       "nextCursor": "MTc2ODAuY21pOGgyazFw"
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["AuditRecord"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     updateMyProfile: {
         parameters: {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -5809,7 +6141,13 @@ export interface operations {
     requestMagicLink: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5861,6 +6199,15 @@ export interface operations {
             };
             /** @description The request is not valid; details name the fields */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5975,7 +6322,13 @@ export interface operations {
     redeemMagicLink: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -6028,6 +6381,15 @@ export interface operations {
             };
             /** @description No valid token or session */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6174,7 +6536,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -6284,6 +6646,7 @@ export interface operations {
                      *       "items": [
                      *         {
                      *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "method": "magic_link",
                      *           "userAgent": "Mozilla/5.0",
                      *           "ip": "203.0.113.7",
                      *           "createdAt": "2026-01-31T09:30:00.000Z",
@@ -6353,7 +6716,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -6452,7 +6815,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -6738,7 +7101,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -7120,7 +7483,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -7270,7 +7633,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -7492,7 +7855,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -7777,7 +8140,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -7876,7 +8239,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -8051,7 +8414,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -8193,7 +8556,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -8297,7 +8660,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -8417,7 +8780,7 @@ export interface operations {
                             /** @example amount */
                             selectorType: string;
                             /**
-                             * @description Numbers: {op: gt|gte|lt|lte, value} or {op: between, min, max} with decimal strings. Sets: one string or an array, meaning any of. velocity…: {op: gt|gte|lt|lte, value, windowSeconds: 60 to 2592000, per: initiator|sourceAddress|destination|vault}. routeVariant: {route, variant}, or an array of them. time: {timezone, days, from, to}.
+                             * @description Numbers: {op: gt|gte|lt|lte, value} or {op: between, min, max} with decimal strings. Sets: one string or an array, meaning any of; what is named must exist in the vault. velocity…: {op: gt|gte|lt|lte, value, windowSeconds: 60 to 2592000, per: initiator|sourceAddress|destination|vault}. routeVariant: {route, variant}, or an array of them. time: {timezone, days, from, to}.
                              * @example {
                              *       "op": "gt",
                              *       "value": "1000"
@@ -8903,7 +9266,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -9002,7 +9365,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -9095,7 +9458,7 @@ export interface operations {
                             /** @example amount */
                             selectorType: string;
                             /**
-                             * @description Numbers: {op: gt|gte|lt|lte, value} or {op: between, min, max} with decimal strings. Sets: one string or an array, meaning any of. velocity…: {op: gt|gte|lt|lte, value, windowSeconds: 60 to 2592000, per: initiator|sourceAddress|destination|vault}. routeVariant: {route, variant}, or an array of them. time: {timezone, days, from, to}.
+                             * @description Numbers: {op: gt|gte|lt|lte, value} or {op: between, min, max} with decimal strings. Sets: one string or an array, meaning any of; what is named must exist in the vault. velocity…: {op: gt|gte|lt|lte, value, windowSeconds: 60 to 2592000, per: initiator|sourceAddress|destination|vault}. routeVariant: {route, variant}, or an array of them. time: {timezone, days, from, to}.
                              * @example {
                              *       "op": "gt",
                              *       "value": "1000"
@@ -9420,6 +9783,7 @@ export interface operations {
                      *           "decimals": 6,
                      *           "logoUri": "https://example.org/logo.png",
                      *           "enabled": true,
+                     *           "dustLimit": "0.01",
                      *           "createdAt": "2026-01-31T09:30:00.000Z",
                      *           "updatedAt": "2026-01-31T09:30:00.000Z"
                      *         }
@@ -9485,7 +9849,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -9505,7 +9869,8 @@ export interface operations {
                  *       "contractAddress": "0xdAC17F958D2ee523a2206206994597C13D831ec7",
                  *       "decimals": 6,
                  *       "logoUri": "https://example.org/logo.png",
-                 *       "enabled": true
+                 *       "enabled": true,
+                 *       "dustLimit": "0.01"
                  *     }
                  */
                 "application/json": {
@@ -9528,6 +9893,7 @@ export interface operations {
                      * @example true
                      */
                     enabled?: boolean;
+                    dustLimit?: string | null;
                 };
             };
         };
@@ -9550,6 +9916,7 @@ export interface operations {
                      *       "decimals": 6,
                      *       "logoUri": "https://example.org/logo.png",
                      *       "enabled": true,
+                     *       "dustLimit": "0.01",
                      *       "createdAt": "2026-01-31T09:30:00.000Z",
                      *       "updatedAt": "2026-01-31T09:30:00.000Z"
                      *     }
@@ -9645,7 +10012,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -9663,7 +10030,8 @@ export interface operations {
                  *       "symbol": "USDT",
                  *       "name": "Treasury",
                  *       "logoUri": "https://example.org/logo.png",
-                 *       "enabled": true
+                 *       "enabled": true,
+                 *       "dustLimit": "0.01"
                  *     }
                  */
                 "application/json": {
@@ -9677,6 +10045,7 @@ export interface operations {
                      * @example true
                      */
                     enabled?: boolean;
+                    dustLimit?: string | null;
                 };
             };
         };
@@ -9699,6 +10068,7 @@ export interface operations {
                      *       "decimals": 6,
                      *       "logoUri": "https://example.org/logo.png",
                      *       "enabled": true,
+                     *       "dustLimit": "0.01",
                      *       "createdAt": "2026-01-31T09:30:00.000Z",
                      *       "updatedAt": "2026-01-31T09:30:00.000Z"
                      *     }
@@ -9803,7 +10173,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -9856,6 +10226,32 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["TokenRate"];
+                };
+            };
+            /** @description A rate that is held back. `createdById` is null for a rate of the provider. `superseded`: the provider said something else before anybody decided. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "token": "USDT",
+                     *       "network": "ethereum",
+                     *       "usdRate": "1.0002",
+                     *       "comparedUsdRate": "0.4",
+                     *       "asOf": "2026-01-31T09:30:00.000Z",
+                     *       "source": "manual",
+                     *       "status": "held",
+                     *       "createdById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "decidedById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "decidedAt": "2026-01-31T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HeldRate"];
                 };
             };
             /** @description The request is not valid; details name the fields */
@@ -9914,6 +10310,353 @@ export interface operations {
             };
             /** @description The content type is not application/json */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listHeldRates: {
+        parameters: {
+            query?: {
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                tokenId?: string;
+                /** @example held */
+                status?: "held" | "confirmed" | "rejected" | "superseded";
+                /** @example 20 */
+                limit?: number;
+                /**
+                 * @description nextCursor of the previous page.
+                 * @example text
+                 */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "token": "USDT",
+                     *           "network": "ethereum",
+                     *           "usdRate": "1.0002",
+                     *           "comparedUsdRate": "0.4",
+                     *           "asOf": "2026-01-31T09:30:00.000Z",
+                     *           "source": "manual",
+                     *           "status": "held",
+                     *           "createdById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z",
+                     *           "decidedById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "decidedAt": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": "MTc2ODAuY21pOGgyazFw"
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["HeldRate"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    confirmHeldRate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A rate that is held back. `createdById` is null for a rate of the provider. `superseded`: the provider said something else before anybody decided. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "token": "USDT",
+                     *       "network": "ethereum",
+                     *       "usdRate": "1.0002",
+                     *       "comparedUsdRate": "0.4",
+                     *       "asOf": "2026-01-31T09:30:00.000Z",
+                     *       "source": "manual",
+                     *       "status": "held",
+                     *       "createdById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "decidedById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "decidedAt": "2026-01-31T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HeldRate"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    rejectHeldRate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
+                 * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A rate that is held back. `createdById` is null for a rate of the provider. `superseded`: the provider said something else before anybody decided. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "tokenId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "token": "USDT",
+                     *       "network": "ethereum",
+                     *       "usdRate": "1.0002",
+                     *       "comparedUsdRate": "0.4",
+                     *       "asOf": "2026-01-31T09:30:00.000Z",
+                     *       "source": "manual",
+                     *       "status": "held",
+                     *       "createdById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "createdAt": "2026-01-31T09:30:00.000Z",
+                     *       "decidedById": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *       "decidedAt": "2026-01-31T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["HeldRate"];
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found, or not visible to the caller */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description In conflict with the current state */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10089,7 +10832,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -10106,7 +10849,8 @@ export interface operations {
                  *         "name": "Treasury",
                  *         "description": "Working capital",
                  *         "walletServiceUrl": "https://wallet.example.org",
-                 *         "walletServiceSecret": "w_5f0c9b2e7d4a4c1f"
+                 *         "walletServiceSecret": "w_5f0c9b2e7d4a4c1f",
+                 *         "walletWebhookSecret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
                  *       },
                  *       "routes": {
                  *         "network": {
@@ -10152,9 +10896,10 @@ export interface operations {
                          */
                         walletServiceUrl: string;
                         walletServiceSecret?: string | null;
+                        walletWebhookSecret?: string | null;
                     };
                     /**
-                     * @description Route code to definition. `network` is required; its variants are the networks of the vault.
+                     * @description Route code to definition. `network` is required; its variants are the networks of the vault, known by their coin type. One that the registry has is connected as it is and never renamed; one that it does not have is added when a platform administrator asks.
                      * @example {
                      *       "network": {
                      *         "order": 0,
@@ -10504,7 +11249,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -10522,7 +11267,8 @@ export interface operations {
                  *       "name": "Treasury",
                  *       "description": "Working capital",
                  *       "walletServiceUrl": "https://wallet.example.org",
-                 *       "walletServiceSecret": "w_5f0c9b2e7d4a4c1f"
+                 *       "walletServiceSecret": "w_5f0c9b2e7d4a4c1f",
+                 *       "walletWebhookSecret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
                  *     }
                  */
                 "application/json": {
@@ -10535,6 +11281,7 @@ export interface operations {
                      */
                     walletServiceUrl?: string;
                     walletServiceSecret?: string | null;
+                    walletWebhookSecret?: string | null;
                 };
             };
         };
@@ -10698,7 +11445,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -10852,7 +11599,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -10900,7 +11647,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Route code to definition. `network` is required; its variants are the networks of the vault.
+                     * @description Route code to definition. `network` is required; its variants are the networks of the vault, known by their coin type. One that the registry has is connected as it is and never renamed; one that it does not have is added when a platform administrator asks.
                      * @example {
                      *       "network": {
                      *         "order": 0,
@@ -11120,7 +11867,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -11283,7 +12030,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -11437,7 +12184,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -12032,7 +12779,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -12307,7 +13054,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @example credited */
-                outcome?: "credited" | "quarantined";
+                outcome?: "credited" | "quarantined" | "ignored" | "unmatched";
                 /** @example text */
                 userId?: string;
                 /**
@@ -12378,6 +13125,7 @@ export interface operations {
                      *           "usdRateAsOf": "2026-01-31T09:30:00.000Z",
                      *           "usdRateSource": "manual",
                      *           "usdValue": "1.50",
+                     *           "isDust": false,
                      *           "metadata": {
                      *             "category": "payroll",
                      *             "tags": [
@@ -12388,6 +13136,7 @@ export interface operations {
                      *           },
                      *           "blockchainAt": "2026-01-31T09:30:00.000Z",
                      *           "outcome": "credited",
+                     *           "reason": "amount_differs",
                      *           "createdAt": "2026-01-31T09:30:00.000Z"
                      *         }
                      *       ],
@@ -12395,7 +13144,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        items: components["schemas"]["Deposit"][];
+                        items: (components["schemas"]["Deposit"] | components["schemas"]["UncreditedEvent"])[];
                         nextCursor: string | null;
                     };
                 };
@@ -12516,6 +13265,7 @@ export interface operations {
                      *       "usdRateAsOf": "2026-01-31T09:30:00.000Z",
                      *       "usdRateSource": "manual",
                      *       "usdValue": "1.50",
+                     *       "isDust": false,
                      *       "metadata": {
                      *         "category": "payroll",
                      *         "tags": [
@@ -12526,6 +13276,7 @@ export interface operations {
                      *       },
                      *       "blockchainAt": "2026-01-31T09:30:00.000Z",
                      *       "outcome": "credited",
+                     *       "reason": "amount_differs",
                      *       "createdAt": "2026-01-31T09:30:00.000Z"
                      *     }
                      */
@@ -12561,6 +13312,115 @@ export interface operations {
             };
             /** @description Not found, or not visible to the caller */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many requests; Retry-After tells when to try again */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unexpected error; requestId finds it in the log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not available right now; Retry-After tells when to try again */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listWalletEvents: {
+        parameters: {
+            query: {
+                /** @example ignored */
+                outcome: "ignored" | "unmatched";
+                /** @example 20 */
+                limit?: number;
+                /**
+                 * @description nextCursor of the previous page.
+                 * @example text
+                 */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "vaultId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
+                     *           "outcome": "ignored",
+                     *           "reason": "failed",
+                     *           "network": "ethereum",
+                     *           "contractAddress": "0x5FbDB2315678afecb367f032d93F642f64180aa3",
+                     *           "amountDecimal": "1.5",
+                     *           "toAddress": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+                     *           "txHash": "0x7f9c3f5b5d3a",
+                     *           "index": 0,
+                     *           "fromAddress": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
+                     *           "blockchainAt": "2026-01-31T09:30:00.000Z",
+                     *           "createdAt": "2026-01-31T09:30:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": "MTc2ODAuY21pOGgyazFw"
+                     *     }
+                     */
+                    "application/json": {
+                        items: components["schemas"]["UncreditedEvent"][];
+                        nextCursor: string | null;
+                    };
+                };
+            };
+            /** @description The request is not valid; details name the fields */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No valid token or session */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not permitted */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12675,6 +13535,7 @@ export interface operations {
                      *                 "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *                 "policyCode": "treasury",
                      *                 "matched": true,
+                     *                 "inDoubt": true,
                      *                 "rules": [
                      *                   {
                      *                     "conditionType": "require",
@@ -12852,7 +13713,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -12929,6 +13790,7 @@ export interface operations {
                      *             "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *             "policyCode": "treasury",
                      *             "matched": true,
+                     *             "inDoubt": true,
                      *             "rules": [
                      *               {
                      *                 "conditionType": "require",
@@ -13127,7 +13989,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -13192,6 +14054,7 @@ export interface operations {
                      *           "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *           "policyCode": "treasury",
                      *           "matched": true,
+                     *           "inDoubt": true,
                      *           "rules": [
                      *             {
                      *               "conditionType": "require",
@@ -13217,7 +14080,10 @@ export interface operations {
                      *         "asset": "ETH"
                      *       },
                      *       "available": "1500000",
-                     *       "availableDecimal": "1.5"
+                     *       "availableDecimal": "1.5",
+                     *       "warnings": [
+                     *         "look_alike"
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["TransferPreview"];
@@ -13371,6 +14237,7 @@ export interface operations {
                      *             "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *             "policyCode": "treasury",
                      *             "matched": true,
+                     *             "inDoubt": true,
                      *             "rules": [
                      *               {
                      *                 "conditionType": "require",
@@ -13595,6 +14462,7 @@ export interface operations {
                      *               "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *               "policyCode": "treasury",
                      *               "matched": true,
+                     *               "inDoubt": true,
                      *               "rules": [
                      *                 {
                      *                   "conditionType": "require",
@@ -13804,7 +14672,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -13873,6 +14741,7 @@ export interface operations {
                      *             "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *             "policyCode": "treasury",
                      *             "matched": true,
+                     *             "inDoubt": true,
                      *             "rules": [
                      *               {
                      *                 "conditionType": "require",
@@ -14071,7 +14940,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -14140,6 +15009,7 @@ export interface operations {
                      *             "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *             "policyCode": "treasury",
                      *             "matched": true,
+                     *             "inDoubt": true,
                      *             "rules": [
                      *               {
                      *                 "conditionType": "require",
@@ -14338,7 +15208,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -14395,6 +15265,7 @@ export interface operations {
                      *             "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *             "policyCode": "treasury",
                      *             "matched": true,
+                     *             "inDoubt": true,
                      *             "rules": [
                      *               {
                      *                 "conditionType": "require",
@@ -14575,7 +15446,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -14632,6 +15503,7 @@ export interface operations {
                      *           "policyId": "cmi8h2k1p0a1b2c3d4e5f6g7h",
                      *           "policyCode": "treasury",
                      *           "matched": true,
+                     *           "inDoubt": true,
                      *           "rules": [
                      *             {
                      *               "conditionType": "require",
@@ -14888,6 +15760,9 @@ export interface operations {
                      *             "paymentPurpose": "Invoice 4711",
                      *             "note": "Agreed with the supplier"
                      *           },
+                     *           "warnings": [
+                     *             "look_alike"
+                     *           ],
                      *           "createdAt": "2026-01-31T09:30:00.000Z",
                      *           "confirmedAt": "2026-01-31T09:30:00.000Z"
                      *         }
@@ -19283,7 +20158,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -19883,7 +20758,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -20304,7 +21179,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -20562,7 +21437,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -20768,7 +21643,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -20871,7 +21746,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -21073,7 +21948,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -21312,7 +22187,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -21825,7 +22700,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -22095,7 +22970,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -22289,7 +23164,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -22572,7 +23447,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -22754,7 +23629,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -23145,7 +24020,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -23597,7 +24472,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -23919,7 +24794,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -24125,7 +25000,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -24349,7 +25224,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -24612,7 +25487,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -24713,7 +25588,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -24987,7 +25862,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -25132,7 +26007,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -25360,7 +26235,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -25566,7 +26441,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -25817,7 +26692,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -26220,7 +27095,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -26509,7 +27384,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -26733,7 +27608,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -26972,7 +27847,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -27289,7 +28164,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -27644,7 +28519,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -27892,7 +28767,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -28218,7 +29093,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -28452,7 +29327,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -28999,7 +29874,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -29237,7 +30112,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -29457,7 +30332,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -29668,7 +30543,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again.
+                 * @description Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.
                  * @example 4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -29866,7 +30741,8 @@ export interface operations {
                  *         "index": 0,
                  *         "fromAddress": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
                  *         "blockTime": "2026-01-31T09:30:00.000Z",
-                 *         "confirmations": 12
+                 *         "confirmations": 12,
+                 *         "status": "confirmed"
                  *       }
                  *     }
                  */
@@ -29884,6 +30760,7 @@ export interface operations {
                      * @example {
                      *       "received": true,
                      *       "outcome": "credited",
+                     *       "reason": "failed",
                      *       "depositId": "cmi8h2k1p0a1b2c3d4e5f6g7h"
                      *     }
                      */

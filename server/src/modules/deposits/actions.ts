@@ -331,7 +331,7 @@ function notCredited(outcome: 'ignored' | 'unmatched', reason: EventReason | nul
   return { outcome, reason, vaultId, depositId: null, addressKey: null, quarantined: null }
 }
 
-/** The key of the deposit with the amount. Its form is that of the migration 0024, which gave older events theirs. */
+/** The key of the deposit with the amount. Its form is that of the migration 0022, which gave older events theirs. */
 function keyOfQuarantined({ vaultId, quarantined }: Credit): string | null {
   if (quarantined === null) return null
   const { addressId, tokenId, txHash, index, amount } = quarantined
