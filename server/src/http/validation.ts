@@ -79,7 +79,8 @@ function readBody(body: unknown): Given {
 /** Numbers and truth values have one spelling; a parameter that has one value may be given once. */
 function readText(given: unknown, { properties = {} }: JsonSchema): Given {
   const faults: FieldFault[] = []
-  const value: Record<string, unknown> = {}
+  // Without a prototype, so that a parameter named __proto__ is one like any other, and unknown.
+  const value: Record<string, unknown> = Object.create(null)
   for (const [name, texts] of Object.entries(given as Record<string, string | string[]>)) {
     const type = properties[name]?.type
     if (type === 'array') value[name] = Array.isArray(texts) ? texts : [texts]

@@ -198,11 +198,14 @@ describe('T35 mails about changes to the rules', () => {
   })
 
   it('say who acted by a name that cannot add lines to the mail', async () => {
-    expect((await second.patch('/users/me', { name: 'Bob\n\nBy: "operator' })).status).toBe(200)
+    // The API takes no such name, but one may have been stored before it refused them.
+    const rename = (name: string) =>
+      test.deps.db.updateTable('users').set({ name }).where('id', '=', second.userId).execute()
+    await rename('Bob\n\nBy: "operator')
     await second.patch(`/policy-groups/${approversId}`, { description: 'Those who approve' })
     const [mail] = await mails()
     expect(mail!.text).toContain('By: "Bob\\n\\nBy: \\"operator (second@example.org)"\n')
-    await second.patch('/users/me', { name: 'second' })
+    await rename('second')
   })
 
   it('are tried again after a mail server refused them', async () => {

@@ -20,7 +20,7 @@ let meadow: VaultFixture
 let member: Person
 
 beforeAll(async () => {
-  test = await createTestApp({ TRUST_PROXY: 'true' })
+  test = await createTestApp({ TRUST_PROXY: '1' })
   harbour = await createVaultFixture(test, { code: 'harbour', adminEmail: 'harbour@example.org' })
   meadow = await createVaultFixture(test, { code: 'meadow', adminEmail: 'meadow@example.org' })
   platform = await test.signIn('platform@example.org', { isPlatformAdmin: true })

@@ -484,11 +484,12 @@ describe('T43 a sign-in link on another device', () => {
   })
 
   it('works whatever was sent that is no form of ours', async () => {
-    for (const fields of [{}, { token: 'unknown', code: '123456' }, { token: '\u0000', code: '\u0000' }]) {
+    for (const fields of [{}, { token: 'unknown', code: '123456' }]) {
       const answer = await submit('/sign-in/confirm', fields as Record<string, string>)
       expect(answer.status).toBe(303)
       expect(answer.headers.location).toBe('/sign-in?error=link')
     }
+    expect((await submit('/sign-in/confirm', { token: '\u0000', code: '\u0000' })).status).toBe(400)
     expect((await submit('/sign-in/confirm', { token: 'x'.repeat(5_000) })).status).toBe(413)
   })
 })
