@@ -1,3 +1,4 @@
+import type {} from 'fastify'
 import { forbidden, unauthorized } from '../lib/errors.ts'
 
 /** Who is asking, established by the session or service token of the request. */
