@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import cookie from '@fastify/cookie'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
@@ -7,7 +7,13 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import type { Deps } from '../deps.ts'
 import { AppError, badRequest } from '../lib/errors.ts'
-import { connectionsMax, headSecondsMax, keepAliveSeconds, publicBodyBytesMax } from '../lib/limits.ts'
+import {
+  connectionsMax,
+  connectionsPerAddressMax,
+  headSecondsMax,
+  keepAliveSeconds,
+  publicBodyBytesMax,
+} from '../lib/limits.ts'
 import { parseStrictJson } from '../lib/strict-json.ts'
 import { answerClientError, handleError, handleFrameworkError } from './error-handler.ts'
 import { assertAccessDeclared, guard } from './guard.ts'
@@ -36,6 +42,7 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.server.maxConnections = connectionsMax
+  if (deps.config.trustProxy === false) shareConnections(app.server)
   for (const component of components) app.addSchema(component)
   app.setValidatorCompiler(createValidatorCompiler(components as Record<string, unknown>[]))
   // Presenters name every field; the tests hold each answer against its schema.
@@ -114,6 +121,22 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
     )
   })
   return app as unknown as App
+}
+
+/** One address gets half of the connections at most, so that a single sender never keeps everybody else out. */
+function shareConnections(server: Server): void {
+  const open = new Map<string, number>()
+  server.on('connection', (socket) => {
+    const address = socket.remoteAddress ?? ''
+    const count = (open.get(address) ?? 0) + 1
+    if (count > connectionsPerAddressMax) return socket.destroy()
+    open.set(address, count)
+    socket.once('close', () => {
+      const left = open.get(address)! - 1
+      if (left === 0) open.delete(address)
+      else open.set(address, left)
+    })
+  })
 }
 
 function isEmptyObject(body: unknown): boolean {

@@ -1,8 +1,10 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, rm } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { inTransaction } from '../db/transaction.ts'
 import { claimNotification } from '../modules/notifications/queries.ts'
+import { notifyOfStop } from '../modules/notifications/write.ts'
 import { createTestApp, type Person, type TestApp } from '../testing/app.ts'
 import { fakeAddress } from '../testing/fake-wallet.ts'
 import {
@@ -78,6 +80,28 @@ async function mails(): Promise<string[]> {
     .filter((mail) => !mail.includes('Changes to the'))
     .sort()
 }
+
+describe('alarms', () => {
+  it('T25 about one transfer are mailed again with what is found next, every few minutes at most', async () => {
+    const id = await order()
+    const alarm = async (reason: string) => {
+      await test.deps.db.updateTable('transfers').set({ halt_reason: reason }).where('id', '=', id).execute()
+      const subject = { vaultId: vault.id, subjectType: 'transfer', subjectId: id } as const
+      await inTransaction(test.deps.db, (trx) => notifyOfStop(trx, subject, test.clock.now()))
+      await sendNotifications(test.deps)
+    }
+    const stops = async () => (await mails()).filter((mail) => mail.includes('Stopped in Main vault')).length
+    await alarm('The wallet service no longer knows this transfer')
+    expect(await stops()).toBe(1)
+    await alarm('The wallet service reports another recipient')
+    expect(await stops()).toBe(1)
+    test.clock.advance(300_000)
+    await sendNotifications(test.deps)
+    expect(await stops()).toBe(2)
+    expect((await owner.post(`/vaults/main-vault/transfers/${id}/cancel`)).status).toBe(200)
+    await rm(join(test.deps.config.dataDir, 'outbox'), { recursive: true, force: true })
+  })
+})
 
 describe('mails about approvals', () => {
   it('ask each approver once and tell the initiator the outcome once, on any number of nodes', async () => {

@@ -47,7 +47,12 @@ async function sendNotification(deps: Deps, notification: DueNotification): Prom
   const isPointless =
     notification.kind === 'approval_needed' && !/^(awaiting_approval|pending)$/.test(notification.status)
   if (isPointless) return settleNotification(deps.db, notification, null)
-  await send(deps, notification.subject_id, [notification], compose(notification, deps.publicOrigin()))
+  // An alarm about the same subject is a new mail, which a mail program must not take for the one before.
+  const mailId =
+    notification.kind === 'stopped'
+      ? `${notification.subject_id}-${notification.created_at.getTime()}`
+      : notification.subject_id
+  await send(deps, mailId, [notification], compose(notification, deps.publicOrigin()))
 }
 
 type Told = NotificationKey & { created_at: Date; attempts: number; email: string }

@@ -7,6 +7,8 @@ export const publicBodyBytesMax = 65_536
 export const bodyBytesPerCallerMax = 8_388_608
 /** Open connections of one node; each may hold a body of a sender who is not known. */
 export const connectionsMax = 2_000
+/** Of these, from one address; a node behind a proxy leaves that to the proxy. */
+export const connectionsPerAddressMax = 1_000
 /** A head is small: whoever needs longer for it than this is stalling. */
 export const headSecondsMax = 10
 export const keepAliveSeconds = 72

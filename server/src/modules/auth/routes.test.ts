@@ -757,10 +757,17 @@ describe('T67 a stranger', () => {
     await sql`insert into failed_redemptions select '192.0.2.1', ${test.clock.now()} from generate_series(1, 299)`.execute(
       test.deps.db,
     )
-    const guess = () => test.anonymous.post('/auth/magic-link/verify', { token: newSecret() }, stranger)
-    expect((await guess()).status).toBe(401)
-    const refused = await guess()
+    const guess = (key = newSecret()) =>
+      test.anonymous.post('/auth/magic-link/verify', { token: newSecret() }, { ...stranger, 'idempotency-key': key })
+    const storedAnswers = async () =>
+      (
+        await test.deps.db.selectFrom('idempotency_keys').select('status').where('key', 'like', 'guess-%').execute()
+      ).map(({ status }) => status)
+    expect((await guess('guess-1')).status).toBe(401)
+    const refused = await guess('guess-2')
     expect(refused.status).toBe(429)
+    // Guesses beyond the limit leave nothing behind.
+    expect(await storedAnswers()).toEqual([401])
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(14 * 60)
     expect((await follow('unknown', undefined, stranger)).status).toBe(429)
     const asForm = { ...stranger, origin }

@@ -112,7 +112,9 @@ export function authRoutes(app: App, deps: Deps): void {
         const signedIn = await redeemMagicLink(trx, deps, by, now)
         if (signedIn === null) {
           const tooMany = await countFailedRedemption(trx, senderOf(request.ip), now)
-          return { refusal: tooMany ?? unauthorized('The sign-in link is unknown, used or expired; ask for a new one') }
+          // Thrown and not returned: what is answered to somebody who tries too often is not stored for their key.
+          if (tooMany !== null) throw tooMany
+          return { refusal: unauthorized('The sign-in link is unknown, used or expired; ask for a new one') }
         }
         setSession(deps, reply, signedIn)
         const expiresAt = signedIn.expiresAt.toISOString()

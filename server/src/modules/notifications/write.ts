@@ -1,6 +1,9 @@
 import { sql } from 'kysely'
 import { prepared, type Trx } from '../../db/client.ts'
 
+/** Between two mails about the same subject. */
+const alarmPauseSeconds = 300
+
 export type Subject = {
   vaultId: string
   subjectType: 'transfer' | 'approval_request'
@@ -43,7 +46,7 @@ export async function notifyInitiator(
 
 /**
  * Tells the administrators of a vault, and the initiator where given, that the service stopped what had been decided.
- * These mails cannot be switched off; a subject is told of once.
+ * These mails cannot be switched off. What is said of one subject again and again is mailed every few minutes at most.
  */
 export async function notifyOfStop(
   trx: Trx,
@@ -59,5 +62,8 @@ export async function notifyOfStop(
       select from policy_groups g
       join policy_group_memberships m on m.vault_id = g.vault_id and m.group_id = g.id
       where g.vault_id = ${vaultId} and g.is_system and g.code = 'administrators' and m.user_id = u.id))
-    on conflict do nothing`.execute(trx)
+    on conflict (vault_id, subject_id, user_id, kind) do update set created_at = excluded.created_at, attempts = 0,
+      next_attempt_at = greatest(excluded.next_attempt_at, notifications.sent_at + ${alarmPauseSeconds} * interval '1 second')`.execute(
+    trx,
+  )
 }

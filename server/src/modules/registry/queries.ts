@@ -142,7 +142,7 @@ export async function listVaultIdsUsingToken(db: Db | Trx, tokenId: string): Pro
     select v.id from vaults v
     where exists (select from ledger_accounts a where a.vault_id = v.id and a.address_id = '' and a.token_id = ${tokenId})
       or v.id in (select vault_id from variants where token_id = ${tokenId})
-      or v.id in (select vault_id from addresses where token_id = ${tokenId})
+      or exists (select from addresses a where a.token_id = ${tokenId} and a.vault_id = v.id)
     order by v.id`.execute(db)
   return rows.map((row) => row.id)
 }

@@ -1124,6 +1124,9 @@ describe('T69 many reports of one member', () => {
     expect((await world.other.get(`${base}/balances`)).status).toBe(200)
     expect(await isRunning()).toBe(1)
     const beside = world.other.get(path)
+    // A request that is refused waits for nobody, not even behind one's own.
+    const refused = await world.owner.get(`${path}&userId=${world.other.userId}`)
+    expect(refused.status).toBe(403)
     await expect.poll(isRunning, { timeout: 10_000 }).toBe(2)
     await release()
     expect((await beside).status).toBe(200)

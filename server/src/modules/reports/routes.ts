@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { memberOf } from '../../access/caller.ts'
+import { type Member, memberOf } from '../../access/caller.ts'
 import type { Db } from '../../db/client.ts'
 import type { Deps } from '../../deps.ts'
 import { type App, route } from '../../http/route.ts'
@@ -38,9 +38,20 @@ const tag = 'Reports'
 
 export function reportRoutes(app: App, deps: Deps): void {
   const asFile = fileAnswers(deps)
-  // The parameters are read when the turn has come, so that `dataCutoff` is the time of the snapshot.
-  const inTurn = <Report>(request: FastifyRequest, build: (db: Db) => Promise<Report>) =>
-    deps.slowReads.inTurn(memberOf(request).userId, build)
+  /**
+   * Builds a report when it is the turn of its caller. The parameters are checked before, so that a faulty request waits
+   * for nothing, and read again then, so that `dataCutoff` is the time of the snapshot.
+   */
+  const inTurn = async <Query, Wanted, Report>(
+    request: FastifyRequest & { query: Query },
+    read: (db: Db, member: Member, query: Query, now: Date) => Promise<Wanted>,
+    build: (db: Db, wanted: Wanted) => Promise<Report>,
+  ): Promise<Report> => {
+    const member = memberOf(request)
+    const prepared = (db: Db) => read(db, member, request.query, deps.clock())
+    await prepared(deps.db)
+    return deps.slowReads.inTurn(member.userId, async (db) => build(db, await prepared(db)))
+  }
 
   app.get(
     '/vaults/:code/reports/address_activity',
@@ -60,9 +71,7 @@ export function reportRoutes(app: App, deps: Deps): void {
       preHandler: asFile('address_activity'),
     },
     async (request) => {
-      return inTurn(request, async (db) =>
-        buildActivity(db, await prepare.address_activity(db, memberOf(request), request.query, deps.clock())),
-      )
+      return inTurn(request, prepare.address_activity, buildActivity)
     },
   )
 
@@ -83,9 +92,7 @@ export function reportRoutes(app: App, deps: Deps): void {
       preHandler: asFile('counterparty_activity'),
     },
     async (request) => {
-      return inTurn(request, async (db) =>
-        buildActivity(db, await prepare.counterparty_activity(db, memberOf(request), request.query, deps.clock())),
-      )
+      return inTurn(request, prepare.counterparty_activity, buildActivity)
     },
   )
 
@@ -107,12 +114,7 @@ export function reportRoutes(app: App, deps: Deps): void {
       preHandler: asFile('counterparty_group_activity'),
     },
     async (request) => {
-      return inTurn(request, async (db) =>
-        buildActivity(
-          db,
-          await prepare.counterparty_group_activity(db, memberOf(request), request.query, deps.clock()),
-        ),
-      )
+      return inTurn(request, prepare.counterparty_group_activity, buildActivity)
     },
   )
 
@@ -133,9 +135,7 @@ export function reportRoutes(app: App, deps: Deps): void {
       preHandler: asFile('transaction_activity'),
     },
     async (request) => {
-      return inTurn(request, async (db) =>
-        buildActivity(db, await prepare.transaction_activity(db, memberOf(request), request.query, deps.clock())),
-      )
+      return inTurn(request, prepare.transaction_activity, buildActivity)
     },
   )
 
@@ -157,9 +157,7 @@ export function reportRoutes(app: App, deps: Deps): void {
       preHandler: asFile('asset_movement'),
     },
     async (request) => {
-      return inTurn(request, async (db) =>
-        buildAssetMovement(db, await prepare.asset_movement(db, memberOf(request), request.query, deps.clock())),
-      )
+      return inTurn(request, prepare.asset_movement, buildAssetMovement)
     },
   )
 
@@ -181,10 +179,9 @@ export function reportRoutes(app: App, deps: Deps): void {
       preHandler: asFile('account_statement'),
     },
     async (request) => {
-      const { last, ...statement } = await inTurn(request, async (db) => {
-        const wanted = await prepare.account_statement(db, memberOf(request), request.query, deps.clock())
-        return buildAccountStatement(db, wanted, pageOf(request.query))
-      })
+      const { last, ...statement } = await inTurn(request, prepare.account_statement, (db, wanted) =>
+        buildAccountStatement(db, wanted, pageOf(request.query)),
+      )
       return { ...statement, nextCursor: last === null ? null : encodeCursor(last) }
     },
   )
@@ -206,10 +203,9 @@ export function reportRoutes(app: App, deps: Deps): void {
     },
     async (request) => {
       const page = pageOf(request.query)
-      const { rows, ...report } = await inTurn(request, async (db) => {
-        const wanted = await prepare.operations_exceptions(db, memberOf(request), request.query, deps.clock())
-        return buildExceptions(db, wanted, page)
-      })
+      const { rows, ...report } = await inTurn(request, prepare.operations_exceptions, (db, wanted) =>
+        buildExceptions(db, wanted, page),
+      )
       const position = (row: (typeof rows)[number]) => ({ createdAt: row.created_at, id: row.id })
       return { ...report, ...toPage(rows, page.limit, position, toException) }
     },
@@ -231,9 +227,7 @@ export function reportRoutes(app: App, deps: Deps): void {
       preHandler: asFile('approval_activity'),
     },
     async (request) => {
-      return inTurn(request, async (db) =>
-        buildApprovalActivity(db, await prepare.approval_activity(db, memberOf(request), request.query, deps.clock())),
-      )
+      return inTurn(request, prepare.approval_activity, buildApprovalActivity)
     },
   )
 
@@ -255,12 +249,7 @@ export function reportRoutes(app: App, deps: Deps): void {
       preHandler: asFile('category_analytics'),
     },
     async (request) => {
-      return inTurn(request, async (db) =>
-        buildCategoryAnalytics(
-          db,
-          await prepare.category_analytics(db, memberOf(request), request.query, deps.clock()),
-        ),
-      )
+      return inTurn(request, prepare.category_analytics, buildCategoryAnalytics)
     },
   )
 }

@@ -226,7 +226,9 @@ describe('T27 T56 a stored order that differs from its audit record', () => {
     expect(told).toEqual([{ user_id: bench.vault.admin.userId }])
     for (let round = 0; round < 10; round += 1) await sendNotifications(bench.test.deps)
     const folder = join(bench.test.deps.config.dataDir, 'outbox')
-    const names = (await readdir(folder)).filter((name) => name.includes(`${id}-${bench.vault.admin.userId}-stopped`))
+    const names = (await readdir(folder)).filter(
+      (name) => name.includes(id) && name.includes(`-${bench.vault.admin.userId}-stopped`),
+    )
     const mails = await Promise.all(names.map(async (name) => parseMail(await readFile(join(folder, name), 'utf8'))))
     expect(mails.map(({ text }) => text)).toEqual([
       expect.stringContaining('The transfer is not what was recorded: its toAddress was changed'),
