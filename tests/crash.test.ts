@@ -19,7 +19,7 @@ beforeAll(() => {
   // What runs is what ships: the compiled server as a process of its own.
   run('node_modules/.bin/tsc6', '-b', 'server')
   run('server/scripts/copy-sql.js')
-}, 120_000)
+})
 
 it('T20 T22 T23 T53 kill -9 of service, database or both under load loses, doubles and halves nothing', async () => {
   const result = await torture({ serverDir, seed, blows: planBlows(cycles, seed) })
@@ -30,28 +30,30 @@ it('T20 T22 T23 T53 kill -9 of service, database or both under load loses, doubl
   expect(result.broadcasts).toBeGreaterThan(10)
   expect(result.unanswered).toBeGreaterThan(10)
   expect(result.repeated).toBeGreaterThan(100)
-}, 180_000)
+})
 
 it.concurrent('T11 is noticed when deposits have no key', async () => {
   const blow = { victim: 'node', point: pointOf('deposit', 'the commit') } as const
   await expect(tortureWithout('deduplication', [blow])).rejects.toThrow(/credited twice|Another answer|there twice/)
-}, 90_000)
+})
 
 it.concurrent('T52 is noticed when a deposit is answered before its commit', async () => {
   const blow = { victim: 'database', point: pointOf('deposit', 'the commit') } as const
-  await expect(tortureWithout('answerAfterCommit', [blow])).rejects.toThrow(/Another answer .*"outcome":"credited"/)
-}, 90_000)
+  // A client that asks again is told of another deposit: at once, or in the end, when everything is asked again.
+  const noticed = /Another answer .*"outcome":"credited"|^A deposit was credited twice/
+  await expect(tortureWithout('answerAfterCommit', [blow])).rejects.toThrow(noticed)
+})
 
 it.concurrent('T23 is noticed when the wallet is not told the id of the transfer', async () => {
   const blow = { victim: 'node', point: pointOf('hand-over', 'the order is on its way') } as const
   await expect(tortureWithout('handOverById', [blow])).rejects.toThrow('was broadcast 2 times')
-}, 90_000)
+})
 
 it.concurrent('T53 is noticed when commits are answered before they are on disk', async () => {
   const blow = { victim: 'machine', point: null } as const
   const tortured = torture({ serverDir, seed, blows: [blow, blow, blow], isDurable: false })
   await expect(tortured).rejects.toThrow(/^(Another answer|Expected|A deposit was credited twice)/)
-}, 90_000)
+})
 
 it('a guard that is not where it is looked for is a fault of the test', () => {
   const gone = { name: 'gone', changes: [{ file: 'dist/main.js', guarded: 'no such guard', unguarded: '' }] }

@@ -10,7 +10,7 @@ import { type Db, openDatabase } from '../../server/src/db/client.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../server/src/db/embedded.ts'
 import { watchDirectory } from '../../server/src/testing/undertaker.ts'
 
-const recoveryMillisecondsMax = 20_000
+const recoveryMillisecondsMax = 60_000
 
 /** A PostgreSQL with fsync on and one node of the service as a process of its own, both made to be killed. */
 export type Stack = {
