@@ -281,6 +281,18 @@ describe('T35 mails about what a vault relies on', () => {
     expect(text).toContain('- walletServiceSecret: "replaced"')
   })
 
+  it('tell of a webhook secret that was set and of one that was removed', async () => {
+    const walletWebhookSecret = 'Zq3vN8xK2mR7wT5yB9cL4hJ6'
+    expect((await admin.patch('/vaults/main-vault', { walletWebhookSecret })).status).toBe(200)
+    const [toAdmin, toSecond] = await mails()
+    expect([toAdmin!.to, toSecond!.to]).toEqual([admin.email, second.email])
+    expect(toSecond!.text).toContain('The wallet service of the vault "Main vault" was changed.')
+    expect(toSecond!.text).toContain('- walletWebhookSecret: "replaced"')
+    expect(toSecond!.source).not.toContain(walletWebhookSecret)
+    expect((await admin.patch('/vaults/main-vault', { walletWebhookSecret: null })).status).toBe(200)
+    expect((await texts())[second.email]).toContain('- walletWebhookSecret: "removed"')
+  })
+
   it('tell the administrators of every vault that uses a token, and of the platform, that it was switched', async () => {
     const platform = await test.signIn('a.platform@example.org', { isPlatformAdmin: true })
     const { id } = vault.tokens.usdt

@@ -138,19 +138,25 @@ export async function updateVault(
  */
 function walletServiceChange(
   vault: VaultRow,
-  { walletServiceUrl = vault.wallet_service_url, walletServiceSecret }: Static<typeof VaultUpdate>,
+  { walletServiceUrl = vault.wallet_service_url, walletServiceSecret, walletWebhookSecret }: Static<typeof VaultUpdate>,
 ): Pick<ChangeInWords, 'before' | 'after'> | null {
-  if (walletServiceUrl === vault.wallet_service_url && walletServiceSecret === undefined) return null
+  const isUrlKept = walletServiceUrl === vault.wallet_service_url
+  if (isUrlKept && walletServiceSecret === undefined && walletWebhookSecret === undefined) return null
   const [from, to] = [new URL(vault.wallet_service_url), new URL(walletServiceUrl)]
   return {
     before: { 'origin of walletServiceUrl': from.origin },
     after: {
       'origin of walletServiceUrl': to.origin,
       'path of walletServiceUrl': from.href === to.href || from.origin !== to.origin ? null : 'changed',
-      walletServiceSecret:
-        walletServiceSecret === undefined ? null : walletServiceSecret === null ? 'removed' : 'replaced',
+      walletServiceSecret: changeOfSecret(walletServiceSecret),
+      walletWebhookSecret: changeOfSecret(walletWebhookSecret),
     },
   }
+}
+
+function changeOfSecret(secret: string | null | undefined): 'removed' | 'replaced' | null {
+  if (secret === undefined) return null
+  return secret === null ? 'removed' : 'replaced'
 }
 
 /**
