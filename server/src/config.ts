@@ -25,7 +25,7 @@ export type Config = {
   rateJumpFactorHundredths: number
   approvalTtlHours: number
   sessionTtlDays: number
-  /** Requests of one person; a service may make more (http/server.ts). 0 is no limit. */
+  /** Requests of one person; a service may make more (`serviceRateFactor`). 0 is no limit. */
   rateLimitPerMinute: number
   /** What a scraper of /metrics must show; null: it is open in demo mode and not there outside of it. */
   metricsToken: string | null

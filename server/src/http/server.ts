@@ -13,6 +13,7 @@ import {
   headSecondsMax,
   keepAliveSeconds,
   publicBodyBytesMax,
+  serviceRateFactor,
 } from '../lib/limits.ts'
 import { parseStrictJson } from '../lib/strict-json.ts'
 import { answerClientError, handleError, handleFrameworkError } from './error-handler.ts'
@@ -158,9 +159,6 @@ function trustedProxies(trustProxy: Deps['config']['trustProxy']) {
   return (_address: string, hop: number) => hop < trustProxy
 }
 
-/** How many times as much as a person a service may ask for: it works for many people. */
-const serviceFactor = 10
-
 async function createRateLimiter(
   app: FastifyInstance,
   perMinute: number,
@@ -168,7 +166,7 @@ async function createRateLimiter(
   if (perMinute === 0) return async () => {}
   await app.register(rateLimit, {
     global: false,
-    max: (request) => (request.caller?.kind === 'service' ? perMinute * serviceFactor : perMinute),
+    max: (request) => (request.caller?.kind === 'service' ? perMinute * serviceRateFactor : perMinute),
     timeWindow: 60_000,
     keyGenerator: (request) => request.caller?.userId ?? request.ip,
   })

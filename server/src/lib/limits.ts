@@ -23,6 +23,8 @@ export const proxyHopsMax = 10
 /** What a secret of the operator must be worth, as lib/secret-strength.ts estimates it. */
 export const secretBitsMin = 80
 export const metricsTokenLengthMin = 24
+/** How many times as much as a person a service may ask for: it works for many people. */
+export const serviceRateFactor = 10
 
 export const pageItemsDefault = 20
 export const pageItemsMax = 100
@@ -98,6 +100,9 @@ export const codesPerLinkMax = 5
 /** Wrong, used and expired tokens and wrong codes of one sender in the window of sign-ins. */
 export const failedRedemptionsPerSenderMax = 300
 export const deviceCookieDays = 365
+/** A mail that tells of a vote, a stop or a change: how often it is tried, and a time longer than any try takes. */
+export const notificationAttemptsMax = 10
+export const notificationLeaseMilliseconds = 300_000
 export const idempotencyTtlHours = 24
 export const signInAttemptTtlHours = 24
 export const purgedRowsPerTransactionMax = 10_000
