@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { type Db, prepared } from '../db/client.ts'
 import { sha256 } from '../lib/secrets.ts'
 import type { Caller, Member } from './caller.ts'
+import { isAdministrators, isEveryone } from './system-groups.ts'
 
 export const serviceTokenPrefix = 'srk_'
 
@@ -52,12 +53,12 @@ export async function authenticate(
     join users u on u.id = c.user_id and u.disabled_at is null
     left join vaults v on v.code = ${vaultCode}
     left join lateral (
-      select array_agg(m.group_id) as group_ids, bool_or(pg.is_system and pg.code = 'administrators') as is_admin
+      select array_agg(m.group_id) as group_ids, bool_or(${isAdministrators('pg')}) as is_admin
       from policy_group_memberships m
       join policy_groups pg on pg.vault_id = m.vault_id and pg.id = m.group_id
       where m.vault_id = v.id and m.user_id = u.id
     ) g on true
-    left join policy_groups e on e.vault_id = v.id and e.code = 'everyone' and e.is_system`.execute(db)
+    left join policy_groups e on e.vault_id = v.id and ${isEveryone('e')}`.execute(db)
   const row = rows[0]
   return row === undefined ? null : toAuthenticated(row)
 }

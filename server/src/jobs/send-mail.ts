@@ -2,13 +2,7 @@ import { inTransaction } from '../db/transaction.ts'
 import type { Deps } from '../deps.ts'
 import { magicLinkTtlMinutes } from '../lib/limits.ts'
 import { mailerOf } from '../mail/mailer-of.ts'
-import {
-  invitationMessage,
-  magicLinkMessage,
-  operatorLinkMessage,
-  personText,
-  signInMessage,
-} from '../mail/messages.ts'
+import { invitationMessage, magicLinkMessage, operatorLinkMessage, signInMessage } from '../mail/messages.ts'
 import type { Mail } from '../mail/transport.ts'
 import { issueMagicLink, type MagicLinkRequest, type OperatorLinkNotice } from '../modules/auth/actions.ts'
 import { describeAgent } from '../modules/auth/describe-agent.ts'
@@ -78,7 +72,7 @@ async function composeInvitation(deps: Deps, { vaultId, invitationId }: Invitati
     ...invitationMessage({
       link: `${deps.publicOrigin()}/sign-in?invitation=${token}`,
       vaultName: found.vaultName,
-      inviter: personText({ name: found.inviterName, email: found.inviterEmail }),
+      inviter: found.inviter,
     }),
   }
 }

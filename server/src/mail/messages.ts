@@ -3,12 +3,6 @@ import { formatMinute } from '../lib/period.ts'
 
 export type Message = { subject: string; text: string; html: string }
 
-/** A name can be chosen, an e-mail address cannot: mails show both. */
-export function personText({ name, email }: { name: string | null; email: string | null }): string {
-  if (name !== null && email !== null) return `${name} (${email})`
-  return name ?? email ?? 'An administrator'
-}
-
 export function magicLinkMessage({
   link,
   code,

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { type AddressScope, isFolderGranted, isFolderVisible } from '../../access/address-scope.ts'
+import { isEveryone } from '../../access/system-groups.ts'
 import type { Db, Trx } from '../../db/client.ts'
 import type { Position } from '../../lib/cursor.ts'
 
@@ -116,7 +117,7 @@ const participantCount = sql`(
     select m.user_id from policy_group_memberships m
     where m.vault_id = f.vault_id and exists (
       select from address_group_grants g
-      join policy_groups e on e.vault_id = g.vault_id and e.id = g.subject_group_id and e.is_system and e.code = 'everyone'
+      join policy_groups e on e.vault_id = g.vault_id and e.id = g.subject_group_id and ${isEveryone('e')}
       where g.vault_id = f.vault_id and g.group_id = f.id)
   ) reached
   join users u on u.id = reached.user_id and u.kind = 'person' and u.disabled_at is null

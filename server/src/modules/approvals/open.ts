@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { isEveryone } from '../../access/system-groups.ts'
 import { prepared, type Trx } from '../../db/client.ts'
 import { insertRows } from '../../db/insert-rows.ts'
 import { conflict } from '../../lib/errors.ts'
@@ -106,7 +107,7 @@ async function insertEligibilities(
     join users u on u.disabled_at is null and (u.id = s.user_id or exists (
       select from policy_group_memberships m join policy_groups g on g.vault_id = m.vault_id and g.id = s.group_id
       where m.vault_id = ${vaultId} and m.user_id = u.id
-        and (m.group_id = s.group_id or (g.is_system and g.code = 'everyone'))))
+        and (m.group_id = s.group_id or ${isEveryone('g')})))
     -- An explicit approver must still be a member of the vault: nobody else can reach it.
     where (s.allow_initiator or u.id <> ${initiatorId})
       and exists (select from policy_group_memberships m where m.vault_id = ${vaultId} and m.user_id = u.id)

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
+import { isAdministrators } from '../../access/system-groups.ts'
 import type { Db, Trx } from '../../db/client.ts'
 import type { Position } from '../../lib/cursor.ts'
 import { liveLinksPerEmailMax } from '../../lib/limits.ts'
 import { sha256 } from '../../lib/secrets.ts'
-import { administratorsCode } from '../policies/system-groups.ts'
 import { profileColumns } from '../users/present.ts'
 
 /** Who somebody is and which vaults they are a member of. */
@@ -18,7 +18,7 @@ export async function getPerson(db: Db | Trx, userId: string) {
 
 async function listVaultsOf(db: Db | Trx, userId: string) {
   const { rows } = await sql<{ code: string; name: string; isAdmin: boolean }>`
-    select v.code, v.name, bool_or(g.is_system and g.code = ${administratorsCode}) as "isAdmin"
+    select v.code, v.name, bool_or(${isAdministrators('g')}) as "isAdmin"
     from policy_group_memberships m
     join policy_groups g on g.vault_id = m.vault_id and g.id = m.group_id
     join vaults v on v.id = m.vault_id

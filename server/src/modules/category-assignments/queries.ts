@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { AddressScope } from '../../access/address-scope.ts'
+import { isAdministrators } from '../../access/system-groups.ts'
 import type { Db, Trx } from '../../db/client.ts'
 import { type CategoryRow, listCategories } from '../operation-categories/queries.ts'
 import type { OperationRow } from '../operations/queries.ts'
@@ -75,8 +76,7 @@ export async function findAdministratorsId(db: Db | Trx, vaultId: string): Promi
     .selectFrom('policy_groups')
     .select('id')
     .where('vault_id', '=', vaultId)
-    .where('is_system', '=', true)
-    .where('code', '=', 'administrators')
+    .where(isAdministrators('policy_groups'))
     .executeTakeFirstOrThrow()
   return id
 }

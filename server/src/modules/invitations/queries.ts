@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { jsonArrayFrom, jsonObjectFrom } from 'kysely/helpers/postgres'
+import { isAdministrators, isEveryone } from '../../access/system-groups.ts'
 import type { Db, Trx } from '../../db/client.ts'
-import { administratorsCode, everyoneCode } from '../policies/system-groups.ts'
+import { nameOfUser } from '../notifications/names.ts'
 
 type Reader = Db | Trx
 export type InvitationRow = Awaited<ReturnType<typeof listInvitations>>[number]
@@ -26,8 +27,7 @@ export async function findInvitation(db: Reader, callerId: string, id: string): 
           .select('m.id')
           .whereRef('m.vault_id', '=', 'invitations.vault_id')
           .where('m.user_id', '=', callerId)
-          .where('g.code', '=', administratorsCode)
-          .where('g.is_system', '=', true),
+          .where(isAdministrators('g')),
       ),
     )
     .executeTakeFirst()
@@ -85,12 +85,12 @@ type InvitableGroup = {
 export async function listInvitableGroups(db: Reader, callerId: string, groupIds: string[]): Promise<InvitableGroup[]> {
   const { rows } = await sql<InvitableGroup>`
     select g.id, g.vault_id as "vaultId", v.code as "vaultCode",
-      g.is_system and g.code = ${everyoneCode} as "isEveryone",
+      ${isEveryone('g')} as "isEveryone",
       coalesce(c.is_member, false) as "isMember", coalesce(c.is_admin, false) as "isAdmin"
     from policy_groups g
     join vaults v on v.id = g.vault_id
     left join lateral (
-      select true as is_member, bool_or(own.is_system and own.code = ${administratorsCode}) as is_admin
+      select true as is_member, bool_or(${isAdministrators('own')}) as is_admin
       from policy_group_memberships m
       join policy_groups own on own.vault_id = m.vault_id and own.id = m.group_id
       where m.vault_id = g.vault_id and m.user_id = ${callerId}
@@ -133,8 +133,7 @@ export async function findInvitationToMail(db: Reader, vaultId: string, id: stri
       'invitations.token_sealed',
       'invitations.created_at',
       'vaults.name as vaultName',
-      'users.name as inviterName',
-      'users.email as inviterEmail',
+      nameOfUser('users').as('inviter'),
     ])
     .where('invitations.vault_id', '=', vaultId)
     .where('invitations.id', '=', id)

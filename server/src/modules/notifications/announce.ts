@@ -1,6 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
+import { isEveryone } from '../../access/system-groups.ts'
 import type { Trx } from '../../db/client.ts'
 import { type AuditEvent, insertAuditRecord, insertAuditRecords, platformChain } from '../audit/record.ts'
+import { administratorsOf, isReachable } from './audience.ts'
 import { type ChangeInWords, describeChange } from './describe-change.ts'
 import { nameSubjects } from './names.ts'
 
@@ -32,13 +34,11 @@ export async function announceVaultChange(
     { ...event, auditRecordId },
     words,
     sql`
+      ${administratorsOf([event.vaultId])}
+      union
       select m.user_id from policy_groups g
-      join policy_group_memberships m on m.vault_id = g.vault_id and m.group_id = g.id
-      where g.vault_id = ${event.vaultId} and ((g.is_system and g.code = 'administrators')
-        or g.id = any(${groupIds})
-        or exists (
-          select from policy_groups e
-          where e.vault_id = g.vault_id and e.is_system and e.code = 'everyone' and e.id = any(${groupIds})))
+      join policy_group_memberships m on m.vault_id = g.vault_id and (m.group_id = g.id or ${isEveryone('g')})
+      where g.vault_id = ${event.vaultId} and g.id = any(${groupIds}::text[])
       union
       select unnest(${userIds}::text[])`,
   )
@@ -61,9 +61,7 @@ export async function announceTokenChange(
     sql`
       select u.id as user_id from users u where u.is_platform_admin
       union
-      select m.user_id from policy_groups g
-      join policy_group_memberships m on m.vault_id = g.vault_id and m.group_id = g.id
-      where g.vault_id = any(${vaultIds}) and g.is_system and g.code = 'administrators'`,
+      ${administratorsOf(vaultIds)}`,
   )
 }
 
@@ -86,5 +84,5 @@ async function announce(
     select ${chain}, ${auditRecordId}, 'audit_record', u.id, 'rules_changed', ${now},
       ${new Date(now.getTime() + gatheringMilliseconds)}
     from (${audience}) as audience
-    join users u on u.id = audience.user_id and u.email is not null and u.disabled_at is null`.execute(trx)
+    join users u on u.id = audience.user_id and ${isReachable}`.execute(trx)
 }

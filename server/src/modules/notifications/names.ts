@@ -1,13 +1,19 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Trx } from '../../db/client.ts'
 
 /**
- * Says of users and groups of a vault who they are: `Ann (ann@example.org)`, `group Approvers`. People choose their names,
- * so an e-mail address, which nobody shares, stands beside. What is unknown stays an id.
+ * SQL that says who a row of `users` is: `Ann (ann@example.org)`, `Payroll (service)`. A name can be chosen and an e-mail
+ * address cannot, so mails show both.
  */
+export function nameOfUser(user: string): RawBuilder<string> {
+  const [name, email, kind, id] = ['name', 'email', 'kind', 'id'].map((column) => sql.ref(`${user}.${column}`))
+  return sql<string>`coalesce(${name} || ' (' || coalesce(${email}, ${kind}) || ')', ${email}, ${id})`
+}
+
+/** Says of users and groups of a vault who they are; a group is `group Approvers`. What is unknown stays an id. */
 export async function nameSubjects(trx: Trx, ids: (string | null)[]): Promise<(id: string | null) => string> {
   const { rows } = await sql<{ id: string; name: string }>`
-    select id, concat(coalesce(name, id), ' (', coalesce(email, kind), ')') as name from users where id = any(${ids}::text[])
+    select u.id, ${nameOfUser('u')} as name from users u where u.id = any(${ids}::text[])
     union all
     select id, 'group ' || name from policy_groups where id = any(${ids}::text[])`.execute(trx)
   const names = new Map(rows.map(({ id, name }) => [id, name]))

@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/client.ts'
+import { notificationAttemptsMax, notificationLeaseMilliseconds } from '../../lib/limits.ts'
+import { nameOfUser } from './names.ts'
 
 export type NotificationKey = {
   /** `platform` for a change that belongs to no vault. */
@@ -9,17 +11,12 @@ export type NotificationKey = {
   kind: 'approval_needed' | 'decided' | 'stopped' | 'rules_changed'
 }
 
-/** A name can be chosen, an e-mail address cannot: mails show both. */
-const whoIs = (user: string) => sql`coalesce(${sql.ref(`${user}.name`)} || ' (' || ${sql.ref(`${user}.email`)} || ')',
-  ${sql.ref(`${user}.name`)}, ${sql.ref(`${user}.email`)}, ${sql.ref(`${user}.id`)})`
-
 export type DueNotification = NotificationKey & {
   kind: 'approval_needed' | 'decided' | 'stopped'
   subject_type: 'transfer' | 'approval_request'
   created_at: Date
   attempts: number
   email: string
-  vault_code: string
   vault_name: string
   initiator: string
   /** What is asked for or was decided, such as `transfer` or `counterparty_create`. */
@@ -48,8 +45,8 @@ export async function claimNotification(db: Db, now: Date): Promise<DueNotificat
       from due where (n.vault_id, n.subject_id, n.user_id, n.kind) = (due.vault_id, due.subject_id, due.user_id, due.kind)
       returning n.*
     )
-    select c.vault_id, c.subject_id, c.user_id, c.kind, c.subject_type, c.created_at, c.attempts, u.email, v.code as vault_code,
-      v.name as vault_name, ${whoIs('i')} as initiator, coalesce(r.action, 'transfer') as action,
+    select c.vault_id, c.subject_id, c.user_id, c.kind, c.subject_type, c.created_at, c.attempts, u.email,
+      v.name as vault_name, ${nameOfUser('i')} as initiator, coalesce(r.action, 'transfer') as action,
       coalesce(o.status, r.status) as status, o.amount, k.decimals, k.code as asset, t.to_address,
       coalesce(t.halt_reason, t.failure_reason, r.failure_reason) as reason
     from claimed c
@@ -107,14 +104,10 @@ export async function claimAnnouncements(db: Db, limit: number, now: Date): Prom
   return rows
 }
 
-const attemptsMax = 10
-/** Longer than any attempt to send a mail takes. */
-const leaseMilliseconds = 300_000
-
 /** SQL for a row `n` of `notifications` that is being claimed. */
 function endOfLease(now: Date) {
-  const end = new Date(now.getTime() + leaseMilliseconds)
-  return sql`case when n.attempts + 1 < ${attemptsMax} then ${end}::timestamptz end`
+  const end = new Date(now.getTime() + notificationLeaseMilliseconds)
+  return sql`case when n.attempts + 1 < ${notificationAttemptsMax} then ${end}::timestamptz end`
 }
 
 /** Ends a claim: the mail was sent, or null: there is no need to send it any more. */
@@ -130,7 +123,9 @@ export async function retryNotification(
 ): Promise<void> {
   await sql`
     update notifications set next_attempt_at = ${at}
-    where ${isKey(key)} and attempts = ${attempts} and attempts < ${attemptsMax} and sent_at is null`.execute(db)
+    where ${isKey(key)} and attempts = ${attempts} and attempts < ${notificationAttemptsMax} and sent_at is null`.execute(
+    db,
+  )
 }
 
 const isKey = ({ vault_id, subject_id, user_id, kind }: NotificationKey) =>

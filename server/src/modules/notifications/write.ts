@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { prepared, type Trx } from '../../db/client.ts'
+import { administratorsOf, isReachable } from './audience.ts'
 
 /** Between two mails about the same subject. */
 const alarmPauseSeconds = 300
@@ -24,7 +25,7 @@ export async function notifyApprovers(
     insert into notifications (vault_id, subject_id, subject_type, user_id, kind, created_at, next_attempt_at)
     select v.vault_id, v.subject_id, ${subjectType}, v.user_id, 'approval_needed', ${now}, ${now}
     from approval_voters v
-    join users u on u.id = v.user_id and u.email is not null and u.disabled_at is null and u.notify_approvals
+    join users u on u.id = v.user_id and ${isReachable} and u.notify_approvals
     where v.vault_id = ${vaultId} and v.subject_id = ${subjectId} and v.user_id <> ${initiatorId}
     on conflict do nothing`.execute(trx)
 }
@@ -40,7 +41,7 @@ export async function notifyInitiator(
   await sql`${prepared}
     insert into notifications (vault_id, subject_id, subject_type, user_id, kind, created_at, next_attempt_at)
     select ${vaultId}, ${subjectId}, ${subjectType}, u.id, 'decided', ${now}, ${now}
-    from users u where u.id = ${initiatorId} and u.email is not null and u.disabled_at is null and u.notify_decisions
+    from users u where u.id = ${initiatorId} and ${isReachable} and u.notify_decisions
     on conflict do nothing`.execute(trx)
 }
 
@@ -58,10 +59,7 @@ export async function notifyOfStop(
     insert into notifications (vault_id, subject_id, subject_type, user_id, kind, created_at, next_attempt_at)
     select ${vaultId}, ${subjectId}, ${subjectType}, u.id, 'stopped', ${now}, ${now}
     from users u
-    where u.email is not null and u.disabled_at is null and (u.id = ${initiatorId} or exists (
-      select from policy_groups g
-      join policy_group_memberships m on m.vault_id = g.vault_id and m.group_id = g.id
-      where g.vault_id = ${vaultId} and g.is_system and g.code = 'administrators' and m.user_id = u.id))
+    where ${isReachable} and (u.id = ${initiatorId} or u.id in (${administratorsOf([vaultId])}))
     on conflict (vault_id, subject_id, user_id, kind) do update set created_at = excluded.created_at, attempts = 0,
       next_attempt_at = greatest(excluded.next_attempt_at, notifications.sent_at + ${alarmPauseSeconds} * interval '1 second')`.execute(
     trx,

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import { administratorsCode, everyoneCode } from '../../access/system-groups.ts'
 import type { Trx } from '../../db/client.ts'
 import { violates } from '../../db/transaction.ts'
 import { changedFields } from '../../lib/changed-fields.ts'
@@ -17,7 +18,6 @@ import {
 } from './queries.ts'
 import type { CreatePolicyGroup, UpdatePolicyGroup } from './schema.ts'
 import { assertWritable } from './standing.ts'
-import { administratorsCode, everyoneCode } from './system-groups.ts'
 
 const noun = 'Policy group'
 

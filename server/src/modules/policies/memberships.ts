@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { isEveryone } from '../../access/system-groups.ts'
 import type { Db, Trx } from '../../db/client.ts'
 import { newId } from '../../lib/ids.ts'
 
@@ -17,7 +18,7 @@ export async function insertMemberships(
     select g.vault_id, n.id, g.id, ${userId}, ${now}
     from unnest(${ids}::text[], ${groupIds}::text[]) as n (id, group_id)
     join policy_groups g on g.vault_id = ${vaultId} and g.id = n.group_id
-    where not (g.is_system and g.code = 'everyone')
+    where not ${isEveryone('g')}
     order by g.id
     on conflict (vault_id, group_id, user_id) do nothing`.execute(trx)
 }

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import { isAdministrators, isEveryone } from '../../access/system-groups.ts'
 import { type Db, prepared, type Trx } from '../../db/client.ts'
 import type { Position } from '../../lib/cursor.ts'
 import type { PolicyEffect, PolicySnapshot, Rule } from './decision.ts'
@@ -75,10 +76,10 @@ export type Initiator = { userId: string; groupIds: string[]; isAdmin: boolean }
 export async function findInitiator(db: Db | Trx, vaultId: string, userId: string): Promise<Initiator | null> {
   const { rows } = await sql<{ groupIds: string[]; isMember: boolean; isAdmin: boolean }>`
     select array_agg(g.id) as "groupIds", count(m.id) > 0 as "isMember",
-      coalesce(bool_or(g.is_system and g.code = 'administrators'), false) as "isAdmin"
+      coalesce(bool_or(${isAdministrators('g')}), false) as "isAdmin"
     from policy_groups g
     left join policy_group_memberships m on m.vault_id = g.vault_id and m.group_id = g.id and m.user_id = ${userId}
-    where g.vault_id = ${vaultId} and (m.id is not null or (g.is_system and g.code = 'everyone'))
+    where g.vault_id = ${vaultId} and (m.id is not null or ${isEveryone('g')})
       and exists (select from users u where u.id = ${userId} and u.disabled_at is null)`.execute(db)
   const row = rows[0]
   if (row === undefined || !row.isMember) return null
@@ -401,7 +402,7 @@ function standingIn(vaultId: RawBuilder<unknown>, callerId: string): RawBuilder<
   return sql`
     cross join lateral (
       select count(*) > 0 as "isMember",
-        coalesce(bool_or(sg.is_system and sg.code = 'administrators'), false) as "isAdmin"
+        coalesce(bool_or(${isAdministrators('sg')}), false) as "isAdmin"
       from policy_group_memberships sm
       join policy_groups sg on sg.vault_id = sm.vault_id and sg.id = sm.group_id
       where sm.vault_id = ${vaultId} and sm.user_id = ${callerId}

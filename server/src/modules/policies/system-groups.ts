@@ -1,10 +1,6 @@
+import { administratorsCode, everyoneCode } from '../../access/system-groups.ts'
 import type { Trx } from '../../db/client.ts'
 import { newId } from '../../lib/ids.ts'
-
-/** Code of the built-in group whose members administer the vault. */
-export const administratorsCode = 'administrators'
-/** Code of the built-in group that every member of any group of the vault is in; its members are never stored. */
-export const everyoneCode = 'everyone'
 
 /** Inserts the two built-in groups of a new vault; the creator is the first administrator. */
 export async function insertSystemGroups(

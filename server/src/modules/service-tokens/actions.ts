@@ -1,13 +1,14 @@
 import { serviceTokenPrefix } from '../../access/authenticate.ts'
 import type { Member } from '../../access/caller.ts'
+import { everyoneCode } from '../../access/system-groups.ts'
 import type { Trx } from '../../db/client.ts'
 import { badRequest, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { newSecret, sha256 } from '../../lib/secrets.ts'
 import { announceVaultChange } from '../notifications/announce.ts'
 import { quote } from '../notifications/describe-change.ts'
+import { nameSubjects } from '../notifications/names.ts'
 import { insertMemberships } from '../policies/memberships.ts'
-import { everyoneCode } from '../policies/system-groups.ts'
 import { disableUser, insertServiceUser } from '../users/actions.ts'
 import { listGroupsOfMember, listGroupsOfVault, type ServiceTokenRow, serviceTokenColumns } from './queries.ts'
 import type { CreateServiceToken } from './schema.ts'
@@ -104,6 +105,8 @@ type ServiceTokenEvent = {
 }
 
 async function record(trx: Trx, member: Member, { verb, id, name, details, groups, now }: ServiceTokenEvent) {
+  const groupIds = groups.map((group) => group.id)
+  const nameOf = await nameSubjects(trx, groupIds)
   const change = {
     vaultId: member.vault.id,
     actorId: member.userId,
@@ -113,9 +116,9 @@ async function record(trx: Trx, member: Member, { verb, id, name, details, group
     details,
     words: {
       sentence: `The service token ${quote(name)} was ${verb}`,
-      after: { groups: groups.map((group) => group.name), expiresAt: details.expiresAt },
+      after: { groups: groupIds.map(nameOf), expiresAt: details.expiresAt },
     },
     now,
   }
-  await announceVaultChange(trx, change, { groupIds: groups.map((group) => group.id) })
+  await announceVaultChange(trx, change, { groupIds })
 }
