@@ -20,12 +20,7 @@ export function sessionCookieOptions(publicOrigin: string, endsAt?: Date): Cooki
   return { ...cookieOptions(publicOrigin), path: '/', ...(endsAt === undefined ? {} : { expires: endsAt }) }
 }
 
+/** A browser drops a Secure cookie that came over plain HTTP, which only ALLOW_INSECURE and the own machine use. */
 function cookieOptions(publicOrigin: string): CookieSerializeOptions {
-  return { httpOnly: true, sameSite: 'lax', secure: !isPlainLocalhost(publicOrigin) }
-}
-
-/** Browsers keep Secure cookies from HTTPS only; over plain HTTP the service is for the own machine. */
-function isPlainLocalhost(origin: string): boolean {
-  const { protocol, hostname } = new URL(origin)
-  return protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
+  return { httpOnly: true, sameSite: 'lax', secure: new URL(publicOrigin).protocol === 'https:' }
 }

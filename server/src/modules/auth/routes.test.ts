@@ -157,7 +157,17 @@ describe('signing in', () => {
     ).rejects.toMatchObject({ status: 404 })
   })
 
-  it('sets Secure cookies when the origin is not plain localhost', async () => {
+  it('sets cookies that a browser keeps where the operator accepts plain HTTP', async () => {
+    const plain = await createTestApp({ PUBLIC_URL: 'http://vault.example.org', DATA_DIR: outbox.dataDir })
+    try {
+      const answer = await plain.anonymous.post('/auth/magic-link', { email: 'known@example.org' })
+      expect(cookieLine(answer, 'magic_link_binding')).not.toMatch(/Secure/)
+    } finally {
+      await plain.close()
+    }
+  })
+
+  it('sets Secure cookies when the origin is not plain HTTP', async () => {
     const secure = await createTestApp({ PUBLIC_URL: 'https://vault.example.org', DATA_DIR: outbox.dataDir })
     try {
       const answer = await secure.anonymous.post('/auth/magic-link', { email: 'known@example.org' })

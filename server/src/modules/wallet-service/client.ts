@@ -157,14 +157,14 @@ const messages: Record<WalletErrorKind, string> = {
 }
 
 const dispatchers = new WeakMap<Config, Dispatcher>()
-const loopbackHosts = ['localhost', '127.0.0.1', '::1']
 
 /** One pool of connections for all vaults of this node. */
 function dispatcherOf(config: Config): Dispatcher {
   const known = dispatchers.get(config)
   if (known !== undefined) return known
   const dispatcher = createGuardedDispatcher({
-    allowedHosts: config.demo ? [...config.walletAllowedHosts, ...loopbackHosts] : config.walletAllowedHosts,
+    allowedHosts: config.walletAllowedHosts,
+    allowsLoopback: config.demo,
     connectTimeoutMilliseconds: walletCallTimeoutMilliseconds / 2,
   })
   dispatchers.set(config, dispatcher)

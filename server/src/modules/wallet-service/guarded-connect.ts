@@ -1,6 +1,7 @@
 import { promises as dns, type LookupAddress } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { Agent, buildConnector, type Dispatcher } from 'undici'
+import { isLoopback } from '../../lib/loopback.ts'
 
 export type Resolve = (hostname: string) => Promise<LookupAddress[]>
 
@@ -18,10 +19,12 @@ export function isConnectError(error: unknown): boolean {
  */
 export function createGuardedDispatcher({
   allowedHosts,
+  allowsLoopback = false,
   connectTimeoutMilliseconds,
   resolve = (hostname) => dns.lookup(hostname, { all: true }),
 }: {
   allowedHosts: string[]
+  allowsLoopback?: boolean
   connectTimeoutMilliseconds: number
   resolve?: Resolve
 }): Dispatcher {
@@ -37,7 +40,8 @@ export function createGuardedDispatcher({
         } else callback(null, socket)
       }
       const port = options.port || (options.protocol === 'https:' ? '443' : '80')
-      if (isAllowed(allowed, options.hostname, port)) return open(options, report)
+      const isExempt = isAllowed(allowed, options.hostname, port) || (allowsLoopback && isLoopback(options.hostname))
+      if (isExempt) return open(options, report)
       // A literal address is connected to without a look-up, so it is checked here.
       if (isIP(options.hostname) !== 0 && !isPublicAddress(options.hostname)) {
         return report(refusal(options.hostname), null)
