@@ -1,7 +1,8 @@
 import { isIP } from 'node:net'
-import { metricsTokenLengthMin, proxyHopsMax, secretBitsMin, webhookSecretBytesMin } from './lib/limits.ts'
-import { estimateSecretBits } from './lib/secret-strength.ts'
-import { webhookKeyOf } from './lib/secrets.ts'
+import { metricsTokenLengthMin, proxyHopsMax } from './lib/limits.ts'
+import { isLoopback } from './lib/loopback.ts'
+import { canBeGuessed, faultOfWebhookSecrets, guessable } from './lib/secret-strength.ts'
+import { splitList } from './lib/secrets.ts'
 
 export type Config = {
   port: number
@@ -34,6 +35,8 @@ export type Config = {
   /** How many proxies are in front, or which addresses are theirs; false: X-Forwarded-For is not read. */
   trustProxy: number | string[] | false
   logLevel: string
+  /** Whether secrets may be weak: in demo mode, and where the operator accepts it. */
+  acceptsWeakSecrets: boolean
   /** The unsafe settings that the operator allows by name, a sentence for each. */
   allowedRisks: string[]
 }
@@ -172,11 +175,7 @@ export function readConfig(env: Environment = process.env): Config {
     faults.push(`${name} must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`)
     return null
   }
-  const list = (name: string): string[] =>
-    (text(name) ?? '')
-      .split(',')
-      .map((item) => item.trim())
-      .filter((item) => item !== '')
+  const list = (name: string): string[] => splitList(text(name) ?? '')
 
   const demo = flag('DEMO')
   const requiredOutsideDemo = (name: string) => {
@@ -195,9 +194,7 @@ export function readConfig(env: Environment = process.env): Config {
     else faults.push(`${sentence} (ALLOW_INSECURE=${risk} accepts it)`)
   }
   const refuseWeak = (name: string, secrets: (string | null)[]) => {
-    if (secrets.some((secret) => secret !== null && estimateSecretBits(secret) < secretBitsMin)) {
-      refuse('secrets', `${name} can be guessed: draw it at random, as "openssl rand -base64 32" does`)
-    }
+    if (secrets.some((secret) => secret !== null && canBeGuessed(secret))) refuse('secrets', `${name} ${guessable}`)
   }
 
   const host = text('HOST') ?? '127.0.0.1'
@@ -214,9 +211,9 @@ export function readConfig(env: Environment = process.env): Config {
   const webhookSecrets = list('WALLET_WEBHOOK_SECRET')
   // A list of nothing but commas is as empty as no list (GHSA-xff3-5c9p-2mr4: an empty secret makes credits forgeable).
   if (!demo && webhookSecrets.length === 0) faults.push('WALLET_WEBHOOK_SECRET is required outside demo mode')
-  if (webhookSecrets.some((secret) => webhookKeyOf(secret).length < webhookSecretBytesMin)) {
-    faults.push(`WALLET_WEBHOOK_SECRET must have at least ${webhookSecretBytesMin} bytes (each, when it lists several)`)
-  } else refuseWeak('WALLET_WEBHOOK_SECRET', webhookSecrets)
+  const webhookFault = faultOfWebhookSecrets(webhookSecrets, { mayBeGuessed: true })
+  if (webhookFault !== null) faults.push(`WALLET_WEBHOOK_SECRET ${webhookFault}`)
+  else refuseWeak('WALLET_WEBHOOK_SECRET', webhookSecrets)
 
   const secretKey = text('STRONGROOM_SECRET_KEY')
   requiredOutsideDemo('STRONGROOM_SECRET_KEY')
@@ -281,6 +278,7 @@ export function readConfig(env: Environment = process.env): Config {
     trustProxy: readTrustedProxies(text('TRUST_PROXY'), faults),
     metricsToken,
     logLevel,
+    acceptsWeakSecrets: demo || allowed.includes('secrets'),
     allowedRisks,
   }
   if (faults.length > 0) throw new ConfigError(faults)
@@ -300,10 +298,6 @@ function readTrustedProxies(value: string | null, faults: string[]): number | st
     `TRUST_PROXY must be the number of proxies in front of Strongroom (1 to ${proxyHopsMax}), or their addresses, such as 10.0.0.5 or 10.0.0.0/24, separated by commas; not "${value}"`,
   )
   return false
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || (isIP(hostname) === 4 && hostname.startsWith('127.'))
 }
 
 /** The parameters of SMTP_URL are options of the mail library, and win over what we ask of it. */

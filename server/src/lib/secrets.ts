@@ -33,7 +33,7 @@ export function equalsSecret(a: string | Uint8Array, b: string | Uint8Array): bo
 export type Sealer = {
   seal(plain: string): Buffer
   open(sealed: Buffer): string
-  /** HMAC-SHA-256 under a key of its own: what nobody computes from a copy of the database. `purpose` keeps uses apart. */
+  /** HMAC-SHA-256 under a separate key; it cannot be computed from a copy of the database. `purpose` separates uses. */
   mac(purpose: string, text: string): Buffer
 }
 
@@ -59,12 +59,12 @@ export function createSealer(secretKey: string): Sealer {
   }
 }
 
-/** The secrets in a list that is separated by commas. */
-export function splitSecrets(list: string): string[] {
+/** The items of a list that is separated by commas, such as several webhook secrets during a rotation. */
+export function splitList(list: string): string[] {
   return list
     .split(',')
-    .map((secret) => secret.trim())
-    .filter((secret) => secret !== '')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
 }
 
 /**

@@ -12,7 +12,7 @@ import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../http/schema.ts
 import { pageOf, toPage, toTaggedPage } from '../../lib/cursor.ts'
 import { badRequest, forbidden, notFound, unauthorized } from '../../lib/errors.ts'
 import { eventCommitsInFlightMax, eventsPerCommitMax, eventsWaitingMax } from '../../lib/limits.ts'
-import { splitSecrets } from '../../lib/secrets.ts'
+import { splitList } from '../../lib/secrets.ts'
 import { parseStrictJson } from '../../lib/strict-json.ts'
 import { type FeedFilters, feedTag, noFilters } from '../operations/feed.ts'
 import { listSealedWebhookSecrets } from '../vaults/queries.ts'
@@ -182,7 +182,7 @@ function createSignerSearch(deps: Deps): (signed: SignedWebhook) => Promise<stri
     commit: async (webhooks) => {
       const vaults = (await listSealedWebhookSecrets(deps.db)).map(({ id, sealed }) => ({
         id,
-        secrets: splitSecrets(deps.sealer.open(sealed)),
+        secrets: splitList(deps.sealer.open(sealed)),
       }))
       return webhooks.map((signed) => vaults.filter(({ secrets }) => isSignedBy(signed, secrets)).map(({ id }) => id))
     },

@@ -187,6 +187,7 @@ describe('T66 the secret itself', () => {
     ['a short one', 'x'.repeat(23)],
     ['a short one among good ones', `${secretOfA},short`],
     ['base64 of too little', `whsec_${randomBytes(16).toString('base64')}=====`],
+    ['one that can be guessed', 'change-me-change-me-change-me'],
     ['nothing but commas', ','.repeat(30)],
     ['a space in it', `${'x'.repeat(30)} ${'y'.repeat(30)}`],
   ])('T14 is a 400: %s', async (_what, walletWebhookSecret) => {

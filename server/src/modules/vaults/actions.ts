@@ -1,11 +1,14 @@
 import type { Static } from 'typebox'
 import type { Caller } from '../../access/caller.ts'
+import type { Config } from '../../config.ts'
 import type { Trx } from '../../db/client.ts'
 import { violates } from '../../db/transaction.ts'
+import type { Deps } from '../../deps.ts'
 import { badRequest, conflict, type FieldFault, faulty, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
-import { variantsPerRouteMax, webhookSecretBytesMin } from '../../lib/limits.ts'
-import { type Sealer, splitSecrets, webhookKeyOf } from '../../lib/secrets.ts'
+import { variantsPerRouteMax } from '../../lib/limits.ts'
+import { faultOfWebhookSecrets } from '../../lib/secret-strength.ts'
+import { splitList } from '../../lib/secrets.ts'
 import { insertAuditRecord } from '../audit/record.ts'
 import { announceVaultChange } from '../notifications/announce.ts'
 import { type ChangeInWords, quote } from '../notifications/describe-change.ts'
@@ -33,6 +36,7 @@ import type { VariantCreation, VariantUpdate, VaultCreation, VaultUpdate } from 
 import { type Plan, type PlannedVariant, planStructure, planVariant, type RouteInput } from './structure.ts'
 
 type By = { caller: Caller; now: Date }
+type WithSecrets = Pick<Deps, 'config' | 'sealer'>
 
 /**
  * Creates a draft vault with its derivation structure and its two built-in groups, all or nothing.
@@ -40,11 +44,12 @@ type By = { caller: Caller; now: Date }
  */
 export async function createVault(
   trx: Trx,
+  { config, sealer }: WithSecrets,
   body: Static<typeof VaultCreation>,
-  { caller, now, sealer }: By & { sealer: Sealer },
+  { caller, now }: By,
 ): Promise<VaultWithStructure> {
   const { vault, routes } = body
-  const plan = planOrThrow(routes, faultsOfWallet(vault, 'vault.'))
+  const plan = planOrThrow(routes, faultsOfWallet(vault, config, 'vault.'))
   const id = newId(now)
   await trx
     .insertInto('vaults')
@@ -78,11 +83,12 @@ export async function createVault(
 /** Changes what is not structure. A stored bearer secret is never sent to another origin than it was given for. */
 export async function updateVault(
   trx: Trx,
+  { config, sealer }: WithSecrets,
   vaultId: string,
   body: Static<typeof VaultUpdate>,
-  { caller, now, sealer }: By & { sealer: Sealer },
+  { caller, now }: By,
 ): Promise<VaultWithStructure> {
-  const faults = faultsOfWallet(body, '')
+  const faults = faultsOfWallet(body, config, '')
   if (faults.length > 0) throw faulty(faults)
   const vault = await lockVaultRow(trx, vaultId)
   if (
@@ -298,16 +304,19 @@ export async function updateVariant(
 type Wallet = { walletServiceUrl?: string | undefined; walletWebhookSecret?: string | null | undefined }
 
 /** What is wrong with where a wallet service is and how it signs; `prefix` leads to the two fields. */
-function faultsOfWallet({ walletServiceUrl, walletWebhookSecret }: Wallet, prefix: string): FieldFault[] {
+function faultsOfWallet(
+  { walletServiceUrl, walletWebhookSecret }: Wallet,
+  { acceptsWeakSecrets }: Pick<Config, 'acceptsWeakSecrets'>,
+  prefix: string,
+): FieldFault[] {
   const urlFault = walletServiceUrl === undefined ? null : faultOfWalletUrl(walletServiceUrl)
   const faults = urlFault === null ? [] : [{ field: `${prefix}walletServiceUrl`, message: urlFault }]
   if (walletWebhookSecret != null) {
-    const secrets = splitSecrets(walletWebhookSecret)
-    const isStrong = secrets.every((secret) => webhookKeyOf(secret).length >= webhookSecretBytesMin)
-    if (secrets.length === 0 || !isStrong) {
-      const message = `must have at least ${webhookSecretBytesMin} bytes (each, when it lists several)`
-      faults.push({ field: `${prefix}walletWebhookSecret`, message })
-    }
+    const secrets = splitList(walletWebhookSecret)
+    // A list of nothing but commas is one empty secret.
+    const given = secrets.length === 0 ? [''] : secrets
+    const message = faultOfWebhookSecrets(given, { mayBeGuessed: acceptsWeakSecrets })
+    if (message !== null) faults.push({ field: `${prefix}walletWebhookSecret`, message })
   }
   return faults
 }

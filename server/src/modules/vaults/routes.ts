@@ -57,15 +57,7 @@ export function vaultsRoutes(app: App, deps: Deps): void {
     }),
     async (request, reply) =>
       mutate(deps, request, reply, async (trx) =>
-        created(
-          toVault(
-            await createVault(trx, request.body, {
-              caller: callerOf(request),
-              now: deps.clock(),
-              sealer: deps.sealer,
-            }),
-          ),
-        ),
+        created(toVault(await createVault(trx, deps, request.body, { caller: callerOf(request), now: deps.clock() }))),
       ),
   )
 
@@ -99,15 +91,7 @@ export function vaultsRoutes(app: App, deps: Deps): void {
     async (request, reply) => {
       const member = memberOf(request)
       return mutate(deps, request, reply, async (trx) =>
-        ok(
-          toVault(
-            await updateVault(trx, member.vault.id, request.body, {
-              caller: member,
-              now: deps.clock(),
-              sealer: deps.sealer,
-            }),
-          ),
-        ),
+        ok(toVault(await updateVault(trx, deps, member.vault.id, request.body, { caller: member, now: deps.clock() }))),
       )
     },
   )
