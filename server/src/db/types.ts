@@ -392,7 +392,6 @@ export interface Invitations {
 
 export interface KnownDevices {
   device_hash: Buffer;
-  first_seen_at: Timestamp;
   last_seen_at: Timestamp;
   user_id: string;
 }
@@ -677,7 +676,7 @@ export interface Sessions {
 export interface SignInAttempts {
   attempted_at: Timestamp;
   email_hash: Buffer;
-  ip: string;
+  sender: string;
 }
 
 export interface TokenRates {

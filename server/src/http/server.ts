@@ -15,6 +15,7 @@ import {
   publicBodyBytesMax,
   serviceRateFactor,
 } from '../lib/limits.ts'
+import { senderOf } from '../lib/sender.ts'
 import { parseStrictJson } from '../lib/strict-json.ts'
 import { answerClientError, handleError, handleFrameworkError } from './error-handler.ts'
 import { assertAccessDeclared, guard } from './guard.ts'
@@ -168,7 +169,7 @@ async function createRateLimiter(
     global: false,
     max: (request) => (request.caller?.kind === 'service' ? perMinute * serviceRateFactor : perMinute),
     timeWindow: 60_000,
-    keyGenerator: (request) => request.caller?.userId ?? request.ip,
+    keyGenerator: (request) => request.caller?.userId ?? senderOf(request.ip),
   })
   const count = app.createRateLimit()
   return async (request) => {

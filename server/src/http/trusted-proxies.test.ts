@@ -74,4 +74,12 @@ describe('T67 the sender of a request', () => {
     for (let i = 0; i < 5; i += 1) statuses.push((await ask(forwardedFor(`198.51.100.${i}`))).status)
     expect(statuses).toEqual([200, 200, 200, 429, 429])
   })
+
+  it('does not get another limit by another address of the network of an IPv6 host', async () => {
+    await listen(1)
+    const statuses: number[] = []
+    for (let i = 0; i < 5; i += 1) statuses.push((await ask(`2001:db8:0:1::${i}`)).status)
+    expect(statuses).toEqual([200, 200, 200, 429, 429])
+    expect((await ask('2001:db8:0:2::1')).status).toBe(200)
+  })
 })

@@ -31,7 +31,7 @@ describe('housekeeping', () => {
         { ...link, token_hash: Buffer.from('new'), expires_at: at(60_000) },
       ])
       .execute()
-    const attempt = { email_hash: Buffer.from('x'), ip: '::1' }
+    const attempt = { email_hash: Buffer.from('x'), sender: '::1' }
     await db
       .insertInto('sign_in_attempts')
       .values([
@@ -45,13 +45,13 @@ describe('housekeeping', () => {
     expect(await db.selectFrom('sessions').select('user_id').execute()).toHaveLength(1)
     const links = await db.selectFrom('magic_links').select('token_hash').execute()
     expect(links.map((row) => row.token_hash.toString())).toEqual(['new'])
-    expect(await db.selectFrom('sign_in_attempts').select('ip').execute()).toHaveLength(1)
+    expect(await db.selectFrom('sign_in_attempts').select('sender').execute()).toHaveLength(1)
   })
 
   it('removes more than one transaction takes, and leaves it to the node that is at it', async () => {
     const { db } = test.deps
     const fill = sql`insert into sign_in_attempts select 'x', '::1', now() - interval '2 days' from generate_series(1, 10500)`
-    const count = async () => (await db.selectFrom('sign_in_attempts').select('ip').execute()).length
+    const count = async () => (await db.selectFrom('sign_in_attempts').select('sender').execute()).length
     await fill.execute(db)
     await db.transaction().execute(async (trx) => {
       await sql`select pg_advisory_xact_lock(hashtextextended('strongroom housekeeping', 0))`.execute(trx)

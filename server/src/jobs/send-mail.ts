@@ -1,12 +1,12 @@
 import { inTransaction } from '../db/transaction.ts'
 import type { Deps } from '../deps.ts'
 import { magicLinkTtlMinutes } from '../lib/limits.ts'
+import { networkOf } from '../lib/sender.ts'
 import { mailerOf } from '../mail/mailer-of.ts'
 import { invitationMessage, magicLinkMessage, operatorLinkMessage, signInMessage } from '../mail/messages.ts'
 import type { Mail } from '../mail/transport.ts'
 import { issueMagicLink, type MagicLinkRequest, type OperatorLinkNotice } from '../modules/auth/actions.ts'
 import { describeAgent } from '../modules/auth/describe-agent.ts'
-import { networkOf } from '../modules/auth/sender.ts'
 import { keyToEnd, type SignInNotice } from '../modules/auth/sessions.ts'
 import { findInvitationToMail } from '../modules/invitations/queries.ts'
 

@@ -14,9 +14,8 @@ import { redeemWithCode } from '../modules/auth/actions.ts'
 import { describeAgent } from '../modules/auth/describe-agent.ts'
 import { findMagicLink, findMailedSession, getPerson } from '../modules/auth/queries.ts'
 import { isOwnPath } from '../modules/auth/redirect.ts'
-import { senderOf } from '../modules/auth/sender.ts'
 import { endMailedSession, isKeyToEnd } from '../modules/auth/sessions.ts'
-import { countFailedRedemption } from '../modules/auth/sign-in-limit.ts'
+import { countFailedRequest } from '../modules/auth/sign-in-limit.ts'
 import { deviceOf, setSession } from '../modules/auth/sign-in-reply.ts'
 import { findInvitedByToken } from '../modules/invitations/queries.ts'
 
@@ -115,9 +114,7 @@ export function registerPages(app: App, deps: Deps): void {
   }
 
   async function hasFailedTooOften(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-    const refusal = await inTransaction(deps.db, (trx) =>
-      countFailedRedemption(trx, senderOf(request.ip), deps.clock()),
-    )
+    const refusal = await countFailedRequest(deps, request)
     if (refusal === null) return false
     for (const [name, value] of Object.entries(refusal.headers)) reply.header(name, value)
     sendPage(reply.code(refusal.status), tooOftenPage())

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../db/client.ts'
 import { newSecret, sha256 } from '../../lib/secrets.ts'
-import { networkOf } from './sender.ts'
+import { networkOf } from '../../lib/sender.ts'
 
 /** Where a request to sign in comes from. */
 export type Device = {
@@ -40,8 +40,8 @@ export async function noteDevice(
   const cookie = isBrowser ? (isGiven ? device.cookie! : newSecret()) : null
   const hash = cookie === null ? hashOfProgram(device) : hashOfCookie(cookie)
   const { rows } = await sql<{ is_new: boolean }>`
-    insert into known_devices as d (device_hash, user_id, first_seen_at, last_seen_at)
-    values (${hash}, ${userId}, ${now}, ${now})
+    insert into known_devices as d (device_hash, user_id, last_seen_at)
+    values (${hash}, ${userId}, ${now})
     on conflict (device_hash, user_id) do update set last_seen_at = excluded.last_seen_at
     returning xmax = 0 as is_new`.execute(trx)
   return { hash, cookie, isNew: rows[0]!.is_new }

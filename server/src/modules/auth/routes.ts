@@ -9,6 +9,7 @@ import { Closed, IdParams, PageOf, pageQuery, Ref } from '../../http/schema.ts'
 import { pageOf, toPage } from '../../lib/cursor.ts'
 import { badRequest, unauthorized } from '../../lib/errors.ts'
 import { newSecret } from '../../lib/secrets.ts'
+import { senderOf } from '../../lib/sender.ts'
 import { toProfile } from '../users/present.ts'
 import { redeemMagicLink, requestMagicLink } from './actions.ts'
 import { bindingCookie, bindingCookieOptions, deviceCookie, sessionCookieOptions } from './cookies.ts'
@@ -24,9 +25,8 @@ import {
   Session,
   SignIn,
 } from './schema.ts'
-import { senderOf } from './sender.ts'
 import { revokeSession, signOut } from './sessions.ts'
-import { countFailedRedemption } from './sign-in-limit.ts'
+import { countFailedRedemption, countFailedRequest } from './sign-in-limit.ts'
 import { deviceOf, setSession } from './sign-in-reply.ts'
 
 export function authRoutes(app: App, deps: Deps): void {
@@ -201,9 +201,7 @@ export function authRoutes(app: App, deps: Deps): void {
 
   /** @throws 429 */
   async function countFailure(request: FastifyRequest): Promise<void> {
-    const refusal = await inTransaction(deps.db, (trx) =>
-      countFailedRedemption(trx, senderOf(request.ip), deps.clock()),
-    )
+    const refusal = await countFailedRequest(deps, request)
     if (refusal !== null) throw refusal
   }
 

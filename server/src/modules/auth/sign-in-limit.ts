@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
 import type { Trx } from '../../db/client.ts'
+import { inTransaction } from '../../db/transaction.ts'
+import type { Deps } from '../../deps.ts'
 import { AppError } from '../../lib/errors.ts'
 import {
   failedRedemptionsPerSenderMax,
@@ -8,6 +10,7 @@ import {
   signInWindowMinutes,
 } from '../../lib/limits.ts'
 import { sha256 } from '../../lib/secrets.ts'
+import { senderOf } from '../../lib/sender.ts'
 
 const windowMilliseconds = signInWindowMinutes * 60_000
 
@@ -25,16 +28,16 @@ export async function countSignInAttempt(trx: Trx, email: string, sender: string
   const { rows } = await sql<{ by_pair: Date | null; by_sender: Date | null }>`
     select
       (select attempted_at from sign_in_attempts
-       where ip = ${sender} and email_hash = ${emailHash} and attempted_at > ${since}
+       where sender = ${sender} and email_hash = ${emailHash} and attempted_at > ${since}
        order by attempted_at desc offset ${signInsPerEmailAndSenderMax - 1} limit 1) as by_pair,
-      (select attempted_at from sign_in_attempts where ip = ${sender} and attempted_at > ${since}
+      (select attempted_at from sign_in_attempts where sender = ${sender} and attempted_at > ${since}
        order by attempted_at desc offset ${signInsPerSenderMax - 1} limit 1) as by_sender`.execute(trx)
   const { by_pair, by_sender } = rows[0]!
   // The limit is free again when the oldest attempt that fills it leaves the window.
   const freeAt = Math.max(by_pair?.getTime() ?? 0, by_sender?.getTime() ?? 0) + windowMilliseconds
   if (by_pair !== null || by_sender !== null) throw tooMany(freeAt - now.getTime())
 
-  await trx.insertInto('sign_in_attempts').values({ email_hash: emailHash, ip: sender, attempted_at: now }).execute()
+  await trx.insertInto('sign_in_attempts').values({ email_hash: emailHash, sender, attempted_at: now }).execute()
 }
 
 /**
@@ -53,7 +56,15 @@ export async function countFailedRedemption(trx: Trx, sender: string, now: Date)
   return null
 }
 
-/** Holds back what else is decided about the same e-mail until the transaction ends. */
+/** As `countFailedRedemption`, in a transaction of its own: what failed was not a write, or was taken back. */
+export function countFailedRequest(
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  request: { ip: string },
+): Promise<AppError | null> {
+  return inTransaction(db, (trx) => countFailedRedemption(trx, senderOf(request.ip), clock()))
+}
+
+/** Serialises decisions about one e-mail address until the transaction ends. */
 export async function lockEmail(trx: Trx, email: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(${lockKey(`email ${email}`)}::bigint)`.execute(trx)
 }
