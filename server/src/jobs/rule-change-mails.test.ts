@@ -126,7 +126,7 @@ describe('T35 mails about changes to the rules', () => {
     const sent = await mails()
     expect(sent.map(({ to }) => to)).toEqual([approver.email, admin.email, second.email])
     expect(sent[0]!.text).toContain('"new@example.org" was invited.\n- groups: ["group approvers"]')
-    expect(sent[0]!.text).toContain('The service token "Voting robot" was created.\n- groups: ["approvers"]')
+    expect(sent[0]!.text).toContain('The service token "Voting robot" was created.\n- groups: ["group approvers"]')
   })
 
   it('gather what changes within a minute in one mail, oldest first', async () => {
@@ -363,7 +363,7 @@ describe('T35 mails about what a vault relies on', () => {
     expect((await admin.delete(`${url}/${body.id}`)).status).toBe(204)
     const sent = await texts()
     expect(Object.keys(sent)).toEqual([approver.email, admin.email, second.email])
-    expect(sent[approver.email]).toContain('The service token "Robot" was revoked.\n- groups: ["approvers"]')
+    expect(sent[approver.email]).toContain('The service token "Robot" was revoked.\n- groups: ["group approvers"]')
     expect(JSON.stringify(sent)).not.toContain(body.token)
   })
 })

@@ -28,8 +28,6 @@ export async function verifySubjects<Stored extends { id: string }>(
     .setIsolationLevel('repeatable read')
     .setAccessMode('read only')
     .execute(async (trx) => {
-      // The whole record takes longer to read than a request may.
-      await sql`set local statement_timeout = 0`.execute(trx)
       const differences = await listVanished(trx, kind)
       let checked = 0
       let after = { vault_id: '', id: '' }

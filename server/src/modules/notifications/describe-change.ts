@@ -1,3 +1,5 @@
+import { formatMinute } from '../../lib/period.ts'
+
 /** A change in words: what it was, and values as they were and as they are now. Never a secret. */
 export type ChangeInWords = {
   /** One sentence that names what changed and not who did it: `The policy "Large" was updated`. */
@@ -25,7 +27,7 @@ export function describeChange(
     `${sentence}.`,
     ...values,
     `By: ${quote(actor)}`,
-    `At: ${now.toISOString()}`,
+    `At: ${formatMinute(now)}`,
     `Audit record: ${auditRecordId}`,
   ].join('\n')
 }
