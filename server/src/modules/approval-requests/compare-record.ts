@@ -1,4 +1,9 @@
-import { type CastVote, differenceOfApproval, type RecordedRequirement } from '../approvals/compare-record.ts'
+import {
+  type CastVote,
+  differenceOfApproval,
+  type RecordedRequirement,
+  readCreation,
+} from '../approvals/compare-record.ts'
 import type { TargetRecord } from '../audit/content.ts'
 import { hashPayload } from './payload.ts'
 import type { StoredRequest } from './queries.ts'
@@ -22,19 +27,16 @@ export function differenceFromRecord(stored: StoredRequest, records: TargetRecor
 }
 
 function findDifference(stored: StoredRequest, records: TargetRecord[]): string | null {
-  const broken = records.find(({ fault }) => fault !== null)
-  if (broken !== undefined) return `audit record ${broken.id}: ${broken.fault}`
-  const ofAction = (action: string) => records.filter((record) => record.action === `approval_request.${action}`)
-  const [creation, ...others] = ofAction('created')
-  if (creation === undefined) return 'no audit record says that it was created'
-  if (others.length > 0) return 'more than one audit record says that it was created'
+  const found = readCreation(records, 'approval_request.created')
+  if ('difference' in found) return found.difference
+  const { creation } = found
   const { payloadHash, requirements } = creation.details as CreationRecord
 
   const { id, vault_id: vaultId, initiator_id: initiatorId, action, steps, status } = stored
   const hashes = [hashPayload({ requestId: id, vaultId, initiatorId, action, steps }), stored.payload_hash]
   if (hashes.some((hash) => hash.toString('hex') !== payloadHash)) return 'its payload was changed'
 
-  const ballots = ofAction('voted')
+  const ballots = records.filter((record) => record.action === 'approval_request.voted')
   const resolutions = records.filter((record) => record !== creation && !ballots.includes(record))
   const recorded = resolutions.map((resolution) => resolution.action.replace('approval_request.', ''))
   if (recorded.length > 1) return 'its audit records contradict each other'

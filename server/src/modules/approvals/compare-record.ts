@@ -1,4 +1,5 @@
 import { canonicalJson } from '../../lib/canonical-json.ts'
+import type { TargetRecord } from '../audit/content.ts'
 
 /** A requirement with the voters of its snapshot, as the audit record of the request holds it. */
 export type RecordedRequirement = {
@@ -17,6 +18,20 @@ export type ApprovalState = { requirements: RecordedRequirement[]; votes: CastVo
 
 /** `requirements` is null for a request of a version of the service that did not record them. */
 export type RecordedApproval = { requirements: RecordedRequirement[] | null; votes: CastVote[] }
+
+/** The one audit record that a subject begins with, or what is wrong with its records. */
+export function readCreation(
+  records: TargetRecord[],
+  action: 'transfer.requested' | 'approval_request.created',
+): { creation: TargetRecord } | { difference: string } {
+  const broken = records.find(({ fault }) => fault !== null)
+  if (broken !== undefined) return { difference: `audit record ${broken.id}: ${broken.fault}` }
+  const verb = action.slice(action.indexOf('.') + 1)
+  const [creation, ...others] = records.filter((record) => record.action === action)
+  if (creation === undefined) return { difference: `no audit record says that it was ${verb}` }
+  if (others.length > 0) return { difference: `more than one audit record says that it was ${verb}` }
+  return { creation }
+}
 
 /**
  * What the tables say of an approval that the audit records do not, or null. The votes are counted from the audit

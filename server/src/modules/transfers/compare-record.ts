@@ -1,7 +1,12 @@
 import { canonicalJson } from '../../lib/canonical-json.ts'
 import { formatDecimal } from '../../lib/money.ts'
 import { sha256 } from '../../lib/secrets.ts'
-import { type CastVote, differenceOfApproval, type RecordedRequirement } from '../approvals/compare-record.ts'
+import {
+  type CastVote,
+  differenceOfApproval,
+  type RecordedRequirement,
+  readCreation,
+} from '../approvals/compare-record.ts'
 import type { TargetRecord } from '../audit/content.ts'
 import type { Facts } from '../policies/facts.ts'
 import { hashPayload, type Payload } from './payload.ts'
@@ -48,12 +53,9 @@ export function compareWithRecord(stored: StoredOrder, records: TargetRecord[]):
 }
 
 function compare(stored: StoredOrder, records: TargetRecord[]): Comparison {
-  const broken = records.find(({ fault }) => fault !== null)
-  if (broken !== undefined) return { difference: `audit record ${broken.id}: ${broken.fault}` }
-  const [request, ...others] = records.filter(({ action }) => action === 'transfer.requested')
-  if (request === undefined) return { difference: 'no audit record says that it was requested' }
-  if (others.length > 0) return { difference: 'more than one audit record says that it was requested' }
-  const requested = request.details as RequestRecord
+  const found = readCreation(records, 'transfer.requested')
+  if ('difference' in found) return found
+  const requested = found.creation.details as RequestRecord
   const moves = records.filter(({ action }) => movements.has(action))
   const difference =
     differenceOfOrder(stored, requested) ??
