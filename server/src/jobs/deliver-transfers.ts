@@ -10,7 +10,7 @@ const feePauseMilliseconds = 30_000
 export function startTransferDelivery(deps: Deps): () => Promise<void> {
   const delivery = createDelivery(deps)
   const stops = [
-    repeat(deps, 'deliver-transfers', pauseMilliseconds, () => delivery.round()),
+    repeat(deps, 'deliver-transfers', pauseMilliseconds, async () => void (await delivery.round())),
     repeat(deps, 'expire-transfers', pauseMilliseconds, () => expireTransfers(deps)),
     repeat(deps, 'post-fees', feePauseMilliseconds, () => postOutstandingFees(deps)),
   ]

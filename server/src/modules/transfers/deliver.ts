@@ -26,25 +26,21 @@ const retryMillisecondsMax = 60_000
 type Claim = { vaultId: string; id: string; phase: string; leaseEndsAt: Date }
 type Connect = (deps: Deps, vaultId: string) => Promise<WalletClient>
 
-/**
- * Takes the transfers that are due, tells the wallet service of new ones and asks about the others. Safe on any number
- * of nodes: each transfer is claimed by one, and what a dead node left behind is asked about before it is sent again.
- *
- * @param connect opens the wallet service of a vault
- * @returns how many were taken
- */
-export async function deliverDueTransfers(deps: Deps, connect: Connect = walletOfVault): Promise<number> {
-  const claims = await claimDueTransfers(deps, [])
-  await Promise.all(claims.map((claim) => advance(deps, connect, claim)))
-  return claims.length
+/** Claimed transfers of a vault are under way until its wallet service has answered, or was not reached. */
+export type Delivery = {
+  /** Claims what is due and starts its delivery, without waiting for the end. Returns how many were claimed. */
+  round(): Promise<number>
+  underWay: ReadonlyMap<string, Promise<void>>
 }
 
 /**
- * Starts the delivery of what is due as `deliverDueTransfers` does, and does not wait for its end: a vault whose wallet
- * service is slow is left out until it has answered, and holds up no other one. The returned function takes the next
- * round; `underWay` is what has not ended yet.
+ * Takes the transfers that are due, tells the wallet service of new ones and asks about the others. Safe on any number
+ * of nodes: each transfer is claimed by one, and what a dead node left behind is asked about before it is sent again.
+ * While transfers of a vault are under way, a round leaves the vault out: one with a slow wallet service holds up no other.
+ *
+ * @param connect opens the wallet service of a vault
  */
-export function createDelivery(deps: Deps): { round(): Promise<void>; underWay: ReadonlyMap<string, Promise<void>> } {
+export function createDelivery(deps: Deps, connect: Connect = walletOfVault): Delivery {
   const underWay = new Map<string, Promise<void>>()
   return {
     underWay,
@@ -52,14 +48,23 @@ export function createDelivery(deps: Deps): { round(): Promise<void>; underWay: 
       const claims = await claimDueTransfers(deps, [...underWay.keys()])
       for (const vaultId of new Set(claims.map((claim) => claim.vaultId))) {
         const ofVault = claims.filter((claim) => claim.vaultId === vaultId)
-        const delivery = Promise.allSettled(ofVault.map((claim) => advance(deps, walletOfVault, claim)))
+        const delivery = Promise.allSettled(ofVault.map((claim) => advance(deps, connect, claim)))
         underWay.set(
           vaultId,
           delivery.then(() => void underWay.delete(vaultId)),
         )
       }
+      return claims.length
     },
   }
+}
+
+/** One round of a delivery, and its end. Returns how many transfers were claimed. */
+export async function deliverDueTransfers(deps: Deps, connect?: Connect): Promise<number> {
+  const { round, underWay } = createDelivery(deps, connect)
+  const claimed = await round()
+  await Promise.all(underWay.values())
+  return claimed
 }
 
 async function claimDueTransfers(deps: Deps, exceptVaultIds: string[]): Promise<Claim[]> {
