@@ -10,18 +10,17 @@ import { createBodyReader } from '../../http/read-body.ts'
 import { type App, route } from '../../http/route.ts'
 import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../http/schema.ts'
 import { pageOf, toPage, toTaggedPage } from '../../lib/cursor.ts'
-import { badRequest, forbidden, notFound, unauthorized } from '../../lib/errors.ts'
+import { badRequest, forbidden, notFound } from '../../lib/errors.ts'
 import { eventCommitsInFlightMax, eventsPerCommitMax, eventsWaitingMax } from '../../lib/limits.ts'
-import { splitList } from '../../lib/secrets.ts'
 import { parseStrictJson } from '../../lib/strict-json.ts'
 import { type FeedFilters, feedTag, noFilters } from '../operations/feed.ts'
-import { listSealedWebhookSecrets } from '../vaults/queries.ts'
 import { type Arrival, type ArrivalAnswer, commitWalletEvents } from './actions.ts'
 import { parseWalletEvent } from './parse-event.ts'
 import { toDeposit, toUncreditedEvent } from './present.ts'
 import { findDeposit, listDeposits, listQuarantined, listUncredited, listUncreditedOfNoVault } from './queries.ts'
 import { Deposit, DepositQuery, UncreditedEvent, UncreditedQuery, WalletEvent, WebhookAnswer } from './schema.ts'
-import { isSignedBy, readSignature, type SignedWebhook } from './signature.ts'
+import { readSignature } from './signature.ts'
+import { createSigners } from './signers.ts'
 
 const tag = 'Deposits'
 const webhookPath = '/webhooks/wallet'
@@ -107,7 +106,7 @@ export function webhookRoutes(app: App, deps: Deps): void {
     inFlightMax: eventCommitsInFlightMax,
     waitingMax: eventsWaitingMax,
   })
-  const vaultsThatSigned = createSignerSearch(deps)
+  const signers = createSigners(deps)
   shedLoad(app.server, {
     path: webhookPath,
     isFull: arrivals.isFull,
@@ -141,25 +140,14 @@ export function webhookRoutes(app: App, deps: Deps): void {
     async (request) => {
       const rawBody = request.body as unknown
       if (!Buffer.isBuffer(rawBody)) throw badRequest('body', 'is required')
-      const { webhookSecrets, demo } = deps.config
       const isSigned = request.headers['webhook-signature'] !== undefined
-      const signed = isSigned || !demo ? readSignature(request.headers, rawBody, deps.clock()) : null
-      // Null: signed by the secret of the installation, or taken as it is in demo mode.
-      let signedBy: string[] | null = null
-      if (signed !== null && !isSignedBy(signed, webhookSecrets)) {
-        const vaultIds = await vaultsThatSigned(signed)
-        if (vaultIds.length > 0) signedBy = vaultIds
-        else if (!demo || webhookSecrets.length > 0) throw unauthorized('The webhook signature is not valid')
-      }
+      const signed = isSigned || !deps.config.demo ? readSignature(request.headers, rawBody, deps.clock()) : null
+      const signedBy = await signers.find(signed)
       const text = decode(rawBody)
-      const arrival = { event: parseWalletEvent(parse(text)), rawBody: text, signedBy }
-      let answer = await arrivals.submit(arrival)
-      if ('needsVaultSecret' in answer) {
-        // During a rotation from one secret to the other a webhook may carry the signatures of both.
-        const vaultIds = signed === null ? [] : await vaultsThatSigned(signed)
-        if (vaultIds.length > 0) answer = await arrivals.submit({ ...arrival, signedBy: vaultIds })
-      }
-      if ('needsVaultSecret' in answer) throw unauthorized('The vault has a webhook secret of its own')
+      const event = parseWalletEvent(parse(text))
+      const answer = await signers.submit(signed, signedBy, (by) =>
+        arrivals.submit({ event, rawBody: text, signedBy: by }),
+      )
       if ('fault' in answer) throw answer.fault
       const { outcome, reason, depositId } = answer
       return {
@@ -170,27 +158,6 @@ export function webhookRoutes(app: App, deps: Deps): void {
       }
     },
   )
-}
-
-/**
- * Finds the vaults whose own secret signed a webhook. Webhooks that arrive together share one reading of the secrets, of
- * which there is one at a time: a flood of forged ones costs the database no more than that. Nothing is remembered, so a
- * secret that was taken back is worth nothing to the next request.
- */
-function createSignerSearch(deps: Deps): (signed: SignedWebhook) => Promise<string[]> {
-  const readings = createGroupCommit<SignedWebhook, string[]>({
-    commit: async (webhooks) => {
-      const vaults = (await listSealedWebhookSecrets(deps.db)).map(({ id, sealed }) => ({
-        id,
-        secrets: splitList(deps.sealer.open(sealed)),
-      }))
-      return webhooks.map((signed) => vaults.filter(({ secrets }) => isSignedBy(signed, secrets)).map(({ id }) => id))
-    },
-    batchMax: eventsPerCommitMax,
-    inFlightMax: 1,
-    waitingMax: eventsWaitingMax,
-  })
-  return (signed) => readings.submit(signed)
 }
 
 function decode(bytes: Buffer): string {
