@@ -6,7 +6,7 @@ import { firstCategoryKey } from '../category-assignments/visibility.ts'
 import { type AddressOwner, type CounterpartyKind, ownerOfAddress } from '../counterparties/queries.ts'
 import { type FeedFilters, type FeedPage, type FeedRows, readFeed } from '../operations/feed.ts'
 import { newestRate, type RateColumns, type RateSnapshot, toRateSnapshot } from '../rates/queries.ts'
-import { addressKeyIn, bitcoinKeyOf } from '../registry/queries.ts'
+import { addressKeyIn, bitcoinKeyOf, isDust } from '../registry/queries.ts'
 import type { DepositEvent } from './parse-event.ts'
 
 /** What the registry and the address book say of an event. */
@@ -155,7 +155,7 @@ const creditedDeposits = sql`
   select o.id, o.vault_id, o.address_id, o.owner_id, o.initiator_id, a.address, a.label, n.slug as network, o.token_id, t.code as token_code,
     t.symbol as token_symbol, t.contract_address, t.decimals, o.amount, d.tx_hash, d.tx_index, d.from_address, o.flow_type,
     o.counterparty_id, o.counterparty_address_id, o.counterparty_name, o.counterparty_kind,
-    o.usd_rate, o.usd_rate_as_of, o.usd_rate_source, o.usd_value, coalesce(o.amount < t.dust_limit, false) as is_dust, o.tags, o.payment_purpose, o.note, o.blockchain_at,
+    o.usd_rate, o.usd_rate_as_of, o.usd_rate_source, o.usd_value, ${isDust('o.amount', 't')} as is_dust, o.tags, o.payment_purpose, o.note, o.blockchain_at,
     o.created_at, 'credited' as outcome, null as reason
   from operations o
   join deposits d on d.vault_id = o.vault_id and d.id = o.id
@@ -198,7 +198,7 @@ export async function listQuarantined(db: Db, scope: AddressScope, options: List
       t.symbol as token_symbol, t.contract_address, t.decimals, q.amount, q."txHash" as tx_hash, q.index as tx_index,
       q."fromAddress" as from_address, coalesce(o.flow_type, 'external') as flow_type, o.counterparty_id,
       o.counterparty_address_id, o.counterparty_name, o.counterparty_kind, null as usd_rate,
-      null::timestamptz as usd_rate_as_of, null as usd_rate_source, null as usd_value, coalesce(q.amount < t.dust_limit, false) as is_dust,
+      null::timestamptz as usd_rate_as_of, null as usd_rate_source, null as usd_value, ${isDust('q.amount', 't')} as is_dust,
       null as category,
       '{}'::text[] as tags, null as payment_purpose, null as note, o.blockchain_at, e.received_at as created_at,
       'quarantined' as outcome, e.reason

@@ -5,6 +5,7 @@ import { type NetworkType, parseOnchainAddress } from '../../lib/onchain-address
 import { firstCategoryKey } from '../category-assignments/visibility.ts'
 import { type FeedFilters, type FeedLimits, type FeedPage, type FeedRows, readFeed } from '../operations/feed.ts'
 import { findLookAlikes } from '../recipients/queries.ts'
+import { isDust } from '../registry/queries.ts'
 
 export type HistoryRow = {
   id: string
@@ -61,10 +62,10 @@ export function listHistory(
 
 /** Its text has two forms, that of administrators and that of members; to plan it takes longer than to run it. */
 async function describe(db: Db, scope: AddressScope, ids: string[]): Promise<HistoryRow[]> {
-  const { rows } = await sql<HistoryRow & { network_type: NetworkType }>`${prepared}
+  const { rows } = await sql<HistoryRow & OtherSide>`${prepared}
     select o.id, o.type, o.status, n.slug as network, o.flow_type, o.counterparty_id, o.counterparty_name, o.tx_hash, o.amount, o.token_id, k.code as token_code,
-      k.symbol as token_symbol, k.decimals, o.address_id, a.address, a.label, t.to_address, d.from_address,
-      n.type as network_type, coalesce(o.type = 'deposit' and o.amount < k.dust_limit, false) as is_dust, o.initiator_id,
+      k.symbol as token_symbol, k.decimals, o.address_id, a.address, a.label, t.to_address, t.to_address_key, d.from_address,
+      n.type as network_type, (o.type = 'deposit' and ${isDust('o.amount', 'k')}) as is_dust, o.initiator_id,
       t.fee, t.failure_reason, t.decision_policy_id, t.decision_policy_code, t.approval_threshold,
       (select count(*)::int from approval_voters w
         where w.vault_id = o.vault_id and w.subject_id = o.id and w.decision = 'approve') as approvals_count,
@@ -82,11 +83,9 @@ async function describe(db: Db, scope: AddressScope, ids: string[]): Promise<His
   return rows.map((row, i) => ({ ...row, is_look_alike: lookAlikes.has(otherSides[i] ?? '') }))
 }
 
-function keyOfOtherSide(row: {
-  to_address: string | null
-  from_address: string | null
-  network_type: NetworkType
-}): string | null {
-  const address = row.to_address ?? row.from_address
-  return address === null ? null : (parseOnchainAddress(address, row.network_type)?.key ?? address)
+type OtherSide = { to_address_key: string | null; from_address: string | null; network_type: NetworkType }
+
+function keyOfOtherSide({ to_address_key: recipient, from_address: sender, network_type }: OtherSide): string | null {
+  if (recipient !== null || sender === null) return recipient
+  return parseOnchainAddress(sender, network_type)?.key ?? sender
 }

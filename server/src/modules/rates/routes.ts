@@ -57,41 +57,34 @@ export function rateRoutes(app: App, deps: Deps): void {
     },
   )
 
-  app.post(
-    '/held-rates/:id/confirm',
-    route({
-      operationId: 'confirmHeldRate',
-      summary: 'Confirm a rate that is held back',
-      description:
-        'By another platform administrator than the one who recorded it. The rate counts from then on with the `asOf` that it has, and later rates are compared with it.',
-      tag,
-      access: 'platform',
-      params: IdParams,
-      answers: { 200: Ref(HeldRate) },
-      errors: [404, 409],
-    }),
-    async (request, reply) =>
-      mutate(deps, request, reply, async (trx) => {
-        const by = { actorId: callerOf(request).userId, now: deps.clock() }
-        return ok(toHeldRate(await confirmHeldRate(trx, request.params.id, by)))
+  for (const { verb, decide, ...words } of decisions) {
+    app.post(
+      `/held-rates/:id/${verb}`,
+      route({
+        operationId: `${verb}HeldRate`,
+        ...words,
+        tag,
+        access: 'platform',
+        params: IdParams,
+        answers: { 200: Ref(HeldRate) },
+        errors: [404, 409],
       }),
-  )
-
-  app.post(
-    '/held-rates/:id/reject',
-    route({
-      operationId: 'rejectHeldRate',
-      summary: 'Reject a rate that is held back',
-      tag,
-      access: 'platform',
-      params: IdParams,
-      answers: { 200: Ref(HeldRate) },
-      errors: [404, 409],
-    }),
-    async (request, reply) =>
-      mutate(deps, request, reply, async (trx) => {
-        const by = { actorId: callerOf(request).userId, now: deps.clock() }
-        return ok(toHeldRate(await rejectHeldRate(trx, request.params.id, by)))
-      }),
-  )
+      async (request, reply) =>
+        mutate(deps, request, reply, async (trx) => {
+          const by = { actorId: callerOf(request).userId, now: deps.clock() }
+          return ok(toHeldRate(await decide(trx, request.params.id, by)))
+        }),
+    )
+  }
 }
+
+const decisions = [
+  {
+    verb: 'confirm',
+    decide: confirmHeldRate,
+    summary: 'Confirm a rate that is held back',
+    description:
+      'By another platform administrator than the one who recorded it. The rate counts from then on with the `asOf` that it has, and later rates are compared with it.',
+  },
+  { verb: 'reject', decide: rejectHeldRate, summary: 'Reject a rate that is held back' },
+]

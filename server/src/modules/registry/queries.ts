@@ -135,7 +135,7 @@ function selectTokens(db: Db | Trx) {
 
 /**
  * The vaults that a token matters to: it stands in their books, or is the token of one of their variants or addresses.
- * It reads the addresses of all vaults, which a change of a token may take time for.
+ * Scans the addresses of all vaults; this is acceptable because token changes are rare.
  */
 export async function listVaultIdsUsingToken(db: Db | Trx, tokenId: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
@@ -145,4 +145,9 @@ export async function listVaultIdsUsingToken(db: Db | Trx, tokenId: string): Pro
       or exists (select from addresses a where a.token_id = ${tokenId} and a.vault_id = v.id)
     order by v.id`.execute(db)
   return rows.map((row) => row.id)
+}
+
+/** SQL: whether an amount of a deposit is below the dust limit of its token, where the token has one. */
+export function isDust(amount: string, token: string): RawBuilder<boolean> {
+  return sql<boolean>`coalesce(${sql.ref(amount)} < ${sql.ref(`${token}.dust_limit`)}, false)`
 }
