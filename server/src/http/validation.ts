@@ -3,7 +3,7 @@ import type { FastifySchemaCompiler } from 'fastify'
 import type { FieldFault } from '../lib/errors.ts'
 import { faultsListedMax, faultyValuesMax, validationErrorsMax } from '../lib/limits.ts'
 import { parseTimestamp } from '../lib/period.ts'
-import { faultOfText } from '../lib/plain-text.ts'
+import { faultOfText } from './plain-text.ts'
 
 /** Formats we rely on, spelt out: an impossible date is refused, not rolled over. */
 const formats = {
