@@ -164,7 +164,7 @@ describe('signing in with a browser', () => {
     await openBrowser({ javaScriptEnabled: false })
     await page.goto((await outbox.lastLink('robbed@example.org')).href)
     await page.getByRole('button', { name: 'End this session' }).click()
-    await page.getByRole('heading', { name: 'The session is over' }).waitFor()
+    await page.getByRole('heading', { name: 'The session has ended' }).waitFor()
     await page.context().close()
 
     page = thief

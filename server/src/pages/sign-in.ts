@@ -19,20 +19,33 @@ import { countFailedRequest } from '../modules/auth/sign-in-limit.ts'
 import { deviceOf, setSession } from '../modules/auth/sign-in-reply.ts'
 import { findInvitedByToken } from '../modules/invitations/queries.ts'
 
+const options = { schema: { hide: true }, config: { access: 'public' as const } }
+/** The pages' own plain forms, which need no script. Nothing else of the service reads this media type. */
+const formOptions = { ...options, schema: { hide: true, body: { type: 'object', maxProperties: 4 } } }
+
 /**
  * The few pages that signing in needs, rendered here: the form, the code that uses up a link, who is signed in, and the
  * button that ends a session. They work without anything from elsewhere, under the strict content policy of the service.
  */
 export function registerPages(app: App, deps: Deps): void {
-  const options = { schema: { hide: true }, config: { access: 'public' as const } }
-  // The pages' own plain forms, which need no script. Nothing else of the service reads this media type.
-  const formOptions = { ...options, schema: { hide: true, body: { type: 'object', maxProperties: 4 } } }
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'string', bodyLimit: formBytesMax },
     async (_request: FastifyRequest, body: string) => Object.fromEntries(new URLSearchParams(body)),
   )
+  registerForm(app, deps)
+  registerConfirmation(app, deps)
+  registerEndOfSession(app, deps)
 
+  for (const { name, type } of assets) {
+    const content = readFileSync(new URL(`./assets/${name}`, import.meta.url))
+    app.get(`/assets/${name}`, options, (_request, reply) =>
+      reply.type(type).header('cache-control', 'public, max-age=300').send(content),
+    )
+  }
+}
+
+function registerForm(app: App, deps: Deps): void {
   for (const url of ['/', '/sign-in']) {
     app.get(url, options, async (request, reply) => {
       const { invitation, error, redirectTo } = textsOf(request.query)
@@ -52,11 +65,13 @@ export function registerPages(app: App, deps: Deps): void {
       )
     })
   }
+}
 
+function registerConfirmation(app: App, deps: Deps): void {
   app.get('/sign-in/confirm', options, async (request, reply) => {
     const { token = '' } = textsOf(request.query)
     const link = await findMagicLink(deps.db, token, deps.clock())
-    return link === null ? refuse(request, reply) : sendConfirmPage(reply, { token, ...link, fault: null })
+    return link === null ? refuse(deps, request, reply) : sendConfirmPage(reply, { token, ...link, fault: null })
   })
 
   app.post('/sign-in/confirm', formOptions, async (request, reply) => {
@@ -65,7 +80,7 @@ export function registerPages(app: App, deps: Deps): void {
     const { token = '', code = '' } = textsOf(request.body)
     const typed = code.replaceAll(/\s/g, '')
     const link = await findMagicLink(deps.db, token, deps.clock())
-    if (link === null) return refuse(request, reply)
+    if (link === null) return refuse(deps, request, reply)
     // What cannot be a code is not counted: a scanner that fills in forms must not use the link up.
     if (link.asksForCode && !/^\d{6}$/.test(typed)) {
       return sendConfirmPage(reply.code(400), { token, ...link, fault: 'Type the six digits that the mail shows.' })
@@ -74,20 +89,22 @@ export function registerPages(app: App, deps: Deps): void {
     const result = await inTransaction(deps.db, (trx) =>
       redeemWithCode(trx, deps, { token, code: typed, device }, deps.clock()),
     )
-    if (result === null || ('codesLeft' in result && result.codesLeft === 0)) return refuse(request, reply)
+    if (result === null || ('codesLeft' in result && result.codesLeft === 0)) return refuse(deps, request, reply)
     if ('codesLeft' in result) {
       const left = result.codesLeft === 1 ? 'One try is left' : `${result.codesLeft} tries are left`
       const fault = `This is not the code of the mail that you opened. ${left}.`
-      if (await hasFailedTooOften(request, reply)) return reply
+      if (await hasFailedTooOften(deps, request, reply)) return reply
       return sendConfirmPage(reply.code(401), { token, ...link, fault })
     }
     setSession(deps, reply, result)
     return reply.redirect(result.redirectTo ?? '/', 303)
   })
+}
 
+function registerEndOfSession(app: App, deps: Deps): void {
   app.get('/sign-in/end-session', options, async (request, reply) => {
     const { session = '', key = '' } = textsOf(request.query)
-    if (!isKeyToEnd(deps.sealer, session, key)) return refuse(request, reply)
+    if (!isKeyToEnd(deps.sealer, session, key)) return refuse(deps, request, reply)
     const found = await findMailedSession(deps.db, session, deps.clock())
     return sendPage(reply, found === null ? sessionEndedPage() : endSessionPage({ session, key, ...found }))
   })
@@ -95,31 +112,24 @@ export function registerPages(app: App, deps: Deps): void {
   // The key is all that it takes: the mail may be opened anywhere, and nobody else has it.
   app.post('/sign-in/end-session', formOptions, async (request, reply) => {
     const { session = '', key = '' } = textsOf(request.body)
-    if (!isKeyToEnd(deps.sealer, session, key)) return refuse(request, reply)
+    if (!isKeyToEnd(deps.sealer, session, key)) return refuse(deps, request, reply)
     await inTransaction(deps.db, (trx) => endMailedSession(trx, session, deps.clock()))
     return sendPage(reply, sessionEndedPage())
   })
+}
 
-  for (const { name, type } of assets) {
-    const content = readFileSync(new URL(`./assets/${name}`, import.meta.url))
-    app.get(`/assets/${name}`, options, (_request, reply) =>
-      reply.type(type).header('cache-control', 'public, max-age=300').send(content),
-    )
-  }
+/** Leads back to the form from a link that does not work, unless its sender has come with too many of them. */
+async function refuse(deps: Deps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  if (await hasFailedTooOften(deps, request, reply)) return reply
+  return reply.redirect('/sign-in?error=link', request.method === 'GET' ? 302 : 303)
+}
 
-  /** Leads back to the form from a link that does not work, unless its sender has come with too many of them. */
-  async function refuse(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    if (await hasFailedTooOften(request, reply)) return reply
-    return reply.redirect('/sign-in?error=link', request.method === 'GET' ? 302 : 303)
-  }
-
-  async function hasFailedTooOften(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-    const refusal = await countFailedRequest(deps, request)
-    if (refusal === null) return false
-    for (const [name, value] of Object.entries(refusal.headers)) reply.header(name, value)
-    sendPage(reply.code(refusal.status), tooOftenPage())
-    return true
-  }
+async function hasFailedTooOften(deps: Deps, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
+  const refusal = await countFailedRequest(deps, request)
+  if (refusal === null) return false
+  for (const [name, value] of Object.entries(refusal.headers)) reply.header(name, value)
+  sendPage(reply.code(refusal.status), tooOftenPage())
+  return true
 }
 
 const assets = [
@@ -177,7 +187,7 @@ ${when(mailsToFiles, html`<p class="hint">This server sends no mail: each become
 
 type Confirmation = { token: string; email: string; asksForCode: boolean; fault: string | null }
 
-/** Its address holds the token, which is no business of the pages that it leads to; its form has to name its origin. */
+/** The URL contains the token, so the referrer is reduced to the origin, which the form's origin check needs. */
 function sendConfirmPage(reply: FastifyReply, confirmation: Confirmation): FastifyReply {
   return sendPage(reply.header('referrer-policy', 'strict-origin'), confirmPage(confirmation))
 }
@@ -226,9 +236,8 @@ function endSessionPage({
 
 function sessionEndedPage(): Html {
   return layout(
-    'The session is over',
-    html`<p>Nobody is signed in by it any more.</p>
-<p>If it was not your own, somebody may read your mail: secure your mailbox, and tell an administrator of your vaults.</p>`,
+    'The session has ended',
+    html`<p>If it was not your own, somebody may read your mail: secure your mailbox, and tell an administrator of your vaults.</p>`,
   )
 }
 

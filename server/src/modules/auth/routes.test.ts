@@ -637,7 +637,7 @@ describe('a sign-in from a new device', () => {
     expect((await submit('/sign-in/end-session', fields as Record<string, string>, {})).status).toBe(200)
     expect((await thief.get('/auth/session')).status).toBe(401)
     expect((await own.get('/auth/session')).status).toBe(200)
-    expect((await test.anonymous.get(`/${link.pathname}${link.search}`)).body).toContain('The session is over')
+    expect((await test.anonymous.get(`/${link.pathname}${link.search}`)).body).toContain('The session has ended')
     expect((await recordsOf('session.revoked')).at(-1)).toEqual({
       actor_id: own.userId,
       target_id: fields.session,
