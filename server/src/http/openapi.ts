@@ -1,6 +1,6 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import { idempotencyKeyLengthMax } from '../lib/limits.ts'
+import { faultsListedMax, faultyValuesMax, idempotencyKeyLengthMax } from '../lib/limits.ts'
 import { exampleOf, type JsonSchema } from './examples.ts'
 import { type App, route } from './route.ts'
 
@@ -65,8 +65,7 @@ export async function registerOpenApi(app: App): Promise<void> {
         title: 'Strongroom',
         version,
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-        description:
-          'Custody vault service: ledger, policies, approvals and record. Amounts are strings; lists are paged by `cursor`; every write accepts `Idempotency-Key`. Text holds no control, zero-width or bidirectional character (emoji keep theirs), and line breaks only in comments, descriptions, notes, reasons and help texts. A 400 lists every fault.',
+        description: `Custody vault service: ledger, policies, approvals and record. Amounts are strings; lists are paged by \`cursor\`; every write accepts \`Idempotency-Key\`, except the webhook. Text holds no control, zero-width or bidirectional character (emoji keep theirs), and line breaks only in comments, descriptions, notes, payment purposes, reasons and help texts. A 400 lists up to ${faultsListedMax} faults; in a request of more than ${faultyValuesMax} values, not all of them are looked for.`,
       },
       components: {
         securitySchemes: {

@@ -81,7 +81,7 @@ export const UncreditedEvent = Closed(
   {
     $id: 'UncreditedEvent',
     description:
-      'An authentic event of a wallet service that credited nothing, as it said it; all of it is null for a kind other than TOPUP. `vaultId` is null when nothing says whose it is.',
+      'A signed wallet event that credited nothing. The fields are copied from the event; they are null for kinds other than TOPUP. `vaultId` is null when the vault is unknown.',
   },
 )
 
@@ -137,6 +137,11 @@ export const WalletEvent = Type.Object(
               description: 'What became of the transaction; `failed` or `reverted` is not credited, `pending` not yet.',
               examples: ['confirmed'],
             }),
+          ),
+        ),
+        success: Type.Optional(
+          Nullable(
+            Type.Boolean({ description: 'false: the transaction failed; it is not credited.', examples: [true] }),
           ),
         ),
       }),
