@@ -95,8 +95,7 @@ export const settings: Setting[] = [
   },
   {
     name: 'RATE_JUMP_FACTOR',
-    about:
-      'a rate more than this many times an earlier one, or less than that part of it, is held back; 1.01 to 999.99',
+    about: 'a rate more than this many times higher or lower than an earlier one is held back; 1.01 to 999.99',
     fallback: '2',
   },
   { name: 'APPROVAL_TTL_HOURS', about: 'hours until a pending approval expires', fallback: '72' },
@@ -119,7 +118,8 @@ export const settings: Setting[] = [
   },
   {
     name: 'METRICS_TOKEN',
-    about: 'at least 24 random characters; the Bearer token that /metrics wants; unset outside demo mode: no /metrics',
+    about:
+      'Bearer token for /metrics, at least 24 random characters; outside demo mode /metrics is disabled without it',
     fallback: '',
     isSecret: true,
   },
@@ -309,7 +309,7 @@ function weakensTls(url: URL): boolean {
   )
 }
 
-/** A network of prefix 0 is everybody, and nobody can be told from anybody then. */
+/** Refuses /0: it would trust every address. */
 function isAddressOrNetwork(text: string): boolean {
   const [address = '', prefix, ...more] = text.split('/')
   const family = isIP(address)

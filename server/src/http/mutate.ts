@@ -77,8 +77,8 @@ function withoutSecrets(answer: Answer): Answer {
 }
 
 /**
- * Whose keys a key is told apart from. Of a sender who is not known nothing can be believed but what they know: the body,
- * which for a sign-in holds its token. A stranger who guesses a key can so neither read an answer nor take the key away.
+ * The scope of an Idempotency-Key: the caller, or for anonymous requests the hash of the request. A stranger who guesses
+ * a key can neither read the stored answer nor block the key.
  */
 function scopeOf(request: FastifyRequest): string {
   return request.caller?.userId ?? `anonymous ${fingerprintOf(request).toString('hex')}`

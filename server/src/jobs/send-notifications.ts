@@ -94,7 +94,7 @@ function announce(changes: [DueAnnouncement, ...DueAnnouncement[]], origin: stri
   const [{ vault_code: code, vault_name: name }] = changes
   return announcementMessage({
     vault: code === null || name === null ? null : { code, name },
-    changes: changes.map(({ content, subject_id }) => content ?? `A change was made.\nAudit record: ${subject_id}`),
+    changes: changes.map(({ content, subject_id }) => ({ content, auditRecordId: subject_id })),
     origin,
   })
 }

@@ -133,7 +133,7 @@ export function stoppedMessage({ subject, vaultName, initiator, link, reason }: 
     button: 'Open Strongroom',
     link,
     closing:
-      'You get this mail because you administer the vault or asked for this; it cannot be switched off. Read the audit record of the vault. If rows of the database were changed, somebody has access to it who should not.',
+      "You receive this mail as an administrator or as the initiator; it cannot be switched off. Check the vault's audit log. If database rows were changed, somebody has unauthorised access.",
   })
 }
 
@@ -144,7 +144,8 @@ export function announcementMessage({
   origin,
 }: {
   vault: { code: string; name: string } | null
-  changes: string[]
+  /** The content is null where it was not put into words. */
+  changes: { content: string | null; auditRecordId: string }[]
   origin: string
 }): Message {
   return toMessage({
@@ -153,7 +154,7 @@ export function announcementMessage({
       vault === null
         ? `The following was changed on the Strongroom platform at ${origin}.`
         : `The following was changed in the vault ${vault.name} (${vault.code}) at ${origin}.`,
-      ...changes,
+      ...changes.map(({ content, auditRecordId }) => content ?? `A change was made.\nAudit record: ${auditRecordId}`),
       vault === null
         ? 'Each change is in the audit log of the platform, under the number of its audit record.'
         : `Each change is in the audit log of the vault, GET /api/v1/vaults/${vault.code}/audit-log, under the number of its audit record.`,
@@ -161,7 +162,7 @@ export function announcementMessage({
     button: 'Open Strongroom',
     link: origin,
     closing:
-      'You receive this mail because you administer what was changed, vote on it, own it, or lost or gained a right. It cannot be switched off. If you did not expect a change, ask the person who made it.',
+      'You receive this mail because the change affects something you administer, own or vote on, or your rights. It cannot be switched off. If you did not expect a change, ask the person who made it.',
   })
 }
 

@@ -36,7 +36,7 @@ export function authRoutes(app: App, deps: Deps): void {
       operationId: 'requestMagicLink',
       summary: 'Ask for a sign-in link by e-mail',
       description:
-        'The answer is the same for every e-mail address; only users and invited people are sent a link, and none to a mailbox that holds enough links that work.',
+        'The answer is the same for every e-mail address. Only users and invited people receive a link, and at most five unexpired links at a time are sent for requests from unknown devices.',
       tag: 'Sign-in',
       access: 'public',
       body: RequestMagicLink,

@@ -65,7 +65,7 @@ export const Session = Closed(
         Type.String({
           enum: [...signInMethods],
           description:
-            'How it began: by the link of a mail, by that link and its code on another device, by a link that an operator made, or by accepting an invitation. null: before this was recorded.',
+            '`magic_link`: mailed link or its token. `code`: mailed link plus code on another device. `operator_link`: link made by an operator. `invitation`: the sign-in that accepted one. null: not recorded.',
           examples: [signInMethods[0]],
         }),
       ),

@@ -325,7 +325,7 @@ function quarantine(
   }
 }
 
-/** It is the vault's whose secret alone signed it, as far as nothing else says whose it is. */
+/** If exactly one vault's secret signed the event, the event belongs to that vault. */
 function notCredited(outcome: 'ignored' | 'unmatched', reason: EventReason | null, signedBy: string[] | null): Credit {
   const vaultId = signedBy?.length === 1 ? signedBy[0]! : null
   return { outcome, reason, vaultId, depositId: null, addressKey: null, quarantined: null }

@@ -53,7 +53,7 @@ export const HistoryItem = Closed(
     metadata: Type.Unsafe<unknown>(Type.Ref('OperationMetadata')),
     warnings: Type.Array(Enum(['look_alike', 'dust']), {
       description:
-        'About the other side, never a recipient to pay: `look_alike` begins and ends like an address that the caller knows and is another; `dust` sent less than the dust limit of the token.',
+        'Warnings about the other address. `look_alike`: it resembles, but is not, an address that the caller knows. `dust`: the deposit is below the dust limit of the token. Do not copy such an address as a recipient.',
     }),
     createdAt: Timestamp,
     confirmedAt: Nullable(Timestamp),

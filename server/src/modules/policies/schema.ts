@@ -160,7 +160,7 @@ export const PolicyTrace = Closed(
     inDoubt: Type.Optional(
       Type.Boolean({
         description:
-          'Nobody can tell whether the policy matches, so `matched` is what was assumed against the request. A policy that allows with votes then adds them and permits nothing itself.',
+          'The policy could not be evaluated, so `matched` is the stricter assumption. An `allow` policy with votes then adds its votes but does not permit the action.',
       }),
     ),
     rules: Type.Array(

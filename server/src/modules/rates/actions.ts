@@ -84,8 +84,7 @@ export async function recordProviderRates(
 }
 
 /**
- * Lets a rate count that was held back, as the newest that two people agreed on; of the provider and one person, where
- * the provider said it.
+ * Confirms a held rate. Later rates are compared with it.
  * @throws 403 for the person who recorded it, 404, 409 when it was decided already or the token has a rate of that moment
  */
 export async function confirmHeldRate(trx: Trx, id: string, by: { actorId: string; now: Date }): Promise<HeldRateRow> {

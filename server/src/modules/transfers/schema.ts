@@ -65,7 +65,7 @@ export const Transfer = Closed(
     haltReason: Nullable(
       Type.String({
         description:
-          'Why it stopped until people have looked at it, such as a difference from its audit record; the funds stay reserved.',
+          'Why the transfer is halted or held back, for example a difference from its audit record. Its funds stay reserved.',
         examples: ['The wallet service reports another amount'],
       }),
     ),
