@@ -149,6 +149,79 @@ export type Environment = Record<string, string | undefined>
  */
 export function readConfig(env: Environment = process.env): Config {
   const faults: string[] = []
+  const reader = createReader(env, faults)
+  const { demo, allowed, allowedRisks, text, integer, url, list, requiredOutsideDemo, refuse, refuseWeak } = reader
+
+  const host = text('HOST') ?? '127.0.0.1'
+  if (isIP(host) === 0 && host !== 'localhost') faults.push(`HOST must be an IP address or localhost, not "${host}"`)
+
+  const publicUrl = url('PUBLIC_URL', ['http:', 'https:'])
+  requiredOutsideDemo('PUBLIC_URL')
+  if (publicUrl !== null && new URL(publicUrl).pathname !== '/')
+    faults.push('PUBLIC_URL must be an origin without a path')
+  if (publicUrl?.startsWith('http:') && !isLoopback(new URL(publicUrl).hostname)) {
+    refuse('public-url', 'PUBLIC_URL must begin with https://, or sign-in links and sessions can be read on their way')
+  }
+
+  const webhookSecrets = readWebhookSecrets(reader)
+
+  const secretKey = text('STRONGROOM_SECRET_KEY')
+  requiredOutsideDemo('STRONGROOM_SECRET_KEY')
+  if (secretKey !== null && secretKey.length < 32) faults.push('STRONGROOM_SECRET_KEY must have at least 32 characters')
+  else refuseWeak('STRONGROOM_SECRET_KEY', [secretKey])
+
+  const adminEmail = text('STRONGROOM_ADMIN_EMAIL')?.toLowerCase() ?? null
+  if (adminEmail !== null && !/^[^\s@]+@[^\s@]+$/.test(adminEmail)) {
+    faults.push('STRONGROOM_ADMIN_EMAIL must be an e-mail address')
+  }
+
+  const mail = readMail(reader)
+
+  const metricsToken = text('METRICS_TOKEN')
+  if (metricsToken !== null && metricsToken.length < metricsTokenLengthMin) {
+    faults.push(`METRICS_TOKEN must have at least ${metricsTokenLengthMin} characters`)
+  } else refuseWeak('METRICS_TOKEN', [metricsToken])
+
+  const rateJumpFactorHundredths = readRateJumpFactor(reader)
+
+  const logLevel = text('LOG_LEVEL') ?? 'info'
+  if (!['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].includes(logLevel)) {
+    faults.push(`LOG_LEVEL must be fatal, error, warn, info, debug, trace or silent, not "${logLevel}"`)
+  }
+
+  const config: Config = {
+    port: integer('PORT', 8420, 0, 65_535),
+    host,
+    publicUrl: publicUrl === null ? null : new URL(publicUrl).origin,
+    dataDir: text('DATA_DIR') ?? './.strongroom',
+    databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:']),
+    demo,
+    adminEmail,
+    ...mail,
+    mailFrom: text('MAIL_FROM') ?? 'Strongroom <strongroom@localhost>',
+    webhookSecrets,
+    walletAllowedHosts: list('WALLET_ALLOWED_HOSTS'),
+    secretKey,
+    ratesUrl: url('RATES_URL', demo ? ['http:', 'https:', 'file:'] : ['https:']),
+    rateJumpFactorHundredths,
+    approvalTtlHours: integer('APPROVAL_TTL_HOURS', 72, 1, 8_760),
+    sessionTtlDays: integer('SESSION_TTL_DAYS', 7, 1, 30),
+    rateLimitPerMinute: integer('RATE_LIMIT_PER_MINUTE', demo ? 0 : 3_000, 0, 1_000_000),
+    requestTimeoutSeconds: integer('REQUEST_TIMEOUT_SECONDS', 30, 1, 600),
+    trustProxy: readTrustedProxies(text('TRUST_PROXY'), faults),
+    metricsToken,
+    logLevel,
+    acceptsWeakSecrets: demo || allowed.includes('secrets'),
+    allowedRisks,
+  }
+  if (faults.length > 0) throw new ConfigError(faults)
+  return config
+}
+
+type Reader = ReturnType<typeof createReader>
+
+/** Reads settings one by one and gathers what is wrong with them. */
+function createReader(env: Environment, faults: string[]) {
   const text = (name: string): string | null => {
     const value = env[name]?.trim()
     return value === undefined || value === '' ? null : value
@@ -196,35 +269,21 @@ export function readConfig(env: Environment = process.env): Config {
   const refuseWeak = (name: string, secrets: (string | null)[]) => {
     if (secrets.some((secret) => secret !== null && canBeGuessed(secret))) refuse('secrets', `${name} ${guessable}`)
   }
+  return { demo, allowed, allowedRisks, faults, text, integer, url, list, requiredOutsideDemo, refuse, refuseWeak }
+}
 
-  const host = text('HOST') ?? '127.0.0.1'
-  if (isIP(host) === 0 && host !== 'localhost') faults.push(`HOST must be an IP address or localhost, not "${host}"`)
-
-  const publicUrl = url('PUBLIC_URL', ['http:', 'https:'])
-  requiredOutsideDemo('PUBLIC_URL')
-  if (publicUrl !== null && new URL(publicUrl).pathname !== '/')
-    faults.push('PUBLIC_URL must be an origin without a path')
-  if (publicUrl?.startsWith('http:') && !isLoopback(new URL(publicUrl).hostname)) {
-    refuse('public-url', 'PUBLIC_URL must begin with https://, or sign-in links and sessions can be read on their way')
-  }
-
+function readWebhookSecrets({ demo, faults, list, refuseWeak }: Reader): string[] {
   const webhookSecrets = list('WALLET_WEBHOOK_SECRET')
   // A list of nothing but commas is as empty as no list (GHSA-xff3-5c9p-2mr4: an empty secret makes credits forgeable).
   if (!demo && webhookSecrets.length === 0) faults.push('WALLET_WEBHOOK_SECRET is required outside demo mode')
   const webhookFault = faultOfWebhookSecrets(webhookSecrets, { mayBeGuessed: true })
   if (webhookFault !== null) faults.push(`WALLET_WEBHOOK_SECRET ${webhookFault}`)
   else refuseWeak('WALLET_WEBHOOK_SECRET', webhookSecrets)
+  return webhookSecrets
+}
 
-  const secretKey = text('STRONGROOM_SECRET_KEY')
-  requiredOutsideDemo('STRONGROOM_SECRET_KEY')
-  if (secretKey !== null && secretKey.length < 32) faults.push('STRONGROOM_SECRET_KEY must have at least 32 characters')
-  else refuseWeak('STRONGROOM_SECRET_KEY', [secretKey])
-
-  const adminEmail = text('STRONGROOM_ADMIN_EMAIL')?.toLowerCase() ?? null
-  if (adminEmail !== null && !/^[^\s@]+@[^\s@]+$/.test(adminEmail)) {
-    faults.push('STRONGROOM_ADMIN_EMAIL must be an e-mail address')
-  }
-
+function readMail(reader: Reader): Pick<Config, 'smtpUrl' | 'smtpRequiresTls'> {
+  const { demo, allowed, url, requiredOutsideDemo, refuse } = reader
   const smtpUrl = url('SMTP_URL', ['smtp:', 'smtps:'])
   requiredOutsideDemo('SMTP_URL')
   const isLocalMail = smtpUrl === null || isLoopback(new URL(smtpUrl).hostname)
@@ -236,12 +295,10 @@ export function readConfig(env: Environment = process.env): Config {
   } else if (!isLocalMail && allowed.includes('smtp')) {
     refuse('smtp', 'SMTP_URL is used without TLS where its server offers none')
   }
+  return { smtpUrl, smtpRequiresTls: !demo && !isLocalMail && !allowed.includes('smtp') }
+}
 
-  const metricsToken = text('METRICS_TOKEN')
-  if (metricsToken !== null && metricsToken.length < metricsTokenLengthMin) {
-    faults.push(`METRICS_TOKEN must have at least ${metricsTokenLengthMin} characters`)
-  } else refuseWeak('METRICS_TOKEN', [metricsToken])
-
+function readRateJumpFactor({ faults, text }: Reader): number {
   const rateJumpFactor = text('RATE_JUMP_FACTOR') ?? '2'
   const rateJumpFactorHundredths = /^\d{1,3}(\.\d{1,2})?$/.test(rateJumpFactor)
     ? Math.round(Number(rateJumpFactor) * 100)
@@ -249,40 +306,7 @@ export function readConfig(env: Environment = process.env): Config {
   if (rateJumpFactorHundredths <= 100) {
     faults.push(`RATE_JUMP_FACTOR must be a number from 1.01 to 999.99, not "${rateJumpFactor}"`)
   }
-
-  const logLevel = text('LOG_LEVEL') ?? 'info'
-  if (!['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].includes(logLevel)) {
-    faults.push(`LOG_LEVEL must be fatal, error, warn, info, debug, trace or silent, not "${logLevel}"`)
-  }
-
-  const config: Config = {
-    port: integer('PORT', 8420, 0, 65_535),
-    host,
-    publicUrl: publicUrl === null ? null : new URL(publicUrl).origin,
-    dataDir: text('DATA_DIR') ?? './.strongroom',
-    databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:']),
-    demo,
-    adminEmail,
-    smtpUrl,
-    smtpRequiresTls: !demo && !isLocalMail && !allowed.includes('smtp'),
-    mailFrom: text('MAIL_FROM') ?? 'Strongroom <strongroom@localhost>',
-    webhookSecrets,
-    walletAllowedHosts: list('WALLET_ALLOWED_HOSTS'),
-    secretKey,
-    ratesUrl: url('RATES_URL', demo ? ['http:', 'https:', 'file:'] : ['https:']),
-    rateJumpFactorHundredths,
-    approvalTtlHours: integer('APPROVAL_TTL_HOURS', 72, 1, 8_760),
-    sessionTtlDays: integer('SESSION_TTL_DAYS', 7, 1, 30),
-    rateLimitPerMinute: integer('RATE_LIMIT_PER_MINUTE', demo ? 0 : 3_000, 0, 1_000_000),
-    requestTimeoutSeconds: integer('REQUEST_TIMEOUT_SECONDS', 30, 1, 600),
-    trustProxy: readTrustedProxies(text('TRUST_PROXY'), faults),
-    metricsToken,
-    logLevel,
-    acceptsWeakSecrets: demo || allowed.includes('secrets'),
-    allowedRisks,
-  }
-  if (faults.length > 0) throw new ConfigError(faults)
-  return config
+  return rateJumpFactorHundredths
 }
 
 /**

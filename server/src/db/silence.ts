@@ -33,14 +33,68 @@ const tickMilliseconds = 500
  * would have ended its statement long ago.
  */
 export function endSilence(pool: pg.Pool, { url, statementMilliseconds, onError }: Options): void {
-  /** Since when an answer is awaited on a connection; every byte that arrives begins the wait anew. */
-  const awaited = new Map<pg.PoolClient, number>()
-  const connecting = new Set<{ since: number; fail: (error: Error) => void }>()
-  const clients = new Set<pg.PoolClient>()
-  let heardAt = 0
-  let isSilent = false
+  const watched = watch(pool)
   let isProbing = false
 
+  const probe = async () => {
+    isProbing = true
+    const startedAt = performance.now()
+    const answers = await answersNewConnection(url)
+    isProbing = false
+    if (answers) {
+      watched.isSilent = false
+      return
+    }
+    if (watched.isSilent || watched.heardAt > startedAt) return
+    watched.isSilent = true
+    onError(new DatabaseSilentError())
+    for (const client of watched.clients) close(watched, client)
+    for (const { fail } of watched.connecting) fail(new DatabaseSilentError())
+    watched.connecting.clear()
+  }
+
+  const timer = setInterval(() => {
+    const now = performance.now()
+    const overdue = now - databasePatienceMilliseconds
+    const { awaited, connecting, isSilent } = watched
+    if (statementMilliseconds > 0) {
+      const lost = now - statementMilliseconds - databaseAnswerMarginMilliseconds
+      for (const [client, since] of awaited) if (since < lost) close(watched, client)
+    }
+    if (isProbing) return
+    const isOverdue =
+      [...awaited.values()].some((since) => since < overdue) || [...connecting].some(({ since }) => since < overdue)
+    if (isSilent || isOverdue) void probe()
+  }, tickMilliseconds)
+  timer.unref()
+  const end = pool.end.bind(pool) as () => Promise<void>
+  pool.end = (() => {
+    clearInterval(timer)
+    return end()
+  }) as typeof pool.end
+}
+
+/** What is known of the connections of a pool. */
+type Watched = {
+  /** Since when an answer is awaited on a connection; every byte that arrives begins the wait anew. */
+  awaited: Map<pg.PoolClient, number>
+  connecting: Set<{ since: number; fail: (error: Error) => void }>
+  clients: Set<pg.PoolClient>
+  heardAt: number
+  /** While it is set, nobody gets a connection. */
+  isSilent: boolean
+}
+
+/** Notes what is sent, heard and asked for on the connections of a pool. */
+function watch(pool: pg.Pool): Watched {
+  const watched: Watched = {
+    awaited: new Map(),
+    connecting: new Set(),
+    clients: new Set(),
+    heardAt: 0,
+    isSilent: false,
+  }
+  const { awaited, connecting, clients } = watched
   pool.on('connect', (client) => {
     clients.add(client)
     const { query } = client
@@ -50,8 +104,8 @@ export function endSilence(pool: pg.Pool, { url, statementMilliseconds, onError 
     }) as typeof client.query
     client.on('drain', () => awaited.delete(client))
     streamOf(client).on('data', () => {
-      heardAt = performance.now()
-      if (awaited.has(client)) awaited.set(client, heardAt)
+      watched.heardAt = performance.now()
+      if (awaited.has(client)) awaited.set(client, watched.heardAt)
     })
   })
   pool.on('remove', (client) => {
@@ -62,7 +116,7 @@ export function endSilence(pool: pg.Pool, { url, statementMilliseconds, onError 
   const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>
   const connectUnlessSilent = () =>
     new Promise<pg.PoolClient>((resolve, reject) => {
-      if (isSilent) return reject(new DatabaseSilentError())
+      if (watched.isSilent) return reject(new DatabaseSilentError())
       const attempt = { since: performance.now(), fail: reject }
       connecting.add(attempt)
       connect().then(
@@ -82,47 +136,12 @@ export function endSilence(pool: pg.Pool, { url, statementMilliseconds, onError 
       (error: unknown) => callback(error, undefined, () => {}),
     )
   }) as typeof pool.connect
+  return watched
+}
 
-  const close = (client: pg.PoolClient) => {
-    awaited.delete(client)
-    streamOf(client).destroy(new DatabaseSilentError())
-  }
-
-  const probe = async () => {
-    isProbing = true
-    const startedAt = performance.now()
-    const answers = await answersNewConnection(url)
-    isProbing = false
-    if (answers) {
-      isSilent = false
-      return
-    }
-    if (isSilent || heardAt > startedAt) return
-    isSilent = true
-    onError(new DatabaseSilentError())
-    for (const client of clients) close(client)
-    for (const { fail } of connecting) fail(new DatabaseSilentError())
-    connecting.clear()
-  }
-
-  const timer = setInterval(() => {
-    const now = performance.now()
-    const overdue = now - databasePatienceMilliseconds
-    if (statementMilliseconds > 0) {
-      const lost = now - statementMilliseconds - databaseAnswerMarginMilliseconds
-      for (const [client, since] of awaited) if (since < lost) close(client)
-    }
-    if (isProbing) return
-    const isOverdue =
-      [...awaited.values()].some((since) => since < overdue) || [...connecting].some(({ since }) => since < overdue)
-    if (isSilent || isOverdue) void probe()
-  }, tickMilliseconds)
-  timer.unref()
-  const end = pool.end.bind(pool) as () => Promise<void>
-  pool.end = (() => {
-    clearInterval(timer)
-    return end()
-  }) as typeof pool.end
+function close({ awaited }: Watched, client: pg.PoolClient): void {
+  awaited.delete(client)
+  streamOf(client).destroy(new DatabaseSilentError())
 }
 
 /**
