@@ -8,10 +8,17 @@ const everywhere = {
   testTimeout: 180_000,
   hookTimeout: 300_000,
   expect: { poll: { timeout: 60_000, interval: 20 } },
+  // A spy that a failed test leaves behind would count the calls of all later tests of the process.
+  restoreMocks: true,
 } as const
 
 /** These replace modules or measure the memory of their process, so that each needs a process of its own. */
-const alone = ['server/src/modules/deposits/shed.test.ts', 'server/src/modules/report-exports/slow-readers.test.ts']
+const alone = [
+  'server/src/db/silence.test.ts',
+  'server/src/http/slow-senders.test.ts',
+  'server/src/modules/deposits/shed.test.ts',
+  'server/src/modules/report-exports/slow-readers.test.ts',
+]
 
 export default defineConfig({
   test: {
