@@ -39,6 +39,7 @@ beforeEach(() => {
 })
 
 afterEach(async () => {
+  vi.useRealTimers()
   for (const child of children) child.kill('SIGKILL')
   await Promise.all(started.map((server) => server.stop()))
   rmSync(root, { recursive: true, force: true })
@@ -115,11 +116,14 @@ describe('after a crash', () => {
     await first.died
     await untilGone(first.pid)
 
+    // What looks for the server is an interval, and the only one here.
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const second = await start()
+    expect(vi.getTimerCount()).toBe(1)
     const noticed = vi.fn()
     void second.died.then(noticed)
     await second.stop()
-    await sleep(1_000)
+    await vi.advanceTimersByTimeAsync(60_000)
     expect(noticed).not.toHaveBeenCalled()
   })
 
