@@ -117,9 +117,7 @@ describe('commands beside a running server', () => {
     ).toEqual([{ operator: userInfo().username }])
     // The running server sends the mails: one for each link that was made.
     const mails = () => readdir(join(dataDir, 'outbox')).catch(() => [])
-    await expect
-      .poll(async () => (await mails()).filter((name) => name.endsWith('.eml')).length, { timeout: 20_000 })
-      .toBe(3)
+    await expect.poll(async () => (await mails()).filter((name) => name.endsWith('.eml')).length).toBe(3)
     const result = await run(['admin', 'link', 'nobody@example.org'])
     expect(result).toEqual({ code: 2, out: '', err: 'strongroom: User not found\n' })
   })

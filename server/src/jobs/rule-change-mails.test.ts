@@ -1,5 +1,3 @@
-import { readdir, readFile, rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { claimAnnouncements } from '../modules/notifications/queries.ts'
 import { createTestApp, type Person, type TestApp } from '../testing/app.ts'
@@ -13,7 +11,7 @@ import {
   ensureGroup,
   type VaultFixture,
 } from '../testing/fixtures.ts'
-import { parseMail } from '../testing/outbox.ts'
+import { createOutbox, type Outbox } from '../testing/outbox.ts'
 import { sendNotifications } from './send-notifications.ts'
 
 let test: TestApp
@@ -23,11 +21,11 @@ let second: Person
 let approver: Person
 let policyId: string
 let approversId: string
-let outbox: string
+let outbox: Outbox
 
 beforeAll(async () => {
-  test = await createTestApp()
-  outbox = join(test.deps.config.dataDir, 'outbox')
+  outbox = await createOutbox()
+  test = await createTestApp({ DATA_DIR: outbox.dataDir })
   vault = await createVaultFixture(test)
   admin = vault.admin
   second = await addMember(test, vault, 'second@example.org', ['administrators'])
@@ -48,11 +46,14 @@ beforeAll(async () => {
   })
   policyId = policy.id
 })
-afterAll(() => test.close())
+afterAll(async () => {
+  await test.close()
+  await outbox.remove()
+})
 
 beforeEach(async () => {
   await mails()
-  await rm(outbox, { recursive: true, force: true })
+  await outbox.clear()
 })
 
 /** All mails that are due a minute from now, by recipient. */
@@ -60,9 +61,7 @@ async function mails(nodes = 1) {
   test.clock.advance(61_000)
   await Promise.all(Array.from({ length: nodes }, () => sendNotifications(test.deps)))
   await sendNotifications(test.deps)
-  const files = await readdir(outbox).catch(() => [])
-  const found = await Promise.all(files.map(async (file) => parseMail(await readFile(join(outbox, file), 'utf8'))))
-  return found.sort((a, b) => a.to.localeCompare(b.to))
+  return (await outbox.read()).sort((a, b) => a.to.localeCompare(b.to))
 }
 
 const recipients = async () => (await mails()).map(({ to }) => to)
@@ -105,7 +104,7 @@ describe('T35 mails about changes to the rules', () => {
     const inGroup = { groupId: approversId, actionType: 'transfer' }
     await createPolicy(vault, { ...inGroup, code: 'free', name: 'Free', effect: 'allow' })
     expect(await recipients()).toEqual([admin.email, second.email])
-    await rm(outbox, { recursive: true, force: true })
+    await outbox.clear()
     await createPolicy(vault, { ...inGroup, code: 'own', name: 'Own', effect: 'requireApproval', approvalThreshold: 1 })
     expect(await recipients()).toEqual([approver.email, admin.email, second.email])
   })
@@ -161,11 +160,11 @@ describe('T35 mails about changes to the rules', () => {
     const lone = await createVaultFixture(test, { code: 'lone', adminEmail: 'lone@example.org' })
     const voter = await addMember(test, lone, 'voter@example.org', ['voters'])
     await mails()
-    await rm(outbox, { recursive: true, force: true })
+    await outbox.clear()
     const members = `/policy-groups/${await ensureGroup(lone, 'voters')}/members`
     expect((await lone.admin.post(members, { userId: lone.admin.userId })).status).toBe(201)
     expect(await recipients()).toEqual([lone.admin.email, voter.email])
-    await rm(outbox, { recursive: true, force: true })
+    await outbox.clear()
     expect((await lone.admin.delete(`${members}/${voter.userId}`)).status).toBe(204)
     const sent = await mails()
     expect(sent.map(({ to }) => to)).toEqual([lone.admin.email, voter.email])
@@ -177,7 +176,7 @@ describe('T35 mails about changes to the rules', () => {
     const rule = { groupId: everyone, actionType: 'transfer', effect: 'requireApproval', approvalThreshold: 1 }
     const { id } = await createPolicy(vault, { ...rule, code: 'all', name: 'All' })
     expect(await recipients()).toEqual([approver.email, 'member@example.org', admin.email, second.email])
-    await rm(outbox, { recursive: true, force: true })
+    await outbox.clear()
     const approvers = [{ kind: 'user', userId: admin.userId }]
     expect((await admin.patch(`/policies/${id}`, { approvers })).status).toBe(200)
     expect(await recipients()).toEqual([approver.email, 'member@example.org', admin.email, second.email])
@@ -334,7 +333,7 @@ describe('T35 mails about what a vault relies on', () => {
     const own = await createAddress(admin, { token: 'USDT' })
     const folder = (await admin.post('/vaults/main-vault/address-groups', { name: 'Suppliers' })).body
     await mails()
-    await rm(outbox, { recursive: true, force: true })
+    await outbox.clear()
     const to = { subjectType: 'group', subjectId: approversId }
     const url = `/vaults/main-vault/addresses/${own.id}/grants`
     const { body: grant } = await admin.post(url, to)
@@ -359,7 +358,7 @@ describe('T35 mails about what a vault relies on', () => {
     const url = '/vaults/main-vault/service-tokens'
     const { body } = await admin.post(url, { name: 'Robot', groupIds: [approversId] })
     await mails()
-    await rm(outbox, { recursive: true, force: true })
+    await outbox.clear()
     expect((await admin.delete(`${url}/${body.id}`)).status).toBe(204)
     const sent = await texts()
     expect(Object.keys(sent)).toEqual([approver.email, admin.email, second.email])

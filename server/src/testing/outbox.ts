@@ -10,6 +10,7 @@ export type Outbox = {
   read(): Promise<ReceivedMail[]>
   /** The link in the newest mail to an address. */
   lastLink(to: string): Promise<URL>
+  clear(): Promise<void>
   remove(): Promise<void>
 }
 
@@ -30,6 +31,7 @@ export async function createOutbox(): Promise<Outbox> {
       if (mail === undefined) throw new Error(`There is no mail to ${to}`)
       return linkIn(mail)
     },
+    clear: () => rm(folder, { recursive: true, force: true }),
     remove: () => rm(dataDir, { recursive: true, force: true }),
   }
 }

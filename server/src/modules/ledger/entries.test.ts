@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inTransaction } from '../../db/transaction.ts'
 import { newId } from '../../lib/ids.ts'
 import { createAddress } from '../../testing/fixtures.ts'
+import { untilSessionsWait } from '../../testing/lock-waits.ts'
 import { createTransferBench, type TransferBench } from '../../testing/transfer-bench.ts'
 import { postEntries } from './post-entries.ts'
 import {
@@ -238,8 +239,7 @@ describe('posting', () => {
       const waiting = await bench.rolledBack(async (query) => {
         await query('select from ledger_accounts where number = $1 for update', [numbers[4]])
         const posted = post(...ids.toReversed().flatMap(form))
-        const blocked = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-        await vi.waitFor(async () => expect(await bench.sql(blocked)).toHaveLength(1), { timeout: 20_000 })
+        await untilSessionsWait(bench.test.deps.db)
         // It holds those before the one that it waits for, and none after it.
         const free = (await bench.sql(`select number ${accounts} for update skip locked`, [ids])).map(
           ({ number }) => number,

@@ -425,7 +425,6 @@ describe('concurrency', () => {
     expect(statuses.filter((status) => status !== 200 && status !== 201)).toEqual([])
     // A transaction that met a deadlock is repeated, which would hide it here.
     const failures = query.mock.settledResults.flatMap(({ type, value }) => (type === 'rejected' ? value.code : []))
-    query.mockRestore()
     expect(failures.filter((code) => code === '40P01' || code === '40001')).toEqual([])
   })
 })

@@ -307,7 +307,6 @@ describe('locks and round trips', () => {
     const sums = calls
       .map(([first, values]) => (typeof first === 'string' ? { text: first, values } : first))
       .filter(({ text }) => text.includes('trim_scale'))
-    query.mockRestore()
     expect(sums).toHaveLength(1)
 
     const client = new pg.Client({ connectionString: bench.test.databaseUrl })

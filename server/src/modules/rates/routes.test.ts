@@ -2,7 +2,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { pollRates } from '../../jobs/poll-rates.ts'
 import { sendNotifications } from '../../jobs/send-notifications.ts'
@@ -18,6 +17,7 @@ import {
   usdtContract,
   type VaultFixture,
 } from '../../testing/fixtures.ts'
+import { untilSessionsWait } from '../../testing/lock-waits.ts'
 import { createOutbox, type Outbox } from '../../testing/outbox.ts'
 import { lockRates } from './queries.ts'
 
@@ -205,14 +205,7 @@ describe('T64 a rate that jumps', () => {
       const row = { token_id: tokenId, as_of: now, source: 'manual', usd_rate: '0.6', created_at: now }
       await trx.insertInto('token_rates').values(row).execute()
       const answer = setRate(second, tokenId, '1.9')
-      const isWaiting = expect
-        .poll(async () => {
-          const { rows } = await sql`select from pg_locks where locktype = 'advisory' and not granted
-          and database = (select oid from pg_database where datname = current_database())`.execute(trx)
-          return rows.length
-        })
-        .toBe(1)
-      await Promise.race([isWaiting, answer])
+      await Promise.race([untilSessionsWait(test.deps.db), answer])
       return { answer }
     })
     expect(await later.answer).toMatchObject({ status: 202, body: { comparedUsdRate: '0.6' } })

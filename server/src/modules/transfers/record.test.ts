@@ -1,10 +1,8 @@
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { inTransaction } from '../../db/transaction.ts'
 import { sendNotifications } from '../../jobs/send-notifications.ts'
 import { fakeAddress } from '../../testing/fake-wallet.ts'
-import { parseMail } from '../../testing/outbox.ts'
+import { createOutbox, type Outbox } from '../../testing/outbox.ts'
 import { createTransferBench, type TransferBench } from '../../testing/transfer-bench.ts'
 import { insertAuditRecord } from '../audit/record.ts'
 import { sealAuditRecords } from '../audit/seal.ts'
@@ -12,14 +10,19 @@ import { expireTransfers } from './expire.ts'
 import { hashPayload } from './payload.ts'
 import { verifyTransfers } from './verify.ts'
 
+let outbox: Outbox
 let bench: TransferBench
 // biome-ignore lint/suspicious/noExplicitAny: the answer check has verified its shape.
 let address: any
 
 beforeAll(async () => {
-  bench = await createTransferBench()
+  outbox = await createOutbox()
+  bench = await createTransferBench({ DATA_DIR: outbox.dataDir })
 })
-afterAll(() => bench.close())
+afterAll(async () => {
+  await bench.close()
+  await outbox.remove()
+})
 beforeEach(async () => {
   address = await bench.fundedAddress()
 })
@@ -184,27 +187,30 @@ describe('T27 T56 a stored order that differs from its audit record', () => {
       const atVote = await waiting()
       const atHandOver = await approved()
       for (const id of [atVote, atHandOver]) expect(await named(id)).toEqual([])
-      await change(atVote)
-      if (undo === undefined) await change(atHandOver)
+      try {
+        await change(atVote)
+        if (undo === undefined) await change(atHandOver)
 
-      const reason = `The transfer is not what was recorded: ${said}`
-      for (const [by, verb] of [
-        [bench.secondApprover, 'approve'],
-        [bench.secondApprover, 'reject'],
-        [bench.vault.admin, 'cancel'],
-      ] as const) {
-        const { status, body } = await bench.act(by, atVote, verb)
-        expect([status, body.message, body.details]).toEqual([409, 'The transfer is halted', reason])
+        const reason = `The transfer is not what was recorded: ${said}`
+        for (const [by, verb] of [
+          [bench.secondApprover, 'approve'],
+          [bench.secondApprover, 'reject'],
+          [bench.vault.admin, 'cancel'],
+        ] as const) {
+          const { status, body } = await bench.act(by, atVote, verb)
+          expect([status, body.message, body.details]).toEqual([409, 'The transfer is halted', reason])
+        }
+        await bench.deliver()
+        for (const id of [atVote, atHandOver]) {
+          expect(await named(id)).toEqual([said])
+          const [row] = await bench.sql('select phase, halt_reason from transfers where id = $1', [id])
+          expect(row).toEqual({ phase: 'halted', halt_reason: reason })
+          expect(await bench.audited('transfer.halted', id)).toBe(1)
+          expect(bench.vault.wallet.transfer(id)).toBeNull()
+        }
+      } finally {
+        if (undo !== undefined) await bench.sql(undo)
       }
-      await bench.deliver()
-      for (const id of [atVote, atHandOver]) {
-        expect(await named(id)).toEqual([said])
-        const [row] = await bench.sql('select phase, halt_reason from transfers where id = $1', [id])
-        expect(row).toEqual({ phase: 'halted', halt_reason: reason })
-        expect(await bench.audited('transfer.halted', id)).toBe(1)
-        expect(bench.vault.wallet.transfer(id)).toBeNull()
-      }
-      if (undo !== undefined) await bench.sql(undo)
     },
   )
 
@@ -225,11 +231,8 @@ describe('T27 T56 a stored order that differs from its audit record', () => {
     const told = await bench.sql(`select user_id from notifications where subject_id = $1 and kind = 'stopped'`, [id])
     expect(told).toEqual([{ user_id: bench.vault.admin.userId }])
     for (let round = 0; round < 10; round += 1) await sendNotifications(bench.test.deps)
-    const folder = join(bench.test.deps.config.dataDir, 'outbox')
-    const names = (await readdir(folder)).filter(
-      (name) => name.includes(id) && name.includes(`-${bench.vault.admin.userId}-stopped`),
-    )
-    const mails = await Promise.all(names.map(async (name) => parseMail(await readFile(join(folder, name), 'utf8'))))
+    const messageId = new RegExp(`<${id}-\\d+-${bench.vault.admin.userId}-stopped@`)
+    const mails = (await outbox.read()).filter(({ source }) => messageId.test(source))
     expect(mails.map(({ text }) => text)).toEqual([
       expect.stringContaining('The transfer is not what was recorded: its toAddress was changed'),
     ])
