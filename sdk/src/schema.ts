@@ -143,7 +143,7 @@ export interface paths {
         put?: never;
         /**
          * Ask for a sign-in link by e-mail
-         * @description The answer is the same for every e-mail address; only users and invited people are sent a link, and none to a mailbox that holds enough links that work.
+         * @description The answer is the same for every e-mail address. Only users and invited people receive a link, and at most five unexpired links at a time are sent for requests from unknown devices.
          */
         post: operations["requestMagicLink"];
         delete?: never;
@@ -2687,7 +2687,7 @@ export interface components {
             /** @example treasury */
             policyCode: string;
             matched: boolean;
-            /** @description Nobody can tell whether the policy matches, so `matched` is what was assumed against the request. A policy that allows with votes then adds them and permits nothing itself. */
+            /** @description The policy could not be evaluated, so `matched` is the stricter assumption. An `allow` policy with votes then adds its votes but does not permit the action. */
             inDoubt?: boolean;
             rules: {
                 /** @example require */
@@ -3546,7 +3546,7 @@ export interface components {
              */
             createdAt: string;
         };
-        /** @description An authentic event of a wallet service that credited nothing, as it said it; all of it is null for a kind other than TOPUP. `vaultId` is null when nothing says whose it is. */
+        /** @description A signed wallet event that credited nothing. The fields are copied from the event; they are null for kinds other than TOPUP. `vaultId` is null when the vault is unknown. */
         UncreditedEvent: {
             /** @example cmi8h2k1p0a1b2c3d4e5f6g7h */
             id: string;
@@ -3614,6 +3614,7 @@ export interface components {
                 blockTime?: string | null;
                 confirmations?: number | null;
                 status?: string | null;
+                success?: boolean | null;
             };
         };
         Transfer: {
@@ -3966,7 +3967,7 @@ export interface components {
             usdValue: string | null;
             usdRateSource: string | null;
             metadata: components["schemas"]["OperationMetadata"];
-            /** @description About the other side, never a recipient to pay: `look_alike` begins and ends like an address that the caller knows and is another; `dust` sent less than the dust limit of the token. */
+            /** @description Warnings about the other address. `look_alike`: it resembles, but is not, an address that the caller knows. `dust`: the deposit is below the dust limit of the token. Do not copy such an address as a recipient. */
             warnings: ("look_alike" | "dust")[];
             /**
              * Format: date-time
@@ -30742,7 +30743,8 @@ export interface operations {
                  *         "fromAddress": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
                  *         "blockTime": "2026-01-31T09:30:00.000Z",
                  *         "confirmations": 12,
-                 *         "status": "confirmed"
+                 *         "status": "confirmed",
+                 *         "success": true
                  *       }
                  *     }
                  */
