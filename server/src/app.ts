@@ -149,8 +149,8 @@ function appliersOf(deps: Deps): Required<Appliers> {
     ...categoryAppliers,
     // Events that came before their address are credited when it appears; addresses know nothing of deposits.
     create_address: createAddressApplier(deps, {
-      onAddressCreated: (trx, { network_id, address_key }) =>
-        creditUnmatchedEvents(trx, { networkId: network_id, addressKey: address_key }, deps.clock()),
+      onAddressCreated: (trx, { vault_id: vaultId, network_id: networkId, address_key: addressKey }) =>
+        creditUnmatchedEvents(trx, { vaultId, networkId, addressKey }, deps.clock()),
     }),
   }
 }

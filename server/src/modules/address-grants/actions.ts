@@ -114,7 +114,7 @@ async function record(
     await insertAuditRecord(trx, event)
     return
   }
-  const nameOf = await nameSubjects(trx, [grant.subject_id])
+  const nameOf = await nameSubjects(trx, member.vault.id, [grant.subject_id])
   const what = shared.type === 'address' ? `address ${grant.shared_name}` : `folder ${quote(grant.shared_name)}`
   await announceVaultChange(
     trx,

@@ -130,7 +130,7 @@ async function insertWalletEvents(trx: Trx, arrivals: Arrival[], outcomes: Outco
  */
 export async function creditUnmatchedEvents(
   trx: Trx,
-  address: { networkId: string; addressKey: string },
+  address: { vaultId: string; networkId: string; addressKey: string },
   now: Date,
 ): Promise<void> {
   const stored = await trx
@@ -140,6 +140,7 @@ export async function creditUnmatchedEvents(
     .where('networks.id', '=', address.networkId)
     .where('wallet_events.address_key', '=', address.addressKey)
     .where('wallet_events.outcome', '=', 'unmatched')
+    .where((e) => e.or([e('signed_by', 'is', null), e(e.val(address.vaultId), '=', e.fn.any('signed_by'))]))
     .orderBy('wallet_events.id')
     .execute()
   const events = stored.flatMap(({ id, body, signed_by }) => {

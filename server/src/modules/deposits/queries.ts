@@ -259,7 +259,7 @@ export async function listUncreditedOfNoVault(
 ): Promise<UncreditedRow[]> {
   const { rows } = await sql<UncreditedRow>`
     select e.id, e.vault_id, e.outcome, e.reason, e.body, e.received_at from wallet_events e
-    where e.vault_id is null and ${isUncredited(outcome)} ${isAfter(after)}
+    where e.vault_id is null and (e.outcome <> 'ignored' or e.reason is not null) and ${isUncredited(outcome)} ${isAfter(after)}
     order by e.received_at desc, e.id desc limit ${limit + 1}`.execute(db)
   return rows
 }

@@ -19,7 +19,6 @@ import { parseWalletEvent } from './parse-event.ts'
 import { toDeposit, toUncreditedEvent } from './present.ts'
 import { findDeposit, listDeposits, listQuarantined, listUncredited, listUncreditedOfNoVault } from './queries.ts'
 import { Deposit, DepositQuery, UncreditedEvent, UncreditedQuery, WalletEvent, WebhookAnswer } from './schema.ts'
-import { readSignature } from './signature.ts'
 import { createSigners } from './signers.ts'
 
 const tag = 'Deposits'
@@ -140,8 +139,7 @@ export function webhookRoutes(app: App, deps: Deps): void {
     async (request) => {
       const rawBody = request.body as unknown
       if (!Buffer.isBuffer(rawBody)) throw badRequest('body', 'is required')
-      const isSigned = request.headers['webhook-signature'] !== undefined
-      const signed = isSigned || !deps.config.demo ? readSignature(request.headers, rawBody, deps.clock()) : null
+      const signed = signers.read(request.headers, rawBody)
       const signedBy = await signers.find(signed)
       const text = decode(rawBody)
       const event = parseWalletEvent(parse(text))

@@ -123,6 +123,14 @@ describe('T66 a vault with a webhook secret of its own', () => {
     expect(await uncredited(vaultA, 'quarantined')).toEqual([])
   })
 
+  it('T66 a secret that cannot be opened takes nothing from the other vaults', async () => {
+    const address = await addressOf(vaultA)
+    await bench.sql(`update vaults set wallet_webhook_secret = '\\x00' where id = $1`, [vaultB.id])
+    expect((await send(eventTo(address.address), secretOfA)).body.outcome).toBe('credited')
+    expect((await send(eventTo(address.address), secretOfB)).status).toBe(401)
+    await setSecret(vaultB, secretOfB)
+  })
+
   it('T66 is not credited by the secret of the installation, which leaves nothing behind and is told to try again', async () => {
     const address = await addressOf(vaultA)
     const event = eventTo(address.address)
@@ -221,6 +229,24 @@ describe('T66 the secret itself', () => {
     const [row] = await bench.sql(`select wallet_webhook_secret as sealed from vaults where code = 'born-with'`)
     expect([status, bench.test.deps.sealer.open(row!.sealed)]).toEqual([201, body.walletWebhookSecret])
   })
+})
+
+it('takes in demo mode without any secret what carries a signature that nobody can read', async () => {
+  const demo = await createTransferBench()
+  try {
+    const address = await demo.fundedAddress({ usdt: '0' })
+    const readable = headersOf('', [secretOfA])
+    for (const headers of [
+      { ...readable, 'webhook-timestamp': '1' },
+      { 'webhook-signature': readable['webhook-signature']! },
+      readable,
+    ]) {
+      const body = { kind: 'TOPUP', tx: eventTo(address.address) }
+      expect((await demo.test.anonymous.post('//webhooks/wallet', body, headers)).body.outcome).toBe('credited')
+    }
+  } finally {
+    await demo.close()
+  }
 })
 
 it('T66 in demo mode nothing unsigned credits a vault with a secret of its own', async () => {

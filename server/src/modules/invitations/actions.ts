@@ -62,7 +62,7 @@ export async function createInvitation(
     )
     .execute()
   const { groupIds } = input
-  const nameOf = await nameSubjects(trx, groupIds)
+  const nameOf = await nameSubjects(trx, vaultId, groupIds)
   const change = {
     vaultId,
     actorId: caller.userId,

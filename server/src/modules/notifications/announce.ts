@@ -73,7 +73,7 @@ async function announce(
   audience: RawBuilder<unknown>,
 ): Promise<void> {
   const chain = vaultId ?? platformChain
-  const nameOf = await nameSubjects(trx, [actorId])
+  const nameOf = await nameSubjects(trx, null, [actorId])
   const content = describeChange(words, { actor: nameOf(actorId), now, auditRecordId })
   await trx
     .insertInto('announcements')

@@ -291,7 +291,7 @@ type PolicyEvent = {
 async function record(trx: Trx, { policyId, verb, name, voters, ...event }: PolicyEvent): Promise<void> {
   const { before, after } = event.details
   const idsOfApprovers = (fields?: Fields) => fields?.approvers?.map(({ userId, groupId }) => userId ?? groupId!) ?? []
-  const nameOf = await nameSubjects(trx, [...idsOfApprovers(before), ...idsOfApprovers(after)])
+  const nameOf = await nameSubjects(trx, event.vaultId, [...idsOfApprovers(before), ...idsOfApprovers(after)])
   const inWords = (fields?: Fields) =>
     fields?.approvers === undefined ? fields : { ...fields, approvers: idsOfApprovers(fields).map(nameOf) }
   await announceVaultChange(

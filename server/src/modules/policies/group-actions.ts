@@ -123,7 +123,7 @@ export async function deletePolicyGroup(trx: Trx, order: { id: string; actorId: 
   await trx.deleteFrom('policy_groups').where('vault_id', '=', group.vaultId).where('id', '=', id).execute()
   const { vaultId, code, name, memberships } = group
   const userIds = memberships.map(({ userId }) => userId)
-  const nameOf = await nameSubjects(trx, userIds)
+  const nameOf = await nameSubjects(trx, vaultId, userIds)
   await record(trx, {
     vaultId,
     actorId,
@@ -213,7 +213,7 @@ async function recordMembership(
   group: GroupRow,
   { actorId, userId, now }: { actorId: string; userId: string; now: Date },
 ): Promise<void> {
-  const nameOf = await nameSubjects(trx, [userId])
+  const nameOf = await nameSubjects(trx, group.vaultId, [userId])
   const preposition = verb === 'added' ? 'to' : 'from'
   await record(trx, {
     vaultId: group.vaultId,

@@ -106,7 +106,7 @@ type ServiceTokenEvent = {
 
 async function record(trx: Trx, member: Member, { verb, id, name, details, groups, now }: ServiceTokenEvent) {
   const groupIds = groups.map((group) => group.id)
-  const nameOf = await nameSubjects(trx, groupIds)
+  const nameOf = await nameSubjects(trx, member.vault.id, groupIds)
   const change = {
     vaultId: member.vault.id,
     actorId: member.userId,
