@@ -12,6 +12,6 @@ it('every package that is locked has an integrity, but for binaries of platforms
   // npm installs these on their own platform only, and the ones of the platforms that CI has are not among them.
   expect(open.filter(([, { optional, os }]) => optional !== true || os === undefined)).toEqual([])
   expect(open.filter(([path]) => /linux-(x64|amd64|x64-gnu)$/.test(path))).toEqual([])
-  // No entry names the host of a registry: whoever installs chooses it.
+  // No entry names the host of a registry: the person who installs chooses it.
   expect(packages.filter(([, { resolved }]) => resolved !== undefined)).toEqual([])
 })

@@ -9,7 +9,7 @@ export const bodyBytesPerCallerMax = 8_388_608
 export const connectionsMax = 2_000
 /** Of these, from one address; a node behind a proxy leaves that to the proxy. */
 export const connectionsPerAddressMax = 1_000
-/** A head is small: whoever needs longer for it than this is stalling. */
+/** The head of a request is small; a sender that needs longer for it than this is stalling. */
 export const headSecondsMax = 10
 export const keepAliveSeconds = 72
 /** A form of the pages for signing in. */

@@ -26,7 +26,7 @@ export type HistoryRow = {
   label: string | null
   to_address: string | null
   from_address: string | null
-  /** The other side looks like an address that whoever asks knows, and is another. */
+  /** The address of the other side resembles one that the viewer knows, and is a different one. */
   is_look_alike: boolean
   /** A deposit below the dust limit of its token. */
   is_dust: boolean

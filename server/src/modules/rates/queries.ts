@@ -29,7 +29,7 @@ export function toRateSnapshot(row: RateColumns): RateSnapshot | null {
   return { usdRate: row.usd_rate, asOf: row.usd_rate_as_of, source: row.usd_rate_source }
 }
 
-/** Waits for whoever else records rates, until the transaction ends: each rate is compared with all before it. */
+/** Records rates one after the other until the transaction ends, because each is compared with those before it. */
 export async function lockRates(trx: Trx): Promise<void> {
   await sql`select pg_advisory_xact_lock(${rateLock})`.execute(trx)
 }

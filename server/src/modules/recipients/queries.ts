@@ -3,7 +3,7 @@ import { type AddressScope, allVisible, isAddressInScope } from '../../access/ad
 import { type Db, prepared, type Trx } from '../../db/client.ts'
 
 /**
- * Which of these on-chain addresses (by their keys) look like one that whoever asks knows, and are not it: an address of
+ * Which of these on-chain addresses (by their keys) look like one that the viewer knows, and are not it: an address of
  * the address book, an address of the vault that they may see, or one that they have paid; for an administrator, one
  * that anybody of the vault has paid. What is in the address book or their own is never marked. What was only paid may
  * be: it may have been paid by mistake.
@@ -34,7 +34,7 @@ export async function findLookAlikes(db: Db | Trx, scope: AddressScope, keys: st
   return new Set(rows.map(({ key }) => key))
 }
 
-/** Remembers whom a confirmed transfer paid, for the owner of its address and for whoever ordered it. */
+/** Remembers whom a confirmed transfer paid, for the owner of its address and for its initiator. */
 export async function insertPaidRecipient(trx: Trx, vaultId: string, transferId: string): Promise<void> {
   await sql`${prepared}
     insert into paid_recipients (vault_id, user_id, address_key)
