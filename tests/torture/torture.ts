@@ -58,13 +58,20 @@ export async function torture({
   const wallet = await startWallet()
   const stack = await startStack(serverDir)
   try {
-    if (!isDurable)
-      await stack.sql(
-        `do $$ begin execute format('alter database %I set synchronous_commit = off', current_database()); end $$`,
-      )
     await stack.startNode()
     await installPoints(stack)
     const load = await createLoad(await createWorld(stack, wallet), stack.nodeUrl, random)
+    if (!isDurable) {
+      // Commits stay in memory for so long, so that a kill loses some however slow the machine is.
+      await stack.sql(
+        `do $$ begin execute format('alter database %I set synchronous_commit = off', current_database()); end $$`,
+      )
+      await stack.sql(`alter system set wal_writer_delay = '10s'`)
+      await stack.sql('select pg_reload_conf()')
+      // The connections that there are keep the setting they began with.
+      await stack.killNode()
+      await stack.startNode()
+    }
     const result: Result = {
       cycles: 0,
       deposits: 0,
