@@ -103,10 +103,13 @@ describe('a file that is made while it is sent', () => {
     await expect.poll(openSnapshots).toBe(1)
     answer.destroy()
     await expect.poll(openSnapshots).toBe(0)
-    const [row] = await world.sql(
-      `select count(*)::int as count from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`,
-    )
-    expect(row.count).toBe(0)
+    const held = async () => {
+      const [row] = await world.sql(
+        `select count(*)::int as count from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`,
+      )
+      return row.count
+    }
+    await expect.poll(held).toBe(0)
   })
 
   it('T54 holds a transaction for a bounded time, whoever reads it', async () => {
