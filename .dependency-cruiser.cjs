@@ -3,38 +3,30 @@
  * Tests may look anywhere; what they import is not what ships.
  */
 const levels = [
-  ['users', 'registry', 'rates', 'wallet-service', 'audit', 'notifications'],
-  ['ledger', 'operations', 'policies', 'approvals'],
-  ['vaults', 'approval-requests', 'recipients'],
-  [
-    'addresses',
-    'address-grants',
-    'address-groups',
-    'counterparties',
-    'counterparty-groups',
-    'operation-categories',
-    'category-assignments',
-    'operation-metadata',
-    'operation-relations',
-    'invitations',
-    'service-tokens',
-  ],
-  ['transfers', 'deposits', 'auth'],
-  ['history', 'reports', 'report-exports', 'simulations'],
+  ['record'],
+  ['registry'],
+  ['rules'],
+  ['people', 'vaults', 'address-book'],
+  ['operations'],
+  ['money'],
+  ['reports'],
 ]
 
-/** Modules of one level know neither each other's upper neighbours nor those. */
-const upward = levels.slice(0, -1).map((modules, index) => ({
-  name: `modules-level-${index}-imports-downward`,
-  severity: 'error',
-  from: { path: `^server/src/modules/(${modules.join('|')})/`, pathNot: '\\.test\\.ts$' },
-  to: {
-    path: `^server/src/modules/(${levels
-      .slice(index + 1)
-      .flat()
-      .join('|')})/`,
-  },
-}))
+/** Domains of one level do not know each other, nor those above. */
+const upward = levels.slice(0, -1).flatMap((domains, index) =>
+  domains.map((domain) => ({
+    name: `${domain}-imports-downward`,
+    severity: 'error',
+    from: { path: `^server/src/modules/${domain}/`, pathNot: '\\.test\\.ts$' },
+    to: {
+      path: `^server/src/modules/(${levels
+        .slice(index)
+        .flat()
+        .filter((other) => other !== domain)
+        .join('|')})/`,
+    },
+  })),
+)
 
 const below = (name, from, to) => ({
   name,
@@ -68,10 +60,10 @@ module.exports = {
     below('start-above-app', 'start\\.ts$', '(main|cli)\\.ts$'),
     {
       name: 'routes-belong-to-app',
-      comment: 'A module is used by its actions, queries and rules, never by its routes.',
+      comment: 'A domain is used by its actions, queries and rules, never by its routes.',
       severity: 'error',
       from: { path: '^server/src/', pathNot: '^server/src/app\\.ts$|\\.test\\.ts$' },
-      to: { path: '^server/src/modules/[^/]+/routes\\.ts$' },
+      to: { path: '^server/src/modules/[^/]+/[^/]+/routes\\.ts$' },
     },
     ...upward,
     {

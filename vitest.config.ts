@@ -16,8 +16,8 @@ const everywhere = {
 const alone = [
   'server/src/db/silence.test.ts',
   'server/src/http/slow-senders.test.ts',
-  'server/src/modules/deposits/shed.test.ts',
-  'server/src/modules/report-exports/slow-readers.test.ts',
+  'server/src/modules/money/deposits/shed.test.ts',
+  'server/src/modules/reports/exports/slow-readers.test.ts',
 ]
 
 export default defineConfig({

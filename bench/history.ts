@@ -1,6 +1,6 @@
 import { addressScopeOf } from '../server/src/access/address-scope.ts'
 import type { Db } from '../server/src/db/client.ts'
-import { listHistory } from '../server/src/modules/history/queries.ts'
+import { listHistory } from '../server/src/modules/operations/history/queries.ts'
 import { createCostMeter, type FeedCost } from '../server/src/testing/feed-cost.ts'
 import {
   combineQueries,

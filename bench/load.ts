@@ -1,6 +1,6 @@
 import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
-import { verifyLedger } from '../server/src/modules/ledger/verify.ts'
+import { verifyLedger } from '../server/src/modules/money/ledger/verify.ts'
 import { measureBadInput, measureDeposits, measureHotSpots, measureOverload } from './lib/deposits.ts'
 import { measureReads } from './lib/reads.ts'
 import { createRecord, printGoals, writeRecord } from './lib/record.ts'

@@ -1,6 +1,6 @@
-import type { PolicySnapshot } from '../server/src/modules/policies/decision.ts'
-import { evaluatePolicy } from '../server/src/modules/policies/evaluate.ts'
-import type { Facts } from '../server/src/modules/policies/facts.ts'
+import type { PolicySnapshot } from '../server/src/modules/rules/policies/decision.ts'
+import { evaluatePolicy } from '../server/src/modules/rules/policies/evaluate.ts'
+import type { Facts } from '../server/src/modules/rules/policies/facts.ts'
 
 /**
  * CPU that the policies of one transfer cost: 1,000 candidates, each with two rules and five selectors of every kind that

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import type { Member } from '../server/src/access/caller.ts'
 import { type Db, openDatabase } from '../server/src/db/client.ts'
 import { startEmbeddedPostgres } from '../server/src/db/embedded.ts'
-import { buildActivity } from '../server/src/modules/reports/build-activity.ts'
-import { readActivityRequest } from '../server/src/modules/reports/request.ts'
+import { buildActivity } from '../server/src/modules/reports/reports/build-activity.ts'
+import { readActivityRequest } from '../server/src/modules/reports/reports/request.ts'
 
 /**
  * What an address activity report costs: over 1,000,000 operations at most twice the wall time of one hand-written

@@ -8,8 +8,8 @@ import { route } from '../../server/src/http/route.ts'
 import { Closed, VaultParams } from '../../server/src/http/schema.ts'
 import { startWorkers } from '../../server/src/jobs/workers.ts'
 import { newId } from '../../server/src/lib/ids.ts'
-import { postEntries } from '../../server/src/modules/ledger/post-entries.ts'
-import { reservePosting } from '../../server/src/modules/ledger/postings.ts'
+import { postEntries } from '../../server/src/modules/money/ledger/post-entries.ts'
+import { reservePosting } from '../../server/src/modules/money/ledger/postings.ts'
 import { createLogger, openDeps } from '../../server/src/start.ts'
 
 /**

@@ -3,7 +3,7 @@ import pg from 'pg'
 import type { Db } from '../../server/src/db/client.ts'
 import type { DB } from '../../server/src/db/types.ts'
 import { newId } from '../../server/src/lib/ids.ts'
-import { findEntryAt, listStatement } from '../../server/src/modules/ledger/queries.ts'
+import { findEntryAt, listStatement } from '../../server/src/modules/money/ledger/queries.ts'
 import type { Run } from './run.ts'
 
 const smallCount = 1_000

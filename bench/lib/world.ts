@@ -4,9 +4,13 @@ import { createGroupCommit } from '../../server/src/db/group-commit.ts'
 import { newId } from '../../server/src/lib/ids.ts'
 import { eventCommitsInFlightMax, eventsPerCommitMax, eventsWaitingMax } from '../../server/src/lib/limits.ts'
 import { newSecret, sha256 } from '../../server/src/lib/secrets.ts'
-import { type Arrival, type ArrivalAnswer, commitWalletEvents } from '../../server/src/modules/deposits/actions.ts'
-import { parseWalletEvent } from '../../server/src/modules/deposits/parse-event.ts'
-import { signatureOf } from '../../server/src/modules/deposits/signature.ts'
+import {
+  type Arrival,
+  type ArrivalAnswer,
+  commitWalletEvents,
+} from '../../server/src/modules/money/deposits/actions.ts'
+import { parseWalletEvent } from '../../server/src/modules/money/deposits/parse-event.ts'
+import { signatureOf } from '../../server/src/modules/money/deposits/signature.ts'
 import { type FakeWallet, fakeAddress, startFakeWallet } from '../../server/src/testing/fake-wallet.ts'
 import { toRequest } from './http-load.ts'
 import { type Stack, webhookSecret } from './stack.ts'

@@ -9,12 +9,12 @@ import { migrate } from './db/migrate.ts'
 import { inTransaction } from './db/transaction.ts'
 import { describeFailure } from './describe-failure.ts'
 import { magicLinkTtlMinutes } from './lib/limits.ts'
-import { verifyRequests } from './modules/approval-requests/verify.ts'
-import { verifyAudit } from './modules/audit/verify.ts'
-import { createSignInLink } from './modules/auth/actions.ts'
-import { verifyLedger } from './modules/ledger/verify.ts'
-import { verifyTransfers } from './modules/transfers/verify.ts'
-import { addPlatformAdmin } from './modules/users/actions.ts'
+import { verifyLedger } from './modules/money/ledger/verify.ts'
+import { verifyTransfers } from './modules/money/transfers/verify.ts'
+import { createSignInLink } from './modules/people/sign-in/actions.ts'
+import { addPlatformAdmin } from './modules/people/users/actions.ts'
+import { verifyAudit } from './modules/record/audit/verify.ts'
+import { verifyRequests } from './modules/rules/approval-requests/verify.ts'
 
 /** Like diff: 0 all is well, 1 a verification found something, 2 the command could not do its work. */
 const foundDifference = 1

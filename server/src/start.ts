@@ -24,7 +24,7 @@ import {
   slowStatementMilliseconds,
 } from './lib/limits.ts'
 import { createSealer, newSecret } from './lib/secrets.ts'
-import { addPlatformAdmin } from './modules/users/actions.ts'
+import { addPlatformAdmin } from './modules/people/users/actions.ts'
 
 export type RunningServer = {
   url: string

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { newId } from '../../server/src/lib/ids.ts'
 import { newSecret, sha256 } from '../../server/src/lib/secrets.ts'
-import { runDueExports } from '../../server/src/modules/report-exports/run.ts'
+import { runDueExports } from '../../server/src/modules/reports/exports/run.ts'
 import type { Answer, Person, TestApp } from '../../server/src/testing/app.ts'
 import { fakeAddress, fakeTxHash } from '../../server/src/testing/fake-wallet.ts'
 import {

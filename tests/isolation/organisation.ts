@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { runDueExports } from '../../server/src/modules/report-exports/run.ts'
-import { deliverDueTransfers } from '../../server/src/modules/transfers/deliver.ts'
+import { deliverDueTransfers } from '../../server/src/modules/money/transfers/deliver.ts'
+import { runDueExports } from '../../server/src/modules/reports/exports/run.ts'
 import type { Answer, Person, TestApp } from '../../server/src/testing/app.ts'
 import { fakeAddress } from '../../server/src/testing/fake-wallet.ts'
 import {

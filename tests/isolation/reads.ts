@@ -1,6 +1,6 @@
 import type { App } from '../../server/src/http/route.ts'
 import { newId } from '../../server/src/lib/ids.ts'
-import { type ReportType, reportTypes } from '../../server/src/modules/report-exports/sources.ts'
+import { type ReportType, reportTypes } from '../../server/src/modules/reports/exports/sources.ts'
 import type { Organisation } from './organisation.ts'
 
 type Parameter = { in: string; name: string; required?: boolean; schema: { enum?: string[]; type?: string } }

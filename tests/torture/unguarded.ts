@@ -10,7 +10,7 @@ export const guards = {
     name: 'the key by which a deposit is credited once',
     changes: [
       {
-        file: 'dist/modules/deposits/actions.js',
+        file: 'dist/modules/money/deposits/actions.js',
         guarded: 'on conflict (vault_id, address_id, token_id, tx_hash, tx_index) do nothing',
         unguarded: '',
       },
@@ -25,7 +25,7 @@ export const guards = {
     name: 'the answer to a deposit comes after its commit',
     changes: [
       {
-        file: 'dist/modules/deposits/actions.js',
+        file: 'dist/modules/money/deposits/actions.js',
         guarded: 'inTransaction(db, (trx) => receiveWalletEvents(trx, { arrivals, credit, now }))',
         unguarded: `new Promise((resolve, reject) => {
           inTransaction(db, async (trx) => resolve(await receiveWalletEvents(trx, { arrivals, credit, now }))).catch(reject)
@@ -37,7 +37,7 @@ export const guards = {
     name: 'an order goes to the wallet under the id of its transfer',
     changes: [
       {
-        file: 'dist/modules/transfers/deliver.js',
+        file: 'dist/modules/money/transfers/deliver.js',
         guarded: 'id: claim.id,\n            network: order.network',
         unguarded: 'id: crypto.randomUUID(),\n            network: order.network',
       },

@@ -8,18 +8,18 @@ import {
 } from 'kysely'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { AppError } from '../lib/errors.ts'
-import { findGrant, listGrants } from '../modules/address-grants/queries.ts'
+import { findDeposit, listDeposits, listQuarantined } from '../modules/money/deposits/queries.ts'
+import { findAccount, listAccounts, listTotals } from '../modules/money/ledger/queries.ts'
+import { findSource, type findTransfer, listTransfers } from '../modules/money/transfers/queries.ts'
+import { listHistory } from '../modules/operations/history/queries.ts'
+import { findAddress, listAddresses } from '../modules/vaults/addresses/queries.ts'
 import {
   findAddressGroup,
   findAddressGroupMember,
   listAddressGroupMembers,
   listAddressGroups,
-} from '../modules/address-groups/queries.ts'
-import { findAddress, listAddresses } from '../modules/addresses/queries.ts'
-import { findDeposit, listDeposits, listQuarantined } from '../modules/deposits/queries.ts'
-import { listHistory } from '../modules/history/queries.ts'
-import { findAccount, listAccounts, listTotals } from '../modules/ledger/queries.ts'
-import { findSource, type findTransfer, listTransfers } from '../modules/transfers/queries.ts'
+} from '../modules/vaults/folders/queries.ts'
+import { findGrant, listGrants } from '../modules/vaults/grants/queries.ts'
 import {
   type AddressScope,
   type Asker,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inTransaction } from '../db/transaction.ts'
-import { createSignInLink } from '../modules/auth/actions.ts'
+import { createSignInLink } from '../modules/people/sign-in/actions.ts'
 import type { Answer, Person, TestApp } from '../testing/app.ts'
 import { createTransferBench, type TransferBench } from '../testing/transfer-bench.ts'
 import type { OpenApiDocument } from './openapi.ts'

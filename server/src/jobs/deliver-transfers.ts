@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
-import { createDelivery, postOutstandingFees } from '../modules/transfers/deliver.ts'
-import { expireTransfers } from '../modules/transfers/expire.ts'
+import { createDelivery, postOutstandingFees } from '../modules/money/transfers/deliver.ts'
+import { expireTransfers } from '../modules/money/transfers/expire.ts'
 import { repeat } from './repeat.ts'
 
 const pauseMilliseconds = 400

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { expireRequests } from '../modules/approval-requests/expire.ts'
+import { expireRequests } from '../modules/rules/approval-requests/expire.ts'
 import { repeat } from './repeat.ts'
 
 const pauseMilliseconds = 1_000

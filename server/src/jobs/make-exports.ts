@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { runDueExports } from '../modules/report-exports/run.ts'
+import { runDueExports } from '../modules/reports/exports/run.ts'
 import { repeat } from './repeat.ts'
 
 const pauseMilliseconds = 1_000

@@ -1,8 +1,8 @@
 import { inTransaction } from '../db/transaction.ts'
 import type { Deps } from '../deps.ts'
-import { recordProviderRates } from '../modules/rates/actions.ts'
-import { tryLockRates } from '../modules/rates/queries.ts'
-import { readProvider } from '../modules/rates/read-provider.ts'
+import { recordProviderRates } from '../modules/registry/rates/actions.ts'
+import { tryLockRates } from '../modules/registry/rates/queries.ts'
+import { readProvider } from '../modules/registry/rates/read-provider.ts'
 import { repeat } from './repeat.ts'
 
 const pauseMilliseconds = 60_000

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { claimAnnouncements } from '../modules/notifications/queries.ts'
+import { claimAnnouncements } from '../modules/record/notifications/queries.ts'
 import { createTestApp, type Person, type TestApp } from '../testing/app.ts'
 import { fakeAddress } from '../testing/fake-wallet.ts'
 import {

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { sealAuditRecords } from '../modules/audit/seal.ts'
+import { sealAuditRecords } from '../modules/record/audit/seal.ts'
 import { repeat } from './repeat.ts'
 
 const pauseMilliseconds = 2_000

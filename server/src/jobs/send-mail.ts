@@ -5,10 +5,10 @@ import { networkOf } from '../lib/sender.ts'
 import { mailerOf } from '../mail/mailer-of.ts'
 import { invitationMessage, magicLinkMessage, operatorLinkMessage, signInMessage } from '../mail/messages.ts'
 import type { Mail } from '../mail/transport.ts'
-import { issueMagicLink, type MagicLinkRequest, type OperatorLinkNotice } from '../modules/auth/actions.ts'
-import { describeAgent } from '../modules/auth/describe-agent.ts'
-import { keyToEnd, type SignInNotice } from '../modules/auth/sessions.ts'
-import { findInvitationToMail } from '../modules/invitations/queries.ts'
+import { findInvitationToMail } from '../modules/people/invitations/queries.ts'
+import { issueMagicLink, type MagicLinkRequest, type OperatorLinkNotice } from '../modules/people/sign-in/actions.ts'
+import { describeAgent } from '../modules/people/sign-in/describe-agent.ts'
+import { keyToEnd, type SignInNotice } from '../modules/people/sign-in/sessions.ts'
 
 type InvitationMail = { kind: 'invitation'; vaultId: string; invitationId: string }
 type MailJob = MagicLinkRequest | InvitationMail | SignInNotice | OperatorLinkNotice

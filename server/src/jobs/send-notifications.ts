@@ -16,7 +16,7 @@ import {
   type NotificationKey,
   retryNotification,
   settleNotification,
-} from '../modules/notifications/queries.ts'
+} from '../modules/record/notifications/queries.ts'
 import { repeat } from './repeat.ts'
 
 const pauseMilliseconds = 1_000

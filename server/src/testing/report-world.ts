@@ -3,7 +3,7 @@ import { expect, vi } from 'vitest'
 import { inTransaction } from '../db/transaction.ts'
 import { newId } from '../lib/ids.ts'
 import { parseDecimal, usdValueOf } from '../lib/money.ts'
-import { postEntries } from '../modules/ledger/post-entries.ts'
+import { postEntries } from '../modules/money/ledger/post-entries.ts'
 import {
   adjustmentPosting,
   depositPosting,
@@ -11,7 +11,7 @@ import {
   releasePosting,
   reservePosting,
   settlePosting,
-} from '../modules/ledger/postings.ts'
+} from '../modules/money/ledger/postings.ts'
 import { type Answer, createTestApp, type Person, type TestApp } from './app.ts'
 import { fakeAddress, fakeTxHash } from './fake-wallet.ts'
 import { addMember, allowAll, createAddress, createVaultFixture, type VaultFixture } from './fixtures.ts'

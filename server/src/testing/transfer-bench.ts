@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { expect } from 'vitest'
-import { verifyLedger } from '../modules/ledger/verify.ts'
-import { deliverDueTransfers } from '../modules/transfers/deliver.ts'
+import { verifyLedger } from '../modules/money/ledger/verify.ts'
+import { deliverDueTransfers } from '../modules/money/transfers/deliver.ts'
 import { type Answer, createTestApp, type Person, type TestApp } from './app.ts'
 import { fakeAddress } from './fake-wallet.ts'
 import {

@@ -1,0 +1,201 @@
+import type { Static } from 'typebox'
+import type { Trx } from '../../../db/client.ts'
+import { violates } from '../../../db/transaction.ts'
+import { changedFields } from '../../../lib/changed-fields.ts'
+import { conflict, notFound } from '../../../lib/errors.ts'
+import { newId } from '../../../lib/ids.ts'
+import { addressesPerCounterpartyMax } from '../../../lib/limits.ts'
+import { insertAuditRecord } from '../../record/audit/record.ts'
+import { StaleError } from '../../rules/votes/applier.ts'
+import { type PlannedAddress, planAddresses } from './address-plan.ts'
+import { type CounterpartyRow, findCounterparty, lockCounterparty } from './queries.ts'
+import type { CounterpartyCreation, CounterpartyUpdate } from './schema.ts'
+
+type Creation = Static<typeof CounterpartyCreation>
+type Update = Static<typeof CounterpartyUpdate>
+
+export type By = { vaultId: string; actorId: string; now: Date }
+
+/** What is changed, and the version it must still have; null: whatever it has. */
+export type Target = { id: string; baseVersion: string | null }
+
+/** @throws 400 and 409 as `planAddresses` */
+export async function insertCounterparty(trx: Trx, body: Creation, { vaultId, actorId, now }: By): Promise<string> {
+  const planned = await planAddresses(trx, vaultId, body.addresses ?? [], { field: 'addresses' })
+  const id = newId(now)
+  await trx
+    .insertInto('counterparties')
+    .values({
+      vault_id: vaultId,
+      id,
+      name: body.name,
+      kind: body.kind,
+      description: body.description ?? null,
+      avatar_uri: body.avatarUri ?? null,
+      color: body.color ?? null,
+      emoji: body.emoji ?? null,
+      created_by_id: actorId,
+      created_at: now,
+      updated_at: now,
+    })
+    .execute()
+  await insertAddresses(trx, { vaultId, counterpartyId: id, planned, now })
+  await insertAuditRecord(trx, {
+    vaultId,
+    actorId,
+    action: 'counterparty.created',
+    targetType: 'counterparty',
+    targetId: id,
+    details: { name: body.name, kind: body.kind, addresses: planned.map(toAuditedAddress) },
+    now,
+  })
+  return id
+}
+
+/**
+ * Changes a counterparty and, in the same step, takes addresses away and adds others.
+ * @throws StaleError, 404 for the counterparty or an address to remove, 409 when it is archived, 400 and 409 as
+ *   `planAddresses`
+ */
+export async function updateCounterparty(trx: Trx, target: Target, body: Update, by: By): Promise<void> {
+  const { vaultId, actorId, now } = by
+  const row = await lockForChange(trx, vaultId, target)
+  const { addAddresses = [], removeAddressIds = [], ...fields } = body
+  const removed = row.addresses.filter(({ id }) => removeAddressIds.includes(id))
+  assertRemovable(row, removeAddressIds)
+  const planned = await planAddresses(trx, vaultId, addAddresses, {
+    field: 'addAddresses',
+    removedIds: removeAddressIds,
+  })
+  assertRoom(row, removed.length, planned.length)
+
+  if (removed.length > 0) {
+    await trx
+      .deleteFrom('counterparty_addresses')
+      .where('vault_id', '=', vaultId)
+      .where('counterparty_id', '=', row.id)
+      .where('id', 'in', removeAddressIds)
+      .execute()
+  }
+  await insertAddresses(trx, { vaultId, counterpartyId: row.id, planned, now })
+  await trx
+    .updateTable('counterparties')
+    .set((value) => ({
+      ...(fields.name === undefined ? {} : { name: fields.name }),
+      ...(fields.kind === undefined ? {} : { kind: fields.kind }),
+      ...(fields.description === undefined ? {} : { description: fields.description }),
+      ...(fields.avatarUri === undefined ? {} : { avatar_uri: fields.avatarUri }),
+      ...(fields.color === undefined ? {} : { color: fields.color }),
+      ...(fields.emoji === undefined ? {} : { emoji: fields.emoji }),
+      version: value('version', '+', 1),
+      updated_at: now,
+    }))
+    .where('vault_id', '=', vaultId)
+    .where('id', '=', row.id)
+    .execute()
+  await insertAuditRecord(trx, {
+    vaultId,
+    actorId,
+    action: 'counterparty.updated',
+    targetType: 'counterparty',
+    targetId: row.id,
+    details: {
+      changes: changedFields(fieldsOf(row), fields),
+      addedAddresses: planned.map(toAuditedAddress),
+      removedAddresses: removed.map(toAuditedAddress),
+    },
+    now,
+  })
+}
+
+/** @throws StaleError, 404, 409 when it is archived already */
+export async function archiveCounterparty(trx: Trx, target: Target, { vaultId, actorId, now }: By): Promise<void> {
+  const row = await lockForChange(trx, vaultId, target)
+  await trx
+    .updateTable('counterparties')
+    .set((value) => ({ archived_at: now, version: value('version', '+', 1), updated_at: now }))
+    .where('vault_id', '=', vaultId)
+    .where('id', '=', row.id)
+    .execute()
+  await insertAuditRecord(trx, {
+    vaultId,
+    actorId,
+    action: 'counterparty.archived',
+    targetType: 'counterparty',
+    targetId: row.id,
+    details: { name: row.name },
+    now,
+  })
+}
+
+/** @throws 409 for a counterparty that is archived: nothing about it changes any more */
+export function assertLive(row: { archived_at: Date | null }): void {
+  if (row.archived_at !== null) throw conflict('The counterparty is archived')
+}
+
+/** @throws 404 for an address that the counterparty does not have */
+export function assertRemovable(row: CounterpartyRow, addressIds: string[]): void {
+  if (addressIds.some((id) => !row.addresses.some((address) => address.id === id))) {
+    throw notFound('Counterparty address')
+  }
+}
+
+/** @throws 409 when the counterparty would have more addresses than fit into an answer */
+export function assertRoom(row: CounterpartyRow, removed: number, added: number): void {
+  if (row.addresses.length - removed + added > addressesPerCounterpartyMax) {
+    throw conflict(`A counterparty has at most ${addressesPerCounterpartyMax} addresses`)
+  }
+}
+
+async function lockForChange(trx: Trx, vaultId: string, { id, baseVersion }: Target): Promise<CounterpartyRow> {
+  const locked = await lockCounterparty(trx, vaultId, id, 'update')
+  if (locked === null) throw notFound('Counterparty')
+  if (baseVersion !== null && baseVersion !== String(locked.version)) {
+    throw new StaleError('The counterparty was changed meanwhile')
+  }
+  assertLive(locked)
+  return (await findCounterparty(trx, vaultId, id))!
+}
+
+type Addition = { vaultId: string; counterpartyId: string; planned: PlannedAddress[]; now: Date }
+
+async function insertAddresses(trx: Trx, { vaultId, counterpartyId, planned, now }: Addition): Promise<void> {
+  if (planned.length === 0) return
+  // Sorted ids keep the addresses in the order in which they were named.
+  const ids = planned.map(() => newId(now)).sort()
+  const rows = planned.map(({ networkId, address, key, label }, i) => ({
+    vault_id: vaultId,
+    id: ids[i]!,
+    counterparty_id: counterpartyId,
+    network_id: networkId,
+    address,
+    address_key: key,
+    label,
+    created_at: now,
+  }))
+  // Inserted in the order of the keys, so that two of these never wait for each other.
+  rows.sort((a, b) => (`${a.network_id} ${a.address_key}` < `${b.network_id} ${b.address_key}` ? -1 : 1))
+  await trx
+    .insertInto('counterparty_addresses')
+    .values(rows)
+    .execute()
+    .catch((error: unknown) => {
+      if (!violates(error, 'counterparty_addresses_once')) throw error
+      throw conflict('One of the addresses was given to another counterparty meanwhile')
+    })
+}
+
+function toAuditedAddress({ network, address }: { network: string; address: string }) {
+  return { network, address }
+}
+
+function fieldsOf(row: CounterpartyRow) {
+  return {
+    name: row.name,
+    kind: row.kind,
+    description: row.description,
+    avatarUri: row.avatar_uri,
+    color: row.color,
+    emoji: row.emoji,
+  }
+}

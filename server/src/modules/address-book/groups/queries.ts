@@ -1,0 +1,113 @@
+import { sql } from 'kysely'
+import type { Db, Trx } from '../../../db/client.ts'
+import type { Position } from '../../../lib/cursor.ts'
+import type { CounterpartyKind } from '../counterparties/queries.ts'
+
+export type CounterpartyGroupRow = {
+  vault_id: string
+  id: string
+  code: string
+  name: string
+  description: string | null
+  avatar_uri: string | null
+  color: string | null
+  emoji: string | null
+  archived_at: Date | null
+  version: number
+  created_at: Date
+  updated_at: Date
+  member_count: number
+}
+
+type Page = { after: Position | null; limit: number }
+
+/** Counterparty groups of the vault, newest first; one row more than the limit. */
+export async function listGroups(
+  db: Db | Trx,
+  vaultId: string,
+  archived: boolean | null,
+  { after, limit }: Page,
+): Promise<CounterpartyGroupRow[]> {
+  const { rows } = await sql<CounterpartyGroupRow>`
+    ${selectGroups} where g.vault_id = ${vaultId}
+      ${archived === null ? sql`` : sql`and (g.archived_at is not null) = ${archived}`}
+      ${after === null ? sql`` : sql`and (g.created_at, g.id) < (${after.createdAt}, ${after.id})`}
+    order by g.created_at desc, g.id desc limit ${limit + 1}`.execute(db)
+  return rows
+}
+
+export async function findGroup(db: Db | Trx, vaultId: string, id: string): Promise<CounterpartyGroupRow | null> {
+  const { rows } = await sql<CounterpartyGroupRow>`
+    ${selectGroups} where g.vault_id = ${vaultId} and g.id = ${id}`.execute(db)
+  return rows[0] ?? null
+}
+
+export async function isCodeTaken(db: Db | Trx, vaultId: string, code: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('counterparty_groups')
+    .select('id')
+    .where('vault_id', '=', vaultId)
+    .where('code', '=', code)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Locks a group until the end of the transaction: `update` before it is changed, `share` while its members are. */
+export async function lockGroup(
+  trx: Trx,
+  vaultId: string,
+  id: string,
+  strength: 'update' | 'share',
+): Promise<{ archived_at: Date | null; version: number } | null> {
+  const query = trx
+    .selectFrom('counterparty_groups')
+    .select(['archived_at', 'version'])
+    .where('vault_id', '=', vaultId)
+    .where('id', '=', id)
+  return (await (strength === 'update' ? query.forUpdate() : query.forShare()).executeTakeFirst()) ?? null
+}
+
+export type MembershipRow = {
+  group_id: string
+  counterparty_id: string
+  created_at: Date
+  name: string
+  kind: CounterpartyKind
+}
+
+/** Members of a group, the latest first; one row more than the limit. */
+export async function listMemberships(
+  db: Db | Trx,
+  vaultId: string,
+  groupId: string,
+  { after, limit }: Page,
+): Promise<MembershipRow[]> {
+  const { rows } = await sql<MembershipRow>`
+    ${selectMemberships} where m.vault_id = ${vaultId} and m.group_id = ${groupId}
+      ${after === null ? sql`` : sql`and (m.created_at, m.counterparty_id) < (${after.createdAt}, ${after.id})`}
+    order by m.created_at desc, m.counterparty_id desc limit ${limit + 1}`.execute(db)
+  return rows
+}
+
+export async function findMembership(
+  db: Db | Trx,
+  vaultId: string,
+  { groupId, counterpartyId }: { groupId: string; counterpartyId: string },
+): Promise<MembershipRow | null> {
+  const { rows } = await sql<MembershipRow>`
+    ${selectMemberships}
+    where m.vault_id = ${vaultId} and m.group_id = ${groupId} and m.counterparty_id = ${counterpartyId}`.execute(db)
+  return rows[0] ?? null
+}
+
+const selectGroups = sql`
+  select g.vault_id, g.id, g.code, g.name, g.description, g.avatar_uri, g.color, g.emoji, g.archived_at, g.version,
+    g.created_at, g.updated_at, (
+      select count(*)::int from counterparty_group_memberships m where m.vault_id = g.vault_id and m.group_id = g.id
+    ) as member_count
+  from counterparty_groups g`
+
+const selectMemberships = sql`
+  select m.group_id, m.counterparty_id, m.created_at, c.name, c.kind
+  from counterparty_group_memberships m
+  join counterparties c on c.vault_id = m.vault_id and c.id = m.counterparty_id`

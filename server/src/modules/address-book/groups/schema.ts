@@ -1,0 +1,75 @@
+import { Type } from 'typebox'
+import {
+  Closed,
+  Code,
+  Color,
+  Description,
+  Emoji,
+  Id,
+  Name,
+  Nullable,
+  pageQuery,
+  Timestamp,
+  Uri,
+} from '../../../http/schema.ts'
+
+const Key = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
+
+export const CounterpartyGroup = Closed(
+  {
+    id: Id,
+    vaultId: Id,
+    code: Code,
+    name: Name,
+    description: Nullable(Description),
+    avatarUri: Nullable(Uri),
+    color: Nullable(Color),
+    emoji: Nullable(Emoji),
+    archivedAt: Nullable(Timestamp),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+    _count: Closed({ memberships: Type.Integer({ minimum: 0, examples: [3] }) }),
+  },
+  { $id: 'CounterpartyGroup' },
+)
+
+export const CounterpartyGroupMembership = Closed(
+  {
+    groupId: Id,
+    counterpartyId: Id,
+    createdAt: Timestamp,
+    counterparty: Type.Unsafe<unknown>(Type.Ref('CounterpartySnapshot')),
+  },
+  { $id: 'CounterpartyGroupMembership' },
+)
+
+export const counterpartyGroupComponents = [CounterpartyGroup, CounterpartyGroupMembership]
+
+const looks = {
+  description: Type.Optional(Nullable(Description)),
+  avatarUri: Type.Optional(Nullable(Uri)),
+  color: Type.Optional(Nullable(Color)),
+  emoji: Type.Optional(Nullable(Emoji)),
+}
+
+/** The body of the route and the payload of `counterparty_group_create`. */
+export const CounterpartyGroupCreation = Closed({ code: Code, name: Name, ...looks })
+
+/** The body of the route and the payload of `counterparty_group_update`; the code stays, as others refer to it. */
+export const CounterpartyGroupUpdate = Closed({ name: Type.Optional(Name), ...looks })
+
+/** The payload of `counterparty_group_add` and `counterparty_group_remove`; the body of the former's route. */
+export const CounterpartyGroupMember = Closed({ counterpartyId: Key })
+
+export const CounterpartyGroupQuery = Closed({
+  archived: Type.Optional(Type.Boolean({ description: 'Both kinds when it is left out.', examples: [false] })),
+  ...pageQuery,
+})
+
+export const CounterpartyGroupMemberQuery = Closed(pageQuery)
+
+export const CounterpartyGroupMemberParams = Closed({
+  code: Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }),
+  id: Key,
+  counterpartyId: Key,
+})

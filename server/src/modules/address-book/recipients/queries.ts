@@ -1,0 +1,49 @@
+import { sql } from 'kysely'
+import { type AddressScope, allVisible, isAddressInScope } from '../../../access/address-scope.ts'
+import { type Db, prepared, type Trx } from '../../../db/client.ts'
+
+/**
+ * Which of these on-chain addresses (by their keys) look like one that the viewer knows, and are not it: an address of
+ * the address book, an address of the vault that they may see, or one that they have paid; for an administrator, one
+ * that anybody of the vault has paid. What is in the address book or their own is never marked. What was only paid may
+ * be: it may have been paid by mistake.
+ *
+ * Addresses of other members and whom those paid decide nothing here, so that a mark tells nothing about them.
+ */
+export async function findLookAlikes(db: Db | Trx, scope: AddressScope, keys: string[]): Promise<Set<string>> {
+  if (keys.length === 0) return new Set()
+  const { vaultId, asker } = scope
+  const looksAlike = (alias: string) => sql`look_alike_of(${sql.ref(`${alias}.address_key`)}) = look_alike_of(k.key)`
+  const { rows } = await sql<{ key: string }>`${prepared}
+    select k.key from unnest(${keys}::text[]) as k(key)
+    cross join lateral (
+      select bool_or(key <> k.key) as looks_like_another, bool_or(key = k.key and is_trusted) as is_trusted
+      from (
+        select s.address_key as key, true as is_trusted from counterparty_addresses s
+        where s.vault_id = ${vaultId} and ${looksAlike('s')}
+        union all
+        select a.address_key, true from addresses a
+        where ${looksAlike('a')} and ${isAddressInScope(allVisible(scope), 'a')}
+        union all
+        select p.address_key, false from paid_recipients p
+        where p.vault_id = ${vaultId} and ${looksAlike('p')}
+          ${asker.isAdmin ? sql`` : sql`and p.user_id = ${asker.userId}`}
+      ) known
+    ) found
+    where found.looks_like_another and not found.is_trusted`.execute(db)
+  return new Set(rows.map(({ key }) => key))
+}
+
+/** Remembers whom a confirmed transfer paid, for the owner of its address and for its initiator. */
+export async function insertPaidRecipient(trx: Trx, vaultId: string, transferId: string): Promise<void> {
+  await sql`${prepared}
+    insert into paid_recipients (vault_id, user_id, address_key)
+    select o.vault_id, p.user_id, t.to_address_key
+    from operations o
+    join transfers t on t.vault_id = o.vault_id and t.id = o.id
+    cross join lateral (values (o.owner_id), (o.initiator_id)) as p (user_id)
+    where o.vault_id = ${vaultId} and o.id = ${transferId} and p.user_id is not null
+    group by o.vault_id, p.user_id, t.to_address_key
+    order by p.user_id
+    on conflict do nothing`.execute(trx)
+}

@@ -1,0 +1,382 @@
+import { type Insertable, sql } from 'kysely'
+import { type Db, prepared, type Trx } from '../../../db/client.ts'
+import { insertRows } from '../../../db/insert-rows.ts'
+import { inTransaction } from '../../../db/transaction.ts'
+import type { WalletEvents } from '../../../db/types.ts'
+import { type AppError, badRequest } from '../../../lib/errors.ts'
+import { newId } from '../../../lib/ids.ts'
+import { parseDecimal } from '../../../lib/money.ts'
+import { type NewOperation, toOperationRow } from '../../operations/feed/write.ts'
+import { lockOnchainAddress } from '../../vaults/addresses/queries.ts'
+import { isOverflow, postEntries } from '../ledger/post-entries.ts'
+import { depositPosting } from '../ledger/postings.ts'
+import { mayCredit } from './authority.ts'
+import type { NotFinal } from './finality.ts'
+import { type DepositEvent, parseStoredEvent } from './parse-event.ts'
+import { type DepositKey, type EventTarget, findDepositsByKey, findEventTargets, insertEventsOnce } from './queries.ts'
+
+export type EventOutcome = 'credited' | 'duplicate' | 'ignored' | 'unmatched' | 'quarantined'
+export type EventReason =
+  | NotFinal
+  | 'unknown_kind'
+  | 'unknown_network'
+  | 'unknown_token'
+  | 'disabled_token'
+  | 'amount_differs'
+  | 'overflow'
+
+/**
+ * An authentic event; null: of a kind that is not ours. `rawBody` is what arrived. `signedBy` are the vaults whose own
+ * secret signed it; null: the secret of the installation did, or nobody in demo mode.
+ */
+export type Arrival = { event: DepositEvent | null; rawBody: string; signedBy: string[] | null }
+
+/** What an arrival is answered. A fault leaves nothing behind, nor does what only the secret of the vault may credit. */
+export type ArrivalAnswer =
+  | { outcome: EventOutcome; reason: EventReason | null; depositId: string | null }
+  | { fault: AppError }
+  | { needsVaultSecret: true }
+
+/** What is shown of an event that was set aside: all of it, because it may have no deposit that it contradicts. */
+type Quarantined = {
+  /** In raw units. */
+  amount: string
+  addressId: string
+  tokenId: string
+  txHash: string
+  index: number
+  fromAddress: string | null
+}
+
+type Credit = {
+  outcome: EventOutcome
+  reason: EventReason | null
+  vaultId: string | null
+  depositId: string | null
+  addressKey: string | null
+  quarantined: Quarantined | null
+}
+type Outcome = Credit | { fault: AppError } | { needsVaultSecret: true }
+type AuthenticEvent = { event: DepositEvent; signedBy: string[] | null }
+
+/**
+ * Stores authentic events as they arrived and does what they say, in one transaction: a credit and its record cannot
+ * part. A wrong one changes nothing for the others.
+ *
+ * An amount that its account cannot hold is refused by the database, which the usual path leaves to it: only an event
+ * that was refused when it was alone is done again so that it is set aside.
+ */
+export async function commitWalletEvents(db: Db, arrivals: Arrival[], now: Date): Promise<ArrivalAnswer[]> {
+  const receive = (credit: CreditEvents) =>
+    inTransaction(db, (trx) => receiveWalletEvents(trx, { arrivals, credit, now }))
+  try {
+    return await receive(creditDeposits)
+  } catch (error) {
+    if (arrivals.length > 1 || !isOverflow(error)) throw error
+    return receive(creditOneByOne)
+  }
+}
+
+type CreditEvents = (trx: Trx, events: AuthenticEvent[], now: Date) => Promise<Outcome[]>
+
+async function receiveWalletEvents(
+  trx: Trx,
+  { arrivals, credit, now }: { arrivals: Arrival[]; credit: CreditEvents; now: Date },
+): Promise<ArrivalAnswer[]> {
+  const found = await credit(
+    trx,
+    arrivals.flatMap(({ event, signedBy }) => (event === null ? [] : [{ event, signedBy }])),
+    now,
+  )
+  const outcomes = arrivals.map(({ event, signedBy }) =>
+    event === null ? notCredited('ignored', 'unknown_kind', signedBy) : found.shift()!,
+  )
+  await insertWalletEvents(trx, arrivals, outcomes, now)
+  return outcomes.map((one) =>
+    isCredit(one) ? { outcome: one.outcome, reason: one.reason, depositId: one.depositId } : one,
+  )
+}
+
+/** A quarantined event that comes again is one row; the rows of the usual outcomes are written without that check. */
+async function insertWalletEvents(trx: Trx, arrivals: Arrival[], outcomes: Outcome[], now: Date): Promise<void> {
+  const usual: Insertable<WalletEvents>[] = []
+  const others: Insertable<WalletEvents>[] = []
+  for (const [i, credit] of outcomes.entries()) {
+    if (!isCredit(credit)) continue
+    const { event, rawBody, signedBy } = arrivals[i]!
+    const row = {
+      id: newId(now),
+      received_at: now,
+      body: rawBody,
+      network: event?.network ?? null,
+      address_key: credit.addressKey,
+      outcome: credit.outcome,
+      vault_id: credit.vaultId,
+      deposit_id: credit.depositId,
+    }
+    if (credit.outcome === 'credited' || credit.outcome === 'duplicate') usual.push(row)
+    else {
+      const { reason, quarantined } = credit
+      others.push({ ...row, reason, signed_by: signedBy, quarantined, quarantine_key: keyOfQuarantined(credit) })
+    }
+  }
+  await insertRows(trx, { wallet_events: usual })
+  await insertEventsOnce(trx, others)
+}
+
+/**
+ * Credits the events that arrived before their address existed; runs in the transaction that creates the address. What
+ * the wallet service of another vault said of it, and what can no longer be read, stays as it is.
+ */
+export async function creditUnmatchedEvents(
+  trx: Trx,
+  address: { vaultId: string; networkId: string; addressKey: string },
+  now: Date,
+): Promise<void> {
+  const stored = await trx
+    .selectFrom('wallet_events')
+    .innerJoin('networks', 'networks.slug', 'wallet_events.network')
+    .select(['wallet_events.id', 'wallet_events.body', 'wallet_events.signed_by'])
+    .where('networks.id', '=', address.networkId)
+    .where('wallet_events.address_key', '=', address.addressKey)
+    .where('wallet_events.outcome', '=', 'unmatched')
+    .where((e) => e.or([e('signed_by', 'is', null), e(e.val(address.vaultId), '=', e.fn.any('signed_by'))]))
+    .orderBy('wallet_events.id')
+    .execute()
+  const events = stored.flatMap(({ id, body, signed_by }) => {
+    const event = parseStoredEvent(body)
+    return event === null ? [] : [{ id, event, signedBy: signed_by }]
+  })
+  const outcomes = await creditOneByOne(trx, events, now)
+  const quarantineKeys = new Set<string>()
+  for (const [i, credit] of outcomes.entries()) {
+    if (!isCredit(credit) || credit.outcome === 'unmatched') continue
+    const key = keyOfQuarantined(credit)
+    await trx
+      .updateTable('wallet_events')
+      .set({
+        outcome: credit.outcome,
+        reason: credit.reason,
+        vault_id: credit.vaultId,
+        deposit_id: credit.depositId,
+        quarantined: credit.quarantined === null ? null : JSON.stringify(credit.quarantined),
+        // The address is new, so nothing outside of these events can have the key.
+        quarantine_key: key === null || quarantineKeys.has(key) ? null : key,
+      })
+      .where('id', '=', events[i]!.id)
+      .execute()
+    if (key !== null) quarantineKeys.add(key)
+  }
+}
+
+/** An event that is to be credited, unless it was before. */
+type Candidate = { n: number; event: DepositEvent; addressKey: string; operation: NewOperation }
+
+/** Credits every event that is due, each once; the answers are in the order of the events. */
+async function creditDeposits(trx: Trx, events: AuthenticEvent[], now: Date): Promise<Outcome[]> {
+  const { outcomes, candidates } = await planCredits(trx, events, now)
+  return postCredits(trx, outcomes, candidates, now)
+}
+
+/** As `creditDeposits`, except that an amount which its account cannot hold is set aside. */
+async function creditOneByOne(trx: Trx, events: AuthenticEvent[], now: Date): Promise<Outcome[]> {
+  const all: Outcome[] = []
+  for (const event of events) {
+    const { outcomes, candidates } = await planCredits(trx, [event], now)
+    const [candidate] = candidates
+    if (candidate === undefined) {
+      all.push(...outcomes)
+      continue
+    }
+    await sql`savepoint credit`.execute(trx)
+    try {
+      all.push(...(await postCredits(trx, outcomes, candidates, now)))
+    } catch (error) {
+      if (!isOverflow(error)) throw error
+      await sql`rollback to savepoint credit`.execute(trx)
+      all.push(quarantine(candidate, 'overflow', null))
+    }
+    await sql`release savepoint credit`.execute(trx)
+  }
+  return all
+}
+
+async function planCredits(
+  trx: Trx,
+  events: AuthenticEvent[],
+  now: Date,
+): Promise<{ outcomes: Outcome[]; candidates: Candidate[] }> {
+  const candidates: Candidate[] = []
+  if (events.length === 0) return { outcomes: [], candidates }
+  const targets = await findRecipients(
+    trx,
+    events.map(({ event }) => event),
+    now,
+  )
+  const outcomes = events.map(({ event, signedBy }, n): Outcome => {
+    const target = targets[n]!
+    if (target === null) return notCredited('ignored', 'unknown_network', signedBy)
+    const { addressKey, token } = target
+    const isForeign = target.address !== null && !mayCredit(signedBy, target.address)
+    if (isForeign && signedBy === null) return { needsVaultSecret: true }
+    // To the wallet service of another vault this address is as unknown as any: it learns nothing of it.
+    const address = isForeign ? null : target.address
+    const ignored = (reason: EventReason) => ({
+      ...notCredited('ignored', reason, signedBy),
+      addressKey,
+      ...(address === null ? {} : { vaultId: address.vaultId }),
+    })
+    if (token === null) return ignored('unknown_token')
+    if (!token.enabled) return ignored('disabled_token')
+    const amount = parseDecimal(event.amountDecimal, token.decimals)
+    if (amount === null) return { fault: badRequest('tx.amount', `must fit a token of ${token.decimals} decimals`) }
+    if (event.notFinal !== null) return ignored(event.notFinal)
+    if (address === null) return { ...notCredited('unmatched', null, signedBy), addressKey }
+    const operation = toOperation(event, target, token, address, amount, now)
+    candidates.push({ n, event, addressKey, operation })
+    const { vaultId, id: depositId } = operation
+    return { outcome: 'credited', reason: null, vaultId, depositId, addressKey, quarantined: null }
+  })
+  return { outcomes, candidates }
+}
+
+async function postCredits(trx: Trx, outcomes: Outcome[], candidates: Candidate[], now: Date): Promise<Outcome[]> {
+  const insertedIds = await insertDeposits(trx, candidates)
+  const fresh = candidates.filter(({ operation }) => insertedIds.has(operation.id)).map(({ operation }) => operation)
+  await insertRows(trx, { operations: fresh.map(toOperationRow) })
+  const repeated = candidates.filter(({ operation }) => !insertedIds.has(operation.id))
+  const firsts = await findDepositsByKey(trx, repeated.map(keyOf))
+  const all = [...outcomes]
+  for (const [i, candidate] of repeated.entries()) all[candidate.n] = compareWithFirst(candidate, firsts[i]!)
+  await postEntries(
+    trx,
+    fresh.map(({ id, ...operation }) => depositPosting({ ...operation, operationId: id })),
+    now,
+  )
+  return all
+}
+
+/** Inserts what has no deposit of the same key yet, in the order of the keys so that no two batches wait in a circle. */
+async function insertDeposits(trx: Trx, candidates: Candidate[]): Promise<Set<string>> {
+  if (candidates.length === 0) return new Set()
+  const rows = candidates.map((candidate) => ({
+    vault_id: candidate.operation.vaultId,
+    id: candidate.operation.id,
+    address_id: candidate.operation.addressId,
+    token_id: candidate.operation.tokenId,
+    tx_hash: candidate.event.txHash,
+    tx_index: candidate.event.index,
+    from_address: candidate.event.fromAddress,
+    created_at: candidate.operation.now,
+  }))
+  const inserted = await sql<{ id: string }>`${prepared}
+    insert into deposits (vault_id, id, address_id, token_id, tx_hash, tx_index, from_address, created_at)
+    select vault_id, id, address_id, token_id, tx_hash, tx_index, from_address, created_at from json_populate_recordset(null::deposits, ${JSON.stringify(rows)}::json) with ordinality as d
+    order by d.vault_id, d.address_id, d.token_id, d.tx_hash, d.tx_index, d.ordinality
+    on conflict (vault_id, address_id, token_id, tx_hash, tx_index) do nothing
+    returning id`.execute(trx)
+  return new Set(inserted.rows.map(({ id }) => id))
+}
+
+/**
+ * An address may be created at this very moment: before an event is left unmatched, the lock that address creation
+ * holds is taken and the address is looked for once more.
+ */
+async function findRecipients(trx: Trx, events: DepositEvent[], now: Date): Promise<(EventTarget | null)[]> {
+  const targets = await findEventTargets(trx, events, now)
+  const homeless = targets.flatMap((target, n) =>
+    target !== null && target.address === null && target.token !== null ? [{ n, target }] : [],
+  )
+  if (homeless.length === 0) return targets
+  const keys = new Map(homeless.map(({ target }) => [`${target.networkId} ${target.addressKey}`, target]))
+  for (const [, { networkId, addressKey }] of [...keys].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    await lockOnchainAddress(trx, networkId, addressKey)
+  }
+  const again = await findEventTargets(
+    trx,
+    homeless.map(({ n }) => events[n]!),
+    now,
+  )
+  for (const [i, { n }] of homeless.entries()) targets[n] = again[i]!
+  return targets
+}
+
+/** The same event again is a duplicate; the same event with another amount is set aside for people to look at. */
+function compareWithFirst(candidate: Candidate, first: { id: string; amount: bigint }): Credit {
+  const { addressKey, operation } = candidate
+  const { vaultId, amount } = operation
+  if (first.amount !== amount) return quarantine(candidate, 'amount_differs', first.id)
+  return { outcome: 'duplicate', reason: null, vaultId, depositId: first.id, addressKey, quarantined: null }
+}
+
+function quarantine(
+  { event, addressKey, operation }: Candidate,
+  reason: EventReason,
+  depositId: string | null,
+): Credit {
+  const { vaultId, addressId, tokenId, amount } = operation
+  const { txHash, index, fromAddress } = event
+  return {
+    outcome: 'quarantined',
+    reason,
+    vaultId,
+    depositId,
+    addressKey,
+    quarantined: { amount: amount.toString(), addressId, tokenId, txHash, index, fromAddress },
+  }
+}
+
+/** If exactly one vault's secret signed the event, the event belongs to that vault. */
+function notCredited(outcome: 'ignored' | 'unmatched', reason: EventReason | null, signedBy: string[] | null): Credit {
+  const vaultId = signedBy?.length === 1 ? signedBy[0]! : null
+  return { outcome, reason, vaultId, depositId: null, addressKey: null, quarantined: null }
+}
+
+/** The key of the deposit with the amount. Its form is that of the migration 0022, which gave older events theirs. */
+function keyOfQuarantined({ vaultId, quarantined }: Credit): string | null {
+  if (quarantined === null) return null
+  const { addressId, tokenId, txHash, index, amount } = quarantined
+  return [vaultId, addressId, tokenId, txHash, index, amount].join(' ')
+}
+
+function isCredit(outcome: Outcome): outcome is Credit {
+  return 'outcome' in outcome
+}
+
+function keyOf({ event, operation }: Candidate): DepositKey {
+  const { vaultId, addressId, tokenId } = operation
+  return { vaultId, addressId, tokenId, txHash: event.txHash, index: event.index }
+}
+
+function toOperation(
+  event: DepositEvent,
+  target: EventTarget,
+  token: { id: string; decimals: number },
+  address: { vaultId: string; id: string; ownerId: string },
+  amount: bigint,
+  now: Date,
+): NewOperation {
+  return {
+    vaultId: address.vaultId,
+    id: newId(now),
+    type: 'deposit',
+    status: 'confirmed',
+    addressId: address.id,
+    ownerId: address.ownerId,
+    initiatorId: null,
+    networkId: target.networkId,
+    tokenId: token.id,
+    amount,
+    decimals: token.decimals,
+    rate: target.rate,
+    flowType: target.isInternal ? 'internal' : 'external',
+    counterparty: target.counterparty,
+    txHash: event.txHash,
+    tags: [],
+    paymentPurpose: null,
+    note: null,
+    now,
+    confirmedAt: now,
+    blockchainAt: event.blockTime,
+  }
+}

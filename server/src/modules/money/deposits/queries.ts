@@ -1,0 +1,284 @@
+import { sql } from 'kysely'
+import { type AddressScope, isAddressInScope, isOperationInScope } from '../../../access/address-scope.ts'
+import { type Db, prepared, type Trx } from '../../../db/client.ts'
+import type { Position } from '../../../lib/cursor.ts'
+import { type AddressOwner, type CounterpartyKind, ownerOfAddress } from '../../address-book/counterparties/queries.ts'
+import { firstCategoryKey } from '../../operations/assignments/visibility.ts'
+import { type FeedFilters, type FeedPage, type FeedRows, readFeed } from '../../operations/feed/feed.ts'
+import { addressKeyIn, bitcoinKeyOf, isDust } from '../../registry/networks/queries.ts'
+import { newestRate, type RateColumns, type RateSnapshot, toRateSnapshot } from '../../registry/rates/queries.ts'
+import type { DepositEvent } from './parse-event.ts'
+
+/** What the registry and the address book say of an event. */
+export type EventTarget = {
+  networkId: string
+  addressKey: string
+  token: { id: string; decimals: number; enabled: boolean } | null
+  address: { vaultId: string; id: string; ownerId: string; hasVaultSecret: boolean } | null
+  isInternal: boolean
+  /** Who in the address book of the recipient's vault sent it. */
+  counterparty: AddressOwner | null
+  rate: RateSnapshot | null
+}
+
+type TargetRow = RateColumns & {
+  n: number
+  network_id: string
+  address_key: string
+  token_id: string | null
+  decimals: number
+  enabled: boolean
+  vault_id: string | null
+  address_id: string
+  owner_id: string
+  has_vault_secret: boolean
+  is_internal: boolean
+  counterparty: AddressOwner | null
+}
+
+/**
+ * Resolves network, token and recipient of every event in one round trip; null for an unknown network. Sender and hash
+ * are looked up by what is unique about them and compared with the vault afterwards: as conditions side by side, a
+ * database without statistics would take them for no better than the vault, and read all of it for every event.
+ */
+export async function findEventTargets(
+  db: Db | Trx,
+  events: DepositEvent[],
+  now: Date,
+): Promise<(EventTarget | null)[]> {
+  const column = (read: (event: DepositEvent) => string | null) => sql`${events.map(read)}::text[]`
+  const { rows } = await sql<TargetRow>`${prepared}
+    select e.n::int, n.id as network_id, k.address_key, t.id as token_id, t.decimals, t.enabled,
+      a.vault_id, a.id as address_id, a.owner_id,
+      (select v.wallet_webhook_secret is not null from vaults v where v.id = a.vault_id) as has_vault_secret, r.usd_rate, r.usd_rate_as_of, r.usd_rate_source,
+      exists (
+        select from (select o.type from operations o where o.vault_id = a.vault_id and o.tx_hash = e.tx_hash offset 0) o
+        where o.type = 'transfer')
+        or coalesce(a.vault_id = (select f.vault_id from addresses f
+          where f.network_id = n.id and f.address_key = k.from_key), false) as is_internal,
+      ${ownerOfAddress(sql`a.vault_id`, sql`n.id`, sql`k.from_key`)} as counterparty
+    from unnest(${column((e) => e.network)}, ${column((e) => e.contract ?? '')}, ${column((e) => e.txHash)},
+      ${column((e) => e.toAddress)}, ${column((e) => bitcoinKeyOf(e.toAddress))},
+      ${column((e) => e.fromAddress)}, ${column((e) => bitcoinKeyOf(e.fromAddress))}) with ordinality
+      as e(network, contract, tx_hash, recipient, recipient_on_bitcoin, sender, sender_on_bitcoin, n)
+    join networks n on n.slug = e.network
+    cross join lateral (
+      select ${addressKeyIn('n', sql`e.recipient`, sql`e.recipient_on_bitcoin`)} as address_key,
+        ${addressKeyIn('n', sql`e.sender`, sql`e.sender_on_bitcoin`)} as from_key,
+        case when n.type = 'evm' then lower(e.contract) else e.contract end as contract_key
+    ) k
+    left join tokens t on t.network_id = n.id and t.contract_key = k.contract_key
+    left join addresses a on a.network_id = n.id and a.address_key = k.address_key
+    ${newestRate('t.id', now)}`.execute(db)
+  const targets: (EventTarget | null)[] = events.map(() => null)
+  for (const row of rows) targets[row.n - 1] = toEventTarget(row)
+  return targets
+}
+
+function toEventTarget(row: TargetRow): EventTarget {
+  return {
+    networkId: row.network_id,
+    addressKey: row.address_key,
+    token: row.token_id === null ? null : { id: row.token_id, decimals: row.decimals, enabled: row.enabled },
+    address:
+      row.vault_id === null
+        ? null
+        : {
+            vaultId: row.vault_id,
+            id: row.address_id,
+            ownerId: row.owner_id,
+            hasVaultSecret: row.has_vault_secret,
+          },
+    isInternal: row.is_internal,
+    counterparty: row.counterparty,
+    rate: toRateSnapshot(row),
+  }
+}
+
+/** What tells one deposit from another: the address stands for network and recipient, the token for the contract. */
+export type DepositKey = { vaultId: string; addressId: string; tokenId: string; txHash: string; index: number }
+
+/** The deposits that have these keys, in the order of the keys. */
+export async function findDepositsByKey(trx: Trx, keys: DepositKey[]): Promise<{ id: string; amount: bigint }[]> {
+  if (keys.length === 0) return []
+  const { rows } = await sql<{ id: string; amount: string }>`${prepared}
+    select o.id, o.amount
+    from unnest(${keys.map((k) => k.vaultId)}::text[], ${keys.map((k) => k.addressId)}::text[],
+      ${keys.map((k) => k.tokenId)}::text[], ${keys.map((k) => k.txHash)}::text[], ${keys.map((k) => k.index)}::int[])
+      with ordinality as k(vault_id, address_id, token_id, tx_hash, tx_index, n)
+    join deposits d using (vault_id, address_id, token_id, tx_hash, tx_index)
+    join operations o on o.vault_id = d.vault_id and o.id = d.id
+    order by k.n`.execute(trx)
+  if (rows.length !== keys.length) throw new Error('A deposit that blocks another one must exist')
+  return rows.map(({ id, amount }) => ({ id, amount: BigInt(amount) }))
+}
+
+export type DepositRow = {
+  id: string
+  vault_id: string
+  address_id: string
+  address: string
+  label: string | null
+  network: string
+  token_id: string
+  token_code: string
+  token_symbol: string
+  contract_address: string | null
+  decimals: number
+  amount: string
+  tx_hash: string
+  tx_index: number
+  from_address: string | null
+  flow_type: 'internal' | 'external'
+  counterparty_id: string | null
+  counterparty_address_id: string | null
+  counterparty_name: string | null
+  counterparty_kind: CounterpartyKind | null
+  usd_rate: string | null
+  usd_rate_as_of: Date | null
+  usd_rate_source: string | null
+  usd_value: string | null
+  is_dust: boolean
+  /** Key of the first category that whoever asks may see. */
+  category: string | null
+  tags: string[]
+  payment_purpose: string | null
+  note: string | null
+  blockchain_at: Date | null
+  created_at: Date
+  outcome: 'credited' | 'quarantined'
+  /** Why it is quarantined. */
+  reason: string | null
+}
+
+const creditedDeposits = sql`
+  select o.id, o.vault_id, o.address_id, o.owner_id, o.initiator_id, a.address, a.label, n.slug as network, o.token_id, t.code as token_code,
+    t.symbol as token_symbol, t.contract_address, t.decimals, o.amount, d.tx_hash, d.tx_index, d.from_address, o.flow_type,
+    o.counterparty_id, o.counterparty_address_id, o.counterparty_name, o.counterparty_kind,
+    o.usd_rate, o.usd_rate_as_of, o.usd_rate_source, o.usd_value, ${isDust('o.amount', 't')} as is_dust, o.tags, o.payment_purpose, o.note, o.blockchain_at,
+    o.created_at, 'credited' as outcome, null as reason
+  from operations o
+  join deposits d on d.vault_id = o.vault_id and d.id = o.id
+  join addresses a on a.vault_id = o.vault_id and a.id = o.address_id
+  join tokens t on t.id = o.token_id
+  join networks n on n.id = o.network_id
+  where o.type = 'deposit'`
+
+export async function findDeposit(db: Db, scope: AddressScope, id: string): Promise<DepositRow | null> {
+  const { rows } = await sql<DepositRow>`
+    select d.*, ${firstCategoryKey(scope, 'd')} as category from (${creditedDeposits}) d
+    where d.id = ${id} and ${isOperationInScope(scope, 'd')}`.execute(db)
+  return rows[0] ?? null
+}
+
+/** One page of the credited deposits that the filters leave in scope, newest first. */
+export function listDeposits(
+  db: Db,
+  scope: AddressScope,
+  filters: FeedFilters,
+  page: FeedPage,
+): Promise<FeedRows<DepositRow>> {
+  return readFeed(db, scope, { ...filters, type: 'deposit' }, page, async (snapshot, ids) => {
+    const { rows } = await sql<DepositRow>`
+      select d.*, ${firstCategoryKey(scope, 'd')} as category from (${creditedDeposits}) d
+      where d.vault_id = ${scope.vaultId} and d.id = any(${ids}::text[])`.execute(snapshot)
+    return rows
+  })
+}
+
+type ListOptions = { addressId: string | null; after: Position | null; limit: number }
+
+/**
+ * Events that contradict a deposit already credited, or whose amount the account cannot hold, in the form of the deposits
+ * they are not. One that came several times is one.
+ */
+export async function listQuarantined(db: Db, scope: AddressScope, options: ListOptions): Promise<DepositRow[]> {
+  const { rows } = await sql<DepositRow>`
+    select e.id, e.vault_id, a.id as address_id, a.address, a.label, n.slug as network, t.id as token_id, t.code as token_code,
+      t.symbol as token_symbol, t.contract_address, t.decimals, q.amount, q."txHash" as tx_hash, q.index as tx_index,
+      q."fromAddress" as from_address, coalesce(o.flow_type, 'external') as flow_type, o.counterparty_id,
+      o.counterparty_address_id, o.counterparty_name, o.counterparty_kind, null as usd_rate,
+      null::timestamptz as usd_rate_as_of, null as usd_rate_source, null as usd_value, ${isDust('q.amount', 't')} as is_dust,
+      null as category,
+      '{}'::text[] as tags, null as payment_purpose, null as note, o.blockchain_at, e.received_at as created_at,
+      'quarantined' as outcome, e.reason
+    from wallet_events e
+    cross join lateral jsonb_to_record(e.quarantined)
+      as q(amount numeric, "addressId" text, "tokenId" text, "txHash" text, index integer, "fromAddress" text)
+    join addresses a on a.vault_id = e.vault_id and a.id = q."addressId"
+    join tokens t on t.id = q."tokenId"
+    join networks n on n.id = t.network_id
+    left join operations o on o.vault_id = e.vault_id and o.id = e.deposit_id
+    where e.vault_id = ${scope.vaultId} and e.outcome = 'quarantined' and e.quarantine_key is not null
+      and ${isAddressInScope(scope, 'a')}
+      ${options.addressId === null ? sql`` : sql`and a.id = ${options.addressId}`} ${isAfter(options.after)}
+    order by e.received_at desc, e.id desc limit ${options.limit + 1}`.execute(db)
+  return rows
+}
+
+/** An event that was not credited; what it says is in its body. */
+export type UncreditedRow = {
+  id: string
+  vault_id: string | null
+  outcome: 'ignored' | 'unmatched'
+  reason: string | null
+  body: string
+  received_at: Date
+}
+
+/**
+ * Events of the vault that were ignored or found no address, newest first; one row more than the limit. They are the
+ * vault's when its own secret alone signed them or when they name an address of it.
+ */
+export async function listUncredited(
+  db: Db,
+  scope: AddressScope,
+  { outcome, ...options }: ListOptions & { outcome: UncreditedRow['outcome'] },
+): Promise<UncreditedRow[]> {
+  const isNarrowed = !scope.isWholeVault || scope.folderId !== null || options.addressId !== null
+  const { rows } = await sql<UncreditedRow>`
+    select e.id, e.vault_id, e.outcome, e.reason, e.body, e.received_at from wallet_events e
+    where e.vault_id = ${scope.vaultId} and ${isUncredited(outcome)} ${isAfter(options.after)}
+      ${
+        isNarrowed
+          ? sql`and exists (
+              select from networks n
+              join addresses a on a.network_id = n.id and a.address_key = e.address_key
+              where n.slug = e.network and ${isAddressInScope(scope, 'a')}
+                ${options.addressId === null ? sql`` : sql`and a.id = ${options.addressId}`})`
+          : sql``
+      }
+    order by e.received_at desc, e.id desc limit ${options.limit + 1}`.execute(db)
+  return rows
+}
+
+/** As `listUncredited`, of the events that nothing says which vault they are of. */
+export async function listUncreditedOfNoVault(
+  db: Db,
+  { outcome, after, limit }: { outcome: UncreditedRow['outcome']; after: Position | null; limit: number },
+): Promise<UncreditedRow[]> {
+  const { rows } = await sql<UncreditedRow>`
+    select e.id, e.vault_id, e.outcome, e.reason, e.body, e.received_at from wallet_events e
+    where e.vault_id is null and (e.outcome <> 'ignored' or e.reason is not null) and ${isUncredited(outcome)} ${isAfter(after)}
+    order by e.received_at desc, e.id desc limit ${limit + 1}`.execute(db)
+  return rows
+}
+
+/** The list is the condition of an index, which PostgreSQL must see in the query to use it. */
+const isUncredited = (outcome: UncreditedRow['outcome']) =>
+  sql`e.outcome = ${outcome} and e.outcome in ('ignored', 'unmatched', 'quarantined')`
+
+const isAfter = (after: Position | null) =>
+  after === null ? sql`` : sql`and (e.received_at, e.id) < (${after.createdAt}, ${after.id})`
+
+/** Inserts events of which each quarantined one is kept once. */
+export async function insertEventsOnce(trx: Trx, events: object[]): Promise<void> {
+  if (events.length === 0) return
+  await sql`${prepared}
+    insert into wallet_events (id, received_at, body, network, address_key, outcome, reason, vault_id, deposit_id, signed_by,
+      quarantined, quarantine_key)
+    select id, received_at, body, network, address_key, outcome, reason, vault_id, deposit_id, signed_by, quarantined,
+      quarantine_key
+    from json_populate_recordset(null::wallet_events, ${JSON.stringify(events)}::json)
+    on conflict (quarantine_key) where quarantine_key is not null do nothing`.execute(trx)
+}

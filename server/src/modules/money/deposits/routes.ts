@@ -1,0 +1,175 @@
+import type { IncomingMessage } from 'node:http'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { addressScopeOf, visibleScopeOf } from '../../../access/address-scope.ts'
+import { memberOf } from '../../../access/caller.ts'
+import { createGroupCommit, tooMuchAtOnce } from '../../../db/group-commit.ts'
+import type { Deps } from '../../../deps.ts'
+import { shedLoad } from '../../../http/load-shedding.ts'
+import { createBodyReader } from '../../../http/read-body.ts'
+import { type App, route } from '../../../http/route.ts'
+import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
+import { pageOf, toPage, toTaggedPage } from '../../../lib/cursor.ts'
+import { badRequest, forbidden, notFound } from '../../../lib/errors.ts'
+import { eventCommitsInFlightMax, eventsPerCommitMax, eventsWaitingMax } from '../../../lib/limits.ts'
+import { parseStrictJson } from '../../../lib/strict-json.ts'
+import { type FeedFilters, feedTag, noFilters } from '../../operations/feed/feed.ts'
+import { type Arrival, type ArrivalAnswer, commitWalletEvents } from './actions.ts'
+import { parseWalletEvent } from './parse-event.ts'
+import { toDeposit, toUncreditedEvent } from './present.ts'
+import { findDeposit, listDeposits, listQuarantined, listUncredited, listUncreditedOfNoVault } from './queries.ts'
+import { Deposit, DepositQuery, UncreditedEvent, UncreditedQuery, WalletEvent, WebhookAnswer } from './schema.ts'
+import { createSigners } from './signers.ts'
+
+const tag = 'Deposits'
+const webhookPath = '/webhooks/wallet'
+
+export function depositRoutes(app: App, deps: Deps): void {
+  app.get(
+    '/vaults/:code/deposits',
+    route({
+      operationId: 'listDeposits',
+      summary: 'Deposits, newest first',
+      description:
+        'A member reads deposits to their own addresses and with `includeShared` to those shared with them, an administrator those of the whole vault. Administrators read what was not credited too: `outcome=quarantined` are the events that contradict a credited deposit or whose amount the account cannot hold; `outcome=ignored` and `outcome=unmatched` are events that name an address of the vault or that its own webhook secret signed. A page may hold fewer items than `limit`, even none, while `nextCursor` is not null.',
+      tag,
+      access: 'member',
+      params: VaultParams,
+      querystring: DepositQuery,
+      answers: { 200: PageOf(Type.Union([Ref(Deposit), Ref(UncreditedEvent)])) },
+    }),
+    async (request) => {
+      const member = memberOf(request)
+      const { outcome, userId, addressId, folderId, includeShared } = request.query
+      const scope = addressScopeOf(member, { userId, folderId, includeShared })
+      if (outcome !== undefined && outcome !== 'credited') {
+        if (!member.isAdmin) throw forbidden('Only administrators see what was not credited')
+        const options = { ...pageOf(request.query), addressId: addressId ?? null }
+        if (outcome === 'quarantined') {
+          const rows = await listQuarantined(deps.db, scope, options)
+          return toPage(rows, options.limit, (row) => ({ createdAt: row.created_at, id: row.id }), toDeposit)
+        }
+        const rows = await listUncredited(deps.db, scope, { ...options, outcome })
+        return toPage(rows, options.limit, arrivedAt, toUncreditedEvent)
+      }
+      const filters: FeedFilters = { ...noFilters, addressId: addressId ?? null }
+      const list = feedTag('deposits', scope, filters)
+      return toTaggedPage(await listDeposits(deps.db, scope, filters, pageOf(request.query, list)), list, toDeposit)
+    },
+  )
+
+  app.get(
+    '/vaults/:code/deposits/:id',
+    route({
+      operationId: 'getDeposit',
+      summary: 'One deposit',
+      tag,
+      access: 'member',
+      params: VaultAndIdParams,
+      answers: { 200: Ref(Deposit) },
+    }),
+    async (request) => {
+      const row = await findDeposit(deps.db, visibleScopeOf(memberOf(request)), request.params.id)
+      if (row === null) throw notFound('Deposit')
+      return toDeposit(row)
+    },
+  )
+
+  app.get(
+    '/wallet-events',
+    route({
+      operationId: 'listWalletEvents',
+      summary: 'Wallet events that belong to no vault',
+      description:
+        'Authentic events that were not credited and of which nothing says whose they are: no vault has the address they name, and no secret of one vault alone signed them. Those of a vault are read by its administrators with `GET /vaults/{code}/deposits?outcome=`.',
+      tag,
+      access: 'platform',
+      querystring: UncreditedQuery,
+      answers: { 200: PageOf(Ref(UncreditedEvent)) },
+    }),
+    async (request) => {
+      const page = pageOf(request.query)
+      const rows = await listUncreditedOfNoVault(deps.db, { ...page, outcome: request.query.outcome })
+      return toPage(rows, page.limit, arrivedAt, toUncreditedEvent)
+    },
+  )
+}
+
+const arrivedAt = (row: { received_at: Date; id: string }) => ({ createdAt: row.received_at, id: row.id })
+
+/** The inbound webhook; it lives outside /api/v1 and reads raw bytes, because that is what the signature covers. */
+export function webhookRoutes(app: App, deps: Deps): void {
+  const arrivals = createGroupCommit<Arrival, ArrivalAnswer>({
+    commit: (batch) => commitWalletEvents(deps.db, batch, deps.clock()),
+    batchMax: eventsPerCommitMax,
+    inFlightMax: eventCommitsInFlightMax,
+    waitingMax: eventsWaitingMax,
+  })
+  const signers = createSigners(deps)
+  shedLoad(app.server, {
+    path: webhookPath,
+    isFull: arrivals.isFull,
+    refusal: tooMuchAtOnce(),
+    log: deps.log,
+  })
+  app.removeAllContentTypeParsers()
+  const readBody = createBodyReader()
+  app.addContentTypeParser('application/json', (request: FastifyRequest, payload: IncomingMessage) =>
+    readBody(request, payload),
+  )
+  app.post(
+    webhookPath,
+    {
+      ...route({
+        operationId: 'receiveWalletEvent',
+        summary: 'An event of the wallet service',
+        description:
+          'Signed by the Standard Webhooks scheme (`webhook-id`, `webhook-timestamp`, `webhook-signature`). Only the kind TOPUP is processed; sending an event again changes nothing. A vault with a webhook secret of its own is credited only by what that secret signed; the others by what the secret of the installation signed.',
+        tag: 'Webhook',
+        access: 'public',
+        body: WalletEvent,
+        answers: { 200: Ref(WebhookAnswer) },
+        errors: [401, 413, 415],
+      }),
+      // One wallet service sends what happens to everybody; what is too much is shed above.
+      config: { access: 'public' as const, rateLimit: false },
+      // The handler parses and validates: what arrives here are the bytes that were signed.
+      validatorCompiler: () => () => true,
+    },
+    async (request) => {
+      const rawBody = request.body as unknown
+      if (!Buffer.isBuffer(rawBody)) throw badRequest('body', 'is required')
+      const signed = signers.read(request.headers, rawBody)
+      const signedBy = await signers.find(signed)
+      const text = decode(rawBody)
+      const event = parseWalletEvent(parse(text))
+      const answer = await signers.submit(signed, signedBy, (by) =>
+        arrivals.submit({ event, rawBody: text, signedBy: by }),
+      )
+      if ('fault' in answer) throw answer.fault
+      const { outcome, reason, depositId } = answer
+      return {
+        received: true as const,
+        outcome,
+        ...(reason === null ? {} : { reason }),
+        ...(depositId === null ? {} : { depositId }),
+      }
+    },
+  )
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw badRequest('body', 'is not valid UTF-8')
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return parseStrictJson(text)
+  } catch (error) {
+    throw badRequest('body', error instanceof SyntaxError ? 'is not valid JSON' : (error as Error).message)
+  }
+}

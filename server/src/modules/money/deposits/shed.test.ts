@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { createTestApp, type TestApp } from '../../../testing/app.ts'
+
+vi.mock('../../../lib/limits.ts', async (original) => ({ ...(await original<object>()), eventsWaitingMax: 0 }))
+
+let test: TestApp
+let origin: string
+
+beforeAll(async () => {
+  test = await createTestApp()
+  origin = await test.app.listen({ port: 0, host: '127.0.0.1' })
+})
+afterAll(() => test.close())
+
+const send = (body: string, path = '/webhooks/wallet') =>
+  fetch(`${origin}${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+
+it('turns away who finds the queue full before it looks at what they sent', async () => {
+  const warned = vi.spyOn(test.deps.log, 'warn')
+  const responses = await Promise.all(Array.from({ length: 5 }, () => send('no JSON at all')))
+  for (const response of responses) {
+    expect(response.status).toBe(503)
+    expect(response.headers.get('retry-after')).toBe('1')
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    expect(await response.json()).toEqual({
+      error: 'Service Unavailable',
+      code: 503,
+      message: 'Too much is arriving at once',
+      requestId: response.headers.get('x-request-id'),
+    })
+  }
+  expect(warned).toHaveBeenCalledTimes(1)
+  expect(warned.mock.calls[0]).toEqual([
+    { path: '/webhooks/wallet', refused: 1, status: 503 },
+    'requests were turned away',
+  ])
+  warned.mockRestore()
+})
+
+it('goes on with everything else on the same connections', async () => {
+  expect((await send('x'.repeat(100_000))).status).toBe(503)
+  expect((await fetch(`${origin}/healthz`)).status).toBe(200)
+  expect((await send('{}', '/webhooks/other')).status).toBe(404)
+})

@@ -1,0 +1,107 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { setImmediate } from 'node:timers/promises'
+import { createGroupCommit } from '../../../db/group-commit.ts'
+import type { Deps } from '../../../deps.ts'
+import { unauthorized } from '../../../lib/errors.ts'
+import { eventsPerCommitMax, eventsWaitingMax } from '../../../lib/limits.ts'
+import { splitList } from '../../../lib/secrets.ts'
+import { listSealedWebhookSecrets } from '../../vaults/vaults/queries.ts'
+import type { ArrivalAnswer } from './actions.ts'
+import { isSignedBy, readSignature, type SignedWebhook } from './signature.ts'
+
+type Decided = Exclude<ArrivalAnswer, { needsVaultSecret: unknown }>
+
+export type Signers = {
+  /**
+   * The signature that a webhook carries. In demo mode it may have none, and one that cannot be read counts as none as long
+   * as the installation has no secret.
+   * @throws 401
+   */
+  read(headers: IncomingHttpHeaders, body: Buffer): SignedWebhook | null
+  /**
+   * The vaults whose own secret signed a webhook. Null: the secret of the installation did, or in demo mode nobody.
+   *
+   * @param signed null: it carries no signature, and is taken as it is
+   * @throws 401
+   */
+  find(signed: SignedWebhook | null): Promise<string[] | null>
+  /**
+   * Submits an event as signed by `signedBy`. During a rotation from one secret to the other a webhook may carry the
+   * signatures of both, so it is submitted again for the vault when that of the installation may not credit it.
+   * @throws 401
+   */
+  submit(
+    signed: SignedWebhook | null,
+    signedBy: string[] | null,
+    submit: (signedBy: string[] | null) => Promise<ArrivalAnswer>,
+  ): Promise<Decided>
+}
+
+/** Decides in whose name a webhook comes. */
+export function createSigners(deps: Deps): Signers {
+  const vaultsThatSigned = createSignerSearch(deps)
+  const { demo, webhookSecrets } = deps.config
+  return {
+    read(headers, body) {
+      if (demo && headers['webhook-signature'] === undefined) return null
+      try {
+        return readSignature(headers, body, deps.clock())
+      } catch (error) {
+        if (demo && webhookSecrets.length === 0) return null
+        throw error
+      }
+    },
+    async find(signed) {
+      if (signed === null || isSignedBy(signed, webhookSecrets)) return null
+      const vaultIds = await vaultsThatSigned(signed)
+      if (vaultIds.length > 0) return vaultIds
+      if (!demo || webhookSecrets.length > 0) throw unauthorized('The webhook signature is not valid')
+      return null
+    },
+    async submit(signed, signedBy, submit) {
+      const answer = await submit(signedBy)
+      if (!('needsVaultSecret' in answer)) return answer
+      const vaultIds = signed === null ? [] : await vaultsThatSigned(signed)
+      const again = vaultIds.length === 0 ? answer : await submit(vaultIds)
+      if ('needsVaultSecret' in again) throw unauthorized('The vault has a webhook secret of its own')
+      return again
+    },
+  }
+}
+
+/**
+ * Finds the vaults whose own secret signed a webhook. Webhooks that arrive together share one reading of the secrets, of
+ * which there is one at a time: a flood of forged ones costs the database no more than that. Nothing is remembered, so a
+ * secret that was taken back is worth nothing to the next request.
+ */
+function createSignerSearch(deps: Deps): (signed: SignedWebhook) => Promise<string[]> {
+  const readings = createGroupCommit<SignedWebhook, string[]>({
+    commit: async (webhooks) => {
+      const vaults = (await listSealedWebhookSecrets(deps.db)).map(({ id, sealed }) => ({
+        id,
+        secrets: openSecrets(deps, id, sealed),
+      }))
+      const found: string[][] = []
+      for (const signed of webhooks) {
+        found.push(vaults.filter(({ secrets }) => isSignedBy(signed, secrets)).map(({ id }) => id))
+        // Each takes a hash of its body per vault; everything else that waits has its turn in between.
+        await setImmediate()
+      }
+      return found
+    },
+    batchMax: eventsPerCommitMax,
+    inFlightMax: 1,
+    waitingMax: eventsWaitingMax,
+  })
+  return (signed) => readings.submit(signed)
+}
+
+/** A secret that cannot be opened signs nothing, and takes nothing from the other vaults. */
+function openSecrets(deps: Deps, vaultId: string, sealed: Buffer): string[] {
+  try {
+    return splitList(deps.sealer.open(sealed))
+  } catch (error) {
+    deps.log.error({ err: error, vaultId }, 'webhook secret cannot be opened')
+    return []
+  }
+}

@@ -1,0 +1,100 @@
+import { sql } from 'kysely'
+import type { Trx } from '../../../db/client.ts'
+import { violates } from '../../../db/transaction.ts'
+import { badRequest, conflict, notFound } from '../../../lib/errors.ts'
+import { newId } from '../../../lib/ids.ts'
+import { formatDecimal, parseDecimal } from '../../../lib/money.ts'
+import { announceVaultChange } from '../../record/notifications/announce.ts'
+import { isOverflow, postEntries } from './post-entries.ts'
+import { adjustmentPosting } from './postings.ts'
+
+type AdjustmentOrder = {
+  vaultId: string
+  actorId: string
+  addressId: string
+  tokenId: string
+  /** Signed decimal in token units. */
+  amount: string
+  reason: string
+  now: Date
+}
+
+/**
+ * Corrects what an address holds against the vault's adjustment account.
+ * @throws 400 for an amount that does not fit the token, 404 for an unknown address or token, 409 below zero
+ */
+export async function adjustBalance(trx: Trx, order: AdjustmentOrder) {
+  const { vaultId, addressId, tokenId, actorId, reason, now } = order
+  const { rows } = await sql<{
+    address: string
+    label: string | null
+    owner_id: string
+    code: string | null
+    decimals: number | null
+  }>`
+    select a.address, a.label, a.owner_id, t.code, t.decimals
+    from addresses a left join tokens t on t.network_id = a.network_id and t.id = ${tokenId}
+    where a.vault_id = ${vaultId} and a.id = ${addressId}`.execute(trx)
+  const found = rows[0]
+  if (found === undefined) throw notFound('Address')
+  if (found.decimals === null) throw badRequest('tokenId', 'is not a token of the network of this address')
+  const isNegative = order.amount.startsWith('-')
+  const magnitude = parseDecimal(isNegative ? order.amount.slice(1) : order.amount, found.decimals)
+  if (magnitude === null) throw badRequest('amount', `must fit a token of ${found.decimals} decimals`)
+  if (magnitude === 0n) throw badRequest('amount', 'must not be 0')
+  const amount = isNegative ? -magnitude : magnitude
+
+  const id = newId(now)
+  await trx
+    .insertInto('adjustments')
+    .values({
+      vault_id: vaultId,
+      id,
+      address_id: addressId,
+      token_id: tokenId,
+      amount: amount.toString(),
+      reason,
+      created_by_id: actorId,
+      created_at: now,
+    })
+    .execute()
+  try {
+    await postEntries(trx, [adjustmentPosting({ vaultId, tokenId, addressId, operationId: id, amount })], now)
+  } catch (error) {
+    if (isBelowZero(error))
+      throw conflict('insufficient funds', 'The address has less available than the adjustment takes')
+    if (isOverflow(error)) throw conflict('The balance would be larger than any amount there is')
+    throw error
+  }
+  const change = {
+    vaultId,
+    actorId,
+    action: 'ledger.adjusted',
+    targetType: 'address',
+    targetId: addressId,
+    details: { adjustmentId: id, tokenId, amount: amount.toString(), reason },
+    words: {
+      sentence: `The balance of the address ${found.address} was adjusted`,
+      after: { label: found.label, amount: `${formatDecimal(amount, found.decimals)} ${found.code}`, reason },
+    },
+    now,
+  }
+  await announceVaultChange(trx, change, { userIds: [found.owner_id] })
+  return {
+    id,
+    vaultId,
+    addressId,
+    tokenId,
+    amount,
+    decimals: found.decimals,
+    reason,
+    createdById: actorId,
+    createdAt: now,
+  }
+}
+
+function isBelowZero(error: unknown): boolean {
+  return (
+    violates(error, 'ledger_accounts_balance_not_negative') || violates(error, 'ledger_entries_debit_balance_check')
+  )
+}

@@ -1,0 +1,100 @@
+import { sql } from 'kysely'
+import { prepared, type Trx } from '../../../db/client.ts'
+import { sqlStateOf, violates } from '../../../db/transaction.ts'
+import { newId } from '../../../lib/ids.ts'
+import type { Posting } from './postings.ts'
+
+/**
+ * Writes entries and moves the cached balances, in one statement for any number of postings. Accounts are locked in
+ * sorted order and made at their first use. The time of an entry is `now`, or that of an earlier entry of its accounts
+ * when another node's clock was ahead: within an account time never runs backwards.
+ *
+ * @throws SQLSTATE 23514 when a balance would fall below zero (nothing is written); 23505 when an operation already has
+ *   an entry of that kind: every effect happens once; what `isOverflow` tells when an account would hold too much
+ */
+export async function postEntries(trx: Trx, postings: Posting[], now: Date): Promise<void> {
+  if (postings.length === 0) return
+  const column = <T>(read: (posting: Posting) => T) => postings.map(read)
+  await sql`${prepared}
+    with input as (
+      select * from unnest(
+        ${column((p) => p.vaultId)}::text[], ${column((p) => p.tokenId)}::text[], ${column((p) => p.addressId)}::text[],
+        ${column((p) => p.kind)}::text[], ${column((p) => p.operationId)}::text[],
+        ${column((p) => p.amount.toString())}::numeric[], ${column((p) => p.debit)}::text[],
+        ${column((p) => p.credit)}::text[], ${column(() => newId(now))}::text[], ${column(() => newId(now))}::text[],
+        ${column(() => newId(now))}::text[]
+      ) with ordinality as
+        t(vault_id, token_id, address_id, kind, operation_id, amount, debit, credit, debit_id, credit_id, vault_level_id, n)
+    ),
+    sides as (
+      select n, vault_id, token_id, address_id, debit as purpose, -amount as delta, debit_id as id
+      from input where debit is not null
+      union all
+      select n, vault_id, token_id, address_id, credit, amount, credit_id from input where credit is not null
+    ),
+    totals as materialized (
+      select vault_id, token_id, address_id, purpose, sum(delta) as delta, min(id) as id
+      from sides group by vault_id, token_id, address_id, purpose
+    ),
+    locked as materialized (
+      -- An entry with two sides has one time, so what the accounts remember is compared before either is changed.
+      select a.last_entry_at from ledger_accounts a join totals t using (vault_id, address_id, token_id, purpose)
+      where exists (select from input where debit is not null and credit is not null)
+      order by a.vault_id, a.address_id, a.token_id, a.purpose for update of a
+    ),
+    moment as materialized (select greatest(${now}::timestamptz, max(last_entry_at)) as at from locked),
+    accounts as (
+      -- A check is tested on the row that an upsert proposes, so a debit proposes 0 and takes its delta in the update.
+      insert into ledger_accounts as a (vault_id, id, token_id, address_id, purpose, balance, last_entry_at, created_at)
+      select vault_id, id, token_id, address_id, purpose, greatest(delta, 0), moment.at, ${now}::timestamptz
+      from totals, moment order by vault_id, address_id, token_id, purpose
+      on conflict (vault_id, address_id, token_id, purpose) do update
+        set balance = a.balance + case when excluded.balance > 0 then excluded.balance else (
+          select t.delta from totals t
+          where t.vault_id = excluded.vault_id and t.address_id = excluded.address_id
+            and t.token_id = excluded.token_id and t.purpose = excluded.purpose) end,
+          last_entry_at = greatest(a.last_entry_at, excluded.last_entry_at)
+      returning a.vault_id, a.token_id, a.address_id, a.purpose, a.number, a.balance, a.last_entry_at, a.xmax = 0 as is_new
+    ),
+    running as (
+      -- The balance after each posting: the final one less what the later postings of this statement moved.
+      select s.n, s.purpose, s.delta, a.number, a.last_entry_at as at,
+        case when a.is_new and t.delta < 0 then t.delta else a.balance end
+          - coalesce(sum(s.delta) over (
+              partition by a.number order by s.n rows between 1 following and unbounded following), 0) as balance
+      from sides s
+      join totals t using (vault_id, token_id, address_id, purpose)
+      join accounts a using (vault_id, token_id, address_id, purpose)
+    ),
+    vault_level as (
+      insert into ledger_accounts (vault_id, id, token_id, address_id, purpose, balance, created_at)
+      select distinct on (vault_id, token_id, purpose)
+        vault_id, vault_level_id, token_id, '', purpose, null::numeric, ${now}::timestamptz
+      from (
+        select *, case kind when 'adjust' then 'adjustment' else 'external' end as purpose
+        from input where debit is null or credit is null
+      ) i
+      where not exists (
+        select from ledger_accounts e
+        where e.vault_id = i.vault_id and e.address_id = '' and e.token_id = i.token_id and e.purpose = i.purpose)
+      on conflict do nothing
+    )
+    insert into ledger_entries
+      (vault_id, kind, token_id, operation_id, debit_account, credit_account, amount, debit_balance, credit_balance, created_at)
+    select i.vault_id, i.kind, i.token_id, i.operation_id, d.number, c.number, i.amount, d.balance, c.balance,
+      greatest(d.at, c.at)
+    from input i
+    left join running d on d.n = i.n and d.delta < 0
+    left join running c on c.n = i.n and c.delta > 0
+    order by i.n`.execute(trx)
+}
+
+/**
+ * Whether what comes in would make an account hold more than 2^256-1. The column has room for a few times as much, which
+ * the postings of one statement may exceed together.
+ */
+export function isOverflow(error: unknown): boolean {
+  return violates(error, 'ledger_entries_credit_max') || sqlStateOf(error) === numericOverflow
+}
+
+const numericOverflow = '22003'

@@ -1,0 +1,187 @@
+import { sql } from 'kysely'
+import { type AddressScope, isAddressInScope, scopedAddressIds } from '../../../access/address-scope.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import type { Position } from '../../../lib/cursor.ts'
+
+export type BalanceFilter = { addressId: string | null; token: string | null }
+
+export type TotalRow = { code: string; symbol: string; decimals: number; available: string; reserved: string }
+
+/** Available and reserved per token over the addresses in scope; vault-level accounts are no part of it. */
+export async function listTotals(db: Db, scope: AddressScope, filter: BalanceFilter): Promise<TotalRow[]> {
+  const { rows } = await sql<TotalRow>`
+    select t.code, t.symbol, t.decimals,
+      sum(l.balance) filter (where l.purpose = 'available') as available,
+      coalesce(sum(l.balance) filter (where l.purpose = 'reserved'), 0) as reserved
+    from ledger_accounts l
+    join tokens t on t.id = l.token_id
+    where l.vault_id = ${scope.vaultId} and l.address_id <> '' ${inScope(scope)}
+      ${filter.addressId === null ? sql`` : sql`and l.address_id = ${filter.addressId}`}
+      ${filter.token === null ? sql`` : sql`and t.code = ${filter.token}`}
+    group by t.id, t.code, t.symbol, t.decimals order by t.code, t.id`.execute(db)
+  return rows
+}
+
+export type AccountRow = {
+  id: string
+  purpose: 'available' | 'reserved' | 'external' | 'adjustment'
+  balance: string
+  created_at: Date
+  token_id: string
+  token_code: string
+  token_symbol: string
+  decimals: number
+  address_id: string | null
+  address: string | null
+  label: string | null
+}
+
+type AccountOptions = BalanceFilter & { purpose: AccountRow['purpose'] | null; after: Position | null; limit: number }
+
+/**
+ * Accounts in scope, newest first; one row more than the limit. A vault-level account keeps no balance: external is
+ * what the other accounts of its token lack to zero, adjustment is the sum of its (few) entries.
+ */
+export async function listAccounts(db: Db, scope: AddressScope, options: AccountOptions): Promise<AccountRow[]> {
+  const { rows } = await sql<AccountRow>`
+    with page as (
+      select l.*, t.code as token_code, t.symbol as token_symbol, t.decimals
+      from ledger_accounts l
+      join tokens t on t.id = l.token_id
+      where l.vault_id = ${scope.vaultId} ${inScope(scope)}
+        ${options.addressId === null ? sql`` : sql`and l.address_id = ${options.addressId}`}
+        ${options.token === null ? sql`` : sql`and t.code = ${options.token}`}
+        ${options.purpose === null ? sql`` : sql`and l.purpose = ${options.purpose}`}
+        ${options.after === null ? sql`` : sql`and (l.created_at, l.id) < (${options.after.createdAt}, ${options.after.id})`}
+      order by l.created_at desc, l.id desc limit ${options.limit + 1}
+    )
+    select p.id, p.purpose, p.created_at, p.token_id, p.token_code, p.token_symbol, p.decimals,
+      a.id as address_id, a.address, a.label,
+      case p.purpose
+        when 'external' then -(select coalesce(sum(s.balance), 0) from ledger_accounts s
+          where s.vault_id = p.vault_id and s.token_id = p.token_id and s.address_id <> '') - adjusted.balance
+        when 'adjustment' then adjusted.balance
+        else p.balance end as balance
+    from page p
+    left join addresses a on a.vault_id = p.vault_id and a.id = p.address_id
+    left join lateral (
+      select coalesce(-sum(d.amount), 0) as balance from adjustments d
+      where p.address_id = '' and d.vault_id = p.vault_id and d.token_id = p.token_id
+    ) adjusted on true
+    order by p.created_at desc, p.id desc`.execute(db)
+  return rows
+}
+
+export type StatementRow = {
+  sequence: string
+  kind: 'deposit' | 'reserve' | 'settle' | 'release' | 'fee' | 'adjust'
+  operation_id: string
+  amount: string
+  balance: string
+  created_at: Date
+}
+
+type StatementOptions = {
+  accountNumber: string
+  from: Date | null
+  to: Date | null
+  before: { createdAt: Date; sequence: string } | null
+  limit: number
+}
+
+/** The account of a statement, with its token; null when the scope does not hold it. */
+export async function findAccount(
+  db: Db,
+  scope: AddressScope,
+  key: { addressId: string; tokenId: string; purpose: string },
+) {
+  const { rows } = await sql<{ number: string; code: string; decimals: number }>`
+    select l.number, t.code, t.decimals
+    from ledger_accounts l
+    join addresses a on a.vault_id = l.vault_id and a.id = l.address_id
+    join tokens t on t.id = l.token_id
+    where l.vault_id = ${scope.vaultId} and l.address_id = ${key.addressId} and l.token_id = ${key.tokenId}
+      and l.purpose = ${key.purpose} and ${isAddressInScope(scope, 'a')}`.execute(db)
+  return rows[0] ?? null
+}
+
+/**
+ * Entries of one account, newest first; one row more than the limit. One range of each of its two indexes: within an
+ * account the order of time is that of the sequence, so neither bounds nor a long past make it read more.
+ */
+export async function listStatement(db: Db, options: StatementOptions): Promise<StatementRow[]> {
+  const { accountNumber, from, to, before, limit } = options
+  // Only the nearer of the two upper bounds, because PostgreSQL would begin at either.
+  const upper =
+    before !== null && (to === null || before.createdAt <= to)
+      ? sql`and (created_at, sequence) < (${before.createdAt}, ${before.sequence}::bigint)`
+      : to !== null
+        ? sql`and created_at <= ${to}`
+        : sql``
+  const side = (account: 'debit' | 'credit') => sql`
+    (select sequence, kind, operation_id, ${sql.raw(account === 'debit' ? '-amount' : 'amount')} as amount,
+      ${sql.ref(`${account}_balance`)} as balance, created_at
+    from ledger_entries
+    where ${sql.ref(`${account}_account`)} = ${accountNumber}::bigint ${upper}
+      ${from === null ? sql`` : sql`and created_at >= ${from}`}
+    order by created_at desc, sequence desc limit ${limit + 1})`
+  const { rows } = await sql<StatementRow>`
+    select * from (${side('debit')} union all ${side('credit')}) sides
+    order by created_at desc, sequence desc limit ${limit + 1}`.execute(db)
+  return rows
+}
+
+/** The newest entry of an account at a time: what it left is the balance of that time. null before the first. */
+export async function findEntryAt(db: Db, accountNumber: string, at: Date): Promise<StatementRow | null> {
+  const [newest] = await listStatement(db, { accountNumber, from: null, to: at, before: null, limit: 0 })
+  return newest ?? null
+}
+
+/** Keeps only accounts `l` of addresses in scope; vault-level accounts are of no address. */
+const inScope = (scope: AddressScope) =>
+  scope.isWholeVault && scope.folderId === null ? sql`` : sql`and l.address_id in (${scopedAddressIds(scope)})`
+
+export type TokenSumRow = {
+  token_id: string
+  code: string
+  decimals: number
+  network: string
+  cached: string
+  recomputed: string
+  sum_of_postings: string
+  outstanding_fees: string
+  addresses: { address: string; contract: string | null; network: string }[]
+}
+
+/**
+ * Per token: what the accounts hold, what their entries say, and the addresses to ask the wallet service about. A coin in
+ * which only a fee is owed is one of them, though it has no account yet.
+ */
+export async function listTokenSums(db: Db | Trx, vaultId: string): Promise<TokenSumRow[]> {
+  const { rows } = await sql<TokenSumRow>`
+    with sides as (
+      select token_id, -amount as delta, debit_account is not null as is_address from ledger_entries where vault_id = ${vaultId}
+      union all
+      select token_id, amount, credit_account is not null from ledger_entries where vault_id = ${vaultId}
+    ), recomputed as (
+      select token_id, sum(delta) as total, coalesce(sum(delta) filter (where is_address), 0) as held from sides group by token_id
+    ), cached as (
+      select token_id, sum(balance) as held from ledger_accounts where vault_id = ${vaultId} and address_id <> '' group by token_id
+    ), fees as (
+      select t.fee_token_id as token_id, sum(t.fee) as outstanding, array_agg(o.address_id) as address_ids
+      from transfers t join operations o on o.vault_id = t.vault_id and o.id = t.id
+      where t.vault_id = ${vaultId} and t.fee is not null and not t.fee_posted group by t.fee_token_id
+    )
+    select t.id as token_id, t.code, t.decimals, n.slug as network, coalesce(c.held, 0) as cached,
+      coalesce(r.held, 0) as recomputed, coalesce(r.total, 0) as sum_of_postings, coalesce(f.outstanding, 0) as outstanding_fees,
+      (select coalesce(json_agg(json_build_object('address', a.address, 'contract', t.contract_address, 'network', n.slug)), '[]')
+        from addresses a where a.vault_id = ${vaultId} and a.network_id = t.network_id and (a.id = any(f.address_ids) or exists (
+          select from ledger_accounts l where l.vault_id = a.vault_id and l.address_id = a.id and l.token_id = t.id))) as addresses
+    from tokens t
+    join networks n on n.id = t.network_id
+    left join cached c on c.token_id = t.id
+    left join recomputed r on r.token_id = t.id
+    left join fees f on f.token_id = t.id
+    where coalesce(c.token_id, r.token_id, f.token_id) is not null order by t.code, t.id`.execute(db)
+  return rows
+}

@@ -1,0 +1,158 @@
+import { sql } from 'kysely'
+import type { Db } from '../../../db/client.ts'
+
+export type LedgerDifference = { kind: string; vaultId: string; detail: string }
+export type LedgerReport = {
+  differences: LedgerDifference[]
+  checked: { accounts: number; entries: number; operations: number }
+}
+
+/**
+ * Recomputes the books from their entries, independently of the code that writes them, and names every difference:
+ * cached against recomputed balances, running balances, the entries that each operation's status demands, references.
+ * Read in one snapshot; at most 100 differences of a kind are named.
+ */
+export async function verifyLedger(db: Db, vaultId: string | null = null): Promise<LedgerReport> {
+  return db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute(async (trx) => {
+      const differences: LedgerDifference[] = []
+      for (const [kind, query] of Object.entries(checks)) {
+        const { rows } = await sql<{ vault_id: string; detail: string }>`
+          select * from (${sql.raw(query)}) found
+          where ${vaultId}::text is null or vault_id = ${vaultId} order by vault_id, detail limit 100`.execute(trx)
+        differences.push(...rows.map((row) => ({ kind, vaultId: row.vault_id, detail: row.detail })))
+      }
+      const { rows } = await sql<{ accounts: string; entries: string; operations: string }>`
+        select (select count(*) from ledger_accounts where ${vaultId}::text is null or vault_id = ${vaultId}) as accounts,
+          (select count(*) from ledger_entries where ${vaultId}::text is null or vault_id = ${vaultId}) as entries,
+          (select count(*) from operations where ${vaultId}::text is null or vault_id = ${vaultId}) as operations`.execute(
+        trx,
+      )
+      const counts = rows[0]!
+      return {
+        differences,
+        checked: {
+          accounts: Number(counts.accounts),
+          entries: Number(counts.entries),
+          operations: Number(counts.operations),
+        },
+      }
+    })
+}
+
+/** Every check is a query that finds nothing in a sound ledger. */
+const checks: Record<string, string> = {
+  'cached balance': `
+    with moved as (
+      select debit_account as number, -amount as delta from ledger_entries where debit_account is not null
+      union all
+      select credit_account, amount from ledger_entries where credit_account is not null
+    ), sums as (select number, sum(delta) as balance from moved group by number)
+    select a.vault_id, format('account %s holds %s, its entries sum to %s', a.id, a.balance, coalesce(s.balance, 0)) as detail
+    from ledger_accounts a left join sums s using (number)
+    where a.balance is not null and a.balance <> coalesce(s.balance, 0)`,
+  'running balance': `
+    with sides as (
+      select vault_id, sequence, debit_account as number, -amount as delta, debit_balance as balance
+      from ledger_entries where debit_account is not null
+      union all
+      select vault_id, sequence, credit_account, amount, credit_balance
+      from ledger_entries where credit_account is not null
+    ), summed as (
+      select *, sum(delta) over (partition by number order by sequence) as expected from sides
+    )
+    select vault_id, format('entry %s leaves account number %s at %s, recomputed %s', sequence, number, balance, expected) as detail
+    from summed where balance is distinct from expected`,
+  'time of an entry': `
+    with sides as (
+      select vault_id, sequence, debit_account as number, created_at from ledger_entries where debit_account is not null
+      union all
+      select vault_id, sequence, credit_account, created_at from ledger_entries where credit_account is not null
+    ), timed as (
+      select *, lag(created_at) over (partition by number order by sequence) as previous_at,
+        max(created_at) over (partition by number) as newest_at
+      from sides
+    )
+    select t.vault_id, format('entry %s of account number %s is of %s, after one of %s', sequence, number, created_at, previous_at) as detail
+    from timed t where created_at < previous_at
+    union all
+    select a.vault_id, format('account %s remembers %s as its last entry, its entries say %s', a.id, a.last_entry_at, n.newest_at)
+    from (select distinct number, newest_at from timed) n join ledger_accounts a using (number)
+    where a.last_entry_at is distinct from n.newest_at`,
+  'negative balance': `
+    select vault_id, format('account %s holds %s', id, balance) as detail from ledger_accounts where balance < 0`,
+  'account of an entry': `
+    select e.vault_id, format('entry %s (%s) moves between the wrong accounts', e.sequence, e.kind) as detail
+    from ledger_entries e
+    left join ledger_accounts d on d.vault_id = e.vault_id and d.number = e.debit_account
+    left join ledger_accounts c on c.vault_id = e.vault_id and c.number = e.credit_account
+    where (e.debit_account is not null and (d.token_id is distinct from e.token_id))
+      or (e.credit_account is not null and (c.token_id is distinct from e.token_id))
+      or (d.address_id is distinct from c.address_id and d.address_id is not null and c.address_id is not null)
+      or case e.kind
+        when 'deposit' then d.id is not null or c.purpose is distinct from 'available'
+        when 'reserve' then d.purpose is distinct from 'available' or c.purpose is distinct from 'reserved'
+        when 'settle' then d.purpose is distinct from 'reserved' or c.id is not null
+        when 'release' then d.purpose is distinct from 'reserved' or c.purpose is distinct from 'available'
+        when 'fee' then d.purpose is distinct from 'available' or c.id is not null
+        else (d.id is null) = (c.id is null) or coalesce(d.purpose, c.purpose) <> 'available'
+      end`,
+  'entries of an operation': `
+    with found as (
+      select o.vault_id, o.id, o.type, o.status, o.amount, o.address_id, o.token_id,
+        array_agg(e.kind order by e.kind) filter (where e.kind <> 'fee') as kinds,
+        bool_and(e.amount = o.amount and e.token_id = o.token_id
+          and coalesce(d.address_id, c.address_id) = o.address_id) filter (where e.kind <> 'fee') as fits
+      from operations o
+      left join ledger_entries e on e.vault_id = o.vault_id and e.operation_id = o.id
+      left join ledger_accounts d on d.vault_id = e.vault_id and d.number = e.debit_account
+      left join ledger_accounts c on c.vault_id = e.vault_id and c.number = e.credit_account
+      group by o.vault_id, o.id
+    )
+    select vault_id, format('%s %s is %s with entries %s', type, id, status, coalesce(kinds::text, 'none')) as detail
+    from found
+    where fits is not true or kinds is distinct from case
+      when type = 'deposit' then array['deposit']
+      when status = 'confirmed' then array['reserve', 'settle']
+      when status in ('failed', 'rejected', 'cancelled') then array['release', 'reserve']
+      else array['reserve'] end`,
+  'fee of a transfer': `
+    select t.vault_id, format('transfer %s paid %s, its fee entry says %s', t.id, t.fee, e.amount) as detail
+    from transfers t left join ledger_entries e on e.vault_id = t.vault_id and e.operation_id = t.id and e.kind = 'fee'
+    where (e.sequence is not null and (e.amount <> t.fee or e.token_id <> t.fee_token_id or not t.fee_posted))
+      or (e.sequence is null and t.fee > 0 and t.fee_posted and t.fee_token_id is not null)`,
+  'entry without its operation': `
+    select e.vault_id, format('entry %s (%s) refers to %s, which does not exist', e.sequence, e.kind, e.operation_id) as detail
+    from ledger_entries e
+    where case when e.kind = 'adjust'
+      then not exists (select from adjustments a where a.vault_id = e.vault_id and a.id = e.operation_id)
+      else not exists (select from operations o where o.vault_id = e.vault_id and o.id = e.operation_id
+        and (o.type = 'deposit') = (e.kind = 'deposit')) end`,
+  'adjustment without its entry': `
+    select a.vault_id, format('adjustment %s of %s has no entry that fits', a.id, a.amount) as detail
+    from adjustments a
+    where not exists (select from ledger_entries e where e.vault_id = a.vault_id and e.operation_id = a.id
+      and e.kind = 'adjust' and e.amount = abs(a.amount) and (e.debit_account is null) = (a.amount > 0)
+      and e.token_id = a.token_id)`,
+  'operation without its record': `
+    select o.vault_id, format('%s %s has no record of its type', o.type, o.id) as detail
+    from operations o
+    where case when o.type = 'deposit'
+      then not exists (select from deposits d where d.vault_id = o.vault_id and d.id = o.id
+        and d.address_id = o.address_id and d.token_id = o.token_id)
+      else not exists (select from transfers t where t.vault_id = o.vault_id and t.id = o.id) end`,
+  'reference to nothing': `
+    select o.vault_id, format('%s %s refers to a vault, address or token that does not exist', o.type, o.id) as detail
+    from operations o
+    where not exists (select from addresses a where a.vault_id = o.vault_id and a.id = o.address_id)
+      or not exists (select from vaults v where v.id = o.vault_id)
+      or not exists (select from tokens t where t.id = o.token_id)
+    union all
+    select l.vault_id, format('account %s refers to an address or token that does not exist', l.id)
+    from ledger_accounts l
+    where (l.address_id <> '' and not exists (select from addresses a where a.vault_id = l.vault_id and a.id = l.address_id))
+      or not exists (select from tokens t where t.id = l.token_id)`,
+}

@@ -1,0 +1,40 @@
+import { Type } from 'typebox'
+import { Closed } from '../../../http/schema.ts'
+import { membershipUserIdLengthMax } from '../../../lib/limits.ts'
+import { ActionType } from '../../rules/policies/schema.ts'
+
+export const SimulationOrder = Closed(
+  {
+    actionType: ActionType,
+    initiatorId: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: membershipUserIdLengthMax,
+        description: 'Who asks; the caller when left out. Only administrators may name another member.',
+        examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
+      }),
+    ),
+    targetId: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 128,
+        description: 'The counterparty or group that a counterparty action would change.',
+        examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
+      }),
+    ),
+    payload: Type.Record(Type.String(), Type.Unknown(), {
+      description:
+        'The body of the request for the action: of a transfer, of an address, or the payload of a counterparty action.',
+      examples: [
+        {
+          fromAddressId: 'cmi8h2k1p0a1b2c3d4e5f6g7h',
+          toAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+          amount: '1000',
+        },
+      ],
+    }),
+  },
+  { $id: 'SimulationOrder' },
+)
+
+export const simulationComponents = [SimulationOrder]

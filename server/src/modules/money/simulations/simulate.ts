@@ -1,0 +1,75 @@
+import { visibleScopeOf } from '../../../access/address-scope.ts'
+import type { Member } from '../../../access/caller.ts'
+import type { Db } from '../../../db/client.ts'
+import { AppError, badRequest, faulty } from '../../../lib/errors.ts'
+import { payloadReader } from '../../address-book/counterparties/payload.ts'
+import { decide } from '../../rules/policies/decide.ts'
+import type { Decision } from '../../rules/policies/decision.ts'
+import type { Facts } from '../../rules/policies/facts.ts'
+import type { Initiator } from '../../rules/policies/queries.ts'
+import type { ActionType } from '../../rules/policies/selectors.ts'
+import type { Appliers } from '../../rules/votes/applier.ts'
+import { AddressCreation } from '../../vaults/addresses/schema.ts'
+import { previewTransfer } from '../transfers/actions.ts'
+import { TransferOrder } from '../transfers/schema.ts'
+
+type Simulation = {
+  member: Member
+  initiator: Initiator
+  actionType: ActionType
+  targetId: string | null
+  payload: Record<string, unknown>
+  now: Date
+}
+
+const readTransfer = payloadReader(TransferOrder)
+const readAddress = payloadReader(AddressCreation)
+
+/**
+ * What the policies would say if the initiator asked for the action now; changes nothing and locks nothing. The member who
+ * simulates may name the addresses that they see, whether or not the initiator could spend from them.
+ *
+ * @throws 400 with paths into the request, 404 and 409 as the action itself
+ */
+export async function simulate(db: Db, appliers: Appliers, simulation: Simulation): Promise<Decision> {
+  const { member, initiator, actionType, targetId, payload, now } = simulation
+  const vaultId = member.vault.id
+  return withinPayload(async () => {
+    if (targetId !== null && (actionType === 'transfer' || actionType === 'create_address')) {
+      throw badRequest('targetId', `does not belong to ${actionType}`)
+    }
+    if (actionType === 'transfer') {
+      const scope = visibleScopeOf(member)
+      return (await previewTransfer(db, { scope, initiator, spends: false, body: readTransfer(payload), now })).decision
+    }
+    const applier = appliers[actionType]
+    if (applier === undefined) throw badRequest('actionType', `${actionType} is not available yet`)
+    // The other appliers hold their payloads against a schema themselves.
+    if (actionType === 'create_address') readAddress(payload)
+    const context = { vaultId, initiatorId: initiator.userId, now }
+    const { facts } = await applier.prepare(db, context, { action: actionType, targetId, payload })
+    return decide(db, {
+      vaultId,
+      actionType,
+      initiator,
+      facts: { ...facts, now, initiatorId: initiator.userId, initiatorGroupIds: initiator.groupIds } as Facts,
+    })
+  })
+}
+
+const fieldsOutside: readonly string[] = ['targetId', 'actionType']
+
+/** Gives the faults of a payload their path within the request. */
+async function withinPayload<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status !== 400 || !Array.isArray(error.details)) throw error
+    throw faulty(
+      error.details.map(({ field, message }) => {
+        if (fieldsOutside.includes(field)) return { field, message }
+        return { field: field === '' || field === 'body' ? 'payload' : `payload.${field}`, message }
+      }),
+    )
+  }
+}

@@ -1,0 +1,135 @@
+import { canonicalJson } from '../../../lib/canonical-json.ts'
+import { formatDecimal } from '../../../lib/money.ts'
+import { sha256 } from '../../../lib/secrets.ts'
+import type { TargetRecord } from '../../record/audit/content.ts'
+import type { Facts } from '../../rules/policies/facts.ts'
+import {
+  type CastVote,
+  differenceOfApproval,
+  type RecordedRequirement,
+  readCreation,
+} from '../../rules/votes/compare-record.ts'
+import { hashPayload, type Payload } from './payload.ts'
+import type { StoredOrder } from './queries.ts'
+
+/** The details of a `transfer.requested` record, as far as a transfer is bound by them. */
+export type RequestRecord = {
+  status: string
+  payload: Payload
+  /** SHA-256 in hex. */
+  payloadHash: string
+  decision: string
+  /** Whom the recipient belonged to. */
+  counterpartyId: string | null
+  /** Codes of the policies whose votes were waived for an administrator. */
+  bypassed: string[]
+  /** SHA-256 in hex of what the policies looked at; absent in records of older versions. */
+  factsHash?: string
+  /** Absent in records of older versions. */
+  requirements?: RecordedRequirement[]
+}
+
+/** The order that the record holds, which the tables were found to agree with. */
+export type RecordedOrder = { payload: Payload; facts: Facts; isWaived: boolean }
+export type Comparison = { order: RecordedOrder } | { difference: string }
+
+/** The actions that move a transfer; their records say from where to where. */
+const movements = new Set(
+  ['released', 'vetoed', 'expired', 'cancelled', 'confirmed', 'failed'].map((verb) => `transfer.${verb}`),
+)
+const votes: Readonly<Record<string, CastVote['decision']>> = {
+  'transfer.approved': 'approve',
+  'transfer.rejected': 'reject',
+}
+
+/** Compares a transfer in the tables with its audit records, which nobody changes. Names the first difference. */
+export function compareWithRecord(stored: StoredOrder, records: TargetRecord[]): Comparison {
+  try {
+    return compare(stored, records)
+  } catch {
+    // Rows that were written past the service may hold anything, such as a number that has no canonical form.
+    return { difference: 'its rows or its audit records cannot be read' }
+  }
+}
+
+function compare(stored: StoredOrder, records: TargetRecord[]): Comparison {
+  const found = readCreation(records, 'transfer.requested')
+  if ('difference' in found) return found
+  const requested = found.creation.details as RequestRecord
+  const moves = records.filter(({ action }) => movements.has(action))
+  const difference =
+    differenceOfOrder(stored, requested) ??
+    differenceOfFacts(stored, requested) ??
+    differenceOfStatus(stored, statusAfter(requested.status, moves)) ??
+    differenceOfVotes(stored, requested, records)
+  if (difference !== null) return { difference }
+  const { payload, bypassed } = requested
+  return { order: { payload, facts: stored.facts!, isWaived: bypassed.length > 0 } }
+}
+
+function differenceOfOrder(stored: StoredOrder, { payload, payloadHash }: RequestRecord): string | null {
+  const fields = Object.keys(payload) as (keyof Payload)[]
+  const changed = fields.find((field) => stored.current[field] !== payload[field])
+  if (changed !== undefined) return `its ${changed} was changed`
+  const hashes = [hashPayload(payload), hashPayload(stored.payload), stored.payload_hash]
+  if (hashes.some((hash) => hash.toString('hex') !== payloadHash)) return 'its payload was changed'
+  const { amount, tokenId, fromAddressId } = payload
+  const { reserved } = stored
+  const isReserved = reserved?.amount === amount && reserved.tokenId === tokenId && reserved.addressId === fromAddressId
+  return isReserved ? null : 'the ledger did not reserve the recorded amount for it'
+}
+
+/** What the policies looked at, and what a voter reads of it, where columns repeat it. */
+function differenceOfFacts(stored: StoredOrder, requested: RequestRecord): string | null {
+  const { decision, factsHash, payload, counterpartyId } = requested
+  const { facts, effect, decimals } = stored
+  if (facts === null || effect !== decision) return 'its decision was changed'
+  if (factsHash !== undefined && hashFacts(facts) !== factsHash) return 'the facts of its decision were changed'
+  if (stored.counterparty_id !== counterpartyId) return 'its counterparty was changed'
+  if (stored.to_address_key !== facts.destination?.key) return 'the key of its recipient was changed'
+  if (stored.token_code !== facts.token?.code || formatDecimal(payload.amount, decimals ?? 0) !== facts.amount) {
+    return 'the code or the decimals of its token were changed'
+  }
+  return null
+}
+
+function differenceOfStatus({ status, phase }: StoredOrder, recorded: string | null): string | null {
+  if (recorded === null) return 'its audit records contradict each other'
+  if (status !== recorded) return `it is ${status}, and according to its audit records ${recorded}`
+  return isPhaseOf(recorded, phase) ? null : `it is ${status} and in the phase ${phase}`
+}
+
+function isPhaseOf(status: string, phase: string): boolean {
+  if (status === 'awaiting_approval') return phase === 'waiting' || phase === 'halted'
+  if (status === 'pending') return phase !== 'waiting' && phase !== 'done'
+  return phase === 'done'
+}
+
+/** The status at the end of the recorded moves; null when they are not one way. */
+function statusAfter(first: string, moves: TargetRecord[]): string | null {
+  let status = first
+  const left = [...moves]
+  while (left.length > 0) {
+    const next = left.findIndex(({ details }) => details.from === status)
+    if (next === -1) return null
+    status = String(left.splice(next, 1)[0]!.details.to)
+  }
+  return status
+}
+
+function differenceOfVotes(
+  stored: StoredOrder,
+  { requirements, payloadHash, decision }: RequestRecord,
+  records: TargetRecord[],
+): string | null {
+  const cast = records.filter(({ action }) => action in votes)
+  if (cast.some(({ details }) => details.payloadHash !== payloadHash)) return 'a recorded vote is for another order'
+  const recorded = cast.map(({ action, actorId }) => ({ userId: actorId ?? '', decision: votes[action]! }))
+  const isApproved = decision === 'approval' && (stored.status === 'pending' || stored.status === 'confirmed')
+  return differenceOfApproval(stored.approval, { requirements: requirements ?? null, votes: recorded }, isApproved)
+}
+
+/** SHA-256 in hex of the facts of a decision, as they are when they are made and as they are read again. */
+export function hashFacts(facts: Facts): string {
+  return sha256(canonicalJson(facts)).toString('hex')
+}

@@ -1,0 +1,818 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Deps } from '../../../deps.ts'
+import { openDeps } from '../../../start.ts'
+import type { Person } from '../../../testing/app.ts'
+import { fakeAddress, fakeTxHash } from '../../../testing/fake-wallet.ts'
+import {
+  addMember,
+  allowAll,
+  createAddress,
+  createVaultFixture,
+  deposit,
+  ensureGroup,
+  usdtContract,
+} from '../../../testing/fixtures.ts'
+import { amountRule, createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import { createWalletClient, type WalletClient, walletOfVault } from '../../registry/wallet-service/client.ts'
+import { createGuardedDispatcher } from '../../registry/wallet-service/guarded-connect.ts'
+import { createDelivery, deliverDueTransfers, postOutstandingFees } from './deliver.ts'
+
+let bench: TransferBench
+/** A second node on the same database. */
+let otherNode: { deps: Deps; close(): Promise<void> }
+// biome-ignore lint/suspicious/noExplicitAny: the answer check has verified its shape.
+let address: any
+const dispatcher = createGuardedDispatcher({ allowedHosts: ['127.0.0.1'], connectTimeoutMilliseconds: 1_000 })
+
+beforeAll(async () => {
+  bench = await createTransferBench()
+  const { config, log, clock } = bench.test.deps
+  otherNode = await openDeps(config, bench.test.databaseUrl, log, clock)
+})
+afterAll(async () => {
+  await otherNode.close()
+  await dispatcher.close()
+  await bench.close()
+})
+beforeEach(async () => {
+  Object.assign(bench.vault.wallet, { down: false, swallow: false, refuse: null, mutateStatus: null })
+  address = await bench.fundedAddress()
+})
+afterEach(() => bench.expectSoundLedger())
+
+async function ordered(amount = '40', more: Record<string, unknown> = {}): Promise<string> {
+  const { status, body } = await bench.order(address.id, amount, more)
+  expect([status, body.status]).toEqual([201, 'pending'])
+  return body.id
+}
+
+const reserved = { available: '960', reserved: '40' }
+const settled = { available: '960', reserved: '0' }
+const released = { available: '1000', reserved: '0' }
+
+/** The wallet service behind a client whose patience is short. */
+const impatient = async (): Promise<WalletClient> =>
+  createWalletClient({
+    url: bench.vault.wallet.url,
+    secret: bench.vault.wallet.secret,
+    dispatcher,
+    timeoutMilliseconds: 150,
+    backoffMilliseconds: 5,
+  })
+
+/** The wallet service behind a client of which some calls are replaced. */
+const withCalls = (calls: (honest: WalletClient) => Partial<WalletClient>) => async (deps: Deps, vaultId: string) => {
+  const honest = await walletOfVault(deps, vaultId)
+  return { ...honest, ...calls(honest) }
+}
+
+describe('a wallet service that does not answer', () => {
+  it('T22 a time-out after it took the order is unknown: nothing is released, it is asked and never told twice', async () => {
+    const id = await ordered()
+    bench.vault.wallet.swallow = true
+    await bench.deliver(impatient)
+    expect(bench.vault.wallet.broadcastCount(id)).toBe(1)
+    expect((await bench.read(id)).status).toBe('pending')
+    expect(await bench.balances(address.id)).toEqual(reserved)
+
+    bench.vault.wallet.swallow = false
+    const before = bench.vault.wallet.requests.length
+    await bench.deliver(impatient)
+    const asked = bench.vault.wallet.requests.slice(before).filter(({ path }) => path.startsWith('/transfers'))
+    expect(asked.map(({ method, path }) => `${method} ${path}`)).toEqual([`GET /transfers/${id}`])
+    bench.vault.wallet.confirm(id)
+    await bench.deliver()
+    expect(bench.vault.wallet.broadcastCount(id)).toBe(1)
+    expect(await bench.balances(address.id)).toEqual(settled)
+  })
+
+  it('T22 a time-out before it took the order is asked about, and then told again', async () => {
+    const id = await ordered()
+    await bench.deliver(withCalls(() => ({ submitTransfer: () => Promise.reject(new Error('the line went dead')) })))
+    expect(bench.vault.wallet.broadcastCount(id)).toBe(0)
+    await bench.deliver()
+    expect(bench.vault.wallet.broadcastCount(id)).toBe(1)
+  })
+
+  it.each(['error', 'refused'] as const)('T22 down (%s) it is tried again, and nothing is released', async (down) => {
+    const id = await ordered()
+    bench.vault.wallet.down = down
+    for (let round = 0; round < 3; round += 1) {
+      await bench.deliver(impatient)
+      expect((await bench.read(id)).status).toBe('pending')
+      expect(await bench.balances(address.id)).toEqual(reserved)
+    }
+    bench.vault.wallet.down = false
+    await bench.deliver()
+    bench.vault.wallet.confirm(id)
+    await bench.deliver()
+    expect((await bench.read(id)).status).toBe('confirmed')
+    expect(bench.vault.wallet.broadcastCount(id)).toBe(1)
+  })
+
+  it('T22 never reached, a transfer can still be cancelled; once anything may have been sent, it cannot', async () => {
+    const nowhere = async () => createWalletClient({ url: 'http://127.0.0.1:1', secret: null, dispatcher })
+    const unsent = await ordered()
+    await bench.deliver(nowhere)
+    await bench.deliver(nowhere)
+    expect((await bench.act(bench.owner, unsent, 'cancel')).status).toBe(200)
+    expect(await bench.balances(address.id)).toEqual(released)
+
+    const maybeSent = await ordered()
+    bench.vault.wallet.swallow = true
+    await bench.deliver(impatient)
+    await bench.deliver(nowhere)
+    expect((await bench.act(bench.owner, maybeSent, 'cancel')).status).toBe(409)
+    expect(await bench.balances(address.id)).toEqual(reserved)
+  })
+
+  it('is asked less and less often, at most once a minute', async () => {
+    const id = await ordered()
+    bench.vault.wallet.down = 'error'
+    const delays = []
+    for (let round = 0; round < 8; round += 1) {
+      await bench.sql('update transfers set next_attempt_at = $2 where id = $1', [id, bench.test.clock.now()])
+      const before = bench.test.clock.now().getTime()
+      await deliverDueTransfers(bench.test.deps, impatient)
+      const [row] = await bench.sql('select next_attempt_at from transfers where id = $1', [id])
+      delays.push(Math.round((new Date(row.next_attempt_at).getTime() - before) / 1_000))
+    }
+    expect(delays).toEqual(delays.toSorted((a, b) => a - b))
+    expect([delays[0], delays[7]]).toEqual([1, 60])
+  })
+})
+
+describe('a wallet service that refuses', () => {
+  it('with 400: the transfer failed and its funds are back', async () => {
+    const id = await ordered()
+    bench.vault.wallet.refuse = 'the recipient is on a list'
+    await bench.deliver()
+    const transfer = await bench.read(id)
+    expect([transfer.status, transfer.failureReason]).toEqual(['failed', 'WALLET_REFUSED: the recipient is on a list'])
+    expect(await bench.balances(address.id)).toEqual(released)
+    expect(await bench.audited('transfer.failed', id)).toBe(1)
+    await bench.deliver()
+    expect(bench.vault.wallet.broadcastCount(id)).toBe(0)
+  })
+
+  it('T22 with 400 for an order that it has all the same: unknown, nothing is released', async () => {
+    const id = await ordered()
+    await bench.deliver(
+      withCalls((honest) => ({
+        submitTransfer: async (order) => {
+          await honest.submitTransfer(order)
+          return (await createRefusing(honest)).submitTransfer(order)
+        },
+      })),
+    )
+    expect((await bench.read(id)).status).toBe('pending')
+    expect(await bench.balances(address.id)).toEqual(reserved)
+    await bench.deliver()
+    expect(bench.vault.wallet.broadcastCount(id)).toBe(1)
+  })
+
+  it('T25 with 409, knowing the transfer with another order: halted, the funds stay reserved', async () => {
+    const id = await ordered()
+    await bench.deliver(
+      withCalls((honest) => ({
+        submitTransfer: async (order) => {
+          await honest.submitTransfer({ ...order, amount: '1' })
+          return honest.submitTransfer(order)
+        },
+      })),
+    )
+    await expectHalted(id, 'The wallet service knows this transfer with another order')
+  })
+
+  it('after the broadcast: failed, funds back, the fee of the failure posted', async () => {
+    address = await bench.fundedAddress({ usdt: '1000', eth: '1' })
+    const id = await ordered()
+    await bench.deliver()
+    bench.vault.wallet.broadcast(id)
+    await bench.deliver()
+    bench.vault.wallet.fail(id, 'REVERTED: no', '21000')
+    await bench.deliver()
+    expect(await bench.read(id)).toMatchObject({
+      status: 'failed',
+      failureReason: 'REVERTED: no',
+      fee: '21000',
+      txHash: fakeTxHash(id),
+    })
+    expect(await bench.balances(address.id)).toEqual(released)
+    expect(await bench.balances(address.id, 'ETH')).toEqual({ available: '0.999999999999979', reserved: '0' })
+  })
+
+  it('the coin itself: what comes back pays the fee', async () => {
+    address = await bench.fundedAddress({ usdt: '0', eth: '1' })
+    const id = await ordered('1', { token: 'ETH' })
+    await bench.deliver()
+    bench.vault.wallet.fail(id, 'REVERTED', '21000')
+    await bench.deliver()
+    expect(await bench.balances(address.id, 'ETH')).toEqual({ available: '0.999999999999979', reserved: '0' })
+  })
+})
+
+describe('T25 a wallet service that lies', () => {
+  it.each([
+    ['amount', { amount: '40000001' }],
+    ['recipient', { toAddress: fakeAddress('a thief') }],
+    ['source', { fromAddress: fakeAddress('a thief') }],
+    ['token', { contractAddress: fakeAddress('another token') }],
+    ['token', { contractAddress: null }],
+    ['network', { network: 'polygon' }],
+  ])('T25 about the %s is halted and settles nothing', async (what, lie) => {
+    const id = await ordered()
+    await bench.deliver()
+    bench.vault.wallet.confirm(id)
+    bench.vault.wallet.mutateStatus = (asked, status) => (asked === id ? { ...status, ...lie } : status)
+    await bench.deliver()
+    await expectHalted(id, `The wallet service reports another ${what} than ordered`)
+  })
+
+  it('T25 about the hash it named before is halted', async () => {
+    const id = await ordered()
+    await bench.deliver()
+    bench.vault.wallet.broadcast(id)
+    await bench.deliver()
+    bench.vault.wallet.confirm(id, { txHash: fakeTxHash('another one') })
+    await bench.deliver()
+    await expectHalted(id, 'The wallet service reports another transaction hash than before')
+  })
+
+  it('T25 with the hash of another transfer is halted, in its spelling too', async () => {
+    const first = await ordered()
+    await bench.deliver()
+    bench.vault.wallet.broadcast(first)
+    await bench.deliver()
+    bench.vault.wallet.confirm(first)
+    await bench.deliver()
+    address = await bench.fundedAddress()
+    const second = await ordered()
+    await bench.deliver()
+    bench.vault.wallet.confirm(second, { txHash: fakeTxHash(first).toUpperCase().replace('0X', '0x') })
+    await bench.deliver()
+    await expectHalted(second, 'The wallet service reports the transaction hash of another transfer')
+  })
+
+  it('T25 of two transfers that are confirmed with one hash at the same moment one is halted', async () => {
+    const ids = [await ordered('20'), await ordered('20')]
+    await bench.deliver()
+    for (const id of ids) bench.vault.wallet.confirm(id, { txHash: fakeTxHash(`shared ${ids[0]}`) })
+    bench.test.clock.advance(61_000)
+    await Promise.all([deliverDueTransfers(bench.test.deps), deliverDueTransfers(otherNode.deps)])
+    const transfers = await Promise.all(ids.map((id) => bench.read(id)))
+    expect(transfers.map(({ status }) => status).sort()).toEqual(['confirmed', 'pending'])
+    expect(await bench.balances(address.id)).toEqual({ available: '960', reserved: '20' })
+  })
+
+  it('T25 confirming without a hash is halted', async () => {
+    const id = await ordered()
+    await bench.deliver()
+    bench.vault.wallet.confirm(id)
+    bench.vault.wallet.mutateStatus = (_id, status) => ({ ...status, txHash: null })
+    await bench.deliver()
+    await expectHalted(id, 'The wallet service reports a confirmation without a transaction hash')
+  })
+
+  it('outside the protocol is not believed: asked again, nothing settled', async () => {
+    const id = await ordered()
+    await bench.deliver()
+    bench.vault.wallet.confirm(id)
+    for (const nonsense of [
+      { id: 'another' },
+      { fee: '-1' },
+      { fee: 1 },
+      { fee: '1e3' },
+      { status: 'done' },
+      { blockTime: 'soon' },
+    ]) {
+      bench.vault.wallet.mutateStatus = (_id, status) => ({ ...status, ...nonsense })
+      await bench.deliver()
+      expect(await bench.read(id)).toMatchObject({ status: 'pending', haltReason: null })
+    }
+    bench.vault.wallet.mutateStatus = null
+    await bench.deliver()
+    expect((await bench.read(id)).status).toBe('confirmed')
+  })
+
+  it('T22 that forgets an order which it took is not told again, and people are', async () => {
+    const id = await ordered()
+    await bench.deliver()
+    const status = bench.vault.wallet.transfer(id)!
+    bench.vault.wallet.forget(id)
+    for (let round = 0; round < 3; round += 1) await bench.deliver()
+    expect(bench.vault.wallet.broadcastCount(id)).toBe(1)
+    expect(await bench.read(id)).toMatchObject({
+      status: 'pending',
+      haltReason: 'The wallet service no longer knows this transfer',
+    })
+    expect(await bench.audited('transfer.halted', id)).toBe(1)
+    expect(await bench.balances(address.id)).toEqual(reserved)
+
+    bench.vault.wallet.remember(id, { ...status, status: 'confirmed', txHash: fakeTxHash(id) })
+    await bench.deliver()
+    expect(await bench.read(id)).toMatchObject({ status: 'confirmed', haltReason: null })
+  })
+})
+
+describe('T54 a wallet service that hangs', () => {
+  it('holds up the transfers of its own vault only', async () => {
+    const spared = await createVaultFixture(bench.test, { code: 'spared-vault', adminEmail: 'spared@example.org' })
+    for (const action of ['create_address', 'transfer']) await allowAll(spared, action)
+    const source = await createAddress(spared.admin, { vault: spared.code, token: 'USDT' })
+    await deposit(bench.test, { address: source.address, asset: usdtContract, amount: '5' })
+    const held = await ordered()
+    const order = { fromAddressId: source.id, toAddress: bench.recipient, amount: '1' }
+    const { body: moving } = await spared.admin.post(`/vaults/${spared.code}/transfers`, order)
+
+    bench.vault.wallet.swallow = true
+    bench.test.clock.advance(61_000)
+    const delivery = createDelivery(bench.test.deps)
+    await delivery.round()
+    await expect.poll(() => phaseOf(moving.id)).toBe('submitted')
+    spared.wallet.confirm(moving.id)
+    await expect.poll(() => [...delivery.underWay.keys()]).toEqual([bench.vault.id])
+    bench.test.clock.advance(2_000)
+    await delivery.round()
+    await expect.poll(() => phaseOf(moving.id)).toBe('done')
+    expect(await phaseOf(held)).toBe('submitting')
+    expect(delivery.underWay.has(bench.vault.id)).toBe(true)
+
+    await Promise.all(delivery.underWay.values())
+    bench.vault.wallet.swallow = false
+    await bench.deliver()
+    expect(bench.vault.wallet.broadcastCount(held)).toBe(1)
+  })
+})
+
+describe('T23 a node that dies', () => {
+  const never = () => new Promise<never>(() => {})
+
+  it('T23 after the claim and before it sends: another one sends, once', async () => {
+    const id = await ordered()
+    bench.test.clock.advance(61_000)
+    void deliverDueTransfers(bench.test.deps, never)
+    await expect.poll(() => phaseOf(id)).toBe('submitting')
+    await deliverDueTransfers(otherNode.deps)
+    expect(bench.vault.wallet.broadcastCount(id)).toBe(0)
+    bench.test.clock.advance(61_000)
+    await deliverDueTransfers(otherNode.deps)
+    expect(bench.vault.wallet.broadcastCount(id)).toBe(1)
+    expect(await phaseOf(id)).toBe('submitted')
+  })
+
+  it('T23 after it sent and before it recorded that: another one asks, and nobody sends again', async () => {
+    const id = await ordered()
+    bench.test.clock.advance(61_000)
+    void deliverDueTransfers(
+      bench.test.deps,
+      withCalls((honest) => ({ submitTransfer: (order) => honest.submitTransfer(order).then(never) })),
+    )
+    await expect.poll(() => bench.vault.wallet.broadcastCount(id)).toBe(1)
+    const posts = () =>
+      bench.vault.wallet.requests.filter(
+        ({ method, path, body }) => method === 'POST' && path === '/transfers' && body.id === id,
+      ).length
+    bench.test.clock.advance(61_000)
+    await deliverDueTransfers(otherNode.deps)
+    expect([posts(), await phaseOf(id)]).toEqual([1, 'submitted'])
+    bench.vault.wallet.confirm(id)
+    await bench.deliver()
+    expect(await bench.balances(address.id)).toEqual(settled)
+  })
+
+  it('T24 and wakes up after its lease is over changes nothing: one broadcast, one resolution', async () => {
+    const id = await ordered()
+    let wake = () => {}
+    const asleep = new Promise<void>((resolve) => {
+      wake = resolve
+    })
+    bench.test.clock.advance(61_000)
+    let isAsleep = false
+    const sleeper = deliverDueTransfers(
+      bench.test.deps,
+      withCalls((honest) => ({
+        submitTransfer: (order) => {
+          isAsleep = true
+          return asleep.then(() => honest.submitTransfer(order))
+        },
+      })),
+    )
+    // It claims the transfer before it is at the door of the wallet service.
+    await expect.poll(() => isAsleep).toBe(true)
+    expect(await phaseOf(id)).toBe('submitting')
+    bench.test.clock.advance(61_000)
+    await deliverDueTransfers(otherNode.deps)
+    bench.vault.wallet.confirm(id)
+    bench.test.clock.advance(61_000)
+    await deliverDueTransfers(otherNode.deps)
+    wake()
+    await sleeper
+    expect(bench.vault.wallet.broadcastCount(id)).toBe(1)
+    expect(await bench.balances(address.id)).toEqual(settled)
+    expect(await bench.audited('transfer.confirmed', id)).toBe(1)
+  })
+
+  it.each([
+    ['before it opened the wallet service', 'connect'],
+    ['after it asked the wallet service', 'getTransfer'],
+  ])('T24 asleep %s, awake when the funds were given back, sends nothing', async (_when, where) => {
+    const id = await ordered()
+    await bench.deliver(withCalls(() => ({ submitTransfer: () => Promise.reject(new Error('the line went dead')) })))
+    let wake = () => {}
+    const asleep = new Promise<void>((resolve) => {
+      wake = resolve
+    })
+    bench.test.clock.advance(61_000)
+    const unfinished = await bench.sql(`select from transfers where phase in ('submitting', 'submitted', 'broadcast')`)
+    let asleepCount = 0
+    const fallAsleep = <T>(value: T): Promise<T> => {
+      asleepCount += 1
+      return asleep.then(() => value)
+    }
+    const sleeper =
+      where === 'connect'
+        ? deliverDueTransfers(bench.test.deps, (deps, vaultId) =>
+            fallAsleep(null).then(() => walletOfVault(deps, vaultId)),
+          )
+        : deliverDueTransfers(
+            bench.test.deps,
+            withCalls((honest) => ({ getTransfer: (asked) => honest.getTransfer(asked).then(fallAsleep) })),
+          )
+    // All that are due, those that earlier tests left behind among them: none of their rows is locked any more.
+    await expect.poll(() => asleepCount).toBe(unfinished.length)
+    bench.test.clock.advance(61_000)
+    bench.vault.wallet.refuse = 'not now'
+    await deliverDueTransfers(otherNode.deps)
+    expect((await bench.read(id)).status).toBe('failed')
+    bench.vault.wallet.refuse = null
+    wake()
+    await sleeper
+    expect(bench.vault.wallet.broadcastCount(id)).toBe(0)
+    expect(await bench.balances(address.id)).toEqual(released)
+  })
+
+  it('T23 of two nodes at once each transfer has one', async () => {
+    const ids = await Promise.all(Array.from({ length: 12 }, () => ordered('10')))
+    bench.test.clock.advance(61_000)
+    const nodes = [bench.test.deps, otherNode.deps, bench.test.deps, otherNode.deps]
+    await Promise.all(nodes.map((deps) => deliverDueTransfers(deps)))
+    for (const id of ids) bench.vault.wallet.confirm(id)
+    bench.test.clock.advance(61_000)
+    await Promise.all(nodes.map((deps) => deliverDueTransfers(deps)))
+    expect(ids.map((id) => bench.vault.wallet.broadcastCount(id))).toEqual(ids.map(() => 1))
+    const told = bench.vault.wallet.requests.filter(({ method, path }) => method === 'POST' && path === '/transfers')
+    expect(ids.map((id) => told.filter(({ body }) => body.id === id).length)).toEqual(ids.map(() => 1))
+    expect(await bench.balances(address.id)).toEqual({ available: '880', reserved: '0' })
+    for (const id of ids) expect(await bench.audited('transfer.confirmed', id)).toBe(1)
+  })
+
+  it('T23 a transfer that somebody is working on is left alone, and holds up nobody', async () => {
+    const [busy, free] = [await ordered('10'), await ordered('20')]
+    await bench.rolledBack(async (query) => {
+      await query('select from transfers where id = $1 for update', [busy])
+      bench.test.clock.advance(61_000)
+      const round = deliverDueTransfers(bench.test.deps)
+      // A round that waited for the busy one would end only after this transaction, and so never.
+      await round
+    })
+    expect([busy, free].map((id) => bench.vault.wallet.broadcastCount(id))).toEqual([0, 1])
+  })
+
+  it('T4 handed over or cancelled, never both', async () => {
+    for (let round = 0; round < 8; round += 1) {
+      const id = await ordered('1')
+      bench.test.clock.advance(61_000)
+      const [, cancelled] = await Promise.all([
+        deliverDueTransfers(otherNode.deps),
+        bench.act(bench.owner, id, 'cancel'),
+      ])
+      expect(bench.vault.wallet.broadcastCount(id)).toBe(cancelled.status === 200 ? 0 : 1)
+      expect([200, 409]).toContain(cancelled.status)
+    }
+  })
+
+  it('T4 confirmed by one node and failed by another: one resolution, the reservation is used once', async () => {
+    for (let round = 0; round < 6; round += 1) {
+      address = await bench.fundedAddress()
+      const id = await ordered()
+      await bench.deliver()
+      bench.vault.wallet.confirm(id)
+      const opposite = withCalls((honest) => ({
+        getTransfer: async (asked) => ({ ...(await honest.getTransfer(asked))!, status: 'failed' as const }),
+      }))
+      await bench.sql(`update transfers set next_attempt_at = now() where id = $1`, [id])
+      // The claim is what keeps them apart; both of them have it here, as after a lease that ended too early.
+      const first = deliverDueTransfers(
+        bench.test.deps,
+        withCalls((honest) => ({
+          getTransfer: async (asked) => {
+            await bench.sql(`update transfers set next_attempt_at = now() where id = $1`, [id])
+            await deliverDueTransfers(otherNode.deps, opposite)
+            return honest.getTransfer(asked)
+          },
+        })),
+      )
+      await first
+      const status = (await bench.read(id)).status
+      expect(['confirmed', 'failed']).toContain(status)
+      expect(await bench.balances(address.id)).toEqual(status === 'confirmed' ? settled : released)
+    }
+  })
+})
+
+describe('the fee', () => {
+  it('larger than the coins of the address is left outstanding, and posted when there are enough', async () => {
+    address = await bench.fundedAddress({ usdt: '1000', eth: '0.000000000000020999' })
+    const before = await outstandingFees()
+    const id = await ordered()
+    await bench.deliver()
+    bench.vault.wallet.confirm(id, { fee: '21000' })
+    await bench.deliver()
+    expect(await bench.read(id)).toMatchObject({ status: 'confirmed', fee: '21000' })
+    expect(await bench.balances(address.id, 'ETH')).toEqual({ available: '0.000000000000020999', reserved: '0' })
+    await bench.expectSoundLedger()
+    expect((await outstandingFees()) - before).toBe(21000n)
+
+    await postOutstandingFees(bench.test.deps)
+    expect((await bench.balances(address.id, 'ETH')).available).toBe('0.000000000000020999')
+    await deposit(bench.test, { address: address.address, amount: '0.000000000000000001' })
+    await Promise.all([postOutstandingFees(bench.test.deps), postOutstandingFees(otherNode.deps)])
+    expect((await bench.balances(address.id, 'ETH')).available).toBe('0')
+  })
+
+  it('of an address that never had the coin waits for it too', async () => {
+    const id = await ordered()
+    await bench.deliver()
+    bench.vault.wallet.confirm(id, { fee: '7' })
+    await bench.deliver()
+    const { body } = await bench.owner.get(`/vaults/main-vault/balances?summary=true&addressId=${address.id}`)
+    expect(body.totals.map((total: { token: { code: string } }) => total.token.code)).toEqual(['USDT'])
+    await deposit(bench.test, { address: address.address, amount: '1' })
+    await postOutstandingFees(bench.test.deps)
+    expect((await bench.balances(address.id, 'ETH')).available).toBe('0.999999999999999993')
+  })
+
+  it('that somebody else paid is not posted', async () => {
+    address = await bench.fundedAddress({ usdt: '1000', eth: '1' })
+    const id = await ordered()
+    await bench.deliver()
+    bench.vault.wallet.confirm(id)
+    bench.vault.wallet.mutateStatus = (_id, status) => ({ ...status, feePaidBy: fakeAddress('a gas station') })
+    await bench.deliver()
+    expect(await bench.read(id)).toMatchObject({ status: 'confirmed', fee: null })
+    expect((await bench.balances(address.id, 'ETH')).available).toBe('1')
+  })
+})
+
+async function outstandingFees(): Promise<bigint> {
+  const { body } = await bench.vault.admin.get('/vaults/main-vault/ledger/reconciliation')
+  return BigInt(body.tokens.find((one: { token: { code: string } }) => one.token.code === 'ETH').outstandingFees)
+}
+
+describe('T29 the kill switch at the hand-over', () => {
+  const setEnabled = (enabled: boolean) => bench.vault.admin.patch(`/tokens/${bench.vault.tokens.usdt.id}`, { enabled })
+
+  it('T29 keeps back what was not sent yet, which may be cancelled, and lets it go later', async () => {
+    const [later, cancelled] = [await ordered('30'), await ordered('10')]
+    await setEnabled(false)
+    for (let round = 0; round < 2; round += 1) await bench.deliver()
+    expect((await bench.act(bench.owner, cancelled, 'cancel')).status).toBe(200)
+    expect([later, cancelled].map((id) => bench.vault.wallet.broadcastCount(id))).toEqual([0, 0])
+    await setEnabled(true)
+    await bench.deliver()
+    expect([later, cancelled].map((id) => bench.vault.wallet.broadcastCount(id))).toEqual([1, 0])
+  })
+
+  it('T29 does not send again what may have been sent, and settles what was', async () => {
+    const [lost, taken] = [await ordered('30'), await ordered('10')]
+    await bench.deliver(
+      withCalls((honest) => ({
+        submitTransfer: async (order) => {
+          if (order.id === taken) await honest.submitTransfer(order)
+          throw new Error('the line went dead')
+        },
+      })),
+    )
+    await setEnabled(false)
+    await bench.deliver()
+    expect((await bench.act(bench.owner, lost, 'cancel')).status).toBe(409)
+    bench.vault.wallet.confirm(taken)
+    await bench.deliver()
+    expect([lost, taken].map((id) => bench.vault.wallet.broadcastCount(id))).toEqual([0, 1])
+    expect((await bench.read(taken)).status).toBe('confirmed')
+    await setEnabled(true)
+    await bench.deliver()
+    expect(bench.vault.wallet.broadcastCount(lost)).toBe(1)
+  })
+})
+
+describe('T29 the hand-over decides again', () => {
+  const nowhere = async () => createWalletClient({ url: 'http://127.0.0.1:1', secret: null, dispatcher })
+  const everybody = () => [bench.vault.admin.userId, bench.owner.userId].toSorted()
+  const told = async (id: string) =>
+    (await bench.sql(`select user_id from notifications where subject_id = $1 and kind = 'stopped'`, [id]))
+      .map((row) => row.user_id)
+      .toSorted()
+
+  it('T29 a policy that blocks now: failed, funds back, never sent, initiator and administrators told', async () => {
+    const id = await ordered()
+    const rules = amountRule({ op: 'between', min: '40', max: '40' })
+    const policy = await bench.policy({ code: 'stop', effect: 'block', blockReason: 'Closed', rules })
+    await bench.deliver()
+    await bench.vault.admin.delete(`/policies/${policy.id}`)
+    await expectRefused(id, 'A policy blocks this transfer now: Closed')
+    expect(await told(id)).toEqual(everybody())
+    expect(await bench.balances(address.id)).toEqual(released)
+  })
+
+  it('T29 an initiator who left the vault, was disabled, or whose right was taken back', async () => {
+    const { test, vault } = bench
+    const leaver = await addMember(test, vault, 'leaver@example.org', ['treasury'])
+    const disabled = await addMember(test, vault, 'disabled@example.org', ['treasury'])
+    const grantee = await addMember(test, vault, 'grantee@example.org', ['treasury'])
+    const grants = `/vaults/main-vault/addresses/${address.id}/grants`
+    const granted = await bench.owner.post(grants, {
+      subjectType: 'user',
+      subjectId: grantee.userId,
+      canTransfer: true,
+    })
+    const orderOf = async (by: Person, from: string) => {
+      const { status, body } = await bench.order(from, '40', {}, by)
+      expect([status, body.status]).toEqual([201, 'pending'])
+      return body.id
+    }
+    const left = await orderOf(leaver, (await bench.fundedAddress({}, leaver)).id)
+    const stopped = await orderOf(disabled, (await bench.fundedAddress({}, disabled)).id)
+    const revoked = await orderOf(grantee, address.id)
+    expect(
+      (await vault.admin.delete(`/policy-groups/${await ensureGroup(vault, 'treasury')}/members/${leaver.userId}`))
+        .status,
+    ).toBe(204)
+    await bench.sql('update users set disabled_at = now() where id = $1', [disabled.userId])
+    expect((await bench.owner.delete(`${grants}/${granted.body.id}`)).status).toBe(204)
+    await bench.deliver()
+    await expectRefused(left, 'The initiator is disabled or no longer a member of the vault')
+    await expectRefused(stopped, 'The initiator is disabled or no longer a member of the vault')
+    await expectRefused(revoked, 'The initiator may no longer move funds from this address')
+  })
+
+  it('T29 a vault that is not locked, a waiver of somebody who administers no more', async () => {
+    const toUnlocked = await ordered('10')
+    await bench.sql('update vaults set locked_at = null where id = $1', [bench.vault.id])
+    await bench.deliver()
+    await bench.sql('update vaults set locked_at = now() where id = $1', [bench.vault.id])
+    await expectRefused(toUnlocked, 'The vault is not locked')
+
+    const waiving = await bench.policy({
+      code: 'waived',
+      effect: 'requireApproval',
+      approvalThreshold: 1,
+      adminBypass: true,
+      rules: amountRule({ op: 'between', min: '33', max: '33' }),
+    })
+    const second = await addMember(bench.test, bench.vault, 'second.admin@example.org', ['administrators', 'treasury'])
+    const own = await bench.fundedAddress({}, second)
+    const waived = (await bench.order(own.id, '33', {}, second)).body
+    expect(waived.status).toBe('pending')
+    const { administrators } = bench.vault.groups
+    expect((await bench.vault.admin.delete(`/policy-groups/${administrators}/members/${second.userId}`)).status).toBe(
+      204,
+    )
+    await bench.deliver()
+    await bench.vault.admin.delete(`/policies/${waiving.id}`)
+    await expectRefused(waived.id, 'A vote was waived for an administrator, and the initiator no longer is one')
+  })
+
+  it('T29 what may have been sent is never failed: it is kept back, with its funds, while something speaks against it', async () => {
+    const id = await ordered()
+    await bench.deliver(withCalls(() => ({ submitTransfer: () => Promise.reject(new Error('the line went dead')) })))
+    const rules = amountRule({ op: 'between', min: '40', max: '40' })
+    const policy = await bench.policy({ code: 'stop', effect: 'block', rules })
+    for (let round = 0; round < 2; round += 1) await bench.deliver()
+    expect(await bench.read(id)).toMatchObject({
+      status: 'pending',
+      haltReason: 'Not sent again: A policy blocks this transfer now',
+    })
+    expect(await bench.balances(address.id)).toEqual(reserved)
+    expect(bench.vault.wallet.broadcastCount(id)).toBe(0)
+    expect(await bench.audited('transfer.halted', id)).toBe(1)
+
+    await bench.vault.admin.delete(`/policies/${policy.id}`)
+    await bench.deliver()
+    expect(bench.vault.wallet.broadcastCount(id)).toBe(1)
+    expect(await bench.read(id)).toMatchObject({ status: 'pending', haltReason: null })
+  })
+
+  it('T29 is not decided again once the wallet service has it', async () => {
+    const id = await ordered()
+    await bench.deliver()
+    const rules = amountRule({ op: 'between', min: '40', max: '40' })
+    const policy = await bench.policy({ code: 'stop', effect: 'block', rules })
+    bench.vault.wallet.confirm(id)
+    await bench.deliver()
+    await bench.vault.admin.delete(`/policies/${policy.id}`)
+    expect((await bench.read(id)).status).toBe('confirmed')
+  })
+
+  it('T29 a limit of velocity that was kept when it was ordered does not stop what waited for the wallet service', async () => {
+    const windowSeconds = 60
+    const value = { op: 'gt', value: '1', windowSeconds, per: 'sourceAddress' }
+    const policy = await bench.policy({
+      code: 'slowly',
+      effect: 'block',
+      rules: [{ conditionType: 'require', selectors: [{ selectorType: 'velocityCount', value }] }],
+    })
+    const first = await ordered('10')
+    await bench.deliver(nowhere)
+    bench.test.clock.advance(windowSeconds * 1_000)
+    const second = await ordered('10')
+    await bench.deliver()
+    await bench.vault.admin.delete(`/policies/${policy.id}`)
+    expect([first, second].map((id) => bench.vault.wallet.broadcastCount(id))).toEqual([1, 1])
+  })
+
+  it('T29 a node that dies between its claim and the check leaves it in the queue, where it is checked and may be cancelled', async () => {
+    const [blocked, cancelled] = [await ordered('41'), await ordered('10')]
+    bench.test.clock.advance(61_000)
+    const never = () => ({ execute: () => new Promise<never>(() => {}) })
+    const bound = (target: object, name: string | symbol) => {
+      const value = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    }
+    const db = new Proxy(bench.test.deps.db, {
+      get: (target, name) => (name === 'transaction' ? never : bound(target, name)),
+    })
+    void deliverDueTransfers({ ...bench.test.deps, db })
+    const claimed = () =>
+      bench.sql('select phase from transfers where id = any($1) and next_attempt_at > $2', [
+        [blocked, cancelled],
+        bench.test.clock.now(),
+      ])
+    await expect.poll(claimed).toEqual([{ phase: 'queued' }, { phase: 'queued' }])
+    expect((await bench.act(bench.owner, cancelled, 'cancel')).status).toBe(200)
+    const rules = amountRule({ op: 'between', min: '41', max: '41' })
+    const policy = await bench.policy({ code: 'stop', effect: 'block', rules })
+    await bench.deliver()
+    await bench.vault.admin.delete(`/policies/${policy.id}`)
+    await expectRefused(blocked, 'A policy blocks this transfer now')
+    expect(bench.vault.wallet.broadcastCount(cancelled)).toBe(0)
+  })
+
+  async function expectRefused(id: string, reason: string): Promise<void> {
+    const transfer = await bench.read(id, bench.vault.admin)
+    expect([transfer.status, transfer.failureReason]).toEqual(['failed', expect.stringContaining(reason)])
+    expect(transfer.failureReason).toMatch(/^NO_LONGER_ALLOWED: /)
+    expect(bench.vault.wallet.transfer(id)).toBeNull()
+    expect(await bench.audited('transfer.failed', id)).toBe(1)
+  }
+})
+
+describe('internal transfers', () => {
+  it('settle to outside and come back by the webhook, internal on both sides', async () => {
+    const target = await createAddress(bench.owner, { token: 'USDT' })
+    const id = await ordered('40', { toAddress: target.address })
+    await bench.deliver()
+    bench.vault.wallet.confirm(id)
+    await bench.deliver()
+    const received = await deposit(bench.test, {
+      address: target.address,
+      asset: bench.vault.tokens.usdt.contractAddress,
+      amount: '40',
+      txHash: fakeTxHash(id),
+      fromAddress: address.address,
+    })
+    const deposited = await bench.owner.get(`/vaults/main-vault/deposits/${received.body.depositId}`)
+    expect([(await bench.read(id)).flowType, deposited.body.flowType]).toEqual(['internal', 'internal'])
+    expect(await bench.balances(address.id)).toEqual(settled)
+    expect(await bench.balances(target.id)).toEqual({ available: '40', reserved: '0' })
+  })
+})
+
+async function expectHalted(id: string, reason: string): Promise<void> {
+  for (let round = 0; round < 2; round += 1) await bench.deliver()
+  expect(await bench.read(id)).toMatchObject({ status: 'pending', haltReason: reason })
+  expect((await bench.balances(address.id)).reserved).toBe('40')
+  expect(await bench.audited('transfer.halted', id)).toBe(1)
+  expect(bench.vault.wallet.broadcastCount(id)).toBeLessThanOrEqual(1)
+  expect((await bench.act(bench.owner, id, 'cancel')).status).toBe(409)
+}
+
+async function phaseOf(id: string): Promise<string> {
+  return (await bench.sql('select phase from transfers where id = $1', [id]))[0].phase
+}
+
+/** The same service, in the mood to refuse. */
+async function createRefusing(honest: WalletClient): Promise<WalletClient> {
+  return {
+    ...honest,
+    submitTransfer: async (order) => {
+      bench.vault.wallet.refuse = 'not this one'
+      try {
+        return await honest.submitTransfer({ ...order, id: `${order.id}x` })
+      } finally {
+        bench.vault.wallet.refuse = null
+      }
+    },
+  }
+}

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import { sealAuditRecords } from '../../record/audit/seal.ts'
+
+let bench: TransferBench
+let id: string
+
+beforeAll(async () => {
+  bench = await createTransferBench()
+  const address = await bench.fundedAddress({ usdt: '1000', eth: '1' })
+  id = (await bench.order(address.id, '200')).body.id
+  await bench.act(bench.firstApprover, id, 'approve', { comment: 'Checked' })
+  await bench.act(bench.secondApprover, id, 'approve')
+  await bench.deliver()
+  bench.vault.wallet.confirm(id)
+  await bench.deliver()
+  await sealAuditRecords(bench.test.deps)
+})
+afterAll(() => bench.close())
+
+// What an auditor writes who has nothing but the file: SHA-256 and JSON with sorted keys (docs/audit.md).
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
+function sorted(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(sorted).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${sorted(member)}`).join(',')}}`
+}
+
+it('T27 holds together offline: order, votes, entries, records and seals', async () => {
+  const { status, body } = await bench.vault.admin.get(`/vaults/main-vault/transfers/${id}/evidence`)
+  expect(status).toBe(200)
+  expect(hashOf(sorted(body.payload))).toBe(body.payloadHash)
+  expect(body.payload).toMatchObject({
+    transferId: id,
+    amount: body.transfer.amount,
+    toAddress: body.transfer.toAddress,
+    contractAddress: body.transfer.contractAddress,
+    fromAddress: body.transfer.fromAddress.address,
+  })
+  expect(body.transfer.payloadHash).toBe(body.payloadHash)
+
+  const records = body.auditRecords.map((record: { content: string; hash: string; sealSequence: number }) => {
+    expect(hashOf(record.content)).toBe(record.hash)
+    expect(record.sealSequence).not.toBeNull()
+    return JSON.parse(record.content)
+  })
+  expect(records.map((record: { action: string }) => record.action).sort()).toEqual([
+    'transfer.approved',
+    'transfer.approved',
+    'transfer.confirmed',
+    'transfer.released',
+    'transfer.requested',
+  ])
+  const votes = records.filter((record: { action: string }) => record.action === 'transfer.approved')
+  expect(votes.map((record: { actorId: string }) => record.actorId)).toEqual([
+    bench.firstApprover.userId,
+    bench.secondApprover.userId,
+  ])
+  for (const vote of votes) expect(vote.details.payloadHash).toBe(body.payloadHash)
+
+  for (const seal of body.seals) {
+    const { sequence, previousHash, sealedAt } = seal
+    const chain = body.transfer.vaultId
+    expect(hashOf(sorted({ chain, sequence, previousHash, records: seal.records, sealedAt }))).toBe(seal.hash)
+  }
+  const sealed = new Set(
+    body.seals.flatMap((seal: { records: { hash: string }[] }) => seal.records.map(({ hash }) => hash)),
+  )
+  for (const record of body.auditRecords) expect(sealed).toContain(record.hash)
+
+  expect(body.decision.policies.map((policy: { code: string }) => policy.code)).toEqual(['large'])
+  expect(body.ledgerEntries.map((entry: { kind: string; amount: string }) => [entry.kind, entry.amount])).toEqual([
+    ['reserve', '200000000'],
+    ['settle', '200000000'],
+    ['fee', '21000'],
+  ])
+})
+
+it('T27 shows a changed order: its hash is another one', async () => {
+  await bench.sql(`update transfers set payload = payload || '{"amount": "1"}' where id = $1`, [id])
+  const { body } = await bench.vault.admin.get(`/vaults/main-vault/transfers/${id}/evidence`)
+  expect(hashOf(sorted(body.payload))).not.toBe(body.payloadHash)
+})
+
+it('T39 is for administrators of its vault', async () => {
+  const path = `/vaults/main-vault/transfers/${id}/evidence`
+  for (const by of [bench.owner, bench.firstApprover]) expect((await by.get(path)).status).toBe(403)
+  expect((await bench.test.anonymous.get(path)).status).toBe(401)
+  expect((await bench.vault.admin.get('/vaults/main-vault/transfers/cmi8h2k1p0a1b2c3d4e5f6g7h/evidence')).status).toBe(
+    404,
+  )
+})

@@ -1,0 +1,62 @@
+import { sql } from 'kysely'
+import type { Db } from '../../../db/client.ts'
+
+/** The records behind a transfer, as the evidence shows them; hashes are hex. */
+export async function listEvidence(db: Db, vaultId: string, transferId: string) {
+  const { rows: ledgerEntries } = await sql<{
+    sequence: string
+    kind: string
+    tokenId: string
+    debitAccountId: string | null
+    creditAccountId: string | null
+    amount: string
+    debitBalance: string | null
+    creditBalance: string | null
+    createdAt: Date
+  }>`
+    select e.sequence, e.kind, e.token_id as "tokenId", d.id as "debitAccountId", c.id as "creditAccountId", e.amount,
+      e.debit_balance as "debitBalance", e.credit_balance as "creditBalance", e.created_at as "createdAt"
+    from ledger_entries e
+    left join ledger_accounts d on d.vault_id = e.vault_id and d.token_id = e.token_id and d.number = e.debit_account
+    left join ledger_accounts c on c.vault_id = e.vault_id and c.token_id = e.token_id and c.number = e.credit_account
+    where e.vault_id = ${vaultId} and e.operation_id = ${transferId} order by e.sequence`.execute(db)
+  const auditRecords = await db
+    .selectFrom('audit_records')
+    .select(['content', 'hash', 'seal_sequence'])
+    .where('chain', '=', vaultId)
+    .where('target_id', '=', transferId)
+    .orderBy('id')
+    .execute()
+  const sequences = [
+    ...new Set(auditRecords.flatMap(({ seal_sequence }) => (seal_sequence === null ? [] : [seal_sequence]))),
+  ]
+  const { rows: seals } = await sql<{
+    sequence: string
+    previous_hash: Buffer
+    hash: Buffer
+    sealed_at: Date
+    records: { id: string; hash: string }[]
+  }>`
+    select s.sequence, s.previous_hash, s.hash, s.sealed_at, (
+      select json_agg(json_build_object('id', i.id, 'hash', encode(r.hash, 'hex')) order by i.n)
+      from unnest(s.record_ids) with ordinality as i(id, n)
+      left join audit_records r on r.chain = s.chain and r.id = i.id) as records
+    from audit_seals s where s.chain = ${vaultId} and s.sequence = any(${sequences}::bigint[]) order by s.sequence`.execute(
+    db,
+  )
+  return {
+    ledgerEntries: ledgerEntries.map((entry) => ({ ...entry, createdAt: entry.createdAt.toISOString() })),
+    auditRecords: auditRecords.map((record) => ({
+      content: record.content,
+      hash: record.hash.toString('hex'),
+      sealSequence: record.seal_sequence === null ? null : Number(record.seal_sequence),
+    })),
+    seals: seals.map((seal) => ({
+      sequence: Number(seal.sequence),
+      previousHash: seal.previous_hash.toString('hex'),
+      records: seal.records,
+      sealedAt: seal.sealed_at.toISOString(),
+      hash: seal.hash.toString('hex'),
+    })),
+  }
+}

@@ -1,0 +1,26 @@
+import { canonicalJson } from '../../../lib/canonical-json.ts'
+import { sha256 } from '../../../lib/secrets.ts'
+
+/** What is asked for, as it arrives; `amount` is in token units. */
+export type OrderBody = { toAddress: string; token?: string; tokenId?: string; amount: string; counterpartyId?: string }
+
+/** The order as it is stored, voted on and handed over; `amount` is in the smallest unit. */
+export type Payload = {
+  transferId: string
+  vaultId: string
+  initiatorId: string
+  fromAddressId: string
+  fromAddress: string
+  network: string
+  coinType: number
+  derivationPath: string
+  toAddress: string
+  tokenId: string
+  contractAddress: string | null
+  amount: string
+}
+
+/** The SHA-256 that votes and hand-over are bound to (threat 27). */
+export function hashPayload(payload: Payload): Buffer {
+  return sha256(canonicalJson(payload))
+}

@@ -1,0 +1,349 @@
+import { type RawBuilder, sql } from 'kysely'
+import {
+  type AddressScope,
+  allVisible,
+  isAddressInScope,
+  isOperationInScope,
+  isTransferAllowed,
+  visibleScopeOf,
+} from '../../../access/address-scope.ts'
+import type { Member } from '../../../access/caller.ts'
+import { type Db, prepared, type Trx } from '../../../db/client.ts'
+import type { NetworkType } from '../../../lib/onchain-address.ts'
+import { type AddressOwner, type CounterpartyKind, ownerOfAddress } from '../../address-book/counterparties/queries.ts'
+import { firstCategoryKey } from '../../operations/assignments/visibility.ts'
+import { type FeedFilters, type FeedPage, type FeedRows, readFeed } from '../../operations/feed/feed.ts'
+import type { OperationStatus } from '../../operations/feed/write.ts'
+import { addressKeyOn } from '../../registry/networks/queries.ts'
+import { newestRate, type RateColumns } from '../../registry/rates/queries.ts'
+import type { KeptDecision } from '../../rules/policies/decision.ts'
+import type { Facts } from '../../rules/policies/facts.ts'
+import type { ApprovalState } from '../../rules/votes/compare-record.ts'
+import {
+  type ApproverRow,
+  approvalStateOf,
+  approversOf,
+  type ProfileRow,
+  profileOf,
+  requirementsOf,
+} from '../../rules/votes/queries.ts'
+import type { RequirementState } from '../../rules/votes/tally.ts'
+import type { OrderBody, Payload } from './payload.ts'
+
+export type SourceRow = RateColumns & {
+  address_id: string
+  address: string
+  address_key: string
+  derivation_path: string
+  owner_id: string
+  /** Whoever asked may move what is on the address. */
+  can_transfer: boolean
+  network_id: string
+  network_slug: string
+  network_type: NetworkType
+  coin_type: number
+  token_id: string | null
+  token_code: string | null
+  contract_address: string | null
+  decimals: number | null
+  token_enabled: boolean | null
+  /** null: the address has no account of the token. */
+  available: string | null
+  to_address_id: string | null
+  counterparty: AddressOwner | null
+  /** The segments of the source address, by codes. */
+  route_variants: { route: string; variant: string }[]
+  /** The folders that the source address is in. */
+  folder_ids: string[]
+}
+
+/** Everything an order refers to, in one round trip; null when the caller does not see the source address. */
+export async function findSource(
+  db: Db | Trx,
+  scope: AddressScope,
+  addressId: string,
+  body: OrderBody,
+  now: Date,
+): Promise<SourceRow | null> {
+  const { rows } = await sql<SourceRow>`${prepared}
+    select a.id as address_id, a.address, a.address_key, a.derivation_path, a.owner_id,
+      ${isTransferAllowed(scope, 'a')} as can_transfer, n.id as network_id, n.slug as network_slug, n.type as network_type, n.coin_type, t.id as token_id, t.code as token_code,
+      t.contract_address, t.decimals, t.enabled as token_enabled, l.balance as available, d.id as to_address_id,
+      ${ownerOfAddress(sql`a.vault_id`, sql`a.network_id`, addressKeyOn('n', body.toAddress))} as counterparty,
+      r.usd_rate, r.usd_rate_as_of, r.usd_rate_source,
+      (select coalesce(jsonb_agg(jsonb_build_object('route', x.code, 'variant', y.code) order by x.position), '[]')
+        from routes x join variants y on y.vault_id = x.vault_id and y.route_id = x.id
+        where x.vault_id = a.vault_id and a.segments ->> x.code = y.path_id::text) as route_variants,
+      array(select m.group_id from address_group_members m
+        where m.vault_id = a.vault_id and m.address_id = a.id order by m.group_id) as folder_ids
+    from addresses a
+    join networks n on n.id = a.network_id
+    left join tokens t on t.network_id = a.network_id and ${
+      body.tokenId !== undefined
+        ? sql`t.id = ${body.tokenId}`
+        : body.token !== undefined
+          ? sql`t.code = ${body.token}`
+          : sql`t.id = a.token_id`
+    }
+    left join ledger_accounts l on l.vault_id = a.vault_id and l.address_id = a.id and l.token_id = t.id and l.purpose = 'available'
+    left join addresses d on d.vault_id = a.vault_id and d.network_id = a.network_id
+      and d.address_key = ${addressKeyOn('n', body.toAddress)}
+    ${newestRate('t.id', now)}
+    where a.id = ${addressId} and ${isAddressInScope(scope, 'a')}`.execute(db)
+  return rows[0] ?? null
+}
+
+/** Locks the account that a transfer spends from and returns what is available now, in raw units. */
+export async function lockAvailable(trx: Trx, vaultId: string, addressId: string, tokenId: string): Promise<bigint> {
+  const { rows } = await sql<{ balance: string }>`${prepared}
+    select balance from ledger_accounts
+    where vault_id = ${vaultId} and address_id = ${addressId} and token_id = ${tokenId} and purpose = 'available'
+    for update`.execute(trx)
+  return BigInt(rows[0]?.balance ?? '0')
+}
+
+export type TransferRow = {
+  id: string
+  vault_id: string
+  vault_code: string
+  vault_name: string
+  address_id: string
+  from_address: string
+  derivation_path: string
+  owner_id: string
+  initiator_id: string
+  initiator: ProfileRow
+  network: string
+  token_id: string
+  token_code: string
+  token_symbol: string
+  decimals: number
+  contract_address: string | null
+  amount: string
+  status: OperationStatus
+  flow_type: 'internal' | 'external'
+  counterparty_id: string | null
+  counterparty_address_id: string | null
+  counterparty_name: string | null
+  counterparty_kind: CounterpartyKind | null
+  tx_hash: string | null
+  usd_rate: string | null
+  usd_rate_as_of: Date | null
+  usd_rate_source: string | null
+  usd_value: string | null
+  /** Key of the first category that whoever asks may see. */
+  category: string | null
+  tags: string[]
+  payment_purpose: string | null
+  note: string | null
+  created_at: Date
+  confirmed_at: Date | null
+  updated_at: Date
+  to_address: string
+  to_address_id: string | null
+  payload: Payload
+  payload_hash: Buffer
+  decision: KeptDecision
+  decision_policy_id: string | null
+  decision_policy_code: string | null
+  decision_policy_name: string | null
+  approval_threshold: number
+  expires_at: Date | null
+  phase: string
+  fee: string | null
+  failure_reason: string | null
+  halt_reason: string | null
+  requirements: RequirementState[]
+  approvers: ApproverRow[]
+}
+
+/** What hangs on a transfer: categories, votes, an address of the vault that it goes to. */
+type Attachments = { category: RawBuilder<unknown>; toAddressId: RawBuilder<unknown> } & Votes
+type Votes = { requirements: RawBuilder<unknown>; approvers: RawBuilder<unknown> }
+
+/** `to_address_id` names an address of the vault only to whoever may see it. */
+const attachmentsIn = (scope: AddressScope): Attachments => ({
+  category: firstCategoryKey(scope, 'o'),
+  toAddressId: sql`(select r.id from addresses r
+    where r.id = t.to_address_id and ${isAddressInScope(allVisible(scope), 'r')})`,
+  requirements: requirementsOf(sql.ref('o.vault_id'), sql.ref('o.id')),
+  approvers: approversOf(sql.ref('o.vault_id'), sql.ref('o.id')),
+})
+
+const noAttachments: Attachments = {
+  category: sql`null`,
+  toAddressId: sql`null`,
+  requirements: sql`'[]'::json`,
+  approvers: sql`'[]'::json`,
+}
+
+const transferColumns = ({ category, toAddressId, requirements, approvers }: Attachments) => sql`
+  o.id, o.vault_id, v.code as vault_code, v.name as vault_name, o.address_id, a.address as from_address, a.derivation_path,
+  o.owner_id, o.initiator_id, ${profileOf('i')} as initiator, n.slug as network, o.token_id, k.code as token_code,
+  k.symbol as token_symbol, k.decimals, t.contract_address, o.amount, o.status, o.flow_type, o.counterparty_id, o.counterparty_address_id,
+  o.counterparty_name, o.counterparty_kind, o.tx_hash, o.usd_rate,
+  o.usd_rate_as_of, o.usd_rate_source, o.usd_value, ${category} as category, o.tags, o.payment_purpose, o.note, o.created_at, o.confirmed_at,
+  o.updated_at, t.to_address, ${toAddressId} as to_address_id, t.payload, t.payload_hash, t.decision, t.decision_policy_id,
+  t.decision_policy_code, t.decision_policy_name, t.approval_threshold, t.expires_at, t.phase, t.fee, t.failure_reason,
+  t.halt_reason, ${requirements} as requirements, ${approvers} as approvers`
+
+const transferSources = sql`
+  operations o
+  join transfers t on t.vault_id = o.vault_id and t.id = o.id
+  join vaults v on v.id = o.vault_id
+  join addresses a on a.vault_id = o.vault_id and a.id = o.address_id
+  join networks n on n.id = o.network_id
+  join tokens k on k.id = o.token_id
+  join users i on i.id = o.initiator_id`
+
+/** A transfer that the member may see: as initiator, owner or viewer of the source address, approver, or administrator. */
+export async function findTransfer(db: Db | Trx, member: Member, id: string): Promise<TransferRow | null> {
+  const { rows } = await sql<TransferRow>`${prepared}
+    select ${transferColumns(attachmentsIn(visibleScopeOf(member)))} from ${transferSources}
+    where ${isVisible(member, id)}`.execute(db)
+  return rows[0] ?? null
+}
+
+export async function isTransferVisible(trx: Trx, member: Member, id: string): Promise<boolean> {
+  const { rows } = await sql`${prepared} select from operations o where ${isVisible(member, id)}`.execute(trx)
+  return rows.length > 0
+}
+
+/**
+ * A transfer that this very transaction wrote for its initiator. One that `isPlain` has no category, no votes and no
+ * address of the vault to go to: to look for them takes longer than all the rest.
+ */
+export async function findOwnNewTransfer(
+  trx: Trx,
+  member: Member,
+  { id, isPlain }: { id: string; isPlain: boolean },
+): Promise<TransferRow> {
+  const { rows } = await sql<TransferRow>`${prepared}
+    select ${transferColumns(isPlain ? noAttachments : attachmentsIn(visibleScopeOf(member)))} from ${transferSources}
+    where o.vault_id = ${member.vault.id} and o.id = ${id}`.execute(trx)
+  return rows[0]!
+}
+
+function isVisible(member: Member, id: string): RawBuilder<unknown> {
+  return sql`o.vault_id = ${member.vault.id} and o.id = ${id} and o.type = 'transfer' and (
+    ${isOperationInScope(visibleScopeOf(member), 'o')} or exists (
+      select from approval_voters s
+      where s.vault_id = o.vault_id and s.subject_id = o.id and s.user_id = ${member.userId}))`
+}
+
+/** One page of the transfers that the filters leave in scope, newest first. */
+export function listTransfers(
+  db: Db,
+  scope: AddressScope,
+  filters: FeedFilters,
+  page: FeedPage,
+): Promise<FeedRows<TransferRow>> {
+  return readFeed(db, scope, { ...filters, type: 'transfer' }, page, async (snapshot, ids) => {
+    const { rows } = await sql<TransferRow>`
+      select ${transferColumns(attachmentsIn(scope))} from ${transferSources}
+      where o.vault_id = ${scope.vaultId} and o.id = any(${ids}::text[])`.execute(snapshot)
+    return rows
+  })
+}
+
+/**
+ * What the address book says of a transfer's destination now: who has the address, and whether whoever had it when the
+ * transfer was ordered is archived.
+ */
+export async function findCounterpartyNow(
+  trx: Trx,
+  vaultId: string,
+  id: string,
+): Promise<{ owner: AddressOwner | null; isFirstArchived: boolean }> {
+  const { rows } = await sql<{ owner: AddressOwner | null; isFirstArchived: boolean }>`
+    select ${ownerOfAddress(sql`o.vault_id`, sql`o.network_id`, sql`t.to_address_key`)} as owner,
+      exists (select from counterparties c
+        where c.vault_id = o.vault_id and c.id = o.counterparty_id and c.archived_at is not null) as "isFirstArchived"
+    from operations o join transfers t on t.vault_id = o.vault_id and t.id = o.id
+    where o.vault_id = ${vaultId} and o.id = ${id}`.execute(trx)
+  return rows[0]!
+}
+
+/** What of a transfer can still change, under lock, with the order rebuilt from the rows as they are now. */
+export type LockedTransfer = {
+  status: OperationStatus
+  phase: string
+  owner_id: string
+  initiator_id: string
+  address_id: string
+  token_id: string
+  amount: bigint
+  expires_at: Date | null
+  next_attempt_at: Date | null
+  token_enabled: boolean
+  vault_locked: boolean
+  payload_hash: Buffer
+  wallet_tx_hash: string | null
+  halt_reason: string | null
+  attempts: number
+  network_id: string
+  network_type: NetworkType
+  /** The order as the tables say it now. */
+  current: Payload
+}
+
+export async function lockTransfer(trx: Trx, vaultId: string, id: string): Promise<LockedTransfer | null> {
+  const { rows } = await sql<Omit<LockedTransfer, 'amount'> & { amount: string }>`${prepared}
+    select o.status, t.phase, o.owner_id, o.initiator_id, o.address_id, o.token_id, o.amount, t.expires_at,
+      t.next_attempt_at, k.enabled as token_enabled, v.locked_at is not null as vault_locked, t.payload_hash,
+      t.wallet_tx_hash, t.halt_reason, t.attempts, n.id as network_id, n.type as network_type, ${currentOrder} as current
+    from operations o
+    join transfers t on t.vault_id = o.vault_id and t.id = o.id
+    join vaults v on v.id = o.vault_id
+    join addresses a on a.vault_id = o.vault_id and a.id = o.address_id
+    join networks n on n.id = o.network_id
+    join tokens k on k.id = o.token_id
+    where o.vault_id = ${vaultId} and o.id = ${id}
+    for update of o, t`.execute(trx)
+  const row = rows[0]
+  return row === undefined ? null : { ...row, amount: BigInt(row.amount) }
+}
+
+/** JSON of Payload from the rows themselves, not from the stored payload. The amount is text: a JSON number has no such range. */
+const currentOrder = sql`json_build_object(
+  'transferId', t.id, 'vaultId', t.vault_id, 'initiatorId', o.initiator_id, 'fromAddressId', o.address_id,
+  'fromAddress', a.address, 'network', n.slug, 'coinType', n.coin_type, 'derivationPath', a.derivation_path,
+  'toAddress', t.to_address, 'tokenId', o.token_id, 'contractAddress', t.contract_address, 'amount', o.amount::text)`
+
+/** Everything of a transfer in the tables that its audit records say too. */
+export type StoredOrder = {
+  id: string
+  /** null: its operation is gone, and so for the other columns that are not its own. */
+  status: OperationStatus | null
+  phase: string
+  current: { [Field in keyof Payload]: Payload[Field] | null }
+  payload: Payload
+  payload_hash: Buffer
+  to_address_key: string
+  counterparty_id: string | null
+  effect: string | null
+  facts: Facts | null
+  token_code: string | null
+  decimals: number | null
+  /** What the ledger reserved for it, in raw units. */
+  reserved: { amount: string; tokenId: string; addressId: string } | null
+  approval: ApprovalState
+}
+
+export async function listStoredOrders(db: Db | Trx, vaultId: string, ids: string[]): Promise<StoredOrder[]> {
+  const { rows } = await sql<StoredOrder>`${prepared}
+    select t.id, o.status, t.phase, ${currentOrder} as current, t.payload, t.payload_hash, t.to_address_key, o.counterparty_id,
+      t.decision ->> 'effect' as effect, t.decision -> 'facts' as facts, k.code as token_code, k.decimals, (
+        select json_build_object('amount', e.amount::text, 'tokenId', e.token_id, 'addressId', d.address_id)
+        from ledger_entries e
+        join ledger_accounts d on d.vault_id = e.vault_id and d.token_id = e.token_id and d.number = e.debit_account
+        where e.vault_id = t.vault_id and e.operation_id = t.id and e.kind = 'reserve') as reserved,
+      ${approvalStateOf(sql.ref('t.vault_id'), sql.ref('t.id'))} as approval
+    from transfers t
+    left join operations o on o.vault_id = t.vault_id and o.id = t.id
+    left join addresses a on a.vault_id = o.vault_id and a.id = o.address_id
+    left join networks n on n.id = o.network_id
+    left join tokens k on k.id = o.token_id
+    where t.vault_id = ${vaultId} and t.id = any(${ids}::text[])`.execute(db)
+  return rows
+}

@@ -1,0 +1,72 @@
+import { visibleScopeOf } from '../../../access/address-scope.ts'
+import type { Trx } from '../../../db/client.ts'
+import type { AddressOwner } from '../../address-book/counterparties/queries.ts'
+import { findFirstCategoryKey } from '../../operations/assignments/queries.ts'
+import { decide } from '../../rules/policies/decide.ts'
+import type { Facts } from '../../rules/policies/facts.ts'
+import { findInitiator } from '../../rules/policies/queries.ts'
+import { findStanding } from '../../vaults/addresses/queries.ts'
+import type { RecordedOrder } from './compare-record.ts'
+import { findCounterpartyNow, type LockedTransfer } from './queries.ts'
+
+export type Objection = { message: string; details?: string | undefined }
+
+/**
+ * What speaks against a decided transfer now, or null: the last vote asks before it releases a transfer, the hand-over
+ * before it tells the wallet service. It only tightens: a policy that allows less than before does not stop it, one that
+ * blocks does.
+ *
+ * @param order as the audit record has it; facts that could not change are taken from it
+ * @param isSumKept whether velocity stays as it was when the transfer was ordered, so that a transfer that waited for the
+ *   wallet service is not held against those ordered after it; limits over other windows are summed now
+ */
+export async function findObjection(
+  trx: Trx,
+  transfer: LockedTransfer,
+  { payload, facts, isWaived }: RecordedOrder,
+  { isSumKept, now }: { isSumKept: boolean; now: Date },
+): Promise<Objection | null> {
+  const { vaultId, transferId: id, initiatorId, fromAddressId } = payload
+  if (!transfer.vault_locked) return { message: 'The vault is not locked' }
+  if (!transfer.token_enabled) return { message: 'The token is disabled' }
+  const { owner, isFirstArchived } = await findCounterpartyNow(trx, vaultId, id)
+  if (isFirstArchived || (owner !== null && owner.archivedAt !== null))
+    return { message: 'The counterparty is archived' }
+  const initiator = await findInitiator(trx, vaultId, initiatorId)
+  if (initiator === null) return { message: 'The initiator is disabled or no longer a member of the vault' }
+  if (isWaived && !initiator.isAdmin) {
+    return { message: 'A vote was waived for an administrator, and the initiator no longer is one' }
+  }
+  const asInitiator = visibleScopeOf({ ...initiator, vault: { id: vaultId } })
+  const { canTransfer, folderIds } = await findStanding(trx, asInitiator, fromAddressId)
+  if (!canTransfer) return { message: 'The initiator may no longer move funds from this address' }
+  const { velocity = [], ...lasting } = facts
+  const decision = await decide(trx, {
+    vaultId,
+    actionType: 'transfer',
+    initiator,
+    facts: {
+      ...lasting,
+      ...(isSumKept ? { velocity } : {}),
+      ...recipientFacts(facts.destinationType === 'internal', owner),
+      now,
+      initiatorGroupIds: initiator.groupIds,
+      addressGroupIds: folderIds,
+      category: await findFirstCategoryKey(trx, { vault_id: vaultId, id }),
+      operationId: id,
+    },
+  })
+  if (decision.effect !== 'block') return null
+  return { message: 'A policy blocks this transfer now', details: decision.blockReason ?? undefined }
+}
+
+/** What the address book says of the destination. */
+export function recipientFacts(
+  isInternal: boolean,
+  owner: AddressOwner | null,
+): Pick<Facts, 'destinationType' | 'counterparty'> {
+  const destinationType = isInternal ? 'internal' : owner === null ? 'unknown' : 'counterparty'
+  if (owner === null) return { destinationType, counterparty: null }
+  const { id, kind, createdAt, groupIds } = owner
+  return { destinationType, counterparty: { id, kind, createdAt, groupIds } }
+}

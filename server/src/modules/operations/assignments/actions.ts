@@ -1,0 +1,45 @@
+import type { Member } from '../../../access/caller.ts'
+import type { Trx } from '../../../db/client.ts'
+import { notFound } from '../../../lib/errors.ts'
+import { type Outcome as RequestOutcome, requestAction } from '../../rules/approval-requests/actions.ts'
+import { lockOperation, type OperationKey } from '../feed/queries.ts'
+import { type AssignmentPayload, categoryAppliers } from './appliers.ts'
+import { findAssignment } from './queries.ts'
+
+export type AssignmentOrder = {
+  member: Member
+  operation: OperationKey
+  categoryId: string
+  /** null: the assignment is removed. */
+  values: Record<string, unknown> | null
+  approvalTtlHours: number
+  now: Date
+}
+
+type Outcome = { isNew: boolean } | Exclude<RequestOutcome, { applied: true }>
+
+/**
+ * Assigns a category to an operation, changes the values of its assignment or removes it: at once, or, where the category
+ * demands it, after its approvers agreed. Changes of one operation wait for each other, so that none is lost: each is one
+ * step of the version, and the last one stands.
+ *
+ * @throws 400 naming every wrong value, 403, 404 for an operation or category that the member does not see, 409 for an
+ *   archived category, one that somebody changes at this moment, or a quorum that cannot be reached
+ */
+export async function requestAssignment(trx: Trx, order: AssignmentOrder): Promise<Outcome> {
+  const { member, categoryId, values, approvalTtlHours, now } = order
+  const operation = await lockOperation(trx, member, order.operation)
+  if (operation === null) throw notFound('Operation')
+  const isNew = values !== null && (await findAssignment(trx, operation, categoryId)) === null
+  const action = isNew ? 'category_assign' : 'category_edit'
+  const payload: AssignmentPayload = { operationType: operation.type, operationId: operation.id, categoryId, values }
+  const outcome = await requestAction(trx, {
+    member,
+    action,
+    steps: [{ action, targetId: null, payload }],
+    appliers: categoryAppliers,
+    approvalTtlHours,
+    now,
+  })
+  return 'applied' in outcome ? { isNew } : outcome
+}

@@ -1,0 +1,160 @@
+import type { Asker } from '../../../access/address-scope.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import { badRequest, conflict, faulty, forbidden, notFound } from '../../../lib/errors.ts'
+import { findInitiator } from '../../rules/policies/queries.ts'
+import { type Applier, type PreparedStep, StaleError, type Step, type StepContext } from '../../rules/votes/applier.ts'
+import { type CategoryRow, findCategory, lockCategory } from '../categories/queries.ts'
+import { findOperation, lockOperation, type OperationRow, type OperationType } from '../feed/queries.ts'
+import { type AssignmentAction, decisionOf } from './approval.ts'
+import { type AssignmentRow, findAdministratorsId, findAssignment } from './queries.ts'
+import { type Rights, rightsOf } from './rights.ts'
+import { standingOf } from './standing.ts'
+import { planValues, type Values } from './values.ts'
+import { deleteAssignment, insertAssignment, updateAssignment } from './write.ts'
+
+/** What is asked for. Once it is prepared, `values` are all that the assignment shall have. */
+export type AssignmentPayload = {
+  operationType: OperationType
+  operationId: string
+  categoryId: string
+  /** null: the assignment is removed. */
+  values: Record<string, unknown> | null
+}
+
+const assign: Applier = {
+  async prepare(db, context, step) {
+    const payload = payloadOf(step)
+    const { category, assignment, rights } = await findTarget(db, context, payload)
+    if (assignment !== null) throw conflict('The category is assigned already')
+    assertAssignable(category, payload.operationType, rights)
+    return prepared(step, { category, assignment }, plannedValues(category, payload.values ?? {}, null))
+  },
+  decide,
+  async apply(trx, context, step, baseVersion) {
+    const payload = payloadOf(step)
+    const { operation, category, assignment, rights } = await lockTarget(trx, context, payload)
+    assertUnchanged(baseVersion, { category, assignment })
+    assertAssignable(category, payload.operationType, rights)
+    const values = payload.values as Values
+    return { resultId: await insertAssignment(trx, operation, { category, values }, byOf(context)) }
+  },
+}
+
+const edit: Applier = {
+  async prepare(db, context, step) {
+    const { category, assignment, rights } = await findTarget(db, context, payloadOf(step))
+    if (assignment === null) throw notFound('Category assignment')
+    const { values } = payloadOf(step)
+    assertEditable(category, rights, values === null)
+    const planned = values === null ? null : plannedValues(category, values, assignment.values)
+    return prepared(step, { category, assignment }, planned)
+  },
+  decide,
+  async apply(trx, context, step, baseVersion) {
+    const { operation, category, assignment, rights } = await lockTarget(trx, context, payloadOf(step))
+    if (assignment?.id !== step.targetId) throw new StaleError('The category was unassigned meanwhile')
+    assertUnchanged(baseVersion, { category, assignment })
+    const values = payloadOf(step).values as Values | null
+    assertEditable(category, rights, values === null)
+    if (values === null) await deleteAssignment(trx, operation, assignment, byOf(context))
+    else await updateAssignment(trx, operation, { assignment, values }, byOf(context))
+    return { resultId: assignment.id }
+  },
+}
+
+export const categoryAppliers = { category_assign: assign, category_edit: edit }
+
+/** @throws 403, 409 when it is archived, 400 when it is for other operations */
+export function assertAssignable(category: CategoryRow, type: OperationType, { canAssign }: Rights): void {
+  if (!canAssign) throw forbidden('You may not assign this category')
+  if (category.archived) throw conflict('The category is archived')
+  if (category.applies_to !== 'both' && category.applies_to !== type) {
+    throw badRequest('categoryId', `is a category for operations of type ${category.applies_to}`)
+  }
+}
+
+/** An archived category takes no other values, but it may be removed. @throws 403, 409 when it is archived */
+export function assertEditable(category: Pick<CategoryRow, 'archived'>, { canEdit }: Rights, removes: boolean): void {
+  if (!canEdit) throw forbidden('You may not edit this category')
+  if (category.archived && !removes) throw conflict('The category is archived')
+}
+
+type Target = { operation: OperationRow; category: CategoryRow; assignment: AssignmentRow | null; rights: Rights }
+
+async function findTarget(db: Db | Trx, context: StepContext, payload: AssignmentPayload): Promise<Target> {
+  const asker = await askerOf(db, context)
+  const operation = await findOperation(db, asker, keyOf(payload))
+  const category = await findCategory(db, context.vaultId, payload.categoryId)
+  return targetOf(db, asker, operation, category)
+}
+
+async function lockTarget(trx: Trx, context: StepContext, payload: AssignmentPayload): Promise<Target> {
+  const asker = await askerOf(trx, context)
+  const operation = await lockOperation(trx, asker, keyOf(payload))
+  const category = await lockCategory(trx, context.vaultId, payload.categoryId, 'share')
+  return targetOf(trx, asker, operation, category)
+}
+
+/** A category that is not for whoever asks to see is one that does not exist. @throws 404 */
+async function targetOf(
+  db: Db | Trx,
+  asker: Asker,
+  operation: OperationRow | null,
+  category: CategoryRow | null,
+): Promise<Target> {
+  if (operation === null) throw notFound('Operation')
+  const rights = category === null ? null : rightsOf(category, standingOf(asker, operation))
+  if (category === null || rights?.canView !== true) throw notFound('Operation category')
+  return { operation, category, assignment: await findAssignment(db, operation, category.id), rights }
+}
+
+function prepared(step: Step, target: Pick<Target, 'category' | 'assignment'>, values: Values | null): PreparedStep {
+  const targetId = target.assignment?.id ?? null
+  return {
+    step: { ...step, targetId, payload: { ...step.payload, values } },
+    targetType: 'category_assignment',
+    targetId,
+    baseVersion: versionOf(target),
+    facts: {},
+  }
+}
+
+function plannedValues(category: CategoryRow, given: Record<string, unknown>, current: Values | null): Values {
+  const plan = planValues(category.fields, given, current)
+  if ('faults' in plan) throw faulty(plan.faults)
+  return plan.values
+}
+
+/**
+ * Values were checked against the category as it was; a step of its version may change what they mean. With an assignment it
+ * is never the version of none.
+ */
+function versionOf({ category, assignment }: Pick<Target, 'category' | 'assignment'>): string {
+  return assignment === null ? String(category.version) : `${category.version}:${assignment.version}`
+}
+
+function assertUnchanged(baseVersion: string | null, target: Pick<Target, 'category' | 'assignment'>): void {
+  if (baseVersion !== versionOf(target)) throw new StaleError('The category or its assignment was changed meanwhile')
+}
+
+async function decide(
+  trx: Trx,
+  { vaultId, now }: StepContext,
+  { step }: PreparedStep,
+  { userId: initiatorId, groupIds: initiatorGroupIds }: { userId: string; groupIds: string[] },
+) {
+  const category = (await findCategory(trx, vaultId, payloadOf(step).categoryId))!
+  const facts = { now, initiatorId, initiatorGroupIds, category: category.key }
+  return decisionOf(category, step.action as AssignmentAction, await findAdministratorsId(trx, vaultId), facts)
+}
+
+async function askerOf(db: Db | Trx, { vaultId, initiatorId }: StepContext): Promise<Asker> {
+  const initiator = await findInitiator(db, vaultId, initiatorId)
+  if (initiator === null) throw conflict('The initiator is disabled or no longer a member of the vault')
+  return { ...initiator, vault: { id: vaultId } }
+}
+
+/** Only `requestAssignment` makes these steps: no chain holds them. */
+const payloadOf = ({ payload }: Step) => payload as AssignmentPayload
+const keyOf = ({ operationType: type, operationId: id }: AssignmentPayload) => ({ type, id })
+const byOf = ({ initiatorId: actorId, now }: StepContext) => ({ actorId, now })

@@ -1,0 +1,107 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { AddressScope } from '../../../access/address-scope.ts'
+import { isAdministrators } from '../../../access/system-groups.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import { type CategoryRow, listCategories } from '../categories/queries.ts'
+import type { OperationRow } from '../feed/queries.ts'
+import { rightsOf, type Scopes, type Standing } from './rights.ts'
+import type { Values } from './values.ts'
+import { isAssignmentVisible } from './visibility.ts'
+
+/** An assignment with what of its category decides who may see what of it. */
+export type AssignmentRow = Scopes & {
+  vault_id: string
+  id: string
+  operation_id: string
+  category_id: string
+  key: string
+  values: Values
+  version: number
+  assigned_by_id: string
+  created_at: Date
+  updated_at: Date
+  /** Keys of the fields whose values are for editors alone. */
+  sensitive_keys: string[]
+}
+
+type Operation = Pick<OperationRow, 'vault_id' | 'id'>
+
+/** The assignments of an operation that whoever asks may see, the first of them first. */
+export async function listAssignments(
+  db: Db | Trx,
+  scope: AddressScope,
+  operation: Operation,
+): Promise<AssignmentRow[]> {
+  return selectAssignments(db, operation, isAssignmentVisible(scope, 'a', 'c', 'o'))
+}
+
+/** The assignment of a category, whoever asks. */
+export async function findAssignment(
+  db: Db | Trx,
+  operation: Operation,
+  categoryId: string,
+): Promise<AssignmentRow | null> {
+  const rows = await selectAssignments(db, operation, sql<boolean>`a.category_id = ${categoryId}`)
+  return rows[0] ?? null
+}
+
+/** The key of the category that was assigned first, whoever asks; null when there is none. */
+export async function findFirstCategoryKey(db: Db | Trx, operation: Operation): Promise<string | null> {
+  const [first] = await selectAssignments(db, operation, sql<boolean>`true`)
+  return first?.key ?? null
+}
+
+const pageOfCategories = 100
+
+/** The categories in use that whoever asks may assign to an operation, newest first. */
+export async function listAssignableCategories(
+  db: Db | Trx,
+  { vault_id: vaultId, type }: Pick<OperationRow, 'vault_id' | 'type'>,
+  standing: Standing,
+): Promise<CategoryRow[]> {
+  const found: CategoryRow[] = []
+  let page: CategoryRow[]
+  do {
+    const last = found.at(-1)
+    const after = last === undefined ? null : { createdAt: last.created_at, id: last.id }
+    page = await listCategories(db, vaultId, { archived: false, appliesTo: type, after, limit: pageOfCategories })
+    found.push(...page.slice(0, pageOfCategories))
+  } while (page.length > pageOfCategories)
+  return found.filter((category) => rightsOf(category, standing).canAssign)
+}
+
+/** The group that approves when a category names no approvers. */
+export async function findAdministratorsId(db: Db | Trx, vaultId: string): Promise<string> {
+  const { id } = await db
+    .selectFrom('policy_groups')
+    .select('id')
+    .where('vault_id', '=', vaultId)
+    .where(isAdministrators('policy_groups'))
+    .executeTakeFirstOrThrow()
+  return id
+}
+
+async function selectAssignments(
+  db: Db | Trx,
+  { vault_id: vaultId, id }: Operation,
+  which: RawBuilder<boolean>,
+): Promise<AssignmentRow[]> {
+  const { rows } = await sql<AssignmentRow>`
+    select a.vault_id, a.id, a.operation_id, a.category_id, c.key, a."values", a.version, a.assigned_by_id,
+      a.created_at, a.updated_at, c.view_scope, c.assign_scope, c.edit_scope,
+      (
+        select coalesce(jsonb_agg(jsonb_build_object('subject', g.subject, 'can_view', g.can_view,
+          'can_assign', g.can_assign, 'can_edit', g.can_edit)), '[]')
+        from category_grants g where g.vault_id = c.vault_id and g.category_id = c.id
+      ) as grants,
+      array(
+        select f.key from category_fields f
+        where f.vault_id = c.vault_id and f.category_id = c.id and f.sensitive order by f.order_index, f.created_at, f.id
+      ) as sensitive_keys
+    from category_assignments a
+    join operation_categories c on c.vault_id = a.vault_id and c.id = a.category_id
+    join operations o on o.vault_id = a.vault_id and o.id = a.operation_id
+    where a.vault_id = ${vaultId} and a.operation_id = ${id} and ${which}
+    order by a.position, a.created_at, a.id`.execute(db)
+  return rows
+}

@@ -1,0 +1,62 @@
+import { Type } from 'typebox'
+import { Closed, Enum, Id, Nullable, Ref, Timestamp } from '../../../http/schema.ts'
+import { operationTypes } from '../feed/queries.ts'
+
+const Key = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
+
+export const CategoryAssignment = Closed(
+  {
+    id: Id,
+    categoryId: Id,
+    key: Type.String({ description: 'Key of the category.', examples: ['payroll'] }),
+    values: Type.Record(Type.String(), Nullable(Type.String()), {
+      description: 'Field key to canonical string; a field without a value is absent.',
+      examples: [{ invoice: '4711', net: '1500.00', paid_on: '2026-01-31' }],
+    }),
+    redacted: Type.Boolean({
+      description: 'true: the sensitive fields of the category read null, because the caller may not edit them.',
+      examples: [false],
+    }),
+    version: Type.Integer({ minimum: 1, description: 'One step per edit.', examples: [1] }),
+    assignedById: Type.String({ examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  { $id: 'CategoryAssignment' },
+)
+
+export const CategoryAssignments = Closed(
+  { items: Type.Array(Ref(CategoryAssignment)) },
+  { $id: 'CategoryAssignments' },
+)
+
+export const AvailableCategories = Closed(
+  { items: Type.Array(Type.Unsafe<unknown>(Type.Ref('OperationCategory'))) },
+  { $id: 'AvailableCategories' },
+)
+
+export const CategoryValues = Closed(
+  {
+    values: Type.Record(Type.String({ maxLength: 64 }), Type.Unknown(), {
+      description:
+        'Field key to value: numbers and amounts as decimal strings, booleans as booleans, all others as strings. null clears; a key that is left out keeps its value, or starts with the default of its field. A value may be sent back as it was read.',
+      examples: [{ invoice: '4711', net: '1500', paid_on: '2026-01-31' }],
+    }),
+  },
+  { $id: 'CategoryValues' },
+)
+
+export const operationParams = {
+  code: Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }),
+  type: Enum(operationTypes),
+  id: Key,
+}
+export const OperationParams = Closed(operationParams)
+export const OperationCategoryParams = Closed({ ...operationParams, categoryId: Key })
+
+export const categoryAssignmentComponents = [
+  CategoryAssignment,
+  CategoryAssignments,
+  AvailableCategories,
+  CategoryValues,
+]

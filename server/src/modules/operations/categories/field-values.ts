@@ -1,0 +1,89 @@
+import { fieldScaleMax, fieldTextLengthMax, uriLengthMax } from '../../../lib/limits.ts'
+import { parseDay, parseTimestamp } from '../../../lib/period.ts'
+import type { CategoryFieldRow } from './queries.ts'
+
+export type FieldDefinition = Pick<CategoryFieldRow, 'type' | 'options_json' | 'scale'>
+
+/** `canonical` null: no value. `fault` ends a sentence that begins with the name of the field. */
+export type CanonicalValue = { canonical: string | null } | { fault: string }
+
+export const currencyScaleDefault = 2
+
+/**
+ * The one string that stands for a value of a field (decisions.md, section 8), so that equal values are equal strings:
+ * numbers padded to the scale of the field, days as YYYY-MM-DD, instants in UTC with milliseconds, `true` or `false`.
+ * null and a text of nothing but white space are no value. Whether a value is required is not asked here.
+ */
+export function canonicalValue(field: FieldDefinition, value: unknown): CanonicalValue {
+  if (value === null || value === undefined) return { canonical: null }
+  if (field.type === 'boolean') {
+    return typeof value === 'boolean' ? { canonical: String(value) } : { fault: 'must be true or false' }
+  }
+  if (typeof value !== 'string') return { fault: faultOfOtherThanText(field) }
+  if (value.includes('\0')) return { fault: 'must not hold a NUL character' }
+  switch (field.type) {
+    case 'text':
+      return canonicalText(value)
+    case 'number':
+      return canonicalNumber(value, field.scale)
+    case 'currency':
+      return canonicalNumber(value, field.scale ?? currencyScaleDefault)
+    case 'select':
+      return canonicalOption(value, field)
+    case 'date':
+      return parseDay(value) === null ? { fault: 'must be a day of the calendar as YYYY-MM-DD' } : { canonical: value }
+    case 'datetime':
+      return canonicalInstant(value)
+    case 'url':
+      return canonicalUrl(value)
+  }
+}
+
+function faultOfOtherThanText({ type }: FieldDefinition): string {
+  // A JSON number is a float to many readers, and money is exact.
+  return type === 'number' || type === 'currency' ? 'must be a decimal number in a string' : 'must be a string'
+}
+
+function canonicalText(text: string): CanonicalValue {
+  if (text.trim() === '') return { canonical: null }
+  // Characters, not UTF-16 units: as JSON Schema counts them.
+  const isLong = text.length > fieldTextLengthMax && [...text].length > fieldTextLengthMax
+  return isLong ? { fault: `must not be longer than ${fieldTextLengthMax} characters` } : { canonical: text }
+}
+
+const numberForm = /^(-?)(0|[1-9][0-9]{0,37})(?:\.([0-9]{1,36}))?$/
+
+/** @param scale fraction digits that the value is padded to; null: as many as it has */
+function canonicalNumber(text: string, scale: number | null): CanonicalValue {
+  const match = numberForm.exec(text)
+  if (match === null) return { fault: 'must be a plain decimal number of at most 38 digits before the point' }
+  const [, sign = '', whole = '', fraction = ''] = match
+  const significant = fraction.replace(/0+$/, '')
+  const digitsMax = scale ?? fieldScaleMax
+  if (significant.length > digitsMax) return { fault: `must not have more than ${digitsMax} fraction digits` }
+  const digits = significant.padEnd(scale ?? 0, '0')
+  // There is one zero: -0 would be another string for it.
+  const isZero = whole === '0' && significant === ''
+  return { canonical: `${isZero ? '' : sign}${whole}${digits === '' ? '' : `.${digits}`}` }
+}
+
+function canonicalOption(value: string, { options_json: options }: FieldDefinition): CanonicalValue {
+  const isOffered = options?.some((option) => option.value === value) === true
+  return isOffered ? { canonical: value } : { fault: 'must be the value of one of the options' }
+}
+
+function canonicalInstant(text: string): CanonicalValue {
+  const year = parseTimestamp(text)?.getUTCFullYear()
+  // Beyond four digits a year is written otherwise and no longer sorts as text.
+  if (year === undefined || year < 0 || year > 9999) {
+    return { fault: 'must be an ISO 8601 timestamp with an offset, such as 2026-01-31T09:30:00Z' }
+  }
+  return { canonical: parseTimestamp(text)!.toISOString() }
+}
+
+function canonicalUrl(text: string): CanonicalValue {
+  if (text.length > uriLengthMax) return { fault: `must not be longer than ${uriLengthMax} characters` }
+  // The parser drops line breaks and spaces at the ends; a URL that holds some is not the one that would be opened.
+  const isUrl = /^https?:\/\/[^\s\p{Cc}]+$/iu.test(text) && URL.canParse(text)
+  return isUrl ? { canonical: text } : { fault: 'must be an http or https URL' }
+}

@@ -1,0 +1,85 @@
+import type { Member } from '../../../access/caller.ts'
+import type { CategoryApproverRow, CategoryFieldRow, CategoryGrantRow, CategoryRow } from './queries.ts'
+import { grantsSeenBy } from './rights.ts'
+
+/** The category as this member sees it. */
+export function toOperationCategory(row: CategoryRow, member: Pick<Member, 'userId' | 'groupIds' | 'isAdmin'>) {
+  return {
+    id: row.id,
+    vaultId: row.vault_id,
+    key: row.key,
+    name: row.name,
+    description: row.description,
+    emoji: row.emoji,
+    color: row.color,
+    appliesTo: row.applies_to,
+    viewScope: row.view_scope,
+    assignScope: row.assign_scope,
+    editScope: row.edit_scope,
+    approvalScope: row.approval_scope,
+    approvalThreshold: row.approval_threshold,
+    allowInitiatorApproval: row.allow_initiator_approval,
+    isSystem: row.is_system,
+    archived: row.archived,
+    version: row.version,
+    createdById: row.created_by_id,
+    updatedById: row.updated_by_id,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    fields: row.fields.map(toCategoryField),
+    grants: grantsSeenBy(row, member).map((grant) => toGrant(grant, row)),
+    approvers: row.approvers.map((approver) => toApprover(approver, row)),
+  }
+}
+
+export function toCategoryField(row: CategoryFieldRow) {
+  return {
+    id: row.id,
+    categoryId: row.category_id,
+    key: row.key,
+    label: row.label,
+    type: row.type,
+    required: row.required,
+    // PostgreSQL keeps the members of an object in an order of its own.
+    optionsJson: row.options_json?.map(({ value, label }) => ({ value, label })) ?? null,
+    scale: row.scale,
+    currencyFieldKey: row.currency_field_key,
+    unit: row.unit,
+    defaultJson: row.default_json,
+    helpText: row.help_text,
+    sensitive: row.sensitive,
+    orderIndex: row.order_index,
+    archived: row.archived,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  }
+}
+
+function toGrant(grant: CategoryGrantRow, category: CategoryRow) {
+  return {
+    id: grant.id,
+    vaultId: category.vault_id,
+    categoryId: category.id,
+    subjectType: grant.subject_type,
+    subjectUserId: grant.subject_type === 'user' ? grant.subject_id : null,
+    subjectGroupId: grant.subject_type === 'group' ? grant.subject_id : null,
+    canView: grant.can_view,
+    canAssign: grant.can_assign,
+    canEdit: grant.can_edit,
+    grantorId: grant.grantor_id,
+    // A grant that is taken back is gone; the audit log knows of it.
+    status: 'active' as const,
+    createdAt: grant.created_at.toISOString(),
+  }
+}
+
+function toApprover(approver: CategoryApproverRow, category: CategoryRow) {
+  return {
+    id: approver.id,
+    categoryId: category.id,
+    kind: approver.kind,
+    userId: approver.user_id,
+    groupId: approver.group_id,
+    createdAt: approver.created_at.toISOString(),
+  }
+}

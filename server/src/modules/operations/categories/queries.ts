@@ -1,0 +1,182 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Db, Trx } from '../../../db/client.ts'
+import type { Position } from '../../../lib/cursor.ts'
+
+export type AppliesTo = 'transfer' | 'deposit' | 'both'
+export type CategoryScope = 'owner_only' | 'vault_members' | 'restricted'
+export type ApprovalScope = 'none' | 'edit' | 'assign_and_edit'
+export type FieldType = 'text' | 'number' | 'select' | 'date' | 'datetime' | 'boolean' | 'url' | 'currency'
+export type FieldOption = { value: string; label: string }
+
+export type CategoryFieldRow = {
+  vault_id: string
+  id: string
+  category_id: string
+  key: string
+  label: string
+  type: FieldType
+  required: boolean
+  /** Set for a select. */
+  options_json: FieldOption[] | null
+  /** Fraction digits of a number or currency; always set for a currency. */
+  scale: number | null
+  currency_field_key: string | null
+  unit: string | null
+  /** What a new assignment that says nothing of the field holds, as it would be sent; null: nothing. */
+  default_json: string | boolean | null
+  help_text: string | null
+  sensitive: boolean
+  order_index: number
+  archived: boolean
+  created_at: Date
+  updated_at: Date
+}
+
+export type CategoryGrantRow = {
+  id: string
+  subject_type: 'user' | 'group'
+  subject_id: string
+  /** `user:<id>` or `group:<id>`, as `subjectsOf` names who is asking. */
+  subject: string
+  can_view: boolean
+  can_assign: boolean
+  can_edit: boolean
+  grantor_id: string
+  created_at: Date
+}
+
+export type CategoryApproverRow = {
+  id: string
+  kind: 'user' | 'group'
+  user_id: string | null
+  group_id: string | null
+  created_at: Date
+}
+
+export type CategoryRow = {
+  vault_id: string
+  id: string
+  key: string
+  name: string
+  description: string | null
+  emoji: string | null
+  color: string | null
+  applies_to: AppliesTo
+  view_scope: CategoryScope
+  assign_scope: CategoryScope
+  edit_scope: CategoryScope
+  approval_scope: ApprovalScope
+  approval_threshold: number
+  allow_initiator_approval: boolean
+  is_system: boolean
+  archived: boolean
+  version: number
+  created_by_id: string
+  updated_by_id: string
+  created_at: Date
+  updated_at: Date
+  /** By order_index, then the oldest first; archived ones too. */
+  fields: CategoryFieldRow[]
+  grants: CategoryGrantRow[]
+  approvers: CategoryApproverRow[]
+}
+
+export async function findCategory(db: Db | Trx, vaultId: string, id: string): Promise<CategoryRow | null> {
+  const rows = await selectCategories(db, sql`where c.vault_id = ${vaultId} and c.id = ${id}`)
+  return rows[0] ?? null
+}
+
+export async function findCategoryByKey(db: Db | Trx, vaultId: string, key: string): Promise<CategoryRow | null> {
+  const rows = await selectCategories(db, sql`where c.vault_id = ${vaultId} and c.key = ${key}`)
+  return rows[0] ?? null
+}
+
+export type CategoryFilter = {
+  /** null: both kinds. */
+  archived: boolean | null
+  /** `transfer` and `deposit` find what applies to both, too; null: all. */
+  appliesTo: AppliesTo | null
+  after: Position | null
+  limit: number
+}
+
+/** Categories of the vault, newest first; one row more than the limit. */
+export async function listCategories(
+  db: Db | Trx,
+  vaultId: string,
+  { archived, appliesTo, after, limit }: CategoryFilter,
+): Promise<CategoryRow[]> {
+  return selectCategories(
+    db,
+    sql`
+      where c.vault_id = ${vaultId}
+        ${archived === null ? sql`` : sql`and c.archived = ${archived}`}
+        ${appliesTo === null ? sql`` : sql`and c.applies_to in (${appliesTo}, 'both')`}
+        ${after === null ? sql`` : sql`and (c.created_at, c.id) < (${after.createdAt}::timestamptz, ${after.id})`}
+      order by c.created_at desc, c.id desc limit ${limit + 1}`,
+  )
+}
+
+/**
+ * Locks a category until the end of the transaction and reads it: `update` before its definition is changed, `share`
+ * while something relies on the definition as it is.
+ */
+export async function lockCategory(
+  trx: Trx,
+  vaultId: string,
+  id: string,
+  strength: 'update' | 'share',
+): Promise<CategoryRow | null> {
+  const query = trx.selectFrom('operation_categories').select('id').where('vault_id', '=', vaultId).where('id', '=', id)
+  const locked = await (strength === 'update' ? query.forUpdate() : query.forShare()).executeTakeFirst()
+  // In a statement of its own: the one that waited for the lock still sees fields, grants and approvers as they were.
+  return locked === undefined ? null : findCategory(trx, vaultId, id)
+}
+
+/** Whether any assignment, of whatever operation, holds a value under this key. */
+export async function hasValues(db: Db | Trx, field: Pick<CategoryFieldRow, 'vault_id' | 'category_id' | 'key'>) {
+  const { rows } = await sql<{ has: boolean }>`
+    select exists (
+      select from category_assignments a
+      where a.vault_id = ${field.vault_id} and a.category_id = ${field.category_id}
+        and jsonb_exists(a."values", ${field.key})
+    ) as has`.execute(db)
+  return rows[0]?.has === true
+}
+
+/** JSON has no dates: the times within `fields`, `grants` and `approvers` arrive as text. */
+type Revived<Row> = { [Key in keyof Row]: Row[Key] extends Date ? string : Row[Key] }
+type SelectedRow = Omit<CategoryRow, 'fields' | 'grants' | 'approvers'> & {
+  fields: Revived<CategoryFieldRow>[]
+  grants: Revived<CategoryGrantRow>[]
+  approvers: Revived<CategoryApproverRow>[]
+}
+
+/** One statement, so that a version is never read with the fields, grants or approvers of another. */
+async function selectCategories(db: Db | Trx, which: RawBuilder<unknown>): Promise<CategoryRow[]> {
+  const { rows } = await sql<SelectedRow>`
+    select c.*,
+      (
+        select coalesce(jsonb_agg(to_jsonb(f) order by f.order_index, f.created_at, f.id), '[]')
+        from category_fields f where f.vault_id = c.vault_id and f.category_id = c.id
+      ) as fields,
+      (
+        select coalesce(jsonb_agg(to_jsonb(g) - '{vault_id,category_id}'::text[] order by g.created_at, g.id), '[]')
+        from category_grants g where g.vault_id = c.vault_id and g.category_id = c.id
+      ) as grants,
+      (
+        select coalesce(jsonb_agg(to_jsonb(a) - '{vault_id,category_id}'::text[] order by a.created_at, a.id), '[]')
+        from category_approvers a where a.vault_id = c.vault_id and a.category_id = c.id
+      ) as approvers
+    from operation_categories c ${which}`.execute(db)
+  return rows.map((row) => ({
+    ...row,
+    fields: row.fields.map((field) => ({ ...withDate(field), updated_at: new Date(field.updated_at) })),
+    grants: row.grants.map(withDate),
+    approvers: row.approvers.map(withDate),
+  }))
+}
+
+function withDate<Row extends { created_at: string }>(row: Row): Omit<Row, 'created_at'> & { created_at: Date } {
+  return { ...row, created_at: new Date(row.created_at) }
+}

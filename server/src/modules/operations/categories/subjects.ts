@@ -1,0 +1,52 @@
+import type { Trx } from '../../../db/client.ts'
+import type { FieldFault } from '../../../lib/errors.ts'
+import { listMembersAmong, lockExistingGroups } from '../../rules/policies/queries.ts'
+
+/** One entry of a list of people and groups, as it was sent. */
+type NamedSubject = { kind: 'user' | 'group'; userId?: string | null; groupId?: string | null }
+/** How the list and its members are called on the wire. */
+type Names = { list: string; userId: string; groupId: string }
+
+/** Entries that do not name exactly the one they say, and repeated ones; none: `idOfSubject` tells who it is. */
+export function findSubjectFaults(subjects: NamedSubject[], names: Names): FieldFault[] {
+  const firstAt = new Map<string, number>()
+  return subjects.flatMap((subject, i): FieldFault[] => {
+    const [wanted, stray] =
+      subject.kind === 'user' ? (['userId', 'groupId'] as const) : (['groupId', 'userId'] as const)
+    const path = `${names.list}.${i}`
+    const id = subject[wanted] ?? null
+    if (id === null) return [{ field: `${path}.${names[wanted]}`, message: 'is required' }]
+    if ((subject[stray] ?? null) !== null) {
+      return [{ field: `${path}.${names[stray]}`, message: `does not belong to a ${subject.kind}` }]
+    }
+    const first = firstAt.get(`${subject.kind}:${id}`)
+    if (first !== undefined) return [{ field: path, message: `names the same as ${names.list}.${first}` }]
+    firstAt.set(`${subject.kind}:${id}`, i)
+    return []
+  })
+}
+
+/** Who is no member and what is no group of the vault; the groups cannot be deleted until the transaction ends. */
+export async function findForeignSubjects(
+  trx: Trx,
+  vaultId: string,
+  subjects: NamedSubject[],
+  names: Names,
+): Promise<FieldFault[]> {
+  const idsOf = (kind: 'user' | 'group') => subjects.filter((one) => one.kind === kind).map(idOfSubject)
+  const members = await listMembersAmong(trx, vaultId, idsOf('user'))
+  const groups = await lockExistingGroups(trx, vaultId, idsOf('group'))
+  return subjects.flatMap((subject, i): FieldFault[] => {
+    const id = idOfSubject(subject)
+    if (subject.kind === 'user') {
+      const field = `${names.list}.${i}.${names.userId}`
+      return members.has(id) ? [] : [{ field, message: 'is no member of the vault' }]
+    }
+    const field = `${names.list}.${i}.${names.groupId}`
+    return groups.has(id) ? [] : [{ field, message: 'is no group of the vault' }]
+  })
+}
+
+export function idOfSubject({ kind, userId, groupId }: NamedSubject): string {
+  return (kind === 'user' ? userId : groupId)!
+}

@@ -1,0 +1,100 @@
+import { type Insertable, sql } from 'kysely'
+import { prepared, type Trx } from '../../../db/client.ts'
+import type { Operations } from '../../../db/types.ts'
+import { usdValueOf } from '../../../lib/money.ts'
+import type { RateSnapshot } from '../../registry/rates/queries.ts'
+
+export type OperationStatus = 'awaiting_approval' | 'pending' | 'confirmed' | 'failed' | 'rejected' | 'cancelled'
+export type FlowType = 'internal' | 'external'
+
+export type OperationCounterparty = { id: string; addressId: string; name: string; kind: string }
+
+export type NewOperation = {
+  vaultId: string
+  id: string
+  type: 'transfer' | 'deposit'
+  status: OperationStatus
+  addressId: string
+  ownerId: string
+  initiatorId: string | null
+  networkId: string
+  tokenId: string
+  amount: bigint
+  decimals: number
+  /** null: no rate was fresh enough. */
+  rate: RateSnapshot | null
+  flowType: FlowType
+  /** Who is on the other side, as the address book says now. */
+  counterparty: OperationCounterparty | null
+  txHash: string | null
+  tags: string[]
+  paymentPurpose: string | null
+  note: string | null
+  now: Date
+  confirmedAt: Date | null
+  blockchainAt: Date | null
+}
+
+/** What a transfer or deposit shares with every other operation, to be inserted with what is its own. */
+export function toOperationRow(operation: NewOperation): Insertable<Operations> {
+  return {
+    vault_id: operation.vaultId,
+    id: operation.id,
+    type: operation.type,
+    status: operation.status,
+    address_id: operation.addressId,
+    owner_id: operation.ownerId,
+    initiator_id: operation.initiatorId,
+    network_id: operation.networkId,
+    token_id: operation.tokenId,
+    amount: operation.amount.toString(),
+    usd_rate: operation.rate?.usdRate ?? null,
+    usd_rate_as_of: operation.rate?.asOf ?? null,
+    usd_rate_source: operation.rate?.source ?? null,
+    usd_value:
+      operation.rate === null ? null : usdValueOf(operation.amount, operation.decimals, operation.rate.usdRate),
+    flow_type: operation.flowType,
+    counterparty_id: operation.counterparty?.id ?? null,
+    counterparty_address_id: operation.counterparty?.addressId ?? null,
+    counterparty_name: operation.counterparty?.name ?? null,
+    counterparty_kind: operation.counterparty?.kind ?? null,
+    tx_hash: operation.txHash,
+    tags: operation.tags,
+    payment_purpose: operation.paymentPurpose,
+    note: operation.note,
+    created_at: operation.now,
+    confirmed_at: operation.confirmedAt,
+    blockchain_at: operation.blockchainAt,
+    updated_at: operation.now,
+  }
+}
+
+type Move = {
+  vaultId: string
+  id: string
+  from: OperationStatus
+  to: OperationStatus
+  now: Date
+  txHash?: string | null
+  blockchainAt?: Date | null
+}
+
+/** Moves the status by compare-and-set; false when another resolution was first, and nothing is changed. */
+export async function moveOperation(trx: Trx, move: Move): Promise<boolean> {
+  const { numAffectedRows } = await sql`${prepared}
+    update operations set status = ${move.to}, updated_at = ${move.now},
+      tx_hash = coalesce(${move.txHash ?? null}, tx_hash),
+      blockchain_at = coalesce(${move.blockchainAt ?? null}::timestamptz, blockchain_at),
+      confirmed_at = case when ${move.to} = 'confirmed' then ${move.now}::timestamptz else confirmed_at end
+    where vault_id = ${move.vaultId} and id = ${move.id} and status = ${move.from}`.execute(trx)
+  return numAffectedRows === 1n
+}
+
+export async function setOperationTxHash(trx: Trx, vaultId: string, id: string, txHash: string): Promise<void> {
+  await trx
+    .updateTable('operations')
+    .set({ tx_hash: txHash })
+    .where('vault_id', '=', vaultId)
+    .where('id', '=', id)
+    .execute()
+}

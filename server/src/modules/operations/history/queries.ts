@@ -1,0 +1,91 @@
+import { sql } from 'kysely'
+import type { AddressScope } from '../../../access/address-scope.ts'
+import { type Db, prepared } from '../../../db/client.ts'
+import { type NetworkType, parseOnchainAddress } from '../../../lib/onchain-address.ts'
+import { findLookAlikes } from '../../address-book/recipients/queries.ts'
+import { isDust } from '../../registry/networks/queries.ts'
+import { firstCategoryKey } from '../assignments/visibility.ts'
+import { type FeedFilters, type FeedLimits, type FeedPage, type FeedRows, readFeed } from '../feed/feed.ts'
+
+export type HistoryRow = {
+  id: string
+  type: 'transfer' | 'deposit'
+  status: 'awaiting_approval' | 'pending' | 'confirmed' | 'failed' | 'rejected' | 'cancelled'
+  network: string
+  flow_type: 'internal' | 'external'
+  counterparty_id: string | null
+  counterparty_name: string | null
+  tx_hash: string | null
+  amount: string
+  token_id: string
+  token_code: string
+  token_symbol: string
+  decimals: number
+  address_id: string
+  address: string
+  label: string | null
+  to_address: string | null
+  from_address: string | null
+  /** The address of the other side resembles one that the viewer knows, and is a different one. */
+  is_look_alike: boolean
+  /** A deposit below the dust limit of its token. */
+  is_dust: boolean
+  initiator_id: string | null
+  fee: string | null
+  failure_reason: string | null
+  decision_policy_id: string | null
+  decision_policy_code: string | null
+  approval_threshold: number | null
+  approvals_count: number
+  usd_rate: string | null
+  usd_value: string | null
+  usd_rate_source: string | null
+  /** Key of the category assigned first, of those that whoever asks may see. */
+  category: string | null
+  tags: string[]
+  payment_purpose: string | null
+  note: string | null
+  created_at: Date
+  confirmed_at: Date | null
+}
+
+/** One page of the feed, newest first. */
+export function listHistory(
+  db: Db,
+  scope: AddressScope,
+  filters: FeedFilters,
+  page: FeedPage,
+  limits?: FeedLimits,
+): Promise<FeedRows<HistoryRow>> {
+  return readFeed(db, scope, filters, page, (snapshot, ids) => describe(snapshot, scope, ids), limits)
+}
+
+/** Its text has two forms, that of administrators and that of members; to plan it takes longer than to run it. */
+async function describe(db: Db, scope: AddressScope, ids: string[]): Promise<HistoryRow[]> {
+  const { rows } = await sql<HistoryRow & OtherSide>`${prepared}
+    select o.id, o.type, o.status, n.slug as network, o.flow_type, o.counterparty_id, o.counterparty_name, o.tx_hash, o.amount, o.token_id, k.code as token_code,
+      k.symbol as token_symbol, k.decimals, o.address_id, a.address, a.label, t.to_address, t.to_address_key, d.from_address,
+      n.type as network_type, (o.type = 'deposit' and ${isDust('o.amount', 'k')}) as is_dust, o.initiator_id,
+      t.fee, t.failure_reason, t.decision_policy_id, t.decision_policy_code, t.approval_threshold,
+      (select count(*)::int from approval_voters w
+        where w.vault_id = o.vault_id and w.subject_id = o.id and w.decision = 'approve') as approvals_count,
+      o.usd_rate, o.usd_value, o.usd_rate_source, ${firstCategoryKey(scope, 'o')} as category, o.tags, o.payment_purpose,
+      o.note, o.created_at, o.confirmed_at
+    from operations o
+    join networks n on n.id = o.network_id
+    join tokens k on k.id = o.token_id
+    join addresses a on a.vault_id = o.vault_id and a.id = o.address_id
+    left join transfers t on t.vault_id = o.vault_id and t.id = o.id
+    left join deposits d on d.vault_id = o.vault_id and d.id = o.id
+    where o.vault_id = ${scope.vaultId} and o.id = any(${ids}::text[])`.execute(db)
+  const otherSides = rows.map((row) => keyOfOtherSide(row))
+  const lookAlikes = await findLookAlikes(db, scope, [...new Set(otherSides.filter((key) => key !== null))])
+  return rows.map((row, i) => ({ ...row, is_look_alike: lookAlikes.has(otherSides[i] ?? '') }))
+}
+
+type OtherSide = { to_address_key: string | null; from_address: string | null; network_type: NetworkType }
+
+function keyOfOtherSide({ to_address_key: recipient, from_address: sender, network_type }: OtherSide): string | null {
+  if (recipient !== null || sender === null) return recipient
+  return parseOnchainAddress(sender, network_type)?.key ?? sender
+}

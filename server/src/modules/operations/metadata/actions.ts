@@ -1,0 +1,62 @@
+import type { Static } from 'typebox'
+import { visibleScopeOf } from '../../../access/address-scope.ts'
+import type { Member } from '../../../access/caller.ts'
+import type { Trx } from '../../../db/client.ts'
+import { changedFields } from '../../../lib/changed-fields.ts'
+import { forbidden, notFound } from '../../../lib/errors.ts'
+import { insertAuditRecord } from '../../record/audit/record.ts'
+import { replaceFirstCategory } from '../assignments/first-category.ts'
+import { listAssignments } from '../assignments/queries.ts'
+import { updateOperationMetadata } from '../feed/metadata.ts'
+import { lockOperation, type OperationKey, type OperationRow } from '../feed/queries.ts'
+import type { MetadataUpdate, OperationMetadata } from './schema.ts'
+
+type Metadata = Static<typeof OperationMetadata>
+type Update = Static<typeof MetadataUpdate>
+
+/**
+ * Changes what the owner of an operation says about it; what is left out stays, null clears. It changes no money, and
+ * nothing that was decided.
+ *
+ * @throws 404 for an operation that the member does not see, 403 for one that is not on an address of their own, 400 and
+ *   409 as `replaceFirstCategory`
+ */
+export async function changeMetadata(
+  trx: Trx,
+  { member, operation: key, body, now }: { member: Member; operation: OperationKey; body: Update; now: Date },
+): Promise<Metadata> {
+  const operation = await lockOperation(trx, member, key)
+  if (operation === null) throw notFound('Operation')
+  if (operation.owner_id !== member.userId)
+    throw forbidden('Only the owner of the address may say what an operation is')
+  const before = { ...toMetadata(operation), category: await findCategory(trx, member, operation) }
+  if (body.category !== undefined) await replaceFirstCategory(trx, member, operation, { key: body.category, now })
+  const after = {
+    category: await findCategory(trx, member, operation),
+    tags: body.tags === undefined ? before.tags : (body.tags ?? []),
+    paymentPurpose: body.paymentPurpose === undefined ? before.paymentPurpose : body.paymentPurpose,
+    note: body.note === undefined ? before.note : body.note,
+  }
+  const changes = changedFields(before, after)
+  if (changes === null) return after
+  await updateOperationMetadata(trx, { vaultId: operation.vault_id, id: operation.id, ...after, now })
+  await insertAuditRecord(trx, {
+    vaultId: operation.vault_id,
+    actorId: member.userId,
+    action: 'operation.metadata_updated',
+    targetType: operation.type,
+    targetId: operation.id,
+    details: changes,
+    now,
+  })
+  return after
+}
+
+function toMetadata({ tags, payment_purpose: paymentPurpose, note }: OperationRow): Omit<Metadata, 'category'> {
+  return { tags, paymentPurpose, note }
+}
+
+async function findCategory(trx: Trx, member: Member, operation: OperationRow): Promise<string | null> {
+  const [first] = await listAssignments(trx, visibleScopeOf(member), operation)
+  return first?.key ?? null
+}

@@ -1,0 +1,140 @@
+import { sql } from 'kysely'
+import type { Static } from 'typebox'
+import { visibleScopeOf } from '../../../access/address-scope.ts'
+import type { Member } from '../../../access/caller.ts'
+import type { Trx } from '../../../db/client.ts'
+import { badRequest, conflict, forbidden, notFound } from '../../../lib/errors.ts'
+import { newId } from '../../../lib/ids.ts'
+import { rawAmountMax } from '../../../lib/limits.ts'
+import { insertAuditRecord } from '../../record/audit/record.ts'
+import { type End, judgeRelation } from './judge-relation.ts'
+import {
+  findOperation,
+  findRelation,
+  findStanding,
+  lockRelationsOf,
+  type OperationRow,
+  type RelationRow,
+} from './queries.ts'
+import type { RelationBody } from './schema.ts'
+
+type Body = Static<typeof RelationBody>
+
+/**
+ * Relates two operations that the member sees, one of which is theirs unless they administer the vault.
+ *
+ * @throws 400 for one operation twice, an amount out of range, and a token that is not that of both; 404 for an operation
+ *   that is not there or not theirs to see; 403 when neither is their own; 409 for what `judgeRelation` refuses
+ */
+export async function createRelation(trx: Trx, member: Member, body: Body, now: Date): Promise<RelationRow> {
+  const { sourceOperationId: sourceId, targetOperationId: targetId, relationType } = body
+  if (sourceId === targetId) throw badRequest('targetOperationId', 'must not be the source as well')
+  const relatedAmount = body.relatedAmountRaw === undefined ? null : BigInt(body.relatedAmountRaw)
+  if (relatedAmount !== null && relatedAmount > rawAmountMax) {
+    throw badRequest('relatedAmountRaw', 'must not be above 2^256-1')
+  }
+  const vaultId = member.vault.id
+  const scope = visibleScopeOf(member)
+  const source = await findOperation(trx, scope, body.sourceOperationType, sourceId)
+  if (source === null) throw notFound('Source operation')
+  const target = await findOperation(trx, scope, body.targetOperationType, targetId)
+  if (target === null) throw notFound('Target operation')
+  if (!member.isAdmin && !isOwn(member, source) && !isOwn(member, target)) {
+    throw forbidden('Only who owns or initiated one of the operations, and administrators, may relate them')
+  }
+  await lockRelationsOf(trx, vaultId, [sourceId, targetId])
+  const verdict = judgeRelation(
+    { relationType, relatedAmount, tokenId: body.tokenId ?? null, source: toEnd(source), target: toEnd(target) },
+    await findStanding(trx, vaultId, { sourceId, targetId, relationType }),
+  )
+  if (verdict.effect === 'fault') throw badRequest(verdict.field, verdict.message)
+  if (verdict.effect === 'conflict') throw conflict(verdict.why)
+
+  const row: RelationRow = {
+    vault_id: vaultId,
+    id: newId(now),
+    source_operation_type: source.type,
+    source_operation_id: source.id,
+    target_operation_type: target.type,
+    target_operation_id: target.id,
+    relation_type: relationType,
+    related_amount: relatedAmount?.toString() ?? null,
+    token_id: verdict.tokenId,
+    comment: body.comment ?? null,
+    created_by_id: member.userId,
+    created_at: now,
+  }
+  await trx
+    .insertInto('operation_relations')
+    .values({ ...row, source_address_id: source.address_id })
+    .execute()
+  await insertReaders(trx, row)
+  await record(trx, 'created', row, member.userId, now)
+  return row
+}
+
+/** @throws 404 when the member does not see both ends, 403 when somebody else made it and they do not administer the vault */
+export async function deleteRelation(trx: Trx, member: Member, id: string, now: Date): Promise<void> {
+  const row = await findRelation(trx, visibleScopeOf(member), id)
+  if (row === null) throw notFound('Operation relation')
+  if (!member.isAdmin && row.created_by_id !== member.userId) {
+    throw forbidden('Only who created the relation, and administrators, may delete it')
+  }
+  const { numDeletedRows } = await trx
+    .deleteFrom('operation_relations')
+    .where('vault_id', '=', member.vault.id)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  if (numDeletedRows === 0n) throw notFound('Operation relation')
+  await record(trx, 'deleted', row, member.userId, now)
+}
+
+const isOwn = ({ userId }: Member, { owner_id, initiator_id }: OperationRow) =>
+  owner_id === userId || initiator_id === userId
+
+const toEnd = (row: OperationRow): End => ({
+  status: row.status,
+  tokenId: row.token_id,
+  amount: BigInt(row.amount),
+})
+
+/** Puts the relation into the feeds of those who see its source in their own name. */
+async function insertReaders(trx: Trx, row: RelationRow): Promise<void> {
+  await sql`
+    insert into operation_relation_readers (vault_id, user_id, relation_created_at, relation_id)
+    select o.vault_id, p.user_id, ${row.created_at}, ${row.id}
+    from operations o
+    cross join lateral (
+      select o.owner_id as user_id
+      union select o.initiator_id where o.initiator_id is not null
+      union select v.user_id from approval_voters v where v.vault_id = o.vault_id and v.subject_id = o.id
+    ) p
+    where o.vault_id = ${row.vault_id} and o.id = ${row.source_operation_id}`.execute(trx)
+}
+
+async function record(
+  trx: Trx,
+  verb: 'created' | 'deleted',
+  row: RelationRow,
+  actorId: string,
+  now: Date,
+): Promise<void> {
+  await insertAuditRecord(trx, {
+    vaultId: row.vault_id,
+    actorId,
+    action: `relation.${verb}`,
+    targetType: 'operation_relation',
+    targetId: row.id,
+    details: {
+      relationType: row.relation_type,
+      sourceOperationType: row.source_operation_type,
+      sourceOperationId: row.source_operation_id,
+      targetOperationType: row.target_operation_type,
+      targetOperationId: row.target_operation_id,
+      relatedAmountRaw: row.related_amount,
+      tokenId: row.token_id,
+      createdById: row.created_by_id,
+    },
+    now,
+  })
+}

@@ -1,0 +1,194 @@
+import { type RawBuilder, sql } from 'kysely'
+import { type AddressScope, isOperationInScope, sharedAddressIds } from '../../../access/address-scope.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import type { Position } from '../../../lib/cursor.ts'
+import type { OperationStatus } from '../feed/write.ts'
+import { type Standing, takingBack, voidStatuses } from './judge-relation.ts'
+import type { OperationType, RelationType } from './schema.ts'
+
+export type RelationRow = {
+  vault_id: string
+  id: string
+  source_operation_type: OperationType
+  source_operation_id: string
+  target_operation_type: OperationType
+  target_operation_id: string
+  relation_type: RelationType
+  /** Raw. */
+  related_amount: string | null
+  token_id: string | null
+  comment: string | null
+  created_by_id: string
+  created_at: Date
+}
+
+export type OperationRow = {
+  id: string
+  type: OperationType
+  status: OperationStatus
+  address_id: string
+  owner_id: string
+  initiator_id: string | null
+  token_id: string
+  /** Raw. */
+  amount: string
+}
+
+/** The operation with this type and id, when whoever asks may see it. */
+export async function findOperation(
+  db: Db | Trx,
+  scope: AddressScope,
+  type: OperationType,
+  id: string,
+): Promise<OperationRow | null> {
+  const { rows } = await sql<OperationRow>`
+    select o.id, o.type, o.status, o.address_id, o.owner_id, o.initiator_id, o.token_id, o.amount
+    from operations o
+    where o.vault_id = ${scope.vaultId} and o.id = ${id} and o.type = ${type} and ${isVisible(scope, 'o')}`.execute(db)
+  return rows[0] ?? null
+}
+
+/**
+ * Lets nobody else relate either operation until the transaction ends. The locks are advisory, so that the operations
+ * themselves stay free to move; two transactions take them in the same order and never wait in a circle.
+ */
+export async function lockRelationsOf(trx: Trx, vaultId: string, operationIds: [string, string]): Promise<void> {
+  for (const id of [...operationIds].sort()) {
+    await sql`select pg_advisory_xact_lock(hashtextextended(${`relations of ${vaultId} ${id}`}, 3))`.execute(trx)
+  }
+}
+
+/** What relates the two operations now, whoever may see it. */
+export async function findStanding(
+  trx: Trx,
+  vaultId: string,
+  { sourceId, targetId, relationType }: { sourceId: string; targetId: string; relationType: RelationType },
+): Promise<Standing> {
+  const isThere = (from: string, to: string) => sql`exists (
+    select from operation_relations r where r.vault_id = ${vaultId} and r.source_operation_id = ${from}
+      and r.target_operation_id = ${to} and r.relation_type = ${relationType})`
+  const countOf = (id: string) => sql`(
+    select count(*)::int from operation_relations r
+    where r.vault_id = ${vaultId} and (r.source_operation_id = ${id} or r.target_operation_id = ${id}))`
+  const { rows } = await sql<Omit<Standing, 'refunded'> & { refunded: string }>`
+    select ${isThere(sourceId, targetId)} as "isRelated", ${isThere(targetId, sourceId)} as "isRelatedBack",
+      greatest(${countOf(sourceId)}, ${countOf(targetId)}) as "relationsCount", (
+        select coalesce(sum(coalesce(r.related_amount, o.amount)), 0) from operation_relations r
+        join operations o on o.vault_id = r.vault_id and o.id = r.source_operation_id
+        where r.vault_id = ${vaultId} and r.target_operation_id = ${targetId} and r.token_id is not null
+          and r.relation_type = any(${takingBack}::text[]) and o.status <> all(${voidStatuses}::text[])
+      ) as refunded`.execute(trx)
+  const { refunded, ...standing } = rows[0]!
+  return { ...standing, refunded: BigInt(refunded) }
+}
+
+/** A relation both ends of which whoever asks may see. */
+export async function findRelation(db: Db | Trx, scope: AddressScope, id: string): Promise<RelationRow | null> {
+  const { rows } = await sql<RelationRow>`
+    select ${columns} from operation_relations r
+    where r.vault_id = ${scope.vaultId} and r.id = ${id} and ${isRelationVisible(scope)}`.execute(db)
+  return rows[0] ?? null
+}
+
+/** All relations of one operation whose other end whoever asks may see too, newest first: `relationsPerOperationMax` at most. */
+export async function listRelationsOf(db: Db, scope: AddressScope, operationId: string): Promise<RelationRow[]> {
+  const { rows } = await sql<RelationRow>`
+    select ${columns} from operation_relations r
+    where r.vault_id = ${scope.vaultId}
+      and (r.source_operation_id = ${operationId} or r.target_operation_id = ${operationId})
+      and ${isRelationVisible(scope)}
+    order by r.created_at desc, r.id desc`.execute(db)
+  return rows
+}
+
+export type RelationFilter = {
+  relationType: RelationType | null
+  sourceOperationId: string | null
+  targetOperationId: string | null
+  tokenId: string | null
+  from: Date | null
+  to: Date | null
+  after: Position | null
+  limit: number
+}
+
+/** Relations both ends of which whoever asks may see, newest first; one row more than the limit. */
+export async function listRelations(db: Db, scope: AddressScope, filter: RelationFilter): Promise<RelationRow[]> {
+  const isOfOneOperation = filter.sourceOperationId !== null || filter.targetOperationId !== null
+  const pages = scope.isWholeVault || isOfOneOperation ? feedOfVault(scope, filter) : feedOfAsker(scope, filter)
+  const { rows } = await sql<RelationRow>`
+    ${pages} order by created_at desc, id desc limit ${filter.limit + 1}`.execute(db)
+  return rows
+}
+
+/** For administrators, and for the few relations of one operation. */
+function feedOfVault(scope: AddressScope, filter: RelationFilter): RawBuilder<unknown> {
+  return sql`
+    select ${columns} from operation_relations r
+    where r.vault_id = ${scope.vaultId} and ${isWanted(filter)} and ${isInWindow(filter, 'r.created_at', 'r.id')}
+      and ${isRelationVisible(scope)}`
+}
+
+/**
+ * For everybody else: what they see by name is one range of an index, and so is what each address has that is shared with
+ * them. The relations of others are never read, however many there are.
+ */
+function feedOfAsker(scope: AddressScope, filter: RelationFilter): RawBuilder<unknown> {
+  const { vaultId, asker } = scope
+  return sql`
+    (
+      select ${columns} from operation_relation_readers x
+      join operation_relations r on r.vault_id = x.vault_id and r.id = x.relation_id
+      where x.vault_id = ${vaultId} and x.user_id = ${asker.userId} and ${isWanted(filter)}
+        and ${isInWindow(filter, 'x.relation_created_at', 'x.relation_id')} and ${isRelationVisible(scope)}
+      order by x.relation_created_at desc, x.relation_id desc limit ${filter.limit + 1}
+    ) union (
+      select s.* from (${sharedAddressIds(scope)}) a (address_id)
+      cross join lateral (
+        select ${columns} from operation_relations r
+        where r.vault_id = ${vaultId} and r.source_address_id = a.address_id and ${isWanted(filter)}
+          and ${isInWindow(filter, 'r.created_at', 'r.id')} and ${isRelationVisible(scope)}
+        order by r.created_at desc, r.id desc limit ${filter.limit + 1}
+      ) s
+    )`
+}
+
+const columns = sql`
+  r.vault_id, r.id, r.source_operation_type, r.source_operation_id, r.target_operation_type, r.target_operation_id,
+  r.relation_type, r.related_amount, r.token_id, r.comment, r.created_by_id, r.created_at`
+
+function isWanted(filter: RelationFilter): RawBuilder<unknown> {
+  const all = [sql`true`]
+  if (filter.relationType !== null) all.push(sql`r.relation_type = ${filter.relationType}`)
+  if (filter.sourceOperationId !== null) all.push(sql`r.source_operation_id = ${filter.sourceOperationId}`)
+  if (filter.targetOperationId !== null) all.push(sql`r.target_operation_id = ${filter.targetOperationId}`)
+  if (filter.tokenId !== null) all.push(sql`r.token_id = ${filter.tokenId}`)
+  return sql`${sql.join(all, sql` and `)}`
+}
+
+/** `createdAt` and `id` are the columns of the index that the feed is read by. */
+function isInWindow({ from, to, after }: RelationFilter, createdAt: string, id: string): RawBuilder<unknown> {
+  const all = [sql`true`]
+  if (from !== null) all.push(sql`${sql.ref(createdAt)} >= ${from}`)
+  if (to !== null) all.push(sql`${sql.ref(createdAt)} <= ${to}`)
+  if (after !== null) all.push(sql`(${sql.ref(createdAt)}, ${sql.ref(id)}) < (${after.createdAt}, ${after.id})`)
+  return sql`${sql.join(all, sql` and `)}`
+}
+
+/**
+ * SQL condition: whoever asks may see both ends of the relation `r`. Each end is a look at one row, and no join that
+ * could be begun from the operations.
+ */
+function isRelationVisible(scope: AddressScope): RawBuilder<unknown> {
+  if (scope.isWholeVault) return sql`true`
+  const isEndVisible = (end: string) => sql`(
+    select ${isVisible(scope, 'o')} from operations o where o.vault_id = r.vault_id and o.id = ${sql.ref(end)})`
+  return sql`${isEndVisible('r.source_operation_id')} and ${isEndVisible('r.target_operation_id')}`
+}
+
+/** SQL condition: the operation of `alias` is one that whoever asks reads by its id, their right to vote on it included. */
+function isVisible(scope: AddressScope, alias: string): RawBuilder<unknown> {
+  return sql`(${isOperationInScope(scope, alias)} or exists (
+    select from approval_voters v where v.vault_id = ${sql.ref(`${alias}.vault_id`)}
+      and v.subject_id = ${sql.ref(`${alias}.id`)} and v.user_id = ${scope.asker.userId}))`
+}

@@ -1,0 +1,170 @@
+import type { Caller } from '../../../access/caller.ts'
+import type { Trx } from '../../../db/client.ts'
+import { violates } from '../../../db/transaction.ts'
+import type { Deps } from '../../../deps.ts'
+import { badRequest, conflict, forbidden, notFound } from '../../../lib/errors.ts'
+import { newId } from '../../../lib/ids.ts'
+import { newSecret, sha256 } from '../../../lib/secrets.ts'
+import { insertAuditRecord } from '../../record/audit/record.ts'
+import { announceVaultChange } from '../../record/notifications/announce.ts'
+import { quote } from '../../record/notifications/describe-change.ts'
+import { nameSubjects } from '../../record/notifications/names.ts'
+import { insertMemberships } from '../../rules/policies/memberships.ts'
+import { findInvitation, type InvitationRow, listInvitableGroups } from './queries.ts'
+import type { CreateInvitation } from './schema.ts'
+
+/**
+ * Invites an e-mail address into groups of one vault and has the invitation mailed.
+ * @throws 404 for a group the caller cannot see, 400 for groups of several vaults or `everyone`, 403 for whoever does
+ *   not administer the vault, 409 while an invitation of this e-mail to the vault is pending
+ */
+export async function createInvitation(
+  trx: Trx,
+  deps: Deps,
+  caller: Caller,
+  input: CreateInvitation,
+  now: Date,
+): Promise<{ row: InvitationRow; token: string }> {
+  const email = input.email.toLowerCase()
+  const vaultId = await getInvitingVaultId(trx, caller.userId, input.groupIds)
+  const id = newId(now)
+  const token = newSecret()
+  try {
+    await trx
+      .insertInto('invitations')
+      .values({
+        vault_id: vaultId,
+        id,
+        email,
+        token_hash: sha256(token),
+        token_sealed: deps.sealer.seal(token),
+        created_by_id: caller.userId,
+        created_at: now,
+        updated_at: now,
+      })
+      .execute()
+  } catch (error) {
+    if (violates(error, 'invitations_pending')) {
+      throw conflict('An invitation of this e-mail address to the vault is pending already')
+    }
+    throw error
+  }
+  await trx
+    .insertInto('invitation_groups')
+    .values(
+      input.groupIds.map((groupId) => ({
+        vault_id: vaultId,
+        id: newId(now),
+        invitation_id: id,
+        group_id: groupId,
+        created_at: now,
+      })),
+    )
+    .execute()
+  const { groupIds } = input
+  const nameOf = await nameSubjects(trx, vaultId, groupIds)
+  const change = {
+    vaultId,
+    actorId: caller.userId,
+    action: 'invitation.created',
+    targetType: 'invitation',
+    targetId: id,
+    details: { email, groupIds },
+    words: { sentence: `${quote(email)} was invited`, after: { groups: groupIds.map(nameOf) } },
+    now,
+  }
+  await announceVaultChange(trx, change, { groupIds })
+  await deps.jobs.enqueue(trx, 'send-mail', { kind: 'invitation', vaultId, invitationId: id })
+  return { row: (await findInvitation(trx, caller.userId, id))!, token }
+}
+
+async function getInvitingVaultId(trx: Trx, callerId: string, groupIds: string[]): Promise<string> {
+  const groups = (await listInvitableGroups(trx, callerId, groupIds)).filter((group) => group.isMember)
+  const first = groups[0]
+  if (first === undefined || groups.length < groupIds.length) throw notFound('Policy group')
+  if (groups.some((group) => group.vaultId !== first.vaultId)) {
+    throw badRequest('groupIds', 'must be groups of one vault')
+  }
+  if (!first.isAdmin) throw forbidden('Only administrators of the vault may invite')
+  if (groups.some((group) => group.isEveryone)) {
+    throw badRequest('groupIds', 'must not hold the group everyone: each member of any group is in it')
+  }
+  return first.vaultId
+}
+
+/**
+ * Revokes a pending invitation. Of a revocation and an acceptance at the same time one wins: both move the status from
+ * pending, and only once.
+ * @throws 404 for whoever does not administer the vault, 409 when it is pending no more
+ */
+export async function revokeInvitation(trx: Trx, caller: Caller, id: string, now: Date): Promise<InvitationRow> {
+  const found = await findInvitation(trx, caller.userId, id)
+  if (found === null) throw notFound('Invitation')
+  const { numUpdatedRows } = await trx
+    .updateTable('invitations')
+    .set({ status: 'revoked', revoked_at: now, updated_at: now })
+    .where('vault_id', '=', found.vault_id)
+    .where('id', '=', id)
+    .where('status', '=', 'pending')
+    .executeTakeFirst()
+  const row = (await findInvitation(trx, caller.userId, id))!
+  if (numUpdatedRows === 0n) throw conflict(`The invitation is ${row.status} already`)
+  await insertAuditRecord(trx, {
+    vaultId: row.vault_id,
+    actorId: caller.userId,
+    action: 'invitation.revoked',
+    targetType: 'invitation',
+    targetId: id,
+    details: { email: row.email },
+    now,
+  })
+  return row
+}
+
+/**
+ * Locks the pending invitations of an e-mail until the transaction ends, so that nobody revokes them meanwhile.
+ * Returns how many there are.
+ */
+export async function lockPendingInvitations(trx: Trx, email: string): Promise<number> {
+  const rows = await trx
+    .selectFrom('invitations')
+    .select('id')
+    .where('email', '=', email)
+    .where('status', '=', 'pending')
+    .orderBy('vault_id')
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+  return rows.length
+}
+
+/** Accepts every pending invitation of the e-mail for its user: memberships and status in one transaction. */
+export async function acceptInvitations(trx: Trx, email: string, userId: string, now: Date): Promise<void> {
+  const accepted = await trx
+    .updateTable('invitations')
+    .set({ status: 'accepted', accepted_at: now, accepted_user_id: userId, updated_at: now })
+    .where('email', '=', email)
+    .where('status', '=', 'pending')
+    .returning(['vault_id', 'id'])
+    .execute()
+  for (const { vault_id: vaultId, id } of accepted) {
+    const groups = await trx
+      .selectFrom('invitation_groups')
+      .select('group_id')
+      .where('vault_id', '=', vaultId)
+      .where('invitation_id', '=', id)
+      .orderBy('id')
+      .execute()
+    const groupIds = groups.map((group) => group.group_id)
+    await insertMemberships(trx, { vaultId, groupIds, userId, now })
+    await insertAuditRecord(trx, {
+      vaultId,
+      actorId: userId,
+      action: 'invitation.accepted',
+      targetType: 'invitation',
+      targetId: id,
+      details: { email, groupIds },
+      now,
+    })
+  }
+}

@@ -1,0 +1,124 @@
+import { serviceTokenPrefix } from '../../../access/authenticate.ts'
+import type { Member } from '../../../access/caller.ts'
+import { everyoneCode } from '../../../access/system-groups.ts'
+import type { Trx } from '../../../db/client.ts'
+import { badRequest, notFound } from '../../../lib/errors.ts'
+import { newId } from '../../../lib/ids.ts'
+import { newSecret, sha256 } from '../../../lib/secrets.ts'
+import { announceVaultChange } from '../../record/notifications/announce.ts'
+import { quote } from '../../record/notifications/describe-change.ts'
+import { nameSubjects } from '../../record/notifications/names.ts'
+import { insertMemberships } from '../../rules/policies/memberships.ts'
+import { disableUser, insertServiceUser } from '../users/actions.ts'
+import { listGroupsOfMember, listGroupsOfVault, type ServiceTokenRow, serviceTokenColumns } from './queries.ts'
+import type { CreateServiceToken } from './schema.ts'
+
+/**
+ * Creates a service: a user of its own in the given groups, and the token it acts with, which is kept as its digest only.
+ * @throws 400 for a past expiry or the group `everyone`, 404 for a group that the vault does not have
+ */
+export async function createServiceToken(
+  trx: Trx,
+  member: Member,
+  { name, groupIds, expiresAt = null }: CreateServiceToken,
+  now: Date,
+): Promise<{ row: ServiceTokenRow; token: string }> {
+  if (expiresAt !== null && new Date(expiresAt) <= now) throw badRequest('expiresAt', 'must lie in the future')
+  const vaultId = member.vault.id
+  const groups = await listGroupsOfVault(trx, vaultId, groupIds)
+  if (groups.length < groupIds.length) throw notFound('Policy group')
+  if (groups.some((group) => group.is_system && group.code === everyoneCode)) {
+    throw badRequest('groupIds', 'must not hold the group everyone: each member of any group is in it')
+  }
+
+  const { userId } = await insertServiceUser(trx, name, now)
+  await insertMemberships(trx, { vaultId, groupIds, userId, now })
+  const token = newSecret(serviceTokenPrefix)
+  const row = await trx
+    .insertInto('service_tokens')
+    .values({
+      vault_id: vaultId,
+      id: newId(now),
+      user_id: userId,
+      name,
+      token_hash: sha256(token),
+      created_by_id: member.userId,
+      created_at: now,
+      expires_at: expiresAt,
+    })
+    .returning(serviceTokenColumns)
+    .executeTakeFirstOrThrow()
+  await record(trx, member, {
+    verb: 'created',
+    id: row.id,
+    name,
+    details: { name, userId, groupIds, expiresAt: row.expires_at?.toISOString() ?? null },
+    groups,
+    now,
+  })
+  return { row, token }
+}
+
+/**
+ * Ends a service token and its user at once; repeating it changes nothing.
+ * @throws 404 when the vault has no such token
+ */
+export async function revokeServiceToken(trx: Trx, member: Member, id: string, now: Date): Promise<void> {
+  const vaultId = member.vault.id
+  const revoked = await trx
+    .updateTable('service_tokens')
+    .set({ revoked_at: now })
+    .where('vault_id', '=', vaultId)
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .returning(['user_id', 'name'])
+    .executeTakeFirst()
+  if (revoked === undefined) {
+    const known = await trx
+      .selectFrom('service_tokens')
+      .select('id')
+      .where('vault_id', '=', vaultId)
+      .where('id', '=', id)
+      .executeTakeFirst()
+    if (known === undefined) throw notFound('Service token')
+    return
+  }
+  await disableUser(trx, revoked.user_id, now)
+  await record(trx, member, {
+    verb: 'revoked',
+    id,
+    name: revoked.name,
+    details: { name: revoked.name, userId: revoked.user_id },
+    groups: await listGroupsOfMember(trx, vaultId, revoked.user_id),
+    now,
+  })
+}
+
+type ServiceTokenEvent = {
+  verb: 'created' | 'revoked'
+  id: string
+  name: string
+  details: Record<string, unknown>
+  /** Where the service votes, or did until now. */
+  groups: { id: string; name: string }[]
+  now: Date
+}
+
+async function record(trx: Trx, member: Member, { verb, id, name, details, groups, now }: ServiceTokenEvent) {
+  const groupIds = groups.map((group) => group.id)
+  const nameOf = await nameSubjects(trx, member.vault.id, groupIds)
+  const change = {
+    vaultId: member.vault.id,
+    actorId: member.userId,
+    action: `service_token.${verb}`,
+    targetType: 'service_token',
+    targetId: id,
+    details,
+    words: {
+      sentence: `The service token ${quote(name)} was ${verb}`,
+      after: { groups: groupIds.map(nameOf), expiresAt: details.expiresAt },
+    },
+    now,
+  }
+  await announceVaultChange(trx, change, { groupIds })
+}

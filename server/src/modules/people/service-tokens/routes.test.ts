@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
+import { insertVault, type VaultFixture } from '../../../testing/vault-fixture.ts'
+
+let test: TestApp
+let admin: Person
+let member: Person
+let stranger: Person
+let vault: VaultFixture
+let otherVault: VaultFixture
+let botsId: string
+
+beforeAll(async () => {
+  test = await createTestApp()
+  admin = await test.signIn('admin@example.org')
+  member = await test.signIn('member@example.org')
+  stranger = await test.signIn('stranger@example.org')
+  vault = await insertVault(test, 'main-vault', admin)
+  otherVault = await insertVault(test, 'other-vault', stranger)
+  botsId = await vault.addGroup('bots')
+  await vault.addMember(botsId, member.userId)
+})
+afterAll(() => test.close())
+
+const url = '/vaults/main-vault/service-tokens'
+const create = (body: object = {}, by = admin) => by.post(url, { name: 'Payout bot', groupIds: [botsId], ...body })
+const bearing = (token: string) => test.client({ authorization: `Bearer ${token}` })
+
+describe('service tokens', () => {
+  it('are shown once and act as a member of their groups', async () => {
+    const answer = await create()
+    expect(answer.status).toBe(201)
+    expect(answer.body).toMatchObject({
+      name: 'Payout bot',
+      createdById: admin.userId,
+      expiresAt: null,
+      revokedAt: null,
+    })
+    expect(answer.body.token).toMatch(/^srk_[A-Za-z0-9_-]{43}$/)
+
+    const session = await bearing(answer.body.token).get('/auth/session')
+    expect(session.status).toBe(200)
+    expect(session.body).toMatchObject({
+      user: { id: answer.body.userId, name: 'Payout bot', email: null },
+      expiresAt: null,
+      isPlatformAdmin: false,
+      vaults: [{ code: 'main-vault', name: 'Vault main-vault', isAdmin: false }],
+    })
+
+    const { token: _, ...listed } = answer.body
+    expect((await admin.get(url)).body.items).toContainEqual(listed)
+  })
+
+  it('are paged', async () => {
+    test.clock.advance(1000)
+    const { body: newest } = await create({ name: 'Newest' })
+    const first = await admin.get(`${url}?limit=1`)
+    expect(first.body.items.map((item: { id: string }) => item.id)).toEqual([newest.id])
+    const second = await admin.get(`${url}?limit=1&cursor=${first.body.nextCursor}`)
+    expect(second.body.items).toHaveLength(1)
+    expect(second.body.items[0].id).not.toBe(newest.id)
+  })
+
+  it('end when they expire', async () => {
+    const expiresAt = new Date(test.clock.now().getTime() + 3_600_000).toISOString()
+    const { body } = await create({ expiresAt })
+    expect(body.expiresAt).toBe(expiresAt)
+    const service = bearing(body.token)
+    expect((await service.get('/auth/session')).body.expiresAt).toBe(expiresAt)
+    test.clock.advance(3_600_001)
+    expect((await service.get('/auth/session')).status).toBe(401)
+  })
+
+  it('have no session to sign out of', async () => {
+    const { body } = await create()
+    const service = bearing(body.token)
+    expect((await service.post('/auth/sign-out')).status).toBe(409)
+    expect((await service.get('/auth/sessions')).body).toEqual({ items: [], nextCursor: null })
+    expect((await service.get('/auth/session')).status).toBe(200)
+  })
+
+  it('refuse a past expiry, no group, everyone, and groups of other vaults', async () => {
+    const past = await create({ expiresAt: test.clock.now().toISOString() })
+    expect(past.status).toBe(400)
+    expect(past.body.details[0].field).toBe('expiresAt')
+    expect((await create({ expiresAt: '2026-02-30' })).status).toBe(400)
+    expect((await create({ groupIds: [] })).status).toBe(400)
+    expect((await create({ groupIds: [vault.everyoneId] })).status).toBe(400)
+    expect((await create({ groupIds: [otherVault.administratorsId] })).status).toBe(404)
+    expect((await create({ name: ' ' })).status).toBe(400)
+  })
+
+  it('T47 revoking one ends its power on the next request', async () => {
+    const { body } = await create()
+    const service = bearing(body.token)
+    expect((await service.get('/auth/session')).status).toBe(200)
+    expect((await admin.delete(`${url}/${body.id}`)).status).toBe(204)
+    expect((await service.get('/auth/session')).status).toBe(401)
+
+    expect((await admin.delete(`${url}/${body.id}`)).status).toBe(204)
+    const { items } = (await admin.get(`${url}?limit=100`)).body
+    expect(items.find((item: { id: string }) => item.id === body.id).revokedAt).not.toBeNull()
+    const records = await test.deps.db
+      .selectFrom('audit_records')
+      .select('action')
+      .where('chain', '=', vault.id)
+      .where('target_id', '=', body.id)
+      .execute()
+    expect(records.map((record) => record.action).sort()).toEqual(['service_token.created', 'service_token.revoked'])
+  })
+
+  it('are kept as digests: neither table, audit record nor stored answer holds one', async () => {
+    const answer = await admin.post(url, { name: 'Keyed', groupIds: [botsId] }, { 'idempotency-key': 'bot-1' })
+    const again = await admin.post(url, { name: 'Keyed', groupIds: [botsId] }, { 'idempotency-key': 'bot-1' })
+    const { token: _token, ...rest } = answer.body
+    expect([again.status, again.body]).toEqual([201, rest])
+    const { rows } = await test.deps.jobs.boss.getDb().executeSql(
+      `select row_to_json(t)::text as text from service_tokens t where id = $1
+       union all select content from audit_records
+       union all select encode(body, 'escape') from idempotency_keys`,
+      [answer.body.id],
+    )
+    expect(rows.length).toBeGreaterThan(2)
+    expect(JSON.stringify(rows)).not.toContain(answer.body.token.slice(4))
+  })
+
+  it('T39 are for administrators of the vault', async () => {
+    const { body } = await create()
+    for (const [caller, status] of [
+      [member, 403],
+      [stranger, 403],
+      [bearing(body.token), 403],
+      [test.anonymous, 401],
+    ] as const) {
+      expect((await caller.post(url, { name: 'x', groupIds: [botsId] })).status).toBe(status)
+      expect((await caller.get(url)).status).toBe(status)
+      expect((await caller.delete(`${url}/${body.id}`)).status).toBe(status)
+    }
+    expect((await stranger.delete(`/vaults/other-vault/service-tokens/${body.id}`)).status).toBe(404)
+    expect((await admin.post('/vaults/no-vault/service-tokens', { name: 'x', groupIds: [botsId] })).status).toBe(404)
+    expect((await bearing(body.token).get('/auth/session')).status).toBe(200)
+  })
+})

@@ -1,0 +1,256 @@
+import { userInfo } from 'node:os'
+import type { Insertable } from 'kysely'
+import type { Trx } from '../../../db/client.ts'
+import type { MagicLinks } from '../../../db/types.ts'
+import type { Deps } from '../../../deps.ts'
+import { notFound } from '../../../lib/errors.ts'
+import { newId } from '../../../lib/ids.ts'
+import { codesPerLinkMax, magicLinkTtlMinutes } from '../../../lib/limits.ts'
+import { equalsSecret, newCode, newSecret, sha256 } from '../../../lib/secrets.ts'
+import { senderOf } from '../../../lib/sender.ts'
+import { insertAuditRecords } from '../../record/audit/record.ts'
+import { listVaultIdsOf } from '../../rules/policies/memberships.ts'
+import { acceptInvitations, lockPendingInvitations } from '../invitations/actions.ts'
+import { hasPendingInvitation } from '../invitations/queries.ts'
+import { ensureUser } from '../users/actions.ts'
+import type { ProfileRow } from '../users/present.ts'
+import { findUserByEmail } from '../users/queries.ts'
+import { type Device, hashOfCookie, isDeviceOf } from './devices.ts'
+import { hasEnoughLiveLinks } from './queries.ts'
+import { type OpenedSession, openSession, type SignInMethod } from './sessions.ts'
+import { countSignInAttempt, lockEmail } from './sign-in-limit.ts'
+
+/** The job that sends a sign-in link, if the e-mail address may sign in. Digests are in base64url; it holds no secret. */
+export type MagicLinkRequest = {
+  kind: 'magic-link'
+  mailId: string
+  requestedAt: string
+  email: string
+  bindingHash: string | null
+  redirectTo: string | null
+  invitationHash: string | null
+  /** Whether the person of the e-mail address signed in before from where this was asked. */
+  isKnownDevice: boolean
+}
+
+/**
+ * Counts the request and enqueues its mail. Of the e-mail address it looks nothing up but whether the device cookie is its
+ * person's: that way a known one cannot be told from an unknown one, neither by the answer nor by the time it takes.
+ * @throws 429 when the sender asked too often, for this e-mail address or in all
+ */
+export async function requestMagicLink(
+  trx: Trx,
+  deps: Pick<Deps, 'jobs'>,
+  request: {
+    email: string
+    redirectTo: string | null
+    invitationToken: string | null
+    binding: string
+    deviceCookie: string | null
+    ip: string
+  },
+  now: Date,
+): Promise<void> {
+  const email = request.email.toLowerCase()
+  const { deviceCookie } = request
+  const isKnownDevice = deviceCookie !== null && (await isDeviceOf(trx, email, deviceCookie))
+  // A person's own device is counted by itself, so that others of the same network cannot lock it out.
+  const sender = isKnownDevice ? `device ${toText(hashOfCookie(deviceCookie))}` : senderOf(request.ip)
+  await countSignInAttempt(trx, email, sender, now)
+  const job: MagicLinkRequest = {
+    kind: 'magic-link',
+    mailId: newId(now),
+    requestedAt: now.toISOString(),
+    email,
+    bindingHash: toText(sha256(request.binding)),
+    redirectTo: request.redirectTo,
+    invitationHash: request.invitationToken === null ? null : toText(sha256(request.invitationToken)),
+    isKnownDevice,
+  }
+  await deps.jobs.enqueue(trx, 'send-mail', job)
+}
+
+/**
+ * Makes the token of a sign-in link, and the code that it asks for on another device, and keeps their digests. Null when
+ * the e-mail address may not sign in, or when it has links enough that unknown devices asked for: each of those works, so
+ * strangers can neither flood a mailbox nor lock its owner out.
+ */
+export async function issueMagicLink(
+  trx: Trx,
+  { sealer }: Pick<Deps, 'sealer'>,
+  request: Omit<MagicLinkRequest, 'kind' | 'requestedAt'>,
+  now: Date,
+): Promise<{ token: string; code: string } | null> {
+  const { email, mailId, redirectTo } = request
+  if (!(await maySignIn(trx, email, fromText(request.invitationHash)))) return null
+  if (!request.isKnownDevice) {
+    await lockEmail(trx, email)
+    if (await hasEnoughLiveLinks(trx, email, mailId, now)) return null
+  }
+  const token = newSecret()
+  const code = newCode()
+  await insertMagicLink(
+    trx,
+    {
+      token_hash: sha256(token),
+      email,
+      mail_id: mailId,
+      code_hash: hashOfCode(sealer, token, code),
+      binding_hash: fromText(request.bindingHash),
+      redirect_to: redirectTo,
+    },
+    now,
+  )
+  return { token, code }
+}
+
+/** The job that tells a person that an operator made a sign-in link for them. */
+export type OperatorLinkNotice = {
+  kind: 'operator-link'
+  mailId: string
+  email: string
+  operator: string
+  createdAt: string
+}
+
+/**
+ * A sign-in link that an operator hands over instead of a mail; it leads to the confirm page, in whatever browser, and
+ * asks for no code. It lets the operator in as somebody else, so it is on the record and the person is told.
+ * @throws 404 when nobody signs in with the e-mail address
+ */
+export async function createSignInLink(
+  trx: Trx,
+  deps: Pick<Deps, 'publicOrigin' | 'jobs'>,
+  address: string,
+  now: Date,
+): Promise<string> {
+  const email = address.toLowerCase()
+  if (!(await maySignIn(trx, email, null))) throw notFound('User')
+  const token = newSecret()
+  await insertMagicLink(trx, { token_hash: sha256(token), email, by_operator: true }, now)
+  const user = await findUserByEmail(trx, email)
+  const operator = nameOfOperator()
+  const action = 'operator.sign_in_link_created'
+  await insertAuditRecords(
+    trx,
+    { actorId: null, action, targetType: 'user', targetId: user?.id ?? null, details: { email, operator }, now },
+    user === null ? [] : await listVaultIdsOf(trx, user.id),
+  )
+  const notice: OperatorLinkNotice = {
+    kind: 'operator-link',
+    mailId: newId(now),
+    email,
+    operator,
+    createdAt: now.toISOString(),
+  }
+  await deps.jobs.enqueue(trx, 'send-mail', notice)
+  return `${deps.publicOrigin()}/sign-in/confirm?token=${token}`
+}
+
+/** The account of the operating system that this process runs as; a container may give it a number and no name. */
+function nameOfOperator(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`
+  }
+}
+
+export type SignedIn = OpenedSession & { user: ProfileRow; redirectTo: string | null }
+
+/**
+ * Uses up a sign-in link: a session, the person if the invitation is their first, and every pending invitation of the
+ * e-mail address, all at once. With `binding` only the link that this browser asked for is used up.
+ * Null when the link is unknown, used, expired or not bound so, or when the e-mail address may not sign in any more.
+ */
+export async function redeemMagicLink(
+  trx: Trx,
+  deps: Pick<Deps, 'config' | 'jobs'>,
+  { token, binding, device }: { token: string; binding?: string; device: Device },
+  now: Date,
+): Promise<SignedIn | null> {
+  let claim = trx.deleteFrom('magic_links').where('token_hash', '=', sha256(token)).where('expires_at', '>', now)
+  if (binding !== undefined) claim = claim.where('binding_hash', '=', sha256(binding))
+  const link = await claim.returning(['email', 'redirect_to', 'by_operator']).executeTakeFirst()
+  return link === undefined ? null : signInByLink(trx, deps, { ...link, method: 'magic_link', device }, now)
+}
+
+/**
+ * Uses up a sign-in link in a browser that did not ask for it, by the code that the mail prints beside the link: what
+ * follows links and presses buttons, as mail scanners do, does not know it. After too many wrong codes the link is gone.
+ */
+export async function redeemWithCode(
+  trx: Trx,
+  deps: Pick<Deps, 'config' | 'jobs' | 'sealer'>,
+  { token, code, device }: { token: string; code: string; device: Device },
+  now: Date,
+): Promise<SignedIn | { codesLeft: number } | null> {
+  const links = trx.selectFrom('magic_links').where('token_hash', '=', sha256(token)).where('expires_at', '>', now)
+  const link = await links
+    .select(['email', 'redirect_to', 'by_operator', 'code_hash', 'wrong_codes'])
+    .forUpdate()
+    .executeTakeFirst()
+  if (link === undefined) return null
+  if (link.code_hash !== null && !equalsSecret(link.code_hash, hashOfCode(deps.sealer, token, code))) {
+    const codesLeft = codesPerLinkMax - link.wrong_codes - 1
+    if (codesLeft === 0) await deleteMagicLink(trx, token)
+    else await countWrongCode(trx, token)
+    return { codesLeft }
+  }
+  await deleteMagicLink(trx, token)
+  return signInByLink(trx, deps, { ...link, method: link.code_hash === null ? 'magic_link' : 'code', device }, now)
+}
+
+async function signInByLink(
+  trx: Trx,
+  deps: Pick<Deps, 'config' | 'jobs'>,
+  link: { email: string; redirect_to: string | null; by_operator: boolean; method: SignInMethod; device: Device },
+  now: Date,
+): Promise<SignedIn | null> {
+  // The lock comes first: what is read after it no longer changes by a revocation or by another sign-in.
+  const invitations = await lockPendingInvitations(trx, link.email)
+  const known = await findUserByEmail(trx, link.email)
+  if (known === null ? invitations === 0 : known.disabled_at !== null) return null
+  const user = known ?? (await ensureUser(trx, link.email, now))
+  if (invitations > 0) await acceptInvitations(trx, link.email, user.id, now)
+  const method = link.by_operator ? 'operator_link' : invitations > 0 ? 'invitation' : link.method
+  // After the invitations, so that the vaults that were just joined have the sign-in on their record.
+  const session = await openSession(trx, deps, { user, method, device: link.device }, now)
+  return { ...session, user, redirectTo: link.redirect_to }
+}
+
+async function maySignIn(trx: Trx, email: string, invitationHash: Buffer | null): Promise<boolean> {
+  const user = await findUserByEmail(trx, email)
+  return user === null ? hasPendingInvitation(trx, email, invitationHash) : user.disabled_at === null
+}
+
+async function insertMagicLink(
+  trx: Trx,
+  link: Omit<Insertable<MagicLinks>, 'created_at' | 'expires_at'>,
+  now: Date,
+): Promise<void> {
+  const expiresAt = new Date(now.getTime() + magicLinkTtlMinutes * 60_000)
+  await trx
+    .insertInto('magic_links')
+    .values({ ...link, created_at: now, expires_at: expiresAt })
+    .execute()
+}
+
+async function deleteMagicLink(trx: Trx, token: string): Promise<void> {
+  await trx.deleteFrom('magic_links').where('token_hash', '=', sha256(token)).execute()
+}
+
+async function countWrongCode(trx: Trx, token: string): Promise<void> {
+  await trx
+    .updateTable('magic_links')
+    .set((row) => ({ wrong_codes: row('wrong_codes', '+', 1) }))
+    .where('token_hash', '=', sha256(token))
+    .execute()
+}
+
+/** Keyed, and with the token: a copy of the database alone tells no code, whatever is tried on it. */
+const hashOfCode = (sealer: Deps['sealer'], token: string, code: string): Buffer =>
+  sealer.mac('sign-in code', `${token} ${code}`)
+
+const toText = (digest: Buffer): string => digest.toString('base64url')
+const fromText = (text: string | null): Buffer | null => (text === null ? null : Buffer.from(text, 'base64url'))

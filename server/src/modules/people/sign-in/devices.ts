@@ -1,0 +1,68 @@
+import { sql } from 'kysely'
+import type { Db, Trx } from '../../../db/client.ts'
+import { newSecret, sha256 } from '../../../lib/secrets.ts'
+import { networkOf } from '../../../lib/sender.ts'
+
+/** Where a request to sign in comes from. */
+export type Device = {
+  /** Browsers are known again by a cookie, programs by their name and the network they call from. */
+  kind: 'browser' | 'program'
+  userAgent: string | null
+  ip: string
+  /** The device cookie of the request. */
+  cookie: string | null
+}
+
+/** Whether the person of an e-mail address signed in with this device cookie before. */
+export async function isDeviceOf(db: Db | Trx, email: string, cookie: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('known_devices as d')
+    .innerJoin('users as u', 'u.id', 'd.user_id')
+    .select('d.user_id')
+    .where('d.device_hash', '=', hashOfCookie(cookie))
+    .where('u.email', '=', email)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/**
+ * Notes that a person signs in from a device. `cookie` is what the browser is to keep, null for a program. A cookie that
+ * we did not give out is replaced: another site of the same domain may have put it there, and knows it.
+ */
+export async function noteDevice(
+  trx: Trx,
+  userId: string,
+  device: Device,
+  now: Date,
+): Promise<{ hash: Buffer; cookie: string | null; isNew: boolean }> {
+  const isGiven = device.cookie !== null && (await isKnownCookie(trx, device.cookie))
+  const isBrowser = device.kind === 'browser' || isGiven
+  const cookie = isBrowser ? (isGiven ? device.cookie! : newSecret()) : null
+  const hash = cookie === null ? hashOfProgram(device) : hashOfCookie(cookie)
+  const { rows } = await sql<{ is_new: boolean }>`
+    insert into known_devices as d (device_hash, user_id, last_seen_at)
+    values (${hash}, ${userId}, ${now})
+    on conflict (device_hash, user_id) do update set last_seen_at = excluded.last_seen_at
+    returning xmax = 0 as is_new`.execute(trx)
+  return { hash, cookie, isNew: rows[0]!.is_new }
+}
+
+export async function forgetDevice(trx: Trx, userId: string, hash: Buffer | null): Promise<void> {
+  if (hash === null) return
+  await trx.deleteFrom('known_devices').where('device_hash', '=', hash).where('user_id', '=', userId).execute()
+}
+
+async function isKnownCookie(trx: Trx, cookie: string): Promise<boolean> {
+  const row = await trx
+    .selectFrom('known_devices')
+    .select('user_id')
+    .where('device_hash', '=', hashOfCookie(cookie))
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** What is hashed tells its kind, so that a program cannot pass for a cookie by its name. */
+export const hashOfCookie = (cookie: string): Buffer => sha256(JSON.stringify(['cookie', cookie]))
+const hashOfProgram = ({ userAgent, ip }: Device): Buffer =>
+  sha256(JSON.stringify(['program', userAgent, networkOf(ip)]))

@@ -1,0 +1,29 @@
+import type { Caller } from '../../../access/caller.ts'
+import { toProfile } from '../users/present.ts'
+import type { getPerson, SessionRow } from './queries.ts'
+import type { CurrentSession, Session } from './schema.ts'
+
+export function toCurrentSession(
+  { row, vaults }: Awaited<ReturnType<typeof getPerson>>,
+  expiresAt: Date | null,
+): CurrentSession {
+  return {
+    user: toProfile(row),
+    isPlatformAdmin: row.is_platform_admin,
+    expiresAt: expiresAt?.toISOString() ?? null,
+    vaults,
+  }
+}
+
+export function toSession(row: SessionRow, caller: Caller): Session {
+  return {
+    id: row.id,
+    method: row.method as Session['method'],
+    userAgent: row.user_agent,
+    ip: row.ip,
+    createdAt: row.created_at.toISOString(),
+    lastSeenAt: row.last_seen_at.toISOString(),
+    expiresAt: row.expires_at.toISOString(),
+    current: row.id === caller.sessionId,
+  }
+}

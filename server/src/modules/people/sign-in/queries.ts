@@ -1,0 +1,88 @@
+import { sql } from 'kysely'
+import { isAdministrators } from '../../../access/system-groups.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import type { Position } from '../../../lib/cursor.ts'
+import { liveLinksPerEmailMax } from '../../../lib/limits.ts'
+import { sha256 } from '../../../lib/secrets.ts'
+import { profileColumns } from '../users/present.ts'
+
+/** Who somebody is and which vaults they are a member of. */
+export async function getPerson(db: Db | Trx, userId: string) {
+  const row = await db
+    .selectFrom('users')
+    .select([...profileColumns, 'users.is_platform_admin'])
+    .where('id', '=', userId)
+    .executeTakeFirstOrThrow()
+  return { row, vaults: await listVaultsOf(db, userId) }
+}
+
+async function listVaultsOf(db: Db | Trx, userId: string) {
+  const { rows } = await sql<{ code: string; name: string; isAdmin: boolean }>`
+    select v.code, v.name, bool_or(${isAdministrators('g')}) as "isAdmin"
+    from policy_group_memberships m
+    join policy_groups g on g.vault_id = m.vault_id and g.id = m.group_id
+    join vaults v on v.id = m.vault_id
+    where m.user_id = ${userId}
+    group by v.id
+    order by v.code`.execute(db)
+  return rows
+}
+
+export type SessionRow = Awaited<ReturnType<typeof listSessions>>[number]
+
+/** The sessions of a user that are alive, newest first; one row more than `limit`. */
+export function listSessions(db: Db | Trx, userId: string, now: Date, after: Position | null, limit: number) {
+  let query = db
+    .selectFrom('sessions')
+    .select(['id', 'method', 'user_agent', 'ip', 'created_at', 'last_seen_at', 'expires_at'])
+    .where('user_id', '=', userId)
+    .where('expires_at', '>', now)
+    .where('ends_at', '>', now)
+  if (after !== null) query = query.where(sql<boolean>`(created_at, id) < (${after.createdAt}, ${after.id})`)
+  return query
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+    .execute()
+}
+
+/** A sign-in link that still works; looking at it does not use it up. */
+export async function findMagicLink(
+  db: Db | Trx,
+  token: string,
+  now: Date,
+): Promise<{ email: string; asksForCode: boolean } | null> {
+  const row = await db
+    .selectFrom('magic_links')
+    .select(['email', 'code_hash'])
+    .where('token_hash', '=', sha256(token))
+    .where('expires_at', '>', now)
+    .executeTakeFirst()
+  return row === undefined ? null : { email: row.email, asksForCode: row.code_hash !== null }
+}
+
+/** Whether a mailbox holds as many links that work as strangers may cause, besides those of the given mail. */
+export async function hasEnoughLiveLinks(trx: Trx, email: string, mailId: string, now: Date): Promise<boolean> {
+  const mails = await trx
+    .selectFrom('magic_links')
+    .select('mail_id')
+    .distinct()
+    .where('email', '=', email)
+    .where('expires_at', '>', now)
+    .where('mail_id', '<>', mailId)
+    .limit(liveLinksPerEmailMax)
+    .execute()
+  return mails.length === liveLinksPerEmailMax
+}
+
+/** A session that a mail tells of, if it is not over. */
+export async function findMailedSession(db: Db, id: string, now: Date) {
+  const row = await db
+    .selectFrom('sessions')
+    .select(['user_agent', 'ip', 'created_at'])
+    .where('id', '=', id)
+    .where('expires_at', '>', now)
+    .where('ends_at', '>', now)
+    .executeTakeFirst()
+  return row ?? null
+}

@@ -1,0 +1,134 @@
+import type { Caller } from '../../../access/caller.ts'
+import type { Trx } from '../../../db/client.ts'
+import type { Deps } from '../../../deps.ts'
+import { conflict, notFound } from '../../../lib/errors.ts'
+import { newId } from '../../../lib/ids.ts'
+import { sessionEndDays, userAgentLengthMax } from '../../../lib/limits.ts'
+import { equalsSecret, newSecret, sha256 } from '../../../lib/secrets.ts'
+import { insertAuditRecords } from '../../record/audit/record.ts'
+import { listVaultIdsOf } from '../../rules/policies/memberships.ts'
+import type { ProfileRow } from '../users/present.ts'
+import { type Device, forgetDevice, noteDevice } from './devices.ts'
+
+const dayMilliseconds = 86_400_000
+
+/** How a session began. */
+export const signInMethods = ['magic_link', 'code', 'operator_link', 'invitation'] as const
+export type SignInMethod = (typeof signInMethods)[number]
+
+export type OpenedSession = { token: string; expiresAt: Date; endsAt: Date; deviceCookie: string | null }
+
+/** The job that tells a person of a sign-in. It holds all it tells, because the session may be over before it runs. */
+export type SignInNotice = {
+  kind: 'sign-in'
+  sessionId: string
+  email: string
+  method: SignInMethod
+  userAgent: string | null
+  ip: string
+  signedInAt: string
+}
+
+/** Starts a session, and tells the person by mail when the device is new or an operator made the link. */
+export async function openSession(
+  trx: Trx,
+  deps: Pick<Deps, 'config' | 'jobs'>,
+  { user, method, device }: { user: ProfileRow; method: SignInMethod; device: Device },
+  now: Date,
+): Promise<OpenedSession> {
+  const id = newId(now)
+  const token = newSecret()
+  const endsAt = new Date(now.getTime() + sessionEndDays * dayMilliseconds)
+  const slidesTo = now.getTime() + deps.config.sessionTtlDays * dayMilliseconds
+  const expiresAt = new Date(Math.min(slidesTo, endsAt.getTime()))
+  const known = await noteDevice(trx, user.id, device, now)
+  const { ip } = device
+  const userAgent = device.userAgent?.slice(0, userAgentLengthMax) ?? null
+  await trx
+    .insertInto('sessions')
+    .values({
+      id,
+      token_hash: sha256(token),
+      user_id: user.id,
+      method,
+      user_agent: userAgent,
+      ip,
+      device_hash: known.hash,
+      created_at: now,
+      last_seen_at: now,
+      expires_at: expiresAt,
+      ends_at: endsAt,
+    })
+    .execute()
+  const details = { method, ip, userAgent, isNewDevice: known.isNew }
+  await insertSessionRecord(trx, 'user.signed_in', user.id, { sessionId: id, details }, now)
+  if (known.isNew || method === 'operator_link') {
+    const signedInAt = now.toISOString()
+    const notice: SignInNotice = {
+      kind: 'sign-in',
+      sessionId: id,
+      email: user.email!,
+      method,
+      userAgent,
+      ip,
+      signedInAt,
+    }
+    await deps.jobs.enqueue(trx, 'send-mail', notice)
+  }
+  return { token, expiresAt, endsAt, deviceCookie: known.cookie }
+}
+
+/** @throws 409 for a service token, which has no session */
+export async function signOut(trx: Trx, caller: Caller, now: Date): Promise<void> {
+  if (caller.sessionId === null) {
+    throw conflict('A service token has no session to sign out of; an administrator of its vault revokes it')
+  }
+  await trx.deleteFrom('sessions').where('id', '=', caller.sessionId).execute()
+  await insertSessionRecord(trx, 'user.signed_out', caller.userId, { sessionId: caller.sessionId }, now)
+}
+
+/** @throws 404 for a session that is not the caller's own */
+export async function revokeSession(trx: Trx, caller: Caller, id: string, now: Date): Promise<void> {
+  if (!(await endSession(trx, { id, userId: caller.userId, details: {} }, now))) throw notFound('Session')
+}
+
+/** What the mail about a sign-in carries: it ends that session and can do nothing else, so it needs no signing in. */
+export function keyToEnd(sealer: Deps['sealer'], sessionId: string): string {
+  return sealer.mac('end session', sessionId).toString('base64url')
+}
+
+export function isKeyToEnd(sealer: Deps['sealer'], sessionId: string, key: string): boolean {
+  return equalsSecret(key, keyToEnd(sealer, sessionId))
+}
+
+/** Ends a session for somebody who follows the mail about it. False when it is over already. */
+export async function endMailedSession(trx: Trx, id: string, now: Date): Promise<boolean> {
+  return endSession(trx, { id, userId: null, details: { via: 'mail' } }, now)
+}
+
+/** The device is forgotten too: the next sign-in from it is mailed again. */
+async function endSession(
+  trx: Trx,
+  { id, userId, details }: { id: string; userId: string | null; details: Record<string, unknown> },
+  now: Date,
+): Promise<boolean> {
+  let deletion = trx.deleteFrom('sessions').where('id', '=', id)
+  if (userId !== null) deletion = deletion.where('user_id', '=', userId)
+  const ended = await deletion.returning(['user_id', 'device_hash']).executeTakeFirst()
+  if (ended === undefined) return false
+  await forgetDevice(trx, ended.user_id, ended.device_hash)
+  await insertSessionRecord(trx, 'session.revoked', ended.user_id, { sessionId: id, details }, now)
+  return true
+}
+
+/** On the record of the platform and of each vault that the person is a member of: its administrators watch over both. */
+async function insertSessionRecord(
+  trx: Trx,
+  action: 'user.signed_in' | 'user.signed_out' | 'session.revoked',
+  userId: string,
+  { sessionId, details = {} }: { sessionId: string; details?: Record<string, unknown> },
+  now: Date,
+): Promise<void> {
+  const event = { actorId: userId, action, targetType: 'session', targetId: sessionId, details, now }
+  await insertAuditRecords(trx, event, await listVaultIdsOf(trx, userId))
+}

@@ -1,0 +1,30 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../../../deps.ts'
+import { sessionCookie } from '../../../http/guard.ts'
+import {
+  bindingCookie,
+  bindingCookieOptions,
+  deviceCookie,
+  deviceCookieOptions,
+  sessionCookieOptions,
+} from './cookies.ts'
+import type { Device } from './devices.ts'
+import type { OpenedSession } from './sessions.ts'
+
+/** Who signs in by a request, as far as it says so. */
+export function deviceOf(request: FastifyRequest, kind: Device['kind']): Device {
+  const cookie = request.cookies[deviceCookie]
+  return { kind, userAgent: request.headers['user-agent'] ?? null, ip: request.ip, cookie: cookie ?? null }
+}
+
+/** Gives a browser its session, and what it is known again by. */
+export function setSession(
+  { publicOrigin }: Pick<Deps, 'publicOrigin'>,
+  reply: FastifyReply,
+  session: OpenedSession,
+): void {
+  const origin = publicOrigin()
+  reply.setCookie(sessionCookie, session.token, sessionCookieOptions(origin, session.endsAt))
+  if (session.deviceCookie !== null) reply.setCookie(deviceCookie, session.deviceCookie, deviceCookieOptions(origin))
+  reply.clearCookie(bindingCookie, bindingCookieOptions(origin))
+}

@@ -1,0 +1,116 @@
+import type { Trx } from '../../../db/client.ts'
+import { violates } from '../../../db/transaction.ts'
+import { conflict, notFound } from '../../../lib/errors.ts'
+import { newId } from '../../../lib/ids.ts'
+import { nameLengthMax } from '../../../lib/limits.ts'
+import { insertAuditRecord } from '../../record/audit/record.ts'
+import { type OwnProfileRow, ownProfileColumns, type ProfileRow, profileColumns } from './present.ts'
+import type { UpdateProfile } from './schema.ts'
+
+/** The person of an e-mail address, created when there is none; two creators at once get the same one. */
+export async function ensureUser(trx: Trx, email: string, now: Date): Promise<ProfileRow> {
+  const address = email.toLowerCase()
+  const created = await trx
+    .insertInto('users')
+    .values({
+      id: newId(now),
+      email: address,
+      name: address.split('@')[0]!.slice(0, nameLengthMax),
+      created_at: now,
+      updated_at: now,
+    })
+    .onConflict((other) => other.column('email').doNothing())
+    .returning(profileColumns)
+    .executeTakeFirst()
+  if (created !== undefined) {
+    await insertAuditRecord(trx, {
+      vaultId: null,
+      actorId: null,
+      action: 'user.created',
+      targetType: 'user',
+      targetId: created.id,
+      details: { email: address },
+      now,
+    })
+    return created
+  }
+  return trx.selectFrom('users').select(profileColumns).where('email', '=', address).executeTakeFirstOrThrow()
+}
+
+/** Makes the person of an e-mail address a platform administrator; repeating it changes and records nothing more. */
+export async function addPlatformAdmin(trx: Trx, email: string, now: Date): Promise<{ userId: string }> {
+  const { id } = await ensureUser(trx, email, now)
+  const { numUpdatedRows } = await trx
+    .updateTable('users')
+    .set({ is_platform_admin: true, updated_at: now })
+    .where('id', '=', id)
+    .where('is_platform_admin', '=', false)
+    .executeTakeFirst()
+  if (numUpdatedRows > 0n) {
+    await insertAuditRecord(trx, {
+      vaultId: null,
+      actorId: null,
+      action: 'platform_admin.added',
+      targetType: 'user',
+      targetId: id,
+      details: { email: email.toLowerCase() },
+      now,
+    })
+  }
+  return { userId: id }
+}
+
+/** A user that no person signs in as: what a service token acts for. */
+export async function insertServiceUser(trx: Trx, name: string, now: Date): Promise<{ userId: string }> {
+  const userId = newId(now)
+  await trx
+    .insertInto('users')
+    .values({ id: userId, kind: 'service', name, created_at: now, updated_at: now })
+    .execute()
+  return { userId }
+}
+
+/** Ends everything that a user may do, on their next request. */
+export async function disableUser(trx: Trx, userId: string, now: Date): Promise<void> {
+  await trx
+    .updateTable('users')
+    .set({ disabled_at: now, updated_at: now })
+    .where('id', '=', userId)
+    .where('disabled_at', 'is', null)
+    .execute()
+}
+
+/**
+ * Changes the fields that are given; null clears one.
+ * @throws 409 when the username is taken, in whatever case
+ */
+export async function updateProfile(
+  trx: Trx,
+  userId: string,
+  { name, username, image, color, emoji, notifications }: UpdateProfile,
+  now: Date,
+): Promise<OwnProfileRow> {
+  try {
+    const row = await trx
+      .updateTable('users')
+      // Fields that are undefined are left out of the statement.
+      .set({
+        name,
+        username,
+        image,
+        color,
+        emoji,
+        notify_approvals: notifications?.approvals,
+        notify_decisions: notifications?.decisions,
+        updated_at: now,
+      })
+      .where('id', '=', userId)
+      .returning(ownProfileColumns)
+      .executeTakeFirst()
+    if (row === undefined) throw notFound('User')
+    return row
+  } catch (error) {
+    if (violates(error, 'users_username')) throw conflict('This username is taken')
+    throw error
+  }
+}

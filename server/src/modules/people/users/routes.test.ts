@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { inTransaction } from '../../../db/transaction.ts'
+import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
+import { addPlatformAdmin, ensureUser } from './actions.ts'
+
+let test: TestApp
+let first: Person
+let second: Person
+beforeAll(async () => {
+  test = await createTestApp()
+  first = await test.signIn('first.person@example.org')
+  second = await test.signIn('second.person@example.org')
+})
+afterAll(() => test.close())
+
+describe('PATCH /users/me', () => {
+  it('changes the given fields, clears with null and leaves the rest', async () => {
+    const set = await first.patch('/users/me', {
+      name: 'First person',
+      username: 'First.P',
+      image: 'https://example.org/first.png',
+      color: '#1d4ed8',
+      emoji: '🦉',
+    })
+    expect(set.status).toBe(200)
+    expect(set.body).toEqual({
+      id: first.userId,
+      name: 'First person',
+      email: 'first.person@example.org',
+      username: 'First.P',
+      image: 'https://example.org/first.png',
+      color: '#1d4ed8',
+      emoji: '🦉',
+      notifications: { approvals: true, decisions: true },
+    })
+    const cleared = await first.patch('/users/me', { emoji: null, image: null })
+    expect(cleared.body).toEqual({ ...set.body, emoji: null, image: null })
+    const session = await first.get('/auth/session')
+    const { notifications: _, ...profile } = cleared.body
+    expect(session.body.user).toEqual(profile)
+  })
+
+  it('answers an empty change with the profile as it is', async () => {
+    const answer = await second.patch('/users/me', {})
+    expect(answer.body).toMatchObject({ id: second.userId, name: 'second.person', username: null })
+  })
+
+  it('refuses a username that somebody has, in whatever case', async () => {
+    const answer = await second.patch('/users/me', { username: 'first.p' })
+    expect(answer.status).toBe(409)
+    expect((await first.patch('/users/me', { username: 'FIRST.P' })).status).toBe(200)
+  })
+
+  it.each([
+    ['username', 'a b'],
+    ['username', ''],
+    ['color', 'red'],
+    ['image', 'javascript:alert(1)'],
+    ['name', '   '],
+    ['name', 7],
+  ])('names the field %s for the value %j', async (field, value) => {
+    const answer = await first.patch('/users/me', { [field]: value })
+    expect(answer.status).toBe(400)
+    expect(answer.body.details[0].field).toBe(field)
+  })
+
+  it.each(['isPlatformAdmin', 'is_platform_admin', 'email', 'id', 'kind'])('T41 does not take %s', async (field) => {
+    const answer = await first.patch('/users/me', { [field]: true })
+    expect(answer.status).toBe(400)
+    expect(answer.body.details[0].field).toBe(field)
+  })
+
+  it('needs a session', async () => {
+    expect((await test.anonymous.patch('/users/me', { name: 'Nobody' })).status).toBe(401)
+  })
+})
+
+describe('people', () => {
+  it('are one per e-mail address, in whatever case, when two create them at once', async () => {
+    const now = test.clock.now()
+    const people = await Promise.all(
+      ['New@Example.org', 'new@example.org', 'NEW@EXAMPLE.ORG'].map((email) =>
+        inTransaction(test.deps.db, (trx) => ensureUser(trx, email, now)),
+      ),
+    )
+    expect(new Set(people.map((person) => person.id)).size).toBe(1)
+    expect(people[0]).toMatchObject({ email: 'new@example.org', name: 'new' })
+  })
+
+  it('become platform administrators once, with one audit record', async () => {
+    const now = test.clock.now()
+    const add = () => inTransaction(test.deps.db, (trx) => addPlatformAdmin(trx, 'Second.Person@example.org', now))
+    expect(await add()).toEqual({ userId: second.userId })
+    await add()
+    expect((await second.get('/auth/session')).body.isPlatformAdmin).toBe(true)
+    const records = await test.deps.db
+      .selectFrom('audit_records')
+      .select(['chain', 'action'])
+      .where('target_id', '=', second.userId)
+      .execute()
+    expect(records).toEqual([{ chain: 'platform', action: 'platform_admin.added' }])
+  })
+})

@@ -1,0 +1,92 @@
+import { canonicalJson } from '../../../lib/canonical-json.ts'
+import { sha256 } from '../../../lib/secrets.ts'
+
+/** What comes before the first seal of a chain. */
+export const genesisHash = Buffer.alloc(32)
+
+export type SealContent = {
+  chain: string
+  sequence: bigint
+  previousHash: Buffer
+  records: { id: string; hash: Buffer }[]
+  sealedAt: Date
+}
+
+/** The hash of a seal binds the seal before it and every record of its own batch. */
+export function hashSeal({ chain, sequence, previousHash, records, sealedAt }: SealContent): Buffer {
+  return sha256(
+    canonicalJson({
+      chain,
+      sequence: Number(sequence),
+      previousHash: previousHash.toString('hex'),
+      records: records.map(({ id, hash }) => ({ id, hash: hash.toString('hex') })),
+      sealedAt,
+    }),
+  )
+}
+
+type RecordColumns = {
+  chain: string
+  id: string
+  actor_id: string | null
+  action: string
+  target_type: string
+  target_id: string | null
+  created_at: Date
+  content: string
+  hash: Buffer
+}
+
+/** What is wrong with a record by itself: its hash, or a column that says something else than the content. Null: nothing. */
+export function faultOfRecord(record: RecordColumns): string | null {
+  if (!sha256(record.content).equals(record.hash)) return 'its content does not have its hash'
+  const content = parseContent(record.content)
+  if (content === null) return 'its content is not in canonical form'
+  const columns: Record<string, unknown> = {
+    id: record.id,
+    chain: record.chain,
+    actorId: record.actor_id,
+    action: record.action,
+    targetType: record.target_type,
+    targetId: record.target_id,
+    createdAt: record.created_at.toISOString(),
+  }
+  const differing = Object.keys(columns).find((name) => content[name] !== columns[name])
+  return differing === undefined ? null : `its column ${differing} differs from its content`
+}
+
+/** A record as it was found, with what is wrong with it. */
+export type TargetRecord = {
+  id: string
+  targetId: string
+  actorId: string | null
+  action: string
+  details: Record<string, unknown>
+  /** null: its hash holds, its columns agree with its content, and its seal, if there is one, holds it. */
+  fault: string | null
+}
+
+/** @param sealedHash the hash under which the seal that the record names holds it; null: that seal does not */
+export function readRecord(
+  record: RecordColumns & { target_id: string; seal_sequence: string | null },
+  sealedHash: Buffer | null,
+): TargetRecord {
+  const isSealBroken = record.seal_sequence !== null && (sealedHash === null || !sealedHash.equals(record.hash))
+  return {
+    id: record.id,
+    targetId: record.target_id,
+    actorId: record.actor_id,
+    action: record.action,
+    details: (parseContent(record.content)?.details ?? {}) as Record<string, unknown>,
+    fault: faultOfRecord(record) ?? (isSealBroken ? `seal ${record.seal_sequence} does not hold it` : null),
+  }
+}
+
+function parseContent(text: string): Record<string, unknown> | null {
+  try {
+    const content = JSON.parse(text) as Record<string, unknown>
+    return canonicalJson(content) === text ? content : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,163 @@
+import type { Selectable } from 'kysely'
+import { sql } from 'kysely'
+import { type Db, prepared, type Trx } from '../../../db/client.ts'
+import type { AuditRecords, AuditSeals } from '../../../db/types.ts'
+import type { Position } from '../../../lib/cursor.ts'
+import type { Bounds } from '../../../lib/period.ts'
+import { readRecord, type TargetRecord } from './content.ts'
+
+export type AuditRecordRow = Selectable<AuditRecords>
+export type AuditSealRow = Selectable<AuditSeals>
+
+type AuditFilter = { actor?: string; action?: string; target?: string; bounds: Bounds }
+
+/** Records of one chain, newest first. */
+export async function listAuditRecords(
+  db: Db | Trx,
+  chain: string,
+  { actor, action, target, bounds }: AuditFilter,
+  page: { after: Position | null; limit: number },
+): Promise<AuditRecordRow[]> {
+  let query = db.selectFrom('audit_records').selectAll().where('chain', '=', chain)
+  if (actor !== undefined) query = query.where('actor_id', '=', actor)
+  if (action !== undefined) query = query.where('action', '=', action)
+  if (target !== undefined) query = query.where('target_id', '=', target)
+  if (bounds.from !== null) query = query.where('created_at', '>=', bounds.from)
+  if (bounds.to !== null) query = query.where('created_at', '<=', bounds.to)
+  if (page.after !== null) {
+    query = query.where(sql<boolean>`(created_at, id) < (${page.after.createdAt}, ${page.after.id})`)
+  }
+  return query
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(page.limit + 1)
+    .execute()
+}
+
+/** Committed records that no seal holds yet, by chain and id. */
+export async function listUnsealedRecords(
+  db: Db | Trx,
+  limit: number,
+): Promise<{ chain: string; id: string; hash: Buffer }[]> {
+  return db
+    .selectFrom('audit_records')
+    .select(['chain', 'id', 'hash'])
+    .where('seal_sequence', 'is', null)
+    .orderBy('chain')
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+}
+
+export async function findLastSeal(
+  db: Db | Trx,
+  chain: string,
+): Promise<{ sequence: string; hash: Buffer } | undefined> {
+  return db
+    .selectFrom('audit_seals')
+    .select(['sequence', 'hash'])
+    .where('chain', '=', chain)
+    .orderBy('sequence', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+/** The first chain after the given one, of records or seals: a walk over the chains without reading their rows. */
+export async function findNextChain(db: Db | Trx, after: string): Promise<string | null> {
+  const { rows } = await sql<{ chain: string | null }>`
+    select least(
+      (select min(chain) from audit_records where chain > ${after}),
+      (select min(chain) from audit_seals where chain > ${after})
+    ) as chain`.execute(db)
+  return rows[0]?.chain ?? null
+}
+
+export async function listSealsAfter(
+  db: Db | Trx,
+  chain: string,
+  sequence: string,
+  limit: number,
+): Promise<AuditSealRow[]> {
+  return db
+    .selectFrom('audit_seals')
+    .selectAll()
+    .where('chain', '=', chain)
+    .where('sequence', '>', sequence)
+    .orderBy('sequence')
+    .limit(limit)
+    .execute()
+}
+
+/** Records that say they belong to one of the seals from `first` to `last`. */
+export async function listRecordsOfSeals(
+  db: Db | Trx,
+  chain: string,
+  [first, last]: [first: string, last: string],
+  limit: number,
+): Promise<AuditRecordRow[]> {
+  return db
+    .selectFrom('audit_records')
+    .selectAll()
+    .where('chain', '=', chain)
+    .where('seal_sequence', '>=', first)
+    .where('seal_sequence', '<=', last)
+    .orderBy('seal_sequence')
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+}
+
+export async function findAuditRecord(db: Db | Trx, chain: string, id: string): Promise<AuditRecordRow | undefined> {
+  return db.selectFrom('audit_records').selectAll().where('chain', '=', chain).where('id', '=', id).executeTakeFirst()
+}
+
+/** Every record about the targets whose action begins with the noun, such as `transfer`, in no particular order. */
+export async function listRecordsOf(
+  db: Db | Trx,
+  chain: string,
+  noun: string,
+  targetIds: string[],
+): Promise<TargetRecord[]> {
+  const { rows } = await sql<AuditRecordRow & { target_id: string; sealed_hash: Buffer | null }>`${prepared}
+    select r.*, s.record_hashes[array_position(s.record_ids, r.id)] as sealed_hash
+    from audit_records r
+    left join audit_seals s on s.chain = r.chain and s.sequence = r.seal_sequence
+    where r.chain = ${chain} and r.target_id = any(${targetIds}::text[]) and starts_with(r.action, ${`${noun}.`})`.execute(
+    db,
+  )
+  return rows.map(({ sealed_hash, ...record }) => readRecord(record, sealed_hash))
+}
+
+/** The first record that names a seal outside of those there are: 1 to `last`. */
+export async function findRecordBeyondSeals(
+  db: Db | Trx,
+  chain: string,
+  last: string,
+): Promise<{ id: string; seal_sequence: string | null } | undefined> {
+  return db
+    .selectFrom('audit_records')
+    .select(['id', 'seal_sequence'])
+    .where('chain', '=', chain)
+    .where((where) => where.or([where('seal_sequence', '<', '1'), where('seal_sequence', '>', last)]))
+    .orderBy('seal_sequence')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+export async function listUnsealedRecordsAfter(
+  db: Db | Trx,
+  chain: string,
+  id: string,
+  limit: number,
+): Promise<AuditRecordRow[]> {
+  return db
+    .selectFrom('audit_records')
+    .selectAll()
+    .where('chain', '=', chain)
+    .where('seal_sequence', 'is', null)
+    .where('id', '>', id)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+}

@@ -1,0 +1,77 @@
+import type { Insertable } from 'kysely'
+import { prepared, type Trx } from '../../../db/client.ts'
+import { insertRows } from '../../../db/insert-rows.ts'
+import type { AuditRecords } from '../../../db/types.ts'
+import { canonicalJson } from '../../../lib/canonical-json.ts'
+import { newId } from '../../../lib/ids.ts'
+import { sha256 } from '../../../lib/secrets.ts'
+
+/** The chain of what belongs to no vault: sign-ins, the registry, users, the vaults that there are. */
+export const platformChain = 'platform'
+
+export type AuditEvent = {
+  /** null: a matter of the platform. */
+  vaultId: string | null
+  /** null: the service itself, or someone not signed in. */
+  actorId: string | null
+  /** What happened, as noun.verb: `transfer.approved`, `policy.updated`. */
+  action: string
+  targetType: string
+  targetId: string | null
+  /** Strings, booleans, whole numbers, and arrays and objects of them; never a secret. */
+  details: Record<string, unknown>
+  now: Date
+}
+
+/** Writes an audit record in the transaction of what it records. Returns its id. */
+export async function insertAuditRecord(trx: Trx, event: AuditEvent): Promise<string> {
+  const row = toAuditRow(event)
+  await trx.insertInto('audit_records').values(row).modifyEnd(prepared).execute()
+  return row.id
+}
+
+/**
+ * Writes a matter of the platform that touches vaults onto the record of the platform and of each of them, in one
+ * statement. The administrators of a vault read its own record only, so `details` must say nothing of another vault.
+ * Returns the id of the record of the platform.
+ */
+export async function insertAuditRecords(
+  trx: Trx,
+  event: Omit<AuditEvent, 'vaultId'>,
+  vaultIds: string[],
+): Promise<string> {
+  const ofPlatform = toAuditRow({ ...event, vaultId: null })
+  const ofVaults = vaultIds.map((vaultId) => toAuditRow({ ...event, vaultId }))
+  await insertRows(trx, { audit_records: [ofPlatform, ...ofVaults] })
+  return ofPlatform.id
+}
+
+/**
+ * An audit record to be inserted with what it records. It carries the hash of its own content; a sealing job chains
+ * committed records later, so that no two writes wait for each other (decisions.md, section 11).
+ */
+export function toAuditRow(event: AuditEvent): Insertable<AuditRecords> {
+  const id = newId(event.now)
+  const chain = event.vaultId ?? platformChain
+  const content = canonicalJson({
+    id,
+    chain,
+    actorId: event.actorId,
+    action: event.action,
+    targetType: event.targetType,
+    targetId: event.targetId,
+    createdAt: event.now,
+    details: event.details,
+  })
+  return {
+    chain,
+    id,
+    actor_id: event.actorId,
+    action: event.action,
+    target_type: event.targetType,
+    target_id: event.targetId,
+    created_at: event.now,
+    content,
+    hash: sha256(content),
+  }
+}

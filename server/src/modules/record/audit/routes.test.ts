@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newId } from '../../../lib/ids.ts'
+import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
+import { insertAuditRecord } from './record.ts'
+import { sealAuditRecords } from './seal.ts'
+
+let test: TestApp
+let admin: Person
+let member: Person
+let stranger: Person
+let vaultId: string
+
+beforeAll(async () => {
+  test = await createTestApp()
+  admin = await test.signIn('admin@example.org')
+  member = await test.signIn('member@example.org')
+  stranger = await test.signIn('stranger@example.org', { isPlatformAdmin: true })
+  vaultId = await insertVault('main', admin.userId, member.userId)
+  const otherVaultId = await insertVault('other', stranger.userId, stranger.userId)
+  await record({ vaultId, action: 'policy.created', targetId: 'p1', at: '2026-01-30T23:59:59.999Z' })
+  await record({ vaultId, action: 'policy.updated', targetId: 'p1', at: '2026-01-31T00:00:00.000Z' })
+  await record({ vaultId, action: 'policy.updated', targetId: 'p2', at: '2026-01-31T23:59:59.999Z' })
+  await record({ vaultId, action: 'policy.deleted', targetId: 'p2', at: '2026-02-01T00:00:00.000Z' })
+  await record({ vaultId: otherVaultId, action: 'policy.created', targetId: 'p1', at: '2026-01-31T00:00:00.000Z' })
+  await record({ vaultId: null, action: 'session.started', targetId: 's1', at: '2026-01-31T00:00:00.000Z' })
+})
+afterAll(() => test.close())
+
+describe('the audit log', () => {
+  it('lists the records of the vault, newest first, with hash and content', async () => {
+    const { status, body } = await admin.get('/vaults/main/audit-log')
+    expect(status).toBe(200)
+    expect(actionsOf(body)).toEqual([
+      'policy.deleted p2',
+      'policy.updated p2',
+      'policy.updated p1',
+      'policy.created p1',
+    ])
+    expect(body.nextCursor).toBeNull()
+    expect(body.items[3]).toMatchObject({
+      actorId: admin.userId,
+      targetType: 'policy',
+      details: { name: 'Ausgänge', steps: [1, 2] },
+      createdAt: '2026-01-30T23:59:59.999Z',
+      hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      sealSequence: null,
+    })
+  })
+
+  it('pages without losing or repeating a record', async () => {
+    const seen: string[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const query: string = cursor === '' ? '' : `&cursor=${cursor}`
+      const { body } = await admin.get(`/vaults/main/audit-log?limit=1${query}`)
+      seen.push(...actionsOf(body))
+      cursor = body.nextCursor
+    }
+    expect(seen).toEqual(['policy.deleted p2', 'policy.updated p2', 'policy.updated p1', 'policy.created p1'])
+  })
+
+  it.each([
+    ['action=policy.updated', ['policy.updated p2', 'policy.updated p1']],
+    ['target=p1', ['policy.updated p1', 'policy.created p1']],
+    ['target=p1&action=policy.created', ['policy.created p1']],
+    ['actor=nobody', []],
+    ['from=2026-01-31&to=2026-01-31', ['policy.updated p2', 'policy.updated p1']],
+    ['from=2026-02-01T00:00:00.000Z', ['policy.deleted p2']],
+    ['to=2026-01-30T23:59:59.999Z', ['policy.created p1']],
+    ['to=2026-01-31T00:59:59.999%2B01:00', ['policy.created p1']],
+  ])('narrows by %s', async (query, expected) => {
+    const { body } = await admin.get(`/vaults/main/audit-log?${query}`)
+    expect(actionsOf(body)).toEqual(expected)
+  })
+
+  it('says which seal holds a record', async () => {
+    await sealAuditRecords(test.deps)
+    const { body } = await admin.get('/vaults/main/audit-log')
+    expect(body.items.map((item: { sealSequence: number }) => item.sealSequence)).toEqual([1, 1, 1, 1])
+  })
+
+  it.each([
+    ['from=2026-02-30', 'from'],
+    ['to=yesterday', 'to'],
+    ['from=2026-01-31T09:30:00', 'from'],
+    ['from=2026-02-01&to=2026-01-31', 'from'],
+    ['cursor=abc', 'cursor'],
+    ['limit=0', 'limit'],
+    ['acton=policy.updated', 'acton'],
+  ])('refuses %s', async (query, field) => {
+    const { status, body } = await admin.get(`/vaults/main/audit-log?${query}`)
+    expect(status).toBe(400)
+    expect(body.details[0].field).toBe(field)
+  })
+
+  it('T39 is for administrators of this vault only', async () => {
+    expect((await test.anonymous.get('/vaults/main/audit-log')).status).toBe(401)
+    expect((await member.get('/vaults/main/audit-log')).status).toBe(403)
+    expect((await stranger.get('/vaults/main/audit-log')).status).toBe(403)
+    expect((await stranger.get('/vaults/none/audit-log')).status).toBe(404)
+  })
+})
+
+describe('the audit log of the platform', () => {
+  it('lists what belongs to no vault, in the shape and with the filters of a vault', async () => {
+    const { status, body } = await stranger.get('/audit-log')
+    expect(status).toBe(200)
+    expect(actionsOf(body)).toEqual(['session.started s1'])
+    expect(body.items[0]).toMatchObject({ actorId: admin.userId, hash: expect.stringMatching(/^[0-9a-f]{64}$/) })
+    for (const query of ['target=s1', 'action=session.started', `actor=${admin.userId}`, 'to=2026-01-31', 'limit=1']) {
+      expect(actionsOf((await stranger.get(`/audit-log?${query}`)).body)).toEqual(['session.started s1'])
+    }
+    for (const query of ['target=p1', 'action=policy.created', 'actor=nobody', 'from=2026-02-01']) {
+      expect((await stranger.get(`/audit-log?${query}`)).body.items).toEqual([])
+    }
+    expect((await stranger.get('/audit-log?acton=x')).status).toBe(400)
+  })
+
+  it('T39 is for platform administrators only', async () => {
+    expect((await test.anonymous.get('/audit-log')).status).toBe(401)
+    expect((await admin.get('/audit-log')).status).toBe(403)
+    expect((await member.get('/audit-log')).status).toBe(403)
+  })
+})
+
+async function record(event: { vaultId: string | null; action: string; targetId: string; at: string }): Promise<void> {
+  await test.deps.db.transaction().execute((trx) =>
+    insertAuditRecord(trx, {
+      vaultId: event.vaultId,
+      actorId: admin.userId,
+      action: event.action,
+      targetType: 'policy',
+      targetId: event.targetId,
+      details: { name: 'Ausgänge', steps: [1, 2] },
+      now: new Date(event.at),
+    }),
+  )
+}
+
+async function insertVault(code: string, adminId: string, memberId: string): Promise<string> {
+  const now = new Date()
+  const { db } = test.deps
+  const id = newId(now)
+  await db
+    .insertInto('vaults')
+    .values({
+      id,
+      code,
+      name: code,
+      description: '',
+      wallet_service_url: 'http://127.0.0.1:1',
+      created_at: now,
+      updated_at: now,
+    })
+    .execute()
+  for (const [group, userId] of [
+    ['administrators', adminId],
+    ['members', memberId],
+  ] as const) {
+    const groupId = newId(now)
+    await db
+      .insertInto('policy_groups')
+      .values({
+        vault_id: id,
+        id: groupId,
+        code: group,
+        name: group,
+        is_system: group === 'administrators',
+        created_at: now,
+        updated_at: now,
+      })
+      .execute()
+    await db
+      .insertInto('policy_group_memberships')
+      .values({ vault_id: id, id: newId(now), group_id: groupId, user_id: userId, created_at: now })
+      .execute()
+  }
+  return id
+}
+
+function actionsOf(body: { items: { action: string; targetId: string }[] }): string[] {
+  return body.items.map((item) => `${item.action} ${item.targetId}`)
+}

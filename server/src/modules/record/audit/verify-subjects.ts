@@ -1,0 +1,91 @@
+import { sql } from 'kysely'
+import type { Db, Trx } from '../../../db/client.ts'
+import { auditVerifyPageSubjectsMax, differencesNamedMax } from '../../../lib/limits.ts'
+import type { TargetRecord } from './content.ts'
+import { listRecordsOf } from './queries.ts'
+
+/** A transfer or request whose rows say something else than its audit records. */
+export type SubjectDifference = { vaultId: string; targetType: string; targetId: string; detail: string }
+export type SubjectReport = { checked: number; differences: SubjectDifference[] }
+
+export type SubjectKind<Stored extends { id: string }> = {
+  table: 'transfers' | 'approval_requests'
+  targetType: 'transfer' | 'approval_request'
+  /** The action of the audit record that every subject begins with. */
+  firstAction: string
+  listStored(trx: Trx, vaultId: string, ids: string[]): Promise<Stored[]>
+  /** null: there is no difference. */
+  differenceOf(stored: Stored, records: TargetRecord[]): string | null
+}
+
+/** Compares every subject of a kind with its audit records, in pages of one snapshot. Names a bounded number. */
+export async function verifySubjects<Stored extends { id: string }>(
+  db: Db,
+  kind: SubjectKind<Stored>,
+): Promise<SubjectReport> {
+  return db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute(async (trx) => {
+      const differences = await listVanished(trx, kind)
+      let checked = 0
+      let after = { vault_id: '', id: '' }
+      for (;;) {
+        const page = await listPage(trx, kind.table, after)
+        const last = page.at(-1)
+        if (last === undefined) break
+        for (const vaultId of new Set(page.map(({ vault_id }) => vault_id))) {
+          const ids = page.filter(({ vault_id }) => vault_id === vaultId).map(({ id }) => id)
+          differences.push(...(await compareAll(trx, kind, vaultId, ids)))
+        }
+        checked += page.length
+        after = last
+      }
+      return { checked, differences: differences.slice(0, differencesNamedMax) }
+    })
+}
+
+async function compareAll<Stored extends { id: string }>(
+  trx: Trx,
+  { targetType, listStored, differenceOf }: SubjectKind<Stored>,
+  vaultId: string,
+  ids: string[],
+): Promise<SubjectDifference[]> {
+  const stored = await listStored(trx, vaultId, ids)
+  const records = new Map<string, TargetRecord[]>(ids.map((id) => [id, []]))
+  for (const record of await listRecordsOf(trx, vaultId, targetType, ids)) records.get(record.targetId)?.push(record)
+  return stored.flatMap((one) => {
+    const detail = differenceOf(one, records.get(one.id) ?? [])
+    return detail === null ? [] : [{ vaultId, targetType, targetId: one.id, detail }]
+  })
+}
+
+async function listPage(
+  trx: Trx,
+  table: SubjectKind<{ id: string }>['table'],
+  after: { vault_id: string; id: string },
+): Promise<{ vault_id: string; id: string }[]> {
+  return trx
+    .selectFrom(table)
+    .select(['vault_id', 'id'])
+    .where(sql<boolean>`(vault_id, id) > (${after.vault_id}, ${after.id})`)
+    .orderBy('vault_id')
+    .orderBy('id')
+    .limit(auditVerifyPageSubjectsMax)
+    .execute()
+}
+
+/** Subjects that were recorded and whose row is gone. */
+async function listVanished(
+  trx: Trx,
+  { table, targetType, firstAction }: Pick<SubjectKind<{ id: string }>, 'table' | 'targetType' | 'firstAction'>,
+): Promise<SubjectDifference[]> {
+  const { rows } = await sql<SubjectDifference>`
+    select r.chain as "vaultId", r.target_type as "targetType", r.target_id as "targetId", 'its row is gone' as detail
+    from audit_records r
+    where r.action = ${firstAction} and r.target_type = ${targetType} and not exists (
+      select from ${sql.table(table)} s where s.vault_id = r.chain and s.id = r.target_id)
+    order by r.chain, r.id limit ${differencesNamedMax}`.execute(trx)
+  return rows
+}

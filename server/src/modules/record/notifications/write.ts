@@ -1,0 +1,67 @@
+import { sql } from 'kysely'
+import { prepared, type Trx } from '../../../db/client.ts'
+import { administratorsOf, isReachable } from './audience.ts'
+
+/** Between two mails about the same subject. */
+const alarmPauseSeconds = 300
+
+export type Subject = {
+  vaultId: string
+  subjectType: 'transfer' | 'approval_request'
+  subjectId: string
+  initiatorId: string
+}
+
+/**
+ * Asks the voters of a subject for their vote, by mail, in the transaction that makes it wait. Only people with an
+ * e-mail address who did not switch this off; the initiator knows already.
+ */
+export async function notifyApprovers(
+  trx: Trx,
+  { vaultId, subjectType, subjectId, initiatorId }: Subject,
+  now: Date,
+): Promise<void> {
+  await sql`${prepared}
+    insert into notifications (vault_id, subject_id, subject_type, user_id, kind, created_at, next_attempt_at)
+    select v.vault_id, v.subject_id, ${subjectType}, v.user_id, 'approval_needed', ${now}, ${now}
+    from approval_voters v
+    join users u on u.id = v.user_id and ${isReachable} and u.notify_approvals
+    where v.vault_id = ${vaultId} and v.subject_id = ${subjectId} and v.user_id <> ${initiatorId}
+    on conflict do nothing`.execute(trx)
+}
+
+/** Tells the initiator that their request was decided, unless it was the initiator who did. */
+export async function notifyInitiator(
+  trx: Trx,
+  { vaultId, subjectType, subjectId, initiatorId }: Subject,
+  actorId: string | null,
+  now: Date,
+): Promise<void> {
+  if (initiatorId === actorId) return
+  await sql`${prepared}
+    insert into notifications (vault_id, subject_id, subject_type, user_id, kind, created_at, next_attempt_at)
+    select ${vaultId}, ${subjectId}, ${subjectType}, u.id, 'decided', ${now}, ${now}
+    from users u where u.id = ${initiatorId} and ${isReachable} and u.notify_decisions
+    on conflict do nothing`.execute(trx)
+}
+
+/**
+ * Tells the administrators of a vault, and the initiator where given, that the service stopped what had been decided.
+ * These mails cannot be switched off. What is said of one subject again and again is mailed every few minutes at most.
+ */
+export async function notifyOfStop(
+  trx: Trx,
+  { vaultId, subjectType, subjectId }: Omit<Subject, 'initiatorId'>,
+  now: Date,
+  initiatorId: string | null = null,
+): Promise<void> {
+  await sql`
+    insert into notifications (vault_id, subject_id, subject_type, user_id, kind, created_at, next_attempt_at)
+    select ${vaultId}, ${subjectId}, ${subjectType}, u.id, 'stopped', ${now}, ${now}
+    from users u
+    where ${isReachable} and (u.id = ${initiatorId} or u.id in (${administratorsOf([vaultId])}))
+    on conflict (vault_id, subject_id, user_id, kind) do update set created_at = excluded.created_at, attempts = 0,
+      next_attempt_at = greatest(excluded.next_attempt_at, notifications.sent_at + ${alarmPauseSeconds} * interval '1 second')`.execute(
+    trx,
+  )
+}

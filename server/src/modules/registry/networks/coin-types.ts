@@ -1,0 +1,37 @@
+import type { NetworkType } from '../../../lib/onchain-address.ts'
+
+/** Well-known SLIP-0044 coin types whose addresses have rules of their own. 1 is none: it is the test networks of every coin. */
+const typeOfCoin: Record<number, NetworkType> = {
+  0: 'bitcoin',
+  60: 'evm',
+  61: 'evm',
+  195: 'tron',
+  501: 'solana',
+  614: 'evm',
+  700: 'evm',
+  966: 'evm',
+  1007: 'evm',
+  8453: 'evm',
+  9000: 'evm',
+  9001: 'evm',
+  9005: 'evm',
+  9006: 'evm',
+  52752: 'evm',
+}
+
+/** The type of a network by its SLIP-0044 coin type. */
+export function networkTypeOf(coinType: number): NetworkType {
+  return typeOfCoin[coinType] ?? 'other'
+}
+
+/**
+ * The slug of a network code: lower case, everything but letters and digits becomes a hyphen.
+ * Returns null when nothing is left.
+ */
+export function slugOf(code: string): string | null {
+  const slug = code
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+  return slug === '' ? null : slug
+}

@@ -1,0 +1,224 @@
+import { sql } from 'kysely'
+import type { Trx } from '../../../db/client.ts'
+import { badRequest, conflict, forbidden, notFound } from '../../../lib/errors.ts'
+import { newId } from '../../../lib/ids.ts'
+import { announceTokenChange } from '../../record/notifications/announce.ts'
+import { quote } from '../../record/notifications/describe-change.ts'
+import { findToken, listVaultIdsUsingToken, type TokenRow } from '../networks/queries.ts'
+import { differ, findJump } from './jump.ts'
+import { findBenchmarks, findHeldRate, type HeldRateRow, hasRateAt, lockRates } from './queries.ts'
+
+type Rate = { tokenId: string; usdRate: string; asOf: Date; source: string }
+
+export type RateRules = {
+  /** A rate that differs from an earlier one by more than this is held back; 200: more than twice, or less than half. */
+  jumpFactorHundredths: number
+  /** Whether the first rate of a token is held back, too, when it is set by hand. */
+  holdsFirst: boolean
+}
+
+/**
+ * Records a rate by hand. One that jumps is held back: no operation uses it until somebody else confirms it. Returns
+ * that one; null: the rate counts.
+ * @throws 400 for a rate of 0 or from the future, 404 for an unknown token, 409 when the token has a rate of that moment
+ */
+export async function recordRate(
+  trx: Trx,
+  rate: Rate,
+  { actorId, now, ...rules }: RateRules & { actorId: string; now: Date },
+): Promise<HeldRateRow | null> {
+  if (/^[0.]+$/.test(rate.usdRate)) throw badRequest('usdRate', 'must be greater than 0')
+  if (rate.asOf > now) throw badRequest('asOf', 'must not lie in the future')
+  const token = await findToken(trx, rate.tokenId)
+  if (token === null) throw notFound('Token')
+  await lockRates(trx)
+  if (await hasRateAt(trx, rate)) throw conflict('The token has a rate of this moment already')
+  const benchmarks = (await findBenchmarks(trx, [token.id], now)).get(token.id) ?? null
+  const jumpsFrom = findJump(rate.usdRate, benchmarks, rules.jumpFactorHundredths)
+  if (jumpsFrom !== null || (benchmarks === null && rules.holdsFirst)) {
+    return holdRate(trx, token, rate, { jumpsFrom, actorId, now })
+  }
+  await insertRates(trx, [rate], { confirmedById: null, now })
+  await announceRate(trx, token, rate, { verb: 'recorded', before: benchmarks?.newest, actorId, now })
+  return null
+}
+
+/**
+ * Records what the provider says, by token code: every token of that code has the rate, on whatever network. Those that
+ * jump are held back. While one is held back, what the provider repeats about it is not recorded again; once the provider
+ * says something else, the old one can no longer be confirmed.
+ */
+export async function recordProviderRates(
+  trx: Trx,
+  usdRateByCode: Map<string, string>,
+  { now, jumpFactorHundredths: factor }: Pick<RateRules, 'jumpFactorHundredths'> & { now: Date },
+): Promise<void> {
+  const tokens = await trx
+    .selectFrom('tokens')
+    .select(['id', 'code'])
+    .where('code', 'in', [...usdRateByCode.keys()])
+    .execute()
+  if (tokens.length === 0) return
+  const tokenIds = tokens.map(({ id }) => id)
+  const benchmarks = await findBenchmarks(trx, tokenIds, now)
+  const open = await trx
+    .selectFrom('held_rates')
+    .select(['id', 'token_id', 'usd_rate'])
+    .where('token_id', 'in', tokenIds)
+    .where('created_by_id', 'is', null)
+    .where('status', '=', 'held')
+    .execute()
+  const heldOf = new Map(open.map((row) => [row.token_id, row]))
+  const accepted: Rate[] = []
+  for (const { id: tokenId, code } of tokens) {
+    const rate = { tokenId, usdRate: usdRateByCode.get(code)!, asOf: now, source: 'provider' }
+    const jumpsFrom = findJump(rate.usdRate, benchmarks.get(tokenId) ?? null, factor)
+    const held = heldOf.get(tokenId)
+    const repeats = held !== undefined && !differ(rate.usdRate, held.usd_rate, factor)
+    if (jumpsFrom !== null && repeats) continue
+    if (held !== undefined) await closeHeldRate(trx, held.id, { status: 'superseded', decidedById: null, now })
+    if (jumpsFrom === null) accepted.push(rate)
+    else await holdRate(trx, (await findToken(trx, tokenId))!, rate, { jumpsFrom, actorId: null, now })
+  }
+  await insertRates(trx, accepted, { confirmedById: null, now })
+}
+
+/**
+ * Confirms a held rate. Later rates are compared with it.
+ * @throws 403 for the person who recorded it, 404, 409 when it was decided already or the token has a rate of that moment
+ */
+export async function confirmHeldRate(trx: Trx, id: string, by: { actorId: string; now: Date }): Promise<HeldRateRow> {
+  const { actorId, now } = by
+  await lockRates(trx)
+  const held = await getHeldRate(trx, id)
+  if (held.created_by_id === actorId) {
+    throw forbidden('A rate is confirmed by another platform administrator than the one who recorded it')
+  }
+  await closeHeldRate(trx, id, { status: 'confirmed', decidedById: actorId, now })
+  const rate = { tokenId: held.token_id, usdRate: held.usd_rate, asOf: held.as_of, source: held.source }
+  if ((await insertRates(trx, [rate], { confirmedById: actorId, now })) === 0) {
+    throw conflict('The token has a rate of this moment already')
+  }
+  return announceDecision(trx, held, 'confirmed', by)
+}
+
+/** Drops a rate that was held back; the person who recorded it may do that, too. @throws 404, 409 when it was decided */
+export async function rejectHeldRate(trx: Trx, id: string, by: { actorId: string; now: Date }): Promise<HeldRateRow> {
+  await lockRates(trx)
+  const held = await getHeldRate(trx, id)
+  await closeHeldRate(trx, id, { status: 'rejected', decidedById: by.actorId, now: by.now })
+  return announceDecision(trx, held, 'rejected', by)
+}
+
+async function getHeldRate(trx: Trx, id: string): Promise<HeldRateRow> {
+  const held = await findHeldRate(trx, id)
+  if (held === null) throw notFound('Held rate')
+  return held
+}
+
+/** Returns how many were new: a token has one rate at a moment. */
+async function insertRates(
+  trx: Trx,
+  rates: Rate[],
+  { confirmedById, now }: { confirmedById: string | null; now: Date },
+): Promise<number> {
+  const { rows } = await sql`
+    insert into token_rates (token_id, as_of, source, usd_rate, confirmed_by_id, created_at)
+    select token_id, as_of, source, usd_rate, ${confirmedById}, ${now} from unnest(
+      ${rates.map((rate) => rate.tokenId)}::text[], ${rates.map((rate) => rate.asOf)}::timestamptz[],
+      ${rates.map((rate) => rate.source)}::text[], ${rates.map((rate) => rate.usdRate)}::numeric[]
+    ) as t(token_id, as_of, source, usd_rate)
+    on conflict do nothing returning 1`.execute(trx)
+  return rows.length
+}
+
+async function holdRate(
+  trx: Trx,
+  token: TokenRow,
+  rate: Rate,
+  { jumpsFrom, actorId, now }: { jumpsFrom: string | null; actorId: string | null; now: Date },
+): Promise<HeldRateRow> {
+  const id = newId(now)
+  await trx
+    .insertInto('held_rates')
+    .values({
+      id,
+      token_id: rate.tokenId,
+      as_of: rate.asOf,
+      source: rate.source,
+      usd_rate: rate.usdRate,
+      compared_usd_rate: jumpsFrom,
+      status: 'held',
+      created_by_id: actorId,
+      created_at: now,
+    })
+    .execute()
+  await announceRate(trx, token, rate, { verb: 'held', before: jumpsFrom, heldRateId: id, actorId, now })
+  return (await findHeldRate(trx, id))!
+}
+
+/** @throws 409 when it was decided already */
+async function closeHeldRate(
+  trx: Trx,
+  id: string,
+  { status, decidedById, now }: { status: HeldRateRow['status']; decidedById: string | null; now: Date },
+): Promise<void> {
+  const { numUpdatedRows } = await trx
+    .updateTable('held_rates')
+    .set({ status, decided_by_id: decidedById, decided_at: now })
+    .where('id', '=', id)
+    .where('status', '=', 'held')
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) throw conflict('The rate is not held back any more')
+}
+
+async function announceDecision(
+  trx: Trx,
+  held: HeldRateRow,
+  verb: 'confirmed' | 'rejected',
+  by: { actorId: string; now: Date },
+): Promise<HeldRateRow> {
+  const token = (await findToken(trx, held.token_id))!
+  const rate = { tokenId: token.id, usdRate: held.usd_rate, asOf: held.as_of, source: held.source }
+  await announceRate(trx, token, rate, { verb, before: held.compared_usd_rate, heldRateId: held.id, ...by })
+  return (await findHeldRate(trx, held.id))!
+}
+
+const sentences = {
+  recorded: 'was set by hand',
+  held: 'was held back, because it differs too much from an earlier one; a platform administrator must confirm it',
+  confirmed: 'was held back and is now confirmed',
+  rejected: 'was held back and is now rejected',
+}
+
+type RateEvent = {
+  verb: keyof typeof sentences
+  /** The earlier rate that it is compared with. */
+  before: string | null | undefined
+  heldRateId?: string
+  actorId: string | null
+  now: Date
+}
+
+async function announceRate(
+  trx: Trx,
+  token: TokenRow,
+  { usdRate, asOf, source }: Rate,
+  { verb, before = null, heldRateId, actorId, now }: RateEvent,
+): Promise<void> {
+  const details = { usdRate, asOf, source, ...(heldRateId === undefined ? {} : { heldRateId }) }
+  const event = {
+    actorId,
+    action: `token.rate_${verb}`,
+    targetType: 'token',
+    targetId: token.id,
+    details: { ...details, comparedUsdRate: before },
+    words: {
+      sentence: `A USD rate of the token ${quote(token.code)} on ${token.network_slug} ${sentences[verb]}`,
+      before: { usdRate: before },
+      after: details,
+    },
+    now,
+  }
+  await announceTokenChange(trx, event, await listVaultIdsUsingToken(trx, token.id))
+}

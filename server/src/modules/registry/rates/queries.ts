@@ -1,0 +1,121 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Db, Trx } from '../../../db/client.ts'
+import type { Position } from '../../../lib/cursor.ts'
+import { rateAgeMinutesMax, rateAnchorHours } from '../../../lib/limits.ts'
+import type { Benchmarks } from './jump.ts'
+
+/** What an operation remembers of the rate at its creation. */
+export type RateSnapshot = { usdRate: string; asOf: Date; source: string }
+
+export type RateColumns = { usd_rate: string | null; usd_rate_as_of: Date | null; usd_rate_source: string | null }
+
+/**
+ * A lateral subquery `r(usd_rate, usd_rate_as_of, usd_rate_source)`: the newest rate of a token that is not older than
+ * 15 minutes (decisions.md, section 9). For joining it into a query that runs anyway.
+ *
+ * @param tokenId a column, such as `t.id`
+ */
+export function newestRate(tokenId: string, now: Date): RawBuilder<unknown> {
+  const oldest = new Date(now.getTime() - rateAgeMinutesMax * 60_000)
+  return sql`left join lateral (
+    select x.usd_rate, x.as_of as usd_rate_as_of, x.source as usd_rate_source from token_rates x
+    where x.token_id = ${sql.ref(tokenId)} and x.as_of <= ${now} and x.as_of >= ${oldest}
+    order by x.as_of desc limit 1
+  ) r on true`
+}
+
+export function toRateSnapshot(row: RateColumns): RateSnapshot | null {
+  if (row.usd_rate === null || row.usd_rate_as_of === null || row.usd_rate_source === null) return null
+  return { usdRate: row.usd_rate, asOf: row.usd_rate_as_of, source: row.usd_rate_source }
+}
+
+/** Records rates one after the other until the transaction ends, because each is compared with those before it. */
+export async function lockRates(trx: Trx): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${rateLock})`.execute(trx)
+}
+
+/** As `lockRates`, but does not wait. */
+export async function tryLockRates(trx: Trx): Promise<boolean> {
+  const { rows } = await sql<{ is_free: boolean }>`select pg_try_advisory_xact_lock(${rateLock}) as is_free`.execute(
+    trx,
+  )
+  return rows[0]?.is_free === true
+}
+
+const rateLock = sql`hashtextextended('strongroom rates', 0)`
+
+/** Whether the token has a rate of that moment, or one that is held back. */
+export async function hasRateAt(trx: Trx, { tokenId, asOf }: { tokenId: string; asOf: Date }): Promise<boolean> {
+  const { rows } = await sql`
+    select from token_rates where token_id = ${tokenId} and as_of = ${asOf}
+    union all
+    select from held_rates where token_id = ${tokenId} and as_of = ${asOf} and status = 'held'`.execute(trx)
+  return rows.length > 0
+}
+
+/**
+ * What new rates of the tokens are compared with; nothing for tokens without a rate. The age of a rate is told by when it
+ * was recorded, because `as_of` is what somebody said.
+ */
+export async function findBenchmarks(trx: Trx, tokenIds: string[], now: Date): Promise<Map<string, Benchmarks>> {
+  const aDayAgo = new Date(now.getTime() - rateAnchorHours * 3_600_000)
+  const { rows } = await sql<Benchmarks & { id: string }>`
+    select t.id, trim_scale(newest.usd_rate) as newest, trim_scale(coalesce(settled.usd_rate, oldest.usd_rate)) as anchor
+    from unnest(${tokenIds}::text[]) as t(id)
+    join lateral (
+      select usd_rate from token_rates where token_id = t.id order by as_of desc limit 1
+    ) newest on true
+    left join lateral (
+      select usd_rate from token_rates
+      where token_id = t.id and (created_at <= ${aDayAgo} or confirmed_by_id is not null)
+      order by created_at desc limit 1
+    ) settled on true
+    left join lateral (
+      select usd_rate from token_rates where token_id = t.id order by created_at limit 1
+    ) oldest on true`.execute(trx)
+  return new Map(rows.map(({ id, newest, anchor }) => [id, { newest, anchor }]))
+}
+
+export type HeldRateRow = {
+  id: string
+  token_id: string
+  token_code: string
+  network_slug: string
+  as_of: Date
+  source: string
+  usd_rate: string
+  compared_usd_rate: string | null
+  status: 'held' | 'confirmed' | 'rejected' | 'superseded'
+  created_by_id: string | null
+  created_at: Date
+  decided_by_id: string | null
+  decided_at: Date | null
+}
+
+/** Rates that were held back, newest first, one row more than the limit. */
+export async function listHeldRates(
+  db: Db | Trx,
+  { tokenId, status }: { tokenId?: string; status?: string },
+  { after, limit }: { after: Position | null; limit: number },
+): Promise<HeldRateRow[]> {
+  const { rows } = await sql<HeldRateRow>`
+    ${selectHeldRates} where true
+      ${tokenId === undefined ? sql`` : sql`and h.token_id = ${tokenId}`}
+      ${status === undefined ? sql`` : sql`and h.status = ${status}`}
+      ${after === null ? sql`` : sql`and (h.created_at, h.id) < (${after.createdAt}, ${after.id})`}
+    order by h.created_at desc, h.id desc limit ${limit + 1}`.execute(db)
+  return rows
+}
+
+export async function findHeldRate(db: Db | Trx, id: string): Promise<HeldRateRow | null> {
+  const { rows } = await sql<HeldRateRow>`${selectHeldRates} where h.id = ${id}`.execute(db)
+  return rows[0] ?? null
+}
+
+const selectHeldRates = sql`
+  select h.id, h.token_id, t.code as token_code, n.slug as network_slug, h.as_of, h.source,
+    trim_scale(h.usd_rate) as usd_rate, trim_scale(h.compared_usd_rate) as compared_usd_rate, h.status,
+    h.created_by_id, h.created_at, h.decided_by_id, h.decided_at
+  from held_rates h
+  join tokens t on t.id = h.token_id
+  join networks n on n.id = t.network_id`

@@ -1,0 +1,380 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type Config, readConfig } from '../../../config.ts'
+import { walletResponseBytesMax } from '../../../lib/limits.ts'
+import { createSealer } from '../../../lib/secrets.ts'
+import { createWalletClient, toBadGateway, WalletServiceError, walletOf } from './client.ts'
+import { createGuardedDispatcher, isPublicAddress } from './guarded-connect.ts'
+
+let server: Server
+let port: number
+let answer: (request: IncomingMessage, response: ServerResponse) => void = () => {}
+let seen: string[] = []
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    seen.push(`${request.method} ${request.url}`)
+    answer(request, response)
+  })
+  server.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  port = (server.address() as AddressInfo).port
+})
+afterAll(() => {
+  server.closeAllConnections()
+  server.close()
+})
+afterEach(() => {
+  seen = []
+})
+
+const trusting = createGuardedDispatcher({ allowedHosts: ['127.0.0.1'], connectTimeoutMilliseconds: 1_000 })
+
+function client({
+  url = `http://127.0.0.1:${port}/base/`,
+  dispatcher = trusting,
+  secret = 'secret' as string | null,
+  timeoutMilliseconds = 60_000,
+} = {}) {
+  return createWalletClient({ url, secret, dispatcher, timeoutMilliseconds, backoffMilliseconds: 1 })
+}
+
+function says(status: number, body: unknown, headers: Record<string, string> = {}): void {
+  answer = (_, response) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers })
+    response.end(typeof body === 'string' ? body : JSON.stringify(body))
+  }
+}
+
+async function failureOf(call: Promise<unknown>): Promise<WalletServiceError> {
+  const error = await call.then(
+    (value) => new Error(`It answered ${JSON.stringify(value)}`),
+    (thrown: unknown) => thrown,
+  )
+  expect(error).toBeInstanceOf(WalletServiceError)
+  return error as WalletServiceError
+}
+
+const addressOrder = { network: 'ethereum', coinType: 60, derivationPath: 'm/44/60/1/0' }
+const order = {
+  ...addressOrder,
+  id: 'cmi8h2k1p0a1b2c3d4e5f6g7h',
+  fromAddress: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+  toAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  contractAddress: null,
+  amount: '1500000',
+}
+const queued = {
+  id: order.id,
+  status: 'queued',
+  txHash: null,
+  fee: null,
+  feePaidBy: null,
+  confirmations: 0,
+  blockTime: null,
+  failureReason: null,
+}
+
+describe('the wallet client', () => {
+  it('sends the protocol, with the secret, below the base URL', async () => {
+    let body = ''
+    let authorization: string | undefined
+    answer = async (request, response) => {
+      authorization = request.headers.authorization
+      for await (const chunk of request) body += chunk
+      response.end(JSON.stringify({ address: '0xabc', more: 'is left alone' }))
+    }
+    expect((await client().createAddress(addressOrder)).address).toBe('0xabc')
+    expect(seen).toEqual(['POST /base/addresses'])
+    expect(JSON.parse(body)).toEqual(addressOrder)
+    expect(authorization).toBe('Bearer secret')
+    await client({ secret: null }).createAddress(addressOrder)
+    expect(authorization).toBeUndefined()
+  })
+
+  it('asks for balances and fees', async () => {
+    says(200, { balance: '12', fee: '21000' })
+    expect((await client().getBalance({ network: 'ethereum', address: '0x1', contract: null })).balance).toBe('12')
+    expect((await client().getBalance({ network: 'ethereum', address: '0x1', contract: '0x2' })).balance).toBe('12')
+    expect((await client().estimateFee(order)).fee).toBe('21000')
+    expect(seen).toEqual([
+      'GET /base/balances?network=ethereum&address=0x1',
+      'GET /base/balances?network=ethereum&address=0x1&contract=0x2',
+      'POST /base/fees',
+    ])
+  })
+
+  it('tells a transfer that the service never heard of by null, also with a hostile id', async () => {
+    says(404, { message: 'unknown' })
+    expect(await client().getTransfer('../addresses?x=1')).toBeNull()
+    expect(seen).toEqual(['GET /base/transfers/..%2Faddresses%3Fx%3D1'])
+  })
+
+  it.each([
+    [400, 'refused'],
+    [422, 'refused'],
+    [409, 'conflict'],
+    [401, 'failed'],
+    [403, 'failed'],
+    [404, 'failed'],
+    [429, 'failed'],
+    [500, 'failed'],
+    [503, 'failed'],
+    [301, 'invalid'],
+  ])('calls an order answered with %i %s, and sends it once', async (status, kind) => {
+    says(status, { message: 'not\u0000 today' })
+    const error = await failureOf(client().submitTransfer(order))
+    expect(error).toMatchObject({ kind, status })
+    expect(error.message).not.toContain('\u0000')
+    expect(seen).toEqual(['POST /base/transfers'])
+  })
+
+  it('calls silence a time-out: the outcome is unknown', async () => {
+    const impatient = client({ timeoutMilliseconds: 300 })
+    answer = () => {}
+    expect((await failureOf(impatient.submitTransfer(order))).kind).toBe('timeout')
+    answer = (_, response) => response.writeHead(200).write('{')
+    expect((await failureOf(impatient.submitTransfer(order))).kind).toBe('timeout')
+    expect((await failureOf(impatient.createAddress(addressOrder))).kind).toBe('timeout')
+    expect(seen).toHaveLength(3)
+  })
+
+  it('never claims that nothing was delivered once a connection was made', async () => {
+    answer = (request) => request.socket.destroy()
+    expect((await failureOf(client().submitTransfer(order))).kind).toBe('failed')
+    expect(seen).toHaveLength(1)
+  })
+
+  it('knows that nothing was delivered when no connection could be made', async () => {
+    const nobody = client({ url: 'http://127.0.0.1:1' })
+    expect((await failureOf(nobody.submitTransfer(order))).kind).toBe('unreachable')
+  })
+
+  it('repeats what is idempotent, a bounded number of times, with success at last', async () => {
+    says(503, {})
+    expect((await failureOf(client().createAddress(addressOrder))).kind).toBe('failed')
+    expect(seen).toHaveLength(3)
+    seen = []
+    answer = (request, response) => {
+      if (seen.length < 3) request.socket.destroy()
+      else response.end(JSON.stringify(queued))
+    }
+    expect(await client().getTransfer(order.id)).toEqual(queued)
+    expect(seen).toHaveLength(3)
+  })
+
+  it.each([
+    ['no JSON', 'hello'],
+    ['nothing', ''],
+    ['another shape', { transfer: queued }],
+    ['another transfer', { ...queued, id: 'cmi8h2k1p0a1b2c3d4e5f6g7x' }],
+    ['an unknown status', { ...queued, status: 'done' }],
+    ['a missing member', { ...queued, txHash: undefined }],
+    ['a fee as a number', { ...queued, fee: 21000 }],
+    ['a negative fee', { ...queued, fee: '-1' }],
+    ['a fee with a point', { ...queued, fee: '1.5' }],
+    ['an endless fee', { ...queued, fee: '9'.repeat(79) }],
+    ['an impossible time', { ...queued, blockTime: '2026-13-40T99:00:00Z' }],
+    ['a hash with a NUL', { ...queued, txHash: '0x\u0000' }],
+    ['a key twice', '{"status":"queued","status":"confirmed"}'],
+    ['too much', { ...queued, padding: 'x'.repeat(walletResponseBytesMax) }],
+  ])('does not believe %s', async (_, body) => {
+    says(202, body)
+    expect((await failureOf(client().submitTransfer(order))).kind).toBe('invalid')
+  })
+
+  it('makes foreign words one short line', async () => {
+    says(200, { ...queued, status: 'failed', failureReason: `bad\u0000\n\u001b[31m${'x'.repeat(3_000)}` })
+    const { failureReason } = (await client().getTransfer(order.id))!
+    expect(failureReason).toMatch(/^bad \[31mx+$/)
+    expect(failureReason!.length).toBe(500)
+  })
+
+  it('tells callers of our API neither URL nor words of the wallet service', async () => {
+    says(500, { message: 'internal-host-7' })
+    const error = await failureOf(client().createAddress(addressOrder))
+    expect(toBadGateway(error)).toMatchObject({ status: 502, message: 'The wallet service failed' })
+  })
+})
+
+describe('T49 what the wallet client connects to', () => {
+  /** Passes as public, but IANA has given this space to nobody: no packet leaves the machine. */
+  const nowhere = '4000::1'
+  const guarded = createGuardedDispatcher({ allowedHosts: [], connectTimeoutMilliseconds: 1_000 })
+
+  it.each([
+    ['loopback', 'http://127.0.0.1'],
+    ['another loopback', 'http://127.8.9.10'],
+    ['localhost', 'http://localhost'],
+    ['a decimal address', 'http://2130706433'],
+    ['a hexadecimal address', 'http://0x7f000001'],
+    ['an octal address', 'http://0177.0.0.1'],
+    ['a short address', 'http://127.1'],
+    ['full-width digits', 'http://１２７.0.0.1'],
+    ['private 10/8', 'http://10.0.0.1'],
+    ['private 172.16/12', 'http://172.16.0.1'],
+    ['private 192.168/16', 'http://192.168.1.1'],
+    ['the metadata service', 'http://169.254.169.254'],
+    ['unspecified', 'http://0.0.0.0'],
+    ['carrier-grade NAT', 'http://100.64.0.1'],
+    ['multicast', 'http://224.0.0.1'],
+    ['broadcast', 'http://255.255.255.255'],
+    ['IPv6 loopback', 'http://[::1]'],
+    ['IPv6 unspecified', 'http://[::]'],
+    ['IPv4-mapped loopback', 'http://[::ffff:127.0.0.1]'],
+    ['IPv4-mapped loopback in hex', 'http://[::ffff:7f00:1]'],
+    ['NAT64 loopback', 'http://[64:ff9b::7f00:1]'],
+    ['6to4 loopback', 'http://[2002:7f00:1::]'],
+    ['unique-local', 'http://[fd00::1]'],
+    ['link-local IPv6', 'http://[fe80::1]'],
+  ])('refuses %s: %s', async (_, origin) => {
+    answer = (_request, response) => response.end('{"address":"0x1"}')
+    const error = await failureOf(client({ url: `${origin}:${port}`, dispatcher: guarded }).createAddress(addressOrder))
+    expect(error.kind).toBe('unreachable')
+    expect((error.cause as Error).message).toContain('is no public address')
+    expect(seen).toEqual([])
+  })
+
+  it('refuses a name that resolves to loopback, alone or beside a public address', async () => {
+    for (const addresses of [['127.0.0.1'], [nowhere, '127.0.0.1'], ['::ffff:127.0.0.1'], []]) {
+      const dispatcher = createGuardedDispatcher({
+        allowedHosts: [],
+        connectTimeoutMilliseconds: 1_000,
+        resolve: async () => addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+      })
+      const error = await failureOf(
+        client({ url: `http://wallet.example.org:${port}`, dispatcher }).createAddress(addressOrder),
+      )
+      expect(error.kind).toBe('unreachable')
+      expect((error.cause as Error).message).toContain('is no public address')
+    }
+    expect(seen).toEqual([])
+  })
+
+  it('resolves a name once per connection and connects to what was checked, so rebinding gains nothing', async () => {
+    let lookups = 0
+    const dispatcher = createGuardedDispatcher({
+      allowedHosts: [],
+      connectTimeoutMilliseconds: 200,
+      // Public at the first look, loopback ever after: a second look-up would reach our server.
+      resolve: async () => [lookups++ === 0 ? { address: nowhere, family: 6 } : { address: '127.0.0.1', family: 4 }],
+    })
+    const error = await failureOf(
+      client({ url: `http://rebind.example.org:${port}`, dispatcher }).submitTransfer(order),
+    )
+    expect(error.kind).toBe('unreachable')
+    expect(lookups).toBe(1)
+    const again = await failureOf(
+      client({ url: `http://rebind.example.org:${port}`, dispatcher }).submitTransfer(order),
+    )
+    expect((again.cause as Error).message).toContain('is no public address')
+    expect(seen).toEqual([])
+  })
+
+  it('does not follow a redirect to loopback', async () => {
+    says(302, {}, { location: `http://127.0.0.1:${port}/elsewhere` })
+    expect((await failureOf(client().getTransfer(order.id))).kind).toBe('invalid')
+    expect(seen).toEqual([`GET /base/transfers/${order.id}`])
+  })
+
+  it('connects to a private host that the operator lists, by host or by host and port only', async () => {
+    answer = (_request, response) => response.end('{"address":"0x1"}')
+    for (const [host, isReachable] of [
+      ['127.0.0.1', true],
+      [`127.0.0.1:${port}`, true],
+      [`127.0.0.1:${port + 1}`, false],
+      ['127.0.0.2', false],
+    ] as const) {
+      const dispatcher = createGuardedDispatcher({ allowedHosts: [host], connectTimeoutMilliseconds: 1_000 })
+      const call = client({ dispatcher }).createAddress(addressOrder)
+      if (isReachable) expect(await call).toMatchObject({ address: '0x1' })
+      else expect((await failureOf(call)).kind).toBe('unreachable')
+    }
+  })
+
+  it('reaches loopback in demo mode, and outside it only when the operator lists it', async () => {
+    answer = (_request, response) => response.end('{"address":"0x1"}')
+    const sealer = createSealer('a test key that is long enough to pass')
+    const vault = {
+      wallet_service_url: `http://127.0.0.1:${port}`,
+      wallet_service_secret: sealer.seal('sealed-secret'),
+    }
+    const settings = readConfig({ DEMO: 'true' })
+    for (const [config, isReachable] of [
+      [settings, true],
+      [{ ...settings, demo: false }, false],
+      [{ ...settings, demo: false, walletAllowedHosts: [`127.0.0.1:${port}`] }, true],
+    ] as [Config, boolean][]) {
+      const call = walletOf({ config, sealer }, vault).createAddress(addressOrder)
+      if (isReachable) expect(await call).toMatchObject({ address: '0x1' })
+      else expect((await failureOf(call)).kind).toBe('unreachable')
+    }
+  })
+
+  it.each([
+    ['8.8.8.8', true],
+    ['2606:4700::1111', true],
+    ['1.1.1.1', true],
+    ['100.63.255.255', true],
+    ['100.128.0.0', true],
+    ['172.15.0.1', true],
+    ['172.32.0.1', true],
+    ['192.0.1.1', true],
+    ['198.17.0.1', true],
+    ['198.20.0.1', true],
+    ['223.255.255.255', true],
+    ['2001:200::1', true],
+    ['2a00:1450:4001::1', true],
+    ['0.0.0.0', false],
+    ['0.1.2.3', false],
+    ['10.255.255.255', false],
+    ['100.64.0.1', false],
+    ['100.127.255.255', false],
+    ['127.1.2.3', false],
+    ['169.254.169.254', false],
+    ['172.16.0.1', false],
+    ['172.31.255.255', false],
+    ['192.0.0.8', false],
+    ['192.0.2.1', false],
+    ['192.88.99.1', false],
+    ['192.168.1.1', false],
+    ['198.18.0.1', false],
+    ['198.19.255.255', false],
+    ['198.51.100.1', false],
+    ['203.0.113.7', false],
+    ['224.0.0.1', false],
+    ['239.255.255.255', false],
+    ['240.0.0.1', false],
+    ['255.255.255.255', false],
+    ['::', false],
+    ['::1', false],
+    ['::8.8.8.8', false],
+    ['::ffff:8.8.8.8', false],
+    ['::ffff:10.0.0.1', false],
+    ['::ffff:0:10.0.0.1', false],
+    ['64:ff9b::8.8.8.8', false],
+    ['64:ff9b:1::1', false],
+    ['100::1', false],
+    ['2001::1', false],
+    ['2001:2::1', false],
+    ['2001:10::1', false],
+    ['2001:20::1', false],
+    ['2001:db8::1', false],
+    ['2002:7f00:1::1', false],
+    ['2620:4f:8000::1', false],
+    ['3fff::1', false],
+    ['5f00::1', false],
+    ['fc00::1', false],
+    ['fdff::1', false],
+    ['fe80::1', false],
+    ['fe80::1%eth0', false],
+    ['fec0::1', false],
+    ['ff02::1', false],
+    ['2130706433', false],
+    ['0x7f.1', false],
+    ['not an address', false],
+  ])('T49 judges %s', (address, expected) => {
+    expect(isPublicAddress(address)).toBe(expected)
+  })
+})

@@ -1,0 +1,310 @@
+import { Ajv, type ValidateFunction } from 'ajv'
+import type { Static, TSchema } from 'typebox'
+import { type Dispatcher, request } from 'undici'
+import type { Config } from '../../../config.ts'
+import type { Db } from '../../../db/client.ts'
+import type { Deps } from '../../../deps.ts'
+import { type AppError, badGateway } from '../../../lib/errors.ts'
+import { walletCallTimeoutMilliseconds, walletReadAttemptsMax, walletResponseBytesMax } from '../../../lib/limits.ts'
+import { parseStrictJson } from '../../../lib/strict-json.ts'
+import { createGuardedDispatcher, isConnectError } from './guarded-connect.ts'
+import {
+  type AddressOrder,
+  Balance,
+  type BalanceQuestion,
+  DerivedAddress,
+  FeeEstimate,
+  type FeeQuestion,
+  Refusal,
+  type TransferOrder,
+  TransferStatus,
+} from './messages.ts'
+
+/**
+ * How a call ended. Only three kinds tell what became of an order: `unreachable` (no connection was made, nothing was
+ * sent), `refused` (the service understood the order and does not take it) and `conflict` (the id is known with another
+ * order). After `timeout` (no full answer in time), `failed` (5xx, a lost connection, a rejected secret, a wrong URL) and
+ * `invalid` (an answer outside the protocol) it may or may not have been taken.
+ */
+export type WalletErrorKind = 'unreachable' | 'timeout' | 'refused' | 'conflict' | 'failed' | 'invalid'
+
+/** A call to a wallet service that did not end well; its message is for logs and for the vault's own people. */
+export class WalletServiceError extends Error {
+  readonly kind: WalletErrorKind
+  /** The HTTP status, if there was one. */
+  readonly status: number | null
+  constructor(kind: WalletErrorKind, message: string, options: { status?: number; cause?: unknown } = {}) {
+    super(message, { cause: options.cause })
+    this.name = 'WalletServiceError'
+    this.kind = kind
+    this.status = options.status ?? null
+  }
+}
+
+/** The wallet service gave no answer, and would give none to the next question either. */
+export function isSilence(error: unknown): boolean {
+  return error instanceof WalletServiceError && (error.kind === 'timeout' || error.kind === 'unreachable')
+}
+
+export type WalletClient = {
+  /** Idempotent by derivation path. The answer is not yet known to be an address of the network. */
+  createAddress(order: AddressOrder, deadline?: AbortSignal): Promise<{ address: string }>
+  /** Idempotent by id; sent once, whoever calls decides about repeating it. */
+  submitTransfer(order: TransferOrder): Promise<TransferStatus>
+  /** null: the service never heard of this transfer. */
+  getTransfer(id: string): Promise<TransferStatus | null>
+  /** Raw smallest units as the chain knows them. */
+  getBalance(question: BalanceQuestion, deadline?: AbortSignal): Promise<{ balance: string }>
+  /** Raw smallest units of the network's coin. */
+  estimateFee(question: FeeQuestion): Promise<{ fee: string }>
+}
+
+type ClientOptions = {
+  /** Base URL, without trailing slash or with. */
+  url: string
+  /** Bearer secret, or null for none. */
+  secret: string | null
+  dispatcher: Dispatcher
+  timeoutMilliseconds?: number
+  /** First pause before a repetition; doubles each time. */
+  backoffMilliseconds?: number
+}
+
+/**
+ * The client of one wallet service (decisions.md, section 10). Follows no redirects, reads bounded answers and believes
+ * only those that fit the protocol.
+ * All methods throw WalletServiceError.
+ */
+export function createWalletClient({
+  url,
+  secret,
+  dispatcher,
+  timeoutMilliseconds = walletCallTimeoutMilliseconds,
+  backoffMilliseconds = 100,
+}: ClientOptions): WalletClient {
+  const base = url.replace(/\/+$/, '')
+  const timeout = () => AbortSignal.timeout(timeoutMilliseconds)
+  const once = (call: Call, deadline = timeout()) => send(base, secret, dispatcher, deadline, call)
+  // All attempts share one time limit, so that what cannot be reached holds nobody three times as long.
+  const repeatedly = async (call: Call, limit?: AbortSignal): Promise<Reply> => {
+    const deadline = limit === undefined ? timeout() : AbortSignal.any([limit, timeout()])
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await once(call, deadline)
+      } catch (error) {
+        if (attempt >= walletReadAttemptsMax || deadline.aborted || !isWorthRepeating(error)) throw error
+        await new Promise((resolve) => setTimeout(resolve, backoffMilliseconds * 2 ** (attempt - 1)))
+      }
+    }
+  }
+  return {
+    createAddress: async (order, deadline) =>
+      read(DerivedAddressCheck, await repeatedly({ method: 'POST', path: '/addresses', body: order }, deadline)),
+    submitTransfer: async (order) =>
+      readTransfer(order.id, await once({ method: 'POST', path: '/transfers', body: order })),
+    async getTransfer(id) {
+      const reply = await repeatedly({ method: 'GET', path: `/transfers/${encodeURIComponent(id)}`, isNullOn404: true })
+      return reply.status === 404 ? null : readTransfer(id, reply)
+    },
+    async getBalance({ network, address, contract }, deadline) {
+      const query = new URLSearchParams({ network, address, ...(contract === null ? {} : { contract }) })
+      return read(BalanceCheck, await repeatedly({ method: 'GET', path: `/balances?${query}` }, deadline))
+    },
+    estimateFee: async (question) =>
+      read(FeeEstimateCheck, await repeatedly({ method: 'POST', path: '/fees', body: question })),
+  }
+}
+
+type WalletOfVault = { wallet_service_url: string; wallet_service_secret: Buffer | null }
+
+/** The wallet service of a vault, behind the guard that the settings ask for. */
+export function walletOf(deps: Pick<Deps, 'config' | 'sealer'>, vault: WalletOfVault): WalletClient {
+  return createWalletClient({
+    url: vault.wallet_service_url,
+    secret: vault.wallet_service_secret === null ? null : deps.sealer.open(vault.wallet_service_secret),
+    dispatcher: dispatcherOf(deps.config),
+  })
+}
+
+/** @throws when there is no such vault */
+export async function walletOfVault(
+  deps: Pick<Deps, 'config' | 'sealer'> & { db: Db },
+  vaultId: string,
+): Promise<WalletClient> {
+  const vault = await deps.db
+    .selectFrom('vaults')
+    .select(['wallet_service_url', 'wallet_service_secret'])
+    .where('id', '=', vaultId)
+    .executeTakeFirstOrThrow()
+  return walletOf(deps, vault)
+}
+
+/**
+ * What the caller of our API may know. The wallet service's own words stay in the log: its URL is a setting, and its
+ * answers must not become a way to read what our network can reach.
+ */
+export function toBadGateway(error: WalletServiceError): AppError {
+  return badGateway(messages[error.kind], error)
+}
+
+const messages: Record<WalletErrorKind, string> = {
+  unreachable: 'The wallet service cannot be reached',
+  timeout: 'The wallet service did not answer in time',
+  refused: 'The wallet service refused the request',
+  conflict: 'The wallet service refused the request as conflicting',
+  failed: 'The wallet service failed',
+  invalid: 'The wallet service gave an answer that is not valid',
+}
+
+const dispatchers = new WeakMap<Config, Dispatcher>()
+
+/** One pool of connections for all vaults of this node. */
+function dispatcherOf(config: Config): Dispatcher {
+  const known = dispatchers.get(config)
+  if (known !== undefined) return known
+  const dispatcher = createGuardedDispatcher({
+    allowedHosts: config.walletAllowedHosts,
+    allowsLoopback: config.demo,
+    connectTimeoutMilliseconds: walletCallTimeoutMilliseconds / 2,
+  })
+  dispatchers.set(config, dispatcher)
+  return dispatcher
+}
+
+type Call = { method: 'GET' | 'POST'; path: string; body?: object; isNullOn404?: boolean }
+type Reply = { status: number; text: string }
+
+async function send(
+  base: string,
+  secret: string | null,
+  dispatcher: Dispatcher,
+  deadline: AbortSignal,
+  call: Call,
+): Promise<Reply> {
+  const reply = await exchange(base, secret, dispatcher, deadline, call).catch((error: unknown) => {
+    if (error instanceof WalletServiceError) throw error
+    if (isConnectError(error)) {
+      throw new WalletServiceError('unreachable', `No connection to ${base}: ${messageOf(error)}`, { cause: error })
+    }
+    if (deadline.aborted) {
+      throw new WalletServiceError('timeout', `${base} did not answer in time`, {
+        cause: error,
+      })
+    }
+    throw new WalletServiceError('failed', `The connection to ${base} was lost: ${messageOf(error)}`, { cause: error })
+  })
+  if ((reply.status >= 200 && reply.status < 300) || (reply.status === 404 && call.isNullOn404 === true)) return reply
+  throw toStatusError(reply)
+}
+
+async function exchange(
+  base: string,
+  secret: string | null,
+  dispatcher: Dispatcher,
+  signal: AbortSignal,
+  { method, path, body }: Call,
+): Promise<Reply> {
+  const response = await request(base + path, {
+    method,
+    dispatcher,
+    signal,
+    headers: {
+      accept: 'application/json',
+      ...(secret === null ? {} : { authorization: `Bearer ${secret}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of response.body) {
+    size += (chunk as Buffer).length
+    if (size > walletResponseBytesMax) {
+      throw new WalletServiceError('invalid', `The answer is longer than ${walletResponseBytesMax} bytes`)
+    }
+    chunks.push(chunk as Buffer)
+  }
+  return { status: response.statusCode, text: Buffer.concat(chunks).toString('utf8') }
+}
+
+/** Client errors that speak of our set-up or of the moment, not of the order. */
+const circumstantialStatuses = new Set([401, 403, 404, 405, 407, 408, 421, 425, 429])
+
+function toStatusError({ status, text }: Reply): WalletServiceError {
+  if (status >= 300 && status < 400) {
+    return new WalletServiceError('invalid', `Answered ${status}; redirects are not followed`, { status })
+  }
+  const message = `Answered ${status}: ${wordsOf(text)}`
+  if (status === 409) return new WalletServiceError('conflict', message, { status })
+  if (status >= 500 || circumstantialStatuses.has(status)) return new WalletServiceError('failed', message, { status })
+  if (status >= 400) return new WalletServiceError('refused', wordsOf(text), { status })
+  return new WalletServiceError('invalid', message, { status })
+}
+
+/** Only what another attempt may cure: no connection, a lost one, or a server error. */
+function isWorthRepeating(error: unknown): boolean {
+  if (!(error instanceof WalletServiceError)) return false
+  return error.kind === 'unreachable' || (error.kind === 'failed' && (error.status === null || error.status >= 500))
+}
+
+type Check<T> = (value: unknown) => value is T
+
+const ajv = new Ajv({ strict: false })
+
+/** Compiled at its first use: most processes never see most answers. */
+function checkOf<const S extends TSchema>(schema: S): Check<Static<S>> {
+  let validate: ValidateFunction | undefined
+  return (value): value is Static<S> => {
+    validate ??= ajv.compile(schema)
+    return validate(value)
+  }
+}
+
+const DerivedAddressCheck = checkOf(DerivedAddress)
+const TransferStatusCheck = checkOf(TransferStatus)
+const BalanceCheck = checkOf(Balance)
+const FeeEstimateCheck = checkOf(FeeEstimate)
+const RefusalCheck = checkOf(Refusal)
+
+function read<T>(check: Check<T>, { status, text }: Reply): T {
+  const value = parse(text)
+  if (check(value)) return value
+  throw new WalletServiceError('invalid', 'The answer does not follow the wallet protocol', { status })
+}
+
+function readTransfer(id: string, reply: Reply): TransferStatus {
+  const status = read(TransferStatusCheck, reply)
+  if (status.id !== undefined && status.id !== id) {
+    throw new WalletServiceError('invalid', 'The answer is about another transfer', { status: reply.status })
+  }
+  if (status.blockTime !== null && Number.isNaN(Date.parse(status.blockTime))) {
+    throw new WalletServiceError('invalid', 'The answer has an impossible blockTime', { status: reply.status })
+  }
+  return { ...status, failureReason: status.failureReason === null ? null : plainText(status.failureReason) }
+}
+
+/** undefined, which fits no schema, when it is no JSON or ambiguous JSON. */
+function parse(text: string): unknown {
+  try {
+    return parseStrictJson(text)
+  } catch {
+    return undefined
+  }
+}
+
+function wordsOf(text: string): string {
+  const value = parse(text)
+  return RefusalCheck(value) ? plainText(value.message) : 'no reason given'
+}
+
+/** Foreign text that is stored and shown: one line, bounded, nothing that a database or a terminal would trip over. */
+function plainText(text: string): string {
+  return text
+    .replace(/[\p{Cc}\p{Cf}\p{Cs}]+/gu, ' ')
+    .trim()
+    .slice(0, 500)
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

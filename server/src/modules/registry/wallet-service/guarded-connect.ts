@@ -1,0 +1,118 @@
+import { promises as dns, type LookupAddress } from 'node:dns'
+import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { Agent, buildConnector, type Dispatcher } from 'undici'
+import { isLoopback } from '../../../lib/loopback.ts'
+
+export type Resolve = (hostname: string) => Promise<LookupAddress[]>
+
+/** Errors of connections that were never made: nothing of the request can have reached anybody. */
+const connectErrors = new WeakSet<Error>()
+
+export function isConnectError(error: unknown): boolean {
+  return error instanceof Error && connectErrors.has(error)
+}
+
+/**
+ * A dispatcher that connects to public addresses only (threat 49). The check happens when connecting, on the very
+ * addresses that are then used, so a name that resolves differently the second time gains nothing. `allowedHosts` are
+ * what the operator exempts: `host` or `host:port`.
+ */
+export function createGuardedDispatcher({
+  allowedHosts,
+  allowsLoopback = false,
+  connectTimeoutMilliseconds,
+  resolve = (hostname) => dns.lookup(hostname, { all: true }),
+}: {
+  allowedHosts: string[]
+  allowsLoopback?: boolean
+  connectTimeoutMilliseconds: number
+  resolve?: Resolve
+}): Dispatcher {
+  const allowed = new Set(allowedHosts.map((host) => host.toLowerCase()))
+  const open = buildConnector({ timeout: connectTimeoutMilliseconds })
+  const guarded = buildConnector({ timeout: connectTimeoutMilliseconds, lookup: lookupPublic(resolve) })
+  return new Agent({
+    connect: (options, callback) => {
+      const report: buildConnector.Callback = (...[error, socket]) => {
+        if (error !== null) {
+          connectErrors.add(error)
+          callback(error, null)
+        } else callback(null, socket)
+      }
+      const port = options.port || (options.protocol === 'https:' ? '443' : '80')
+      const isExempt = isAllowed(allowed, options.hostname, port) || (allowsLoopback && isLoopback(options.hostname))
+      if (isExempt) return open(options, report)
+      // A literal address is connected to without a look-up, so it is checked here.
+      if (isIP(options.hostname) !== 0 && !isPublicAddress(options.hostname)) {
+        return report(refusal(options.hostname), null)
+      }
+      guarded(options, report)
+    },
+  })
+}
+
+/** What IANA keeps out of the public internet (RFC 6890 and its registries), and what leads to IPv4 from inside IPv6. */
+const reserved = new BlockList()
+for (const network of [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.31.196.0/24',
+  '192.52.193.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '192.175.48.0/24',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  '2001::/23',
+  '2001:db8::/32',
+  '2002::/16',
+  '2620:4f:8000::/48',
+  '3fff::/20',
+]) {
+  const [address, prefix] = network.split('/') as [string, string]
+  reserved.addSubnet(address, Number(prefix), address.includes(':') ? 'ipv6' : 'ipv4')
+}
+/** All of IPv6 that is given out to hosts of the internet; everything else has a meaning of its own. */
+const globalUnicast = new BlockList()
+globalUnicast.addSubnet('2000::', 3, 'ipv6')
+
+/** Whether the address is one of the public internet: not loopback, private, link-local, multicast, translated or reserved. */
+export function isPublicAddress(address: string): boolean {
+  const family = isIP(address)
+  if (family === 4) return !reserved.check(address, 'ipv4')
+  return family === 6 && globalUnicast.check(address, 'ipv6') && !reserved.check(address, 'ipv6')
+}
+
+function isAllowed(allowed: Set<string>, hostname: string, port: string): boolean {
+  const host = hostname.toLowerCase()
+  return [host, `${host}:${port}`, `[${host}]`, `[${host}]:${port}`].some((name) => allowed.has(name))
+}
+
+/** One bad address among several refuses the name: which of them gets connected is not ours to say. */
+function lookupPublic(resolve: Resolve): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname).then(
+      (addresses) => {
+        const [first] = addresses
+        if (first === undefined || addresses.some(({ address }) => !isPublicAddress(address))) {
+          callback(refusal(hostname), '', 0)
+        } else if (options.all) callback(null, addresses)
+        else callback(null, first.address, first.family)
+      },
+      (error: Error) => callback(error, '', 0),
+    )
+  }
+}
+
+function refusal(hostname: string): Error {
+  return new Error(`${hostname} is no public address, and WALLET_ALLOWED_HOSTS does not list it`)
+}

@@ -1,0 +1,725 @@
+import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { keepHouse } from '../../../jobs/housekeeping.ts'
+import { newId } from '../../../lib/ids.ts'
+import {
+  exportHeartbeatMilliseconds,
+  exportRecordTtlHours,
+  exportsOpenPerCallerMax,
+  exportTtlHours,
+} from '../../../lib/limits.ts'
+import type { Answer, Person } from '../../../testing/app.ts'
+import { addMember } from '../../../testing/fixtures.ts'
+import { readCsv, readPdf, readWorkbook } from '../../../testing/read-files.ts'
+import { type Counterparty, createReportWorld, type ReportWorld } from '../../../testing/report-world.ts'
+import { mediaTypes } from './formats.ts'
+import { runDueExports } from './run.ts'
+import { type ReportType, reportTypes } from './sources.ts'
+
+let world: ReportWorld
+let queries: Record<ReportType, Record<string, string>>
+let supplier: Counterparty
+const interval = { from: '2026-01-01', to: '2026-02-01', timezone: 'Europe/Berlin' }
+const quiet = { from: '2020-01-01', to: '2020-02-01', timezone: 'Europe/Berlin' }
+
+beforeAll(async () => {
+  world = await createReportWorld()
+  supplier = await world.addCounterparty('Müller, "Söhne" & Co.')
+  const groupId = newId()
+  await world.sql(
+    `insert into counterparty_groups (vault_id, id, code, name, created_at, updated_at) values ($1,$2,'suppliers','Suppliers',now(),now())`,
+    [world.vault.id, groupId],
+  )
+  await world.sql(
+    `insert into counterparty_group_memberships (vault_id, group_id, counterparty_id, created_at) values ($1,$2,$3,now())`,
+    [world.vault.id, groupId, supplier.id],
+  )
+  const categoryId = newId()
+  await world.sql(
+    `insert into operation_categories (vault_id, id, key, name, applies_to, view_scope, assign_scope, edit_scope, approval_scope,
+      approval_threshold, allow_initiator_approval, created_by_id, updated_by_id, created_at, updated_at)
+    values ($1, $2, 'payroll', 'Payroll', 'both', 'vault_members', 'vault_members', 'vault_members', 'none', 0, false, $3, $3, now(), now())`,
+    [world.vault.id, categoryId, world.admin.userId],
+  )
+  await world.sql(
+    `insert into category_fields (vault_id, id, category_id, key, label, type, required, sensitive, order_index, created_at, updated_at, scale)
+    values ($1, $2, $3, 'hours', 'Hours', 'number', false, false, 0, now(), now(), 2)`,
+    [world.vault.id, newId(), categoryId],
+  )
+  for (const [i, amount] of ['100.000001', '50', '0.25', '7'].entries()) {
+    const id = await world.add({
+      type: i === 3 ? 'transfer' : 'deposit',
+      at: `2026-01-0${i + 1}T12:00:00.000Z`,
+      amount,
+      counterparty: i % 2 === 0 ? supplier : null,
+      rate: i === 2 ? null : '0.999',
+    })
+    await world.sql(
+      `insert into category_assignments (vault_id, id, operation_id, operation_type, operation_created_at, category_id, values, assigned_by_id, created_at, updated_at)
+      select vault_id, $3, id, type, created_at, $4, $5, $6, now(), now() from operations where vault_id = $1 and id = $2`,
+      [world.vault.id, id, newId(), categoryId, JSON.stringify({ hours: `${i}.50` }), world.owner.userId],
+    )
+  }
+  queries = {
+    address_activity: { addressId: world.own.id, comparison: 'previous_period' },
+    counterparty_activity: { counterpartyId: supplier.id },
+    counterparty_group_activity: { counterpartyGroupId: groupId },
+    transaction_activity: { groupBy: 'week' },
+    asset_movement: { groupBy: 'month' },
+    account_statement: { addressId: world.own.id, tokenId: world.vault.tokens.usdt.id },
+    operations_exceptions: {},
+    approval_activity: {},
+    category_analytics: { categoryKey: 'payroll' },
+  }
+})
+afterAll(() => world.close())
+beforeEach(() => world.sql('delete from report_exports'))
+
+type File = { status: number; headers: Answer['headers']; bytes: Buffer; json: Answer['body'] }
+
+/** The bytes of an answer, as they came. */
+async function fetchFile(path: string, by: Person = world.owner): Promise<File> {
+  const answer = await world.test.app.inject({
+    url: `/api/v1/vaults/${world.vault.code}/reports/${path}`,
+    headers: { authorization: `Bearer ${by.token}` },
+  })
+  const isJson = String(answer.headers['content-type']).startsWith('application/json')
+  return {
+    status: answer.statusCode,
+    headers: answer.headers,
+    bytes: answer.rawPayload,
+    json: isJson ? answer.json() : null,
+  }
+}
+
+const reportFile = (type: ReportType, more: Record<string, string>, by?: Person) =>
+  fetchFile(`${type}?${new URLSearchParams({ ...interval, ...queries[type], ...more })}`, by)
+
+// biome-ignore lint/suspicious/noExplicitAny: a report's JSON, whichever it is.
+type Json = any
+const isScalar = (value: unknown) => value === null || typeof value !== 'object'
+
+/** What a cell holds of a row's value. */
+function leafOf(row: Json, key: string): unknown {
+  return key.split('.').reduce((value, part) => value?.[part], row)
+}
+
+/** Blocks in their order, and the lists within their rows after each, as tables should have them. */
+function tablesOf(report: Json): { rows: Json[] }[] {
+  return Object.entries<Json>(report)
+    .filter(([name]) => name !== 'report' && name !== 'nextCursor')
+    .flatMap(([, block]) => {
+      const rows: Json[] = Array.isArray(block) ? block : [block]
+      return [{ rows }]
+    })
+}
+
+/** Every decimal and count of a report, wherever it stands. */
+function figuresOf(value: Json): string[] {
+  if (typeof value === 'number') return [String(value)]
+  if (typeof value === 'string') return /^-?\d+(\.\d+)?$/.test(value) ? [value] : []
+  if (value === null || typeof value !== 'object') return []
+  return Object.entries(value).flatMap(([name, inner]) => (name === 'report' ? [] : figuresOf(inner)))
+}
+
+describe('a report as a file', () => {
+  it.each(reportTypes)('%s says in CSV, XLSX and PDF what it says in JSON', async (type) => {
+    const json = await world.report(type, {
+      ...interval,
+      ...queries[type],
+      ...(['account_statement', 'operations_exceptions'].includes(type) ? { limit: '100' } : {}),
+    })
+    expect(figuresOf(json).length).toBeGreaterThan(3)
+    const files = new Map<string, Buffer>()
+    for (const format of ['csv', 'xlsx', 'pdf'] as const) {
+      const { status, headers, bytes } = await reportFile(type, { format })
+      expect(status, format).toBe(200)
+      expect(headers['content-type']).toBe(mediaTypes[format])
+      expect(headers['content-disposition']).toMatch(
+        new RegExp(`^attachment; filename="${type}-c[0-9a-z]{24}\\.${format}"$`),
+      )
+      expect(headers['x-content-type-options']).toBe('nosniff')
+      expect(headers['cache-control']).toBe('no-store')
+      files.set(format, bytes)
+    }
+
+    const lines = readCsv(files.get('csv')!.toString('utf8'))
+    const facts = lines.slice(
+      0,
+      lines.findIndex((line) => line.length === 1 && line[0] === ''),
+    )
+    expect(facts[0]).toEqual([type.charAt(0).toUpperCase() + type.slice(1).replaceAll('_', ' ')])
+    expect(Object.fromEntries(facts.slice(1))).toMatchObject({
+      Vault: 'Main vault (main-vault)',
+      From: '2026-01-01 00:00:00 Europe/Berlin (2025-12-31T23:00:00.000Z), included',
+      To: '2026-02-01 00:00:00 Europe/Berlin (2026-01-31T23:00:00.000Z), excluded',
+      'Time zone': 'Europe/Berlin',
+      'Base currency': 'USD',
+      Classification: 'current',
+      Covers: 'own operations',
+      'Generated by': `owner@example.org (${world.owner.userId})`,
+      'Schema version': '1',
+    })
+    const sections: { title: string; keys: string[]; rows: string[][] }[] = []
+    for (let i = facts.length; i < lines.length; ) {
+      const end = lines.findIndex((line, n) => n > i && line.length === 1 && line[0] === '')
+      const [, title, keys, ...rows] = lines.slice(i, end === -1 ? undefined : end)
+      sections.push({ title: title![0]!, keys: keys!, rows })
+      i = end === -1 ? lines.length : end
+    }
+    const blocks = sections.filter(({ title }) => !title.includes(': '))
+    const tables = tablesOf(json)
+    expect(blocks.map(({ rows }) => rows.length)).toEqual(tables.map(({ rows }) => rows.length))
+    let compared = 0
+    for (const [n, { keys, rows }] of blocks.entries()) {
+      for (const [r, row] of rows.entries()) {
+        for (const [c, key] of keys.entries()) {
+          const value = leafOf(tables[n]!.rows[r], key)
+          if (!isScalar(value) || typeof value === 'boolean') continue
+          expect(row[c], `${sections[n]!.title} ${key}`).toBe(
+            value === null || value === undefined ? '' : String(value),
+          )
+          compared += 1
+        }
+      }
+    }
+    expect(compared).toBeGreaterThan(5)
+
+    const sheets = readWorkbook(files.get('xlsx')!).slice(1)
+    expect(sheets).toHaveLength(sections.length)
+    for (const [n, { keys, rows }] of sections.entries()) {
+      const cells = [...sheets[n]!.cells].filter(([place]) => !/^[A-Z]+1$/.test(place)).map(([, { value }]) => value)
+      expect(cells, sections[n]!.title).toEqual(
+        // A sheet knows text from formulas without an apostrophe.
+        rows.flat().flatMap((cell) => (cell === '' ? [] : [cell.replace(/^'(?=-)/, '')])),
+      )
+      expect(sheets[n]!.cells.has('A1')).toBe(true)
+      expect(rows.every((row) => row.length === keys.length)).toBe(true)
+    }
+
+    const { text, pages } = readPdf(files.get('pdf')!)
+    expect(text).toContain(`of ${pages}`)
+    // A figure too long for its place goes on in the next line.
+    const bare = text.replaceAll(' ', '')
+    for (const figure of figuresOf(json)) expect(bare, `the PDF shows ${figure}`).toContain(figure)
+  })
+
+  it('has every row where JSON has pages', async () => {
+    const { bytes } = await reportFile('account_statement', { format: 'csv', limit: '1' })
+    const query = { ...interval, ...queries.account_statement }
+    const { lines, nextCursor } = await world.report('account_statement', { ...query, limit: '1' })
+    expect([lines.length, nextCursor]).toEqual([1, expect.any(String)])
+    const all = (await world.report('account_statement', { ...query, limit: '100' })).lines
+    expect(all.length).toBeGreaterThan(4)
+    const [, postings] = bytes.toString('utf8').split('\r\nPostings\r\n')
+    expect(
+      readCsv(postings!)
+        .slice(1)
+        .map(([, id]) => id),
+    ).toEqual(all.map(({ id }: Json) => id))
+  })
+
+  it('is whole though nothing happened', async () => {
+    for (const type of reportTypes) {
+      for (const format of ['csv', 'xlsx', 'pdf'] as const) {
+        const { status, bytes } = await reportFile(type, { ...quiet, format })
+        expect(status, `${type} ${format}`).toBe(200)
+        if (format === 'csv') expect(readCsv(bytes.toString('utf8')).length).toBeGreaterThan(10)
+        if (format === 'xlsx') expect(readWorkbook(bytes).length).toBeGreaterThan(2)
+        if (format === 'pdf') expect(readPdf(bytes).pages).toBeGreaterThan(0)
+      }
+    }
+  })
+
+  it('format=json, or none, is JSON', async () => {
+    const { json } = await reportFile('transaction_activity', { format: 'json' })
+    expect(json.report.type).toBe('transaction_activity')
+  })
+
+  it('the API description names the media types of all nine', () => {
+    const { paths } = world.test.app.swagger() as Json
+    for (const type of reportTypes) {
+      const { parameters, responses } = paths[`/api/v1/vaults/{code}/reports/${type}`].get
+      expect(Object.keys(responses[200].content)).toEqual([
+        'application/json',
+        ...Object.values(mediaTypes).map((media) => media.split(';')[0]),
+      ])
+      expect(parameters.find(({ name }: Json) => name === 'format').schema.enum).toEqual(['json', 'csv', 'xlsx', 'pdf'])
+    }
+  })
+
+  it.each<[string, ReportType, Record<string, string>, string]>([
+    ['another format', 'approval_activity', { format: 'docx' }, 'format'],
+    ['a format in capitals', 'approval_activity', { format: 'CSV' }, 'format'],
+    ['an empty format', 'approval_activity', { format: '' }, 'format'],
+    ['a page of a file', 'account_statement', { format: 'csv', cursor: 'MTc2ODAuY21pOGgyazFw' }, 'cursor'],
+    ['an unknown zone', 'transaction_activity', { format: 'pdf', timezone: 'Mars/Olympus' }, 'timezone'],
+    ['an inverted interval', 'asset_movement', { format: 'xlsx', from: '2027-01-01' }, 'from'],
+    ['both scopes', 'address_activity', { format: 'csv', folderId: 'f' }, 'addressId'],
+    ['an unknown exception', 'operations_exceptions', { format: 'csv', exceptions: 'nothing' }, 'exceptions'],
+    [
+      'a field that no category has',
+      'transaction_activity',
+      { format: 'csv', categoryField: 'nothing:1' },
+      'categoryField',
+    ],
+  ])('%s is a 400 that names it', async (_, type, query, field) => {
+    const { status, json, headers } = await reportFile(type, query)
+    expect([status, json.details?.[0]?.field]).toEqual([400, field])
+    expect(headers).not.toHaveProperty('content-disposition')
+  })
+
+  it('T39 a file shows no more than JSON does: 404 for what the caller may not see, 403 for a foreign userId', async () => {
+    for (const format of ['csv', 'xlsx', 'pdf']) {
+      expect((await reportFile('address_activity', { format, addressId: world.foreign.id })).status).toBe(404)
+      expect((await reportFile('account_statement', { format, addressId: world.foreign.id })).status).toBe(404)
+      expect((await reportFile('transaction_activity', { format, userId: world.other.userId })).status).toBe(403)
+    }
+    const before = await reportFile('transaction_activity', { format: 'csv' })
+    await world.add({ at: '2026-01-09T12:00:00.000Z', amount: '999', address: world.foreign, by: world.other })
+    const after = await reportFile('transaction_activity', { format: 'csv' })
+    const withoutHead = ({ bytes }: File) =>
+      bytes.toString('utf8').replace(/^(Report|Data cutoff|Generated at),.*$/gm, '')
+    expect(withoutHead(after)).toBe(withoutHead(before))
+    expect(withoutHead(await reportFile('transaction_activity', { format: 'csv' }, world.admin))).toContain('999')
+  })
+})
+
+const exportsPath = () => `/vaults/${world.vault.code}/reports`
+const order = (type: ReportType, body: object = {}, by: Person = world.owner, headers = {}) =>
+  by.post(`${exportsPath()}/${type}/exports`, { format: 'csv', ...interval, ...queries[type], ...body }, headers)
+const stateOf = async (id: string, by: Person = world.owner) => (await by.get(`${exportsPath()}/exports/${id}`)).body
+const make = () => runDueExports(world.test.deps, new AbortController().signal)
+
+async function ordered(type: ReportType, body: object = {}, by: Person = world.owner): Promise<string> {
+  const answer = await order(type, body, by)
+  expect(answer.status, JSON.stringify(answer.body)).toBe(202)
+  return answer.body.id
+}
+
+async function made(type: ReportType, body: object = {}, by: Person = world.owner): Promise<string> {
+  const id = await ordered(type, body, by)
+  await make()
+  expect(await stateOf(id, by)).toMatchObject({ state: 'done' })
+  return id
+}
+
+describe('an export', () => {
+  it('is ordered, made, looked at and fetched, and is the file that one gets at once', async () => {
+    for (const format of ['csv', 'xlsx', 'pdf'] as const) {
+      const { body, status } = await order('account_statement', { format })
+      expect([status, Object.keys(body)]).toEqual([202, ['id']])
+      const { id } = body
+      expect(await stateOf(id)).toMatchObject({
+        id,
+        type: 'account_statement',
+        format,
+        parameters: { ...queries.account_statement, from: '2025-12-31T23:00:00.000Z', to: '2026-01-31T23:00:00.000Z' },
+        state: 'queued',
+        percent: 0,
+        failure: null,
+        download: null,
+        sizeBytes: null,
+        startedAt: null,
+        finishedAt: null,
+      })
+      const early = await fetchFile(`exports/${id}/download`)
+      expect([early.status, early.json.message]).toEqual([409, 'The export is queued'])
+      await make()
+      const done = await stateOf(id)
+      expect(done).toMatchObject({
+        state: 'done',
+        percent: 100,
+        download: `/api/v1/vaults/main-vault/reports/exports/${id}/download`,
+      })
+      const file = await fetchFile(`exports/${id}/download`)
+      expect(file.status).toBe(200)
+      expect(file.headers).toMatchObject({
+        'content-type': mediaTypes[format],
+        'content-disposition': `attachment; filename="account_statement-${id}.${format}"`,
+        'content-length': String(file.bytes.length),
+        'x-content-type-options': 'nosniff',
+      })
+      expect(done.sizeBytes).toBe(file.bytes.length)
+      if (format !== 'csv') continue
+      const atOnce = (await reportFile('account_statement', { format })).bytes.toString('utf8')
+      const bare = (text: string) => text.replace(/^(Report|Data cutoff|Generated at|Filter),.*\r\n/gm, '')
+      expect(bare(file.bytes.toString('utf8'))).toBe(bare(atOnce))
+    }
+  })
+
+  it('takes lists as arrays, and is of the interval that was meant when it was ordered', async () => {
+    const { status, body } = await world.owner.post(`${exportsPath()}/transaction_activity/exports`, {
+      format: 'csv',
+      statuses: ['confirmed', 'failed'],
+    })
+    expect(status).toBe(202)
+    const { parameters, createdAt } = await stateOf(body.id)
+    expect(parameters.to).toBe(createdAt)
+    world.test.clock.advance(3_600_000)
+    await make()
+    const text = (await fetchFile(`exports/${body.id}/download`)).bytes.toString('utf8')
+    expect(text).toContain('Filter,"statuses = confirmed, failed"')
+    expect(text).toContain(`To,"${parameters.to.slice(0, 10)} `)
+  })
+
+  it('is recorded: who took which figures out of the vault', async () => {
+    const id = await ordered('approval_activity')
+    const { body } = await world.admin.get(`/vaults/main-vault/audit-log?target=${id}`)
+    expect(body.items).toMatchObject([
+      { action: 'report.exported', actorId: world.owner.userId, details: { type: 'approval_activity', format: 'csv' } },
+    ])
+  })
+
+  it.each<[string, ReportType, object, string]>([
+    ['no format', 'approval_activity', { format: undefined }, 'format'],
+    ['JSON, which needs no file', 'approval_activity', { format: 'json' }, 'format'],
+    ['a parameter of another report', 'approval_activity', { groupBy: 'day' }, 'groupBy'],
+    ['a parameter of no report', 'approval_activity', { everything: true }, 'everything'],
+    ['a page', 'account_statement', { limit: 1 }, 'limit'],
+    ['what the report needs', 'account_statement', { tokenId: undefined }, 'tokenId'],
+    ['a list as text', 'transaction_activity', { statuses: 'confirmed' }, 'statuses'],
+    ['an inverted interval', 'transaction_activity', { from: '2027-01-01' }, 'from'],
+    ['an unknown zone', 'transaction_activity', { timezone: 'Mars/Olympus' }, 'timezone'],
+    ['another currency', 'transaction_activity', { baseCurrency: 'EUR' }, 'baseCurrency'],
+    ['both scopes', 'address_activity', { folderId: 'f' }, 'addressId'],
+    ['days over ten years', 'transaction_activity', { groupBy: 'day', from: '2010-01-01' }, 'to'],
+  ])('%s is a 400 that names it, and orders nothing', async (_, type, body, field) => {
+    const answer = await order(type, body)
+    expect([answer.status, answer.body.details?.[0]?.field]).toEqual([400, field])
+    expect(await world.sql('select from report_exports')).toHaveLength(0)
+  })
+
+  it('an unknown report is a 400', async () => {
+    const answer = await world.owner.post(`${exportsPath()}/everything/exports`, { format: 'csv' })
+    expect([answer.status, answer.body.details[0].field]).toEqual([400, 'type'])
+  })
+
+  it('T50 the same key orders once, another body is a conflict', async () => {
+    const headers = { 'idempotency-key': 'export-1' }
+    const first = await order('approval_activity', {}, world.owner, headers)
+    const second = await order('approval_activity', {}, world.owner, headers)
+    expect([second.status, second.body, second.headers['idempotency-replayed']]).toEqual([202, first.body, 'true'])
+    expect((await order('approval_activity', { format: 'pdf' }, world.owner, headers)).status).toBe(409)
+    expect(await world.sql('select from report_exports')).toHaveLength(1)
+  })
+
+  it('T54 no more than so many of one caller wait at a time, also when they come at once', async () => {
+    const statuses = (await Promise.all(Array.from({ length: 8 }, () => order('approval_activity')))).map(
+      ({ status, headers }) => [status, status === 429 ? headers['retry-after'] : null],
+    )
+    expect(statuses.filter(([status]) => status === 202)).toHaveLength(exportsOpenPerCallerMax)
+    expect(statuses.filter(([status]) => status === 429)).toEqual(Array(5).fill([429, '10']))
+    expect((await order('approval_activity', {}, world.other)).status).toBe(202)
+    await make()
+    expect((await order('approval_activity')).status).toBe(202)
+  })
+
+  it('T54 the oldest files of a caller make room for new ones', async () => {
+    const first = await made('approval_activity')
+    await world.sql(
+      `insert into report_exports select vault_id, 'cfill' || lpad(i::text, 20, '0'), requester_id, report_type, format, parameters,
+        state, percent, attempt, leased_until, failure, size_bytes, seen_whole_vault, seen_group_ids, seen_shared_ids,
+        seen_category_rights, created_at + interval '1 second' * i, started_at, finished_at, expires_at
+      from report_exports, generate_series(1, 19) i where id = $1`,
+      [first],
+    )
+    expect(await stateOf(first)).toMatchObject({ state: 'done' })
+    await ordered('approval_activity')
+    expect(await stateOf(first)).toMatchObject({ state: 'expired', download: null })
+  })
+
+  it('T39 is nobody else’s business, that of an administrator neither', async () => {
+    const id = await made('account_statement')
+    for (const by of [world.other, world.admin]) {
+      expect((await by.get(`${exportsPath()}/exports/${id}`)).status).toBe(404)
+      expect((await by.get(`${exportsPath()}/exports/${id}/download`)).status).toBe(404)
+    }
+    expect((await order('account_statement', {}, world.other)).status).toBe(404)
+    const foreign = await order('transaction_activity', { userId: world.other.userId })
+    expect(foreign.status).toBe(403)
+  })
+
+  it('is gone after a day, and says so', async () => {
+    const id = await made('approval_activity')
+    world.test.clock.advance(exportTtlHours * 3_600_000)
+    expect(await stateOf(id)).toMatchObject({ state: 'expired', download: null })
+    expect((await fetchFile(`exports/${id}/download`)).status).toBe(404)
+  })
+
+  it('an empty report is a file all the same', async () => {
+    const id = await made('account_statement', quiet)
+    const text = (await fetchFile(`exports/${id}/download`)).bytes.toString('utf8')
+    expect(text.endsWith('balanceChange,available,reserved,balance\r\n')).toBe(true)
+  })
+})
+
+describe('whoever loses sight of what is in a file', () => {
+  const download = (id: string, by: Person) => fetchFile(`exports/${id}/download`, by)
+  const leave = async (groupCode: string, { userId }: Person) => {
+    const removed = await world.sql(
+      `delete from policy_group_memberships m using policy_groups g
+      where g.vault_id = m.vault_id and g.id = m.group_id and g.code = $1 and m.user_id = $2 returning m.id`,
+      [groupCode, userId],
+    )
+    expect(removed).toHaveLength(1)
+  }
+
+  it('T41 an address that is no longer shared', async () => {
+    const viewer = await addMember(world.test, world.vault, 'viewer@example.org')
+    const path = `/vaults/main-vault/addresses/${world.own.id}/grants`
+    const grant = await world.owner.post(path, { subjectType: 'user', subjectId: viewer.userId })
+    expect(grant.status).toBe(201)
+    const id = await made('transaction_activity', { includeShared: true }, viewer)
+    expect((await download(id, viewer)).status).toBe(200)
+    expect((await world.owner.delete(`${path}/${grant.body.id}`)).status).toBe(204)
+    const { status, json } = await download(id, viewer)
+    expect([status, json.message]).toEqual([403, 'You may no longer see everything in this file; order it again'])
+    expect((await download(await made('transaction_activity', { includeShared: true }, viewer), viewer)).status).toBe(
+      200,
+    )
+  })
+
+  it('T47 the administrators’ group', async () => {
+    const admin = await addMember(world.test, world.vault, 'second.admin@example.org', ['members', 'administrators'])
+    const id = await made('transaction_activity', {}, admin)
+    expect((await download(id, admin)).status).toBe(200)
+    await leave('administrators', admin)
+    expect((await download(id, admin)).status).toBe(403)
+  })
+
+  it('a category that only some may read now', async () => {
+    const id = await made('category_analytics')
+    await world.sql(`update operation_categories set view_scope = 'restricted' where key = 'payroll'`)
+    expect((await download(id, world.owner)).status).toBe(403)
+    await world.sql(
+      `update operation_categories set view_scope = 'vault_members', edit_scope = 'restricted' where key = 'payroll'`,
+    )
+    expect((await download(id, world.owner)).status).toBe(403)
+    await world.sql(`update operation_categories set edit_scope = 'vault_members' where key = 'payroll'`)
+    expect((await download(id, world.owner)).status).toBe(200)
+  })
+
+  it('T47 the vault: nothing is made for them, nothing is given to them', async () => {
+    const leaver = await addMember(world.test, world.vault, 'leaver@example.org')
+    const done = await made('transaction_activity', {}, leaver)
+    const waiting = await ordered('transaction_activity', {}, leaver)
+    await leave('members', leaver)
+    await make()
+    expect((await download(done, leaver)).status).toBe(403)
+    expect(await world.sql('select state, failure from report_exports where id = $1', [waiting])).toEqual([
+      { state: 'failed', failure: 'You are not a member of this vault' },
+    ])
+    expect(await world.sql('select from report_export_chunks where export_id = $1', [waiting])).toHaveLength(0)
+  })
+})
+
+describe('the making of exports', () => {
+  const taking = (id: string) =>
+    world
+      .sql('select state, attempt, percent, leased_until, failure from report_exports where id = $1', [id])
+      .then(([row]) => row)
+  const later = (seconds: number) => ({
+    ...world.test.deps,
+    clock: () => new Date(world.test.clock.now().getTime() + seconds * 1_000),
+  })
+
+  it('T24 two nodes make each once, and share the work', async () => {
+    const ids = [
+      await ordered('approval_activity'),
+      await ordered('transaction_activity'),
+      await ordered('asset_movement'),
+    ]
+    await Promise.all([make(), make(), make()])
+    for (const id of ids) expect(await taking(id)).toMatchObject({ state: 'done', attempt: 1 })
+  })
+
+  it('T23 what a dead node left is begun again, and completed once', async () => {
+    const id = await ordered('account_statement')
+    await world.sql(
+      `update report_exports set state = 'running', attempt = 1, leased_until = $2, percent = 40 where id = $1`,
+      [id, later(60).clock()],
+    )
+    await world.sql(
+      `insert into report_export_chunks (vault_id, export_id, attempt, position, bytes) values ($1, $2, 1, 0, 'half a file')`,
+      [world.vault.id, id],
+    )
+    await make()
+    expect(await taking(id)).toMatchObject({ state: 'running', attempt: 1 })
+    await runDueExports(later(61), new AbortController().signal)
+    expect(await taking(id)).toMatchObject({ state: 'done', attempt: 2 })
+    expect((await fetchFile(`exports/${id}/download`)).bytes.toString('utf8')).toMatch(/^\uFEFFAccount statement\r\n/)
+    expect(await world.sql('select distinct attempt from report_export_chunks')).toEqual([{ attempt: 2 }])
+  })
+
+  it('is given up after a few beginnings', async () => {
+    const id = await ordered('account_statement')
+    await world.sql(
+      `update report_exports set state = 'running', attempt = 3, leased_until = now() - interval '1 minute' where id = $1`,
+      [id],
+    )
+    await make()
+    expect(await stateOf(id)).toMatchObject({
+      state: 'failed',
+      failure: 'The export was begun several times and never completed',
+    })
+  })
+
+  it('an order that can no longer be fulfilled fails and says why', async () => {
+    const address = await addMember(world.test, world.vault, 'grantee@example.org')
+    const path = `/vaults/main-vault/addresses/${world.own.id}/grants`
+    const grant = await world.owner.post(path, { subjectType: 'user', subjectId: address.userId })
+    const id = await ordered('account_statement', { includeShared: true }, address)
+    await world.owner.delete(`${path}/${grant.body.id}`)
+    await make()
+    expect(await stateOf(id, address)).toMatchObject({ state: 'failed', percent: 0, failure: 'Address not found' })
+    expect((await fetchFile(`exports/${id}/download`, address)).status).toBe(409)
+  })
+
+  describe('in the middle', () => {
+    function gate(): { promise: Promise<void>; resolve: () => void } {
+      let resolve = () => {}
+      const promise = new Promise<void>((done) => {
+        resolve = done
+      })
+      return { promise, resolve: () => resolve() }
+    }
+
+    // Other databases of the server have tables of the same number.
+    const waitingForChunks = `select from pg_locks where not granted and relation = 'report_export_chunks'::regclass
+      and database = (select oid from pg_database where datname = current_database())`
+
+    /** Runs `during` while the first chunk of a file of several waits to be written. */
+    async function whileMaking(
+      id: string,
+      signal: AbortSignal,
+      during: (beat: () => Promise<unknown>) => Promise<void>,
+    ): Promise<void> {
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+      const held = gate()
+      const locked = gate()
+      const lock = world.test.deps.db.transaction().execute(async (trx) => {
+        await sql`lock table report_export_chunks in share row exclusive mode`.execute(trx)
+        locked.resolve()
+        await held.promise
+      })
+      try {
+        await locked.promise
+        const making = runDueExports(world.test.deps, signal)
+        await expect.poll(async () => (await world.sql(waitingForChunks)).length).toBe(1)
+        expect(await taking(id)).toMatchObject({ state: 'running' })
+        await during(() => vi.advanceTimersByTimeAsync(exportHeartbeatMilliseconds))
+        held.resolve()
+        await making
+      } finally {
+        held.resolve()
+        await lock
+        vi.useRealTimers()
+      }
+    }
+
+    let manyTokenId: string
+    beforeAll(async () => {
+      manyTokenId = world.vault.tokens.eth.id
+      // About 3 MB of CSV, many chunks.
+      await world.add({ at: '2026-01-05T00:00:00.000Z', amount: '1', token: 'eth' })
+      await world.sql(
+        `insert into ledger_entries (vault_id, kind, token_id, operation_id, credit_account, amount, credit_balance, created_at)
+         select vault_id, 'deposit', token_id, 'cmany' || lpad(i::text, 20, '0'), number, 1, i, '2026-01-06'::timestamptz + i * interval '1 second'
+         from ledger_accounts, generate_series(1, 20000) i
+         where vault_id = $1 and address_id = $2 and token_id = $3 and purpose = 'available'`,
+        [world.vault.id, world.own.id, manyTokenId],
+      )
+    })
+    const orderMany = () => ordered('account_statement', { tokenId: manyTokenId })
+
+    it('says how far it is', async () => {
+      const id = await orderMany()
+      await whileMaking(id, new AbortController().signal, async (beat) => {
+        await beat()
+        await expect.poll(async () => (await taking(id)).percent).toBeGreaterThan(0)
+        const { state, percent, download, startedAt } = await stateOf(id)
+        expect([state, download, startedAt]).toEqual(['running', null, expect.any(String)])
+        expect(percent).toBeLessThan(100)
+      })
+      expect(await stateOf(id)).toMatchObject({ state: 'done', percent: 100 })
+      const { bytes } = await fetchFile(`exports/${id}/download`)
+      expect(bytes.toString('utf8').match(/^2026-01-/gm)).toHaveLength(20_001)
+      const chunks = await world.sql('select bytes from report_export_chunks where export_id = $1 order by position', [
+        id,
+      ])
+      expect(chunks.length).toBeGreaterThan(2)
+      const stored = createHash('sha256').update(Buffer.concat(chunks.map((row) => row.bytes)))
+      expect(createHash('sha256').update(bytes).digest('hex')).toBe(stored.digest('hex'))
+    })
+
+    it('a node that is told to stop gives it back, without its chunks, and another one begins it again', async () => {
+      const id = await orderMany()
+      const stopping = new AbortController()
+      await whileMaking(id, stopping.signal, async () => stopping.abort())
+      expect(await taking(id)).toMatchObject({ state: 'queued', percent: 0, leased_until: null })
+      expect(await world.sql('select from report_export_chunks where export_id = $1', [id])).toHaveLength(0)
+      await make()
+      expect(await taking(id)).toMatchObject({ state: 'done', attempt: 2 })
+    })
+
+    it('T24 a node that was thought dead writes no more, and does not spoil what the other one made', async () => {
+      const id = await orderMany()
+      await whileMaking(id, new AbortController().signal, async () => {
+        // Another node has taken it over meanwhile.
+        await world.sql(`update report_exports set attempt = attempt + 1 where id = $1`, [id])
+      })
+      expect(await taking(id)).toMatchObject({ state: 'running', attempt: 2 })
+      expect(
+        await world.sql('select from report_export_chunks where export_id = $1 and attempt = 1', [id]),
+      ).toHaveLength(0)
+      await runDueExports(later(61), new AbortController().signal)
+      expect(await taking(id)).toMatchObject({ state: 'done', attempt: 3 })
+    })
+
+    it('a fault that is not the requester’s is tried again, and then told without details', async () => {
+      const id = await orderMany()
+      await world.sql(
+        `create function fail() returns trigger language plpgsql as $$ begin raise exception 'secret detail'; end $$`,
+      )
+      await world.sql(`create trigger fail before insert on report_export_chunks execute function fail()`)
+      try {
+        await make()
+      } finally {
+        await world.sql('drop function fail cascade')
+      }
+      expect(await stateOf(id)).toMatchObject({
+        state: 'failed',
+        failure: 'The file could not be made; try again later',
+      })
+      expect(await taking(id)).toMatchObject({ attempt: 3 })
+    })
+
+    it('a chunk that is lost breaks the download instead of ending it', async () => {
+      const id = await orderMany()
+      await make()
+      await world.sql('delete from report_export_chunks where export_id = $1 and position = 1', [id])
+      await expect(fetchFile(`exports/${id}/download`)).rejects.toThrow()
+    })
+  })
+})
+
+describe('housekeeping', () => {
+  // The last of all: sessions end on its way.
+  it('removes a file when its time is over, and what is known of it a month later', async () => {
+    const expired = await made('approval_activity')
+    world.test.clock.advance(exportTtlHours * 3_600_000)
+    const young = await made('approval_activity')
+    await keepHouse(world.test.deps)
+    const chunks = await world.sql('select distinct export_id from report_export_chunks')
+    expect(chunks.map((row) => row.export_id)).toEqual([young])
+    expect(await stateOf(expired)).toMatchObject({ state: 'expired' })
+    world.test.clock.advance((exportRecordTtlHours - 1) * 3_600_000)
+    await keepHouse(world.test.deps)
+    expect(await world.sql('select id from report_exports')).toHaveLength(2)
+    world.test.clock.advance(2 * 3_600_000)
+    await keepHouse(world.test.deps)
+    expect(await world.sql('select id from report_exports')).toEqual([{ id: young }])
+  })
+})

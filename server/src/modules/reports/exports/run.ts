@@ -1,0 +1,135 @@
+import { inTransaction } from '../../../db/transaction.ts'
+import type { Deps } from '../../../deps.ts'
+import { AppError } from '../../../lib/errors.ts'
+import {
+  exportAttemptsMax,
+  exportBytesMax,
+  exportChunkBytes,
+  exportHeartbeatMilliseconds,
+} from '../../../lib/limits.ts'
+import { render } from './formats.ts'
+import { boundGarbage } from './garbage.ts'
+import {
+  failReportExport,
+  findRequester,
+  finishReportExport,
+  insertChunk,
+  type ReportExportRow,
+  readSight,
+  releaseReportExport,
+  renewLease,
+  takeReportExport,
+} from './queries.ts'
+import { eitherSight } from './sight.ts'
+import { sources } from './sources.ts'
+
+/** Makes the files that were ordered, one after the other, until none waits or `signal` says to stop. */
+export async function runDueExports(deps: Deps, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const taken = await takeReportExport(deps.db, deps.clock())
+    if (taken === null) return
+    await runExport(deps, taken, signal)
+  }
+}
+
+async function runExport(deps: Deps, taken: ReportExportRow, signal: AbortSignal): Promise<void> {
+  const watch = { percent: 0, isLost: false, isStopped: () => signal.aborted || watch.isLost }
+  const heartbeat = setInterval(() => {
+    renewLease(deps.db, taken, watch.percent, deps.clock()).then(
+      (isOurs) => {
+        watch.isLost ||= !isOurs
+      },
+      (error: unknown) => deps.log.warn({ err: error, exportId: taken.id }, 'the lease of an export was not renewed'),
+    )
+  }, exportHeartbeatMilliseconds)
+  try {
+    const isComplete = await makeFile(deps, taken, watch)
+    // Whoever has taken it over meanwhile is not disturbed: a release is for the own attempt only.
+    if (!isComplete) await inTransaction(deps.db, (trx) => releaseReportExport(trx, taken))
+  } catch (error) {
+    await giveUp(deps, taken, error)
+  } finally {
+    clearInterval(heartbeat)
+  }
+}
+
+type Watch = { percent: number; isStopped(): boolean }
+
+/** Reads the report as the requester may read it now, and stores its file; false when it was stopped on the way. */
+async function makeFile(deps: Deps, taken: ReportExportRow, watch: Watch): Promise<boolean> {
+  const requester = await findRequester(deps.db, taken.vault_id, taken.requester_id)
+  if (requester === null) throw new AppError(403, 'You are not a member of this vault')
+  const report = await sources[taken.report_type].prepare(deps.slowReads.db, requester, taken.parameters, deps.clock())
+  const { scope } = report.request
+  const before = await readSight(deps.db, requester, scope)
+  return report.open(async ({ document, totalRows }) => {
+    // The snapshot was taken between the two.
+    const sight = eitherSight(before, await readSight(deps.db, requester, scope))
+    let written = 0
+    const bytes = render(taken.format, document, (count) => {
+      boundGarbage()
+      written += count
+      watch.percent = Math.min(99, Math.floor((100 * written) / Math.max(1, totalRows)))
+    })
+    const sizeBytes = await storeChunks(deps, taken, bytes, watch)
+    if (sizeBytes === null) return false
+    return inTransaction(deps.db, (trx) => finishReportExport(trx, taken, { sight, sizeBytes, now: deps.clock() }))
+  })
+}
+
+/** How many bytes there were; null when it was stopped. */
+async function storeChunks(
+  { db }: Deps,
+  taken: ReportExportRow,
+  bytes: AsyncIterable<Uint8Array>,
+  watch: Watch,
+): Promise<number | null> {
+  let position = 0
+  let sizeBytes = 0
+  for await (const chunk of inChunks(until(watch, bytes), exportChunkBytes)) {
+    sizeBytes += chunk.length
+    if (sizeBytes > exportBytesMax) {
+      throw new AppError(400, `The file is larger than ${exportBytesMax} bytes; choose a shorter interval`)
+    }
+    if (watch.isStopped() || !(await insertChunk(db, taken, position, chunk))) return null
+    position += 1
+  }
+  return watch.isStopped() ? null : sizeBytes
+}
+
+/** Ends when the making is to stop, not only when the next chunk is full. */
+async function* until(watch: Watch, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const part of bytes) {
+    if (watch.isStopped()) return
+    yield part
+  }
+}
+
+/** Chunks of `size` bytes, each in the same memory: one is done with before the next is asked for. */
+async function* inChunks(bytes: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
+  const chunk = new Uint8Array(size)
+  let length = 0
+  for await (const part of bytes) {
+    for (let start = 0; start < part.length; ) {
+      const piece = part.subarray(start, start + size - length)
+      chunk.set(piece, length)
+      length += piece.length
+      start += piece.length
+      if (length < size) continue
+      yield chunk
+      length = 0
+    }
+  }
+  if (length > 0) yield chunk.subarray(0, length)
+}
+
+/** What the requester did wrong is told and final; anything else is tried again a few times. */
+async function giveUp(deps: Deps, taken: ReportExportRow, error: unknown): Promise<void> {
+  const isFinal = error instanceof AppError && error.status < 500
+  if (!isFinal) deps.log.error({ err: error, exportId: taken.id }, 'an export failed')
+  await inTransaction(deps.db, async (trx) => {
+    if (!isFinal && taken.attempt < exportAttemptsMax) return releaseReportExport(trx, taken)
+    const failure = isFinal ? error.message : 'The file could not be made; try again later'
+    return failReportExport(trx, taken, failure, deps.clock())
+  })
+}

@@ -1,0 +1,61 @@
+import { type TSchema, Type } from 'typebox'
+import { Closed, Enum, Id, Nullable, Timestamp } from '../../../http/schema.ts'
+import { fileFormats } from './formats.ts'
+import { reportTypes, sources } from './sources.ts'
+
+type WithProperties = TSchema & { properties: Record<string, TSchema> }
+
+/** Parameters that say how an answer is handed over, not what is in it. */
+const ofDelivery = ['format', 'limit', 'cursor']
+
+/** The parameters of all reports; which of them one report takes is for its own schema to say. */
+const parameters = Object.fromEntries(
+  Object.values(sources)
+    .flatMap(({ query }) => Object.entries((query as WithProperties).properties))
+    .filter(([name]) => !ofDelivery.includes(name))
+    .map(([name, schema]) => [name, Type.Optional(schema)]),
+)
+
+export const ReportExportCreation = Closed(
+  { ...(parameters as Record<never, never>), format: Enum(fileFormats) },
+  {
+    $id: 'ReportExportCreation',
+    description: 'The query parameters of the report, lists as arrays, and the format of the file.',
+  },
+)
+
+export const ReportTypeParams = Closed({
+  code: Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }),
+  type: Enum(reportTypes),
+})
+
+export const ReportExportOrder = Closed({ id: Id }, { $id: 'ReportExportOrder' })
+
+export const ReportExport = Closed(
+  {
+    id: Id,
+    type: Enum(reportTypes),
+    format: Enum(fileFormats),
+    parameters: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'As ordered, with the interval that was meant.',
+      examples: [{ addressId: 'cmi8h2k1p0a1b2c3d4e5f6g7h', from: '2026-01-01T00:00:00.000Z' }],
+    }),
+    state: Enum(['queued', 'running', 'done', 'failed', 'expired']),
+    percent: Type.Integer({ minimum: 0, maximum: 100, examples: [40] }),
+    failure: Nullable(Type.String({ description: 'Why it failed.', examples: ['Address not found'] })),
+    download: Nullable(
+      Type.String({
+        description: 'Path of the file, while there is one.',
+        examples: ['/api/v1/vaults/main-vault/reports/exports/cmi8h2k1p0a1b2c3d4e5f6g7h/download'],
+      }),
+    ),
+    sizeBytes: Nullable(Type.Integer({ minimum: 0, examples: [18_230] })),
+    createdAt: Timestamp,
+    startedAt: Nullable(Timestamp),
+    finishedAt: Nullable(Timestamp),
+    expiresAt: Timestamp,
+  },
+  { $id: 'ReportExport' },
+)
+
+export const reportExportComponents = [ReportExportCreation, ReportExportOrder, ReportExport]

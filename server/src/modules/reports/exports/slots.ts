@@ -1,0 +1,41 @@
+import { AppError, unavailable } from '../../../lib/errors.ts'
+
+/** How many of something a node does at a time, and how many of them for one caller. */
+export type Slots = {
+  /**
+   * Takes a slot and returns what gives it back.
+   *
+   * @throws 429 when the caller has all of theirs, 503 when the node has none left
+   */
+  take(callerId: string): () => void
+}
+
+const retrySeconds = 10
+
+/** Whoever holds connections or memory for as long as a reader pleases holds a slot, so that there is an end to it. */
+export function createSlots({ ofNode, ofCaller }: { ofNode: number; ofCaller: number }): Slots {
+  const taken = new Map<string, number>()
+  let all = 0
+  return {
+    take(callerId) {
+      const own = taken.get(callerId) ?? 0
+      if (own >= ofCaller) {
+        throw new AppError(429, `No more than ${ofCaller} files are sent to one caller at a time`, {
+          headers: { 'retry-after': String(retrySeconds) },
+        })
+      }
+      if (all >= ofNode) throw unavailable('Too many files are being sent right now', retrySeconds)
+      taken.set(callerId, own + 1)
+      all += 1
+      let isHeld = true
+      return () => {
+        if (!isHeld) return
+        isHeld = false
+        all -= 1
+        const left = taken.get(callerId)! - 1
+        if (left === 0) taken.delete(callerId)
+        else taken.set(callerId, left)
+      }
+    },
+  }
+}

@@ -1,0 +1,179 @@
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { inlineFilesMax, inlineFilesPerCallerMax } from '../../../lib/limits.ts'
+import type { Person } from '../../../testing/app.ts'
+import { createReportWorld, type ReportWorld } from '../../../testing/report-world.ts'
+import { runDueExports } from './run.ts'
+
+const bounds = vi.hoisted(() => ({ inlineMilliseconds: 120_000, downloadMilliseconds: 60_000 }))
+vi.mock('../../../lib/limits.ts', async (original) => ({
+  ...(await original<object>()),
+  get inlineFileMilliseconds() {
+    return bounds.inlineMilliseconds
+  },
+  get downloadGraceMilliseconds() {
+    return bounds.downloadMilliseconds
+  },
+  downloadBytesPerSecondMin: 1e12,
+}))
+
+/** So many that their file is larger than what sockets hold between two programs. */
+const postings = 60_000
+
+let world: ReportWorld
+let port: number
+let query: string
+const open: IncomingMessage[] = []
+
+beforeAll(async () => {
+  world = await createReportWorld()
+  await world.test.app.listen({ port: 0, host: '127.0.0.1' })
+  port = (world.test.app.server.address() as AddressInfo).port
+  await world.add({ at: '2026-01-01T00:00:00.000Z', amount: '1' })
+  await world.sql(
+    `insert into ledger_entries (vault_id, kind, token_id, operation_id, credit_account, amount, credit_balance, created_at)
+     select vault_id, 'deposit', token_id, 'cmany' || lpad(i::text, 20, '0'), number, 1, i, '2026-01-02'::timestamptz + i * interval '1 second'
+     from ledger_accounts, generate_series(1, $4::int - 1) i
+     where vault_id = $1 and address_id = $2 and token_id = $3 and purpose = 'available'`,
+    [world.vault.id, world.own.id, world.vault.tokens.usdt.id, postings],
+  )
+  const parameters = {
+    addressId: world.own.id,
+    tokenId: world.vault.tokens.usdt.id,
+    from: '2026-01-01',
+    to: '2026-03-01',
+  }
+  query = `account_statement?${new URLSearchParams({ ...parameters, format: 'csv' })}`
+})
+afterEach(async () => {
+  for (const answer of open.splice(0)) answer.destroy()
+  await expect.poll(openSnapshots).toBe(0)
+})
+afterAll(() => world.close())
+
+/** The answer as it begins; its body is not read. */
+async function ask(path: string, by: Person = world.owner): Promise<IncomingMessage> {
+  const request = get({
+    port,
+    path: `/api/v1/vaults/${world.vault.code}/reports/${path}`,
+    headers: { authorization: `Bearer ${by.token}` },
+    agent: false,
+  })
+  const [answer] = (await once(request, 'response')) as [IncomingMessage]
+  open.push(answer)
+  answer.on('error', () => {})
+  return answer
+}
+
+async function textOf(answer: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = []
+  for await (const part of answer) parts.push(part as Buffer)
+  return Buffer.concat(parts).toString('utf8')
+}
+
+const rowsIn = (text: string) => text.match(/^2026-01-/gm)?.length ?? 0
+
+/** Transactions of the service that are open. */
+async function openSnapshots(): Promise<number> {
+  const [row] = await world.sql(
+    `select count(*)::int as count from pg_stat_activity
+     where datname = current_database() and application_name = 'strongroom' and state <> 'idle'`,
+  )
+  return row.count
+}
+
+describe('a file that is made while it is sent', () => {
+  it('waits for a slow reader without reading ahead, and is whole in the end', async () => {
+    const answer = await ask(query)
+    await expect.poll(openSnapshots).toBe(1)
+    const before = process.memoryUsage().arrayBuffers
+    await sleep(300)
+    expect(await openSnapshots()).toBe(1)
+    // Far less than the file: nothing piles up in the service.
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(4_000_000)
+    expect(rowsIn(await textOf(answer))).toBe(postings)
+    expect(answer.complete).toBe(true)
+  })
+
+  it('T54 ends with its reader: the transaction and the connection are free again', async () => {
+    const answer = await ask(query)
+    await expect.poll(openSnapshots).toBe(1)
+    answer.destroy()
+    await expect.poll(openSnapshots).toBe(0)
+    const held = async () => {
+      const [row] = await world.sql(
+        `select count(*)::int as count from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`,
+      )
+      return row.count
+    }
+    await expect.poll(held).toBe(0)
+  })
+
+  it('T54 holds a transaction for a bounded time, whoever reads it', async () => {
+    bounds.inlineMilliseconds = 3_000
+    const began = performance.now()
+    const answer = await ask(query)
+    bounds.inlineMilliseconds = 120_000
+    await expect.poll(openSnapshots).toBe(0)
+    expect(performance.now() - began).toBeGreaterThan(2_900)
+    await expect(textOf(answer)).rejects.toThrow('aborted')
+    expect(answer.complete).toBe(false)
+  })
+
+  it('that fails halfway breaks the connection, and is not taken for a whole one', async () => {
+    const answer = await ask(query)
+    expect(answer.statusCode).toBe(200)
+    await expect.poll(openSnapshots).toBe(1)
+    await world.sql(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and application_name = 'strongroom' and state <> 'idle'`,
+    )
+    await expect(textOf(answer)).rejects.toThrow('aborted')
+    expect(answer.complete).toBe(false)
+    expect(rowsIn(await textOf(await ask(query)))).toBe(postings)
+  })
+
+  it('T54 slow readers take no more than their share: 429 for one caller, 503 for all, and the rest goes on', async () => {
+    for (let i = 0; i < inlineFilesPerCallerMax; i += 1) expect((await ask(query)).statusCode).toBe(200)
+    const ofOwner = await ask(query)
+    expect([ofOwner.statusCode, ofOwner.headers['retry-after']]).toEqual([429, '10'])
+    expect(ofOwner.headers['content-disposition']).toBeUndefined()
+    expect(JSON.parse(await textOf(ofOwner))).toMatchObject({ code: 429, error: 'Too Many Requests' })
+    for (let i = inlineFilesPerCallerMax; i < inlineFilesMax; i += 1) {
+      expect((await ask(query, world.admin)).statusCode).toBe(200)
+    }
+    const ofOther = await ask('transaction_activity?format=csv', world.other)
+    expect([ofOther.statusCode, ofOther.headers['retry-after']]).toEqual([503, '10'])
+    // JSON, and everything else, does not wait for them.
+    expect((await ask('transaction_activity', world.other)).statusCode).toBe(200)
+    for (const answer of open.splice(0)) answer.destroy()
+    await expect.poll(async () => (await ask(query)).statusCode).toBe(200)
+  })
+})
+
+describe('a file that was made before', () => {
+  it('T54 is sent to slow readers for a bounded time, and holds no transaction meanwhile', async () => {
+    const { body } = await world.owner.post(`/vaults/${world.vault.code}/reports/account_statement/exports`, {
+      ...Object.fromEntries(new URLSearchParams(query.split('?')[1])),
+    })
+    await runDueExports(world.test.deps, new AbortController().signal)
+    const path = `exports/${body.id}/download`
+    expect(rowsIn(await textOf(await ask(path)))).toBe(postings)
+    const others = [await ask(path), await ask(path), await ask(path)]
+    bounds.downloadMilliseconds = 3_000
+    const slow = await ask(path)
+    bounds.downloadMilliseconds = 60_000
+    expect([slow, ...others].map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200])
+    expect((await ask(path)).statusCode).toBe(429)
+    const [row] = await world.sql(
+      `select count(*)::int as count from pg_stat_activity where datname = current_database() and state = 'idle in transaction'`,
+    )
+    expect(row.count).toBe(0)
+    // Nobody reads any of them; the one with little time is cut off, and its place is free.
+    await expect.poll(async () => (await ask(path)).statusCode).toBe(200)
+    await expect(textOf(slow)).rejects.toThrow('aborted')
+  })
+})

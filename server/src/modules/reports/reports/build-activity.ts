@@ -1,0 +1,147 @@
+import type { Db, Trx } from '../../../db/client.ts'
+import { newId } from '../../../lib/ids.ts'
+import type { Activity, Group } from './activity.ts'
+import { summarizeApprovals } from './blocks/approvals.ts'
+import { breakDownByOwner } from './blocks/by-address-owner.ts'
+import { breakDownByAsset } from './blocks/by-asset.ts'
+import { breakDownByCategory } from './blocks/by-category.ts'
+import { breakDownByCounterparty } from './blocks/by-counterparty.ts'
+import { breakDownByOwnAddress } from './blocks/by-own-address.ts'
+import { breakDownByStatus } from './blocks/by-status.ts'
+import { type Compared, compareIntervals } from './blocks/comparison.ts'
+import { assessDataQuality, type OtherFaults } from './blocks/data-quality.ts'
+import { type Noticed, observe, slowApprovalMilliseconds } from './blocks/observations.ts'
+import { summarize } from './blocks/summary.ts'
+import { lineUp } from './blocks/timeline.ts'
+import { cutInterval, type Interval, previousInterval } from './buckets.ts'
+import { flowOf } from './flows.ts'
+import { noticeOperations } from './notice.ts'
+import {
+  type Approvals,
+  compareOperations,
+  countInvalidRelations,
+  countMissingEntries,
+  countUndated,
+  findAddresses,
+  findAssets,
+  findCounterparties,
+  findOwners,
+  listAccountDifferences,
+  listOrderStatistics,
+  listVotesByPolicy,
+  summarizeVotes,
+  sumOperations,
+} from './queries.ts'
+import { type ActivityRequest, headerOf } from './request.ts'
+import { inSnapshot } from './snapshot.ts'
+
+/** Everything that an activity report says, read in one snapshot. */
+export type ActivityFacts = {
+  activity: Activity
+  approvals: Approvals
+  noticed: Noticed
+  otherFaults: OtherFaults
+  previous: { interval: Interval; figures: Compared } | null
+}
+
+export type ActivityReport = ReturnType<typeof composeActivity>
+
+/** A report of the activity engine: facts of one snapshot, composed by pure blocks. */
+export async function buildActivity(db: Db, request: ActivityRequest): Promise<ActivityReport> {
+  return inSnapshot(db, async (trx) => composeActivity(request, await readFacts(trx, request)))
+}
+
+/** Reads the facts of a report in the snapshot of `trx`. */
+export async function readFacts(trx: Trx, request: ActivityRequest): Promise<ActivityFacts> {
+  const { filter, interval, timezone } = request
+  const isCounted: Activity['isCounted'] = filter.statuses === null ? (status) => status === 'confirmed' : () => true
+  const calendar = cutInterval(interval, timezone, request.groupBy)
+  const groups = await sumOperations(
+    trx,
+    filter,
+    interval,
+    calendar.days.map(({ start }) => start),
+  )
+  const keysOf = <Key>(keyed: { key: Key | null }[]) => [
+    ...new Set(keyed.flatMap(({ key }) => (key === null ? [] : [key]))),
+  ]
+  const tokensOf = (list: readonly Group[]) => [...new Set(list.map(({ tokenId }) => tokenId))]
+  const counted = groups.overall.filter(({ status }) => isCounted(status))
+  const addresses = await findAddresses(trx, filter, interval, keysOf(groups.byAddress))
+  const ownerOf = (addressId: string) => addresses.get(addressId)!.ownerId
+  const byOwner = request.isBrokenDownByOwner
+    ? groups.byAddress.map((group) => ({ ...group, key: ownerOf(group.key) }))
+    : []
+  const noticed = await noticeOperations(trx, filter, interval, groups, isCounted)
+  const approvals = await summarizeVotes(trx, filter, interval)
+  const activity: Activity = {
+    interval,
+    calendar,
+    isCounted,
+    ...groups,
+    byOwner,
+    hasReclassified:
+      filter.counterpartyClassification === 'current' && groups.overall.some(({ faults }) => faults.reclassified > 0),
+    assets: await findAssets(trx, tokensOf(groups.overall)),
+    orderStatistics: await listOrderStatistics(trx, filter, interval, tokensOf(counted)),
+    counterparties: await findCounterparties(trx, filter, interval, keysOf(groups.byCounterparty)),
+    addresses,
+    owners: byOwner.length === 0 ? new Map() : await findOwners(trx, keysOf(byOwner)),
+  }
+  return {
+    activity,
+    approvals,
+    noticed: { ...noticed, approvalsByPolicy: await readSlowPolicies(trx, request, approvals) },
+    otherFaults: {
+      operationsWithoutSelectedDate: await countUndated(trx, filter, interval),
+      invalidOperationRelations: await countInvalidRelations(trx, filter, interval),
+      missingLedgerEntries: await countMissingEntries(trx, filter, interval, groups.overall),
+      ledgerReconciliationDifferences: (await listAccountDifferences(trx, filter)).length,
+    },
+    previous: await readPrevious(trx, request),
+  }
+}
+
+/** No policy can be slow when not even the longest wait was. */
+async function readSlowPolicies(trx: Trx, { filter, interval }: ActivityRequest, { times }: Approvals) {
+  const longest = times === null ? 0n : times.longest
+  return longest < slowApprovalMilliseconds ? [] : listVotesByPolicy(trx, filter, interval)
+}
+
+async function readPrevious(trx: Trx, { comparison, filter, interval, timezone }: ActivityRequest) {
+  if (comparison === 'none') return null
+  const earlier = previousInterval(interval, timezone, comparison)
+  return { interval: earlier, figures: await compareOperations(trx, filter, earlier) }
+}
+
+/** The blocks of a report from its facts; nothing here reads a database or a clock. */
+export function composeActivity(request: ActivityRequest, facts: ActivityFacts) {
+  const { activity, approvals, noticed, otherFaults, previous } = facts
+  const { filter, comparison, callerId, isBrokenDownByOwner, drilldown, now } = request
+  const flow = flowOf(activity.overall, activity)
+  const current: Compared = {
+    incomingUsd: flow.incomingUsd,
+    outgoingUsd: flow.outgoingUsd,
+    operationsCount: flow.count,
+    ratedCount: flow.ratedCount,
+  }
+  return {
+    report: headerOf(request, {
+      id: newId(now),
+      dateBasis: filter.dateBasis,
+      classificationMode: filter.counterpartyClassification,
+    }),
+    summary: summarize(activity),
+    byAsset: breakDownByAsset(activity),
+    byCounterparty: breakDownByCounterparty(activity),
+    byOwnAddress: breakDownByOwnAddress(activity),
+    byStatus: breakDownByStatus(activity),
+    byCategory: breakDownByCategory(activity),
+    ...(isBrokenDownByOwner ? { byAddressOwner: breakDownByOwner(activity, callerId) } : {}),
+    timeline: lineUp(activity),
+    approvals: summarizeApprovals(approvals.counts, approvals.times),
+    observations: observe(activity, noticed, drilldown),
+    dataQuality: assessDataQuality(activity.overall, otherFaults),
+    comparison: compareIntervals(comparison, current, previous),
+  }
+}

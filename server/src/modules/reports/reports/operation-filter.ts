@@ -1,0 +1,194 @@
+import { type RawBuilder, sql } from 'kysely'
+import { type AddressScope, isFolderVisible, isOperationInScope } from '../../../access/address-scope.ts'
+import { isAssignmentVisible } from '../../operations/assignments/visibility.ts'
+import type { OperationStatus } from './activity.ts'
+import type { Interval } from './buckets.ts'
+import { isSensitiveReadable } from './sensitive.ts'
+
+export type DateBasis = 'createdAt' | 'blockchainAt' | 'confirmedAt'
+export type Classification = 'current' | 'historical'
+
+/** A field that one assignment must have with one of these canonical values. */
+export type FieldCondition = { key: string; values: string[] }
+
+/** Which operations a report is about. null: not asked for. */
+export type OperationFilter = {
+  scope: AddressScope
+  dateBasis: DateBasis
+  counterpartyClassification: Classification
+  folderClassification: Classification
+  statuses: OperationStatus[] | null
+  flowTypes: ('internal' | 'external')[] | null
+  tokenIds: string[] | null
+  /** Codes of tokens. */
+  assets: string[] | null
+  /** Ids or slugs. */
+  networkIds: string[] | null
+  /** Each list narrows: an operation is on an address of all of them. */
+  addressIdLists: string[][]
+  folderIdLists: string[][]
+  counterpartyIdLists: string[][]
+  counterpartyGroupIdLists: string[][]
+  counterpartyAddressIds: string[] | null
+  /** Keys of categories, as `category` of the history means them. */
+  categories: string[] | null
+  /** Keys of categories; the assignment that has one of them is the one that `categoryFields` looks into. */
+  categoryKeys: string[] | null
+  categoryFields: FieldCondition[]
+  initiatorIds: string[] | null
+  /** In token units, plain decimals. */
+  minimumAmount: string | null
+  maximumAmount: string | null
+}
+
+const dateColumns = { createdAt: 'o.created_at', blockchainAt: 'o.blockchain_at', confirmedAt: 'o.confirmed_at' }
+
+/** SQL: the date of the operation `o` that the report goes by. */
+export const dateOf = (filter: Pick<OperationFilter, 'dateBasis'>) => sql.ref<Date>(dateColumns[filter.dateBasis])
+
+/** SQL condition: the operation `o` is in the report. */
+export function isReported(filter: OperationFilter, { from, to }: Interval): RawBuilder<boolean> {
+  const date = dateOf(filter)
+  return sql<boolean>`${isWanted(filter)} and ${date} >= ${from} and ${date} < ${to}`
+}
+
+/** SQL condition: the operation `o` would be in the report, if only it had the date that the report goes by. */
+export function isUndated(filter: OperationFilter, { from, to }: Interval): RawBuilder<boolean> {
+  return sql<boolean>`${isWanted(filter)} and ${dateOf(filter)} is null and o.created_at >= ${from} and o.created_at < ${to}`
+}
+
+/** SQL condition: the operation `o` enters sums. */
+export function isCounted({ statuses }: OperationFilter): RawBuilder<boolean> {
+  return statuses === null ? sql<boolean>`o.status = 'confirmed'` : sql<boolean>`true`
+}
+
+/** Whether anything is asked of operations beyond the scope, the address and the token. */
+export function isNarrowed(filter: OperationFilter): boolean {
+  const { scope: _, dateBasis: _1, counterpartyClassification: _2, folderClassification: _3, ...asked } = filter
+  const { tokenIds: _4, addressIdLists: _5, ...rest } = asked
+  return Object.values(rest).some((value) => value !== null && value.length > 0)
+}
+
+/** SQL condition: everything that is asked of the operation `o` but its date. */
+export function isWanted(filter: OperationFilter): RawBuilder<boolean> {
+  const { scope } = filter
+  const { vaultId } = scope
+  const all: RawBuilder<unknown>[] = [sql`o.vault_id = ${vaultId}`, isOperationInScope(scope, 'o')]
+  const anyOf = (column: string, values: string[] | null) => {
+    if (values !== null) all.push(sql`${sql.ref(column)} = any(${values}::text[])`)
+  }
+  anyOf('o.status', filter.statuses)
+  anyOf('o.flow_type', filter.flowTypes)
+  anyOf('o.token_id', filter.tokenIds)
+  anyOf('o.initiator_id', filter.initiatorIds)
+  for (const ids of filter.addressIdLists) anyOf('o.address_id', ids)
+  if (filter.assets !== null)
+    all.push(sql`o.token_id in (select id from tokens where code = any(${filter.assets}::text[]))`)
+  if (filter.networkIds !== null) {
+    const ids = sql`${filter.networkIds}::text[]`
+    all.push(sql`o.network_id in (select id from networks where id = any(${ids}) or slug = any(${ids}))`)
+  }
+  for (const ids of filter.folderIdLists) all.push(isInFolder(filter, ids))
+  for (const ids of filter.counterpartyIdLists) {
+    all.push(isWithCounterparty(filter, sql`(select unnest(${ids}::text[]))`))
+  }
+  for (const ids of filter.counterpartyGroupIdLists) {
+    all.push(
+      isWithCounterparty(
+        filter,
+        sql`(select m.counterparty_id from counterparty_group_memberships m
+          where m.vault_id = ${vaultId} and m.group_id = any(${ids}::text[]))`,
+      ),
+    )
+  }
+  anyOf('o.counterparty_address_id', filter.counterpartyAddressIds)
+  if (filter.categories !== null) {
+    all.push(isCategorized({ scope, categoryKeys: filter.categories, categoryFields: [] }))
+  }
+  if (filter.categoryKeys !== null || filter.categoryFields.length > 0) all.push(isCategorized(filter))
+  if (filter.minimumAmount !== null) all.push(isAmount('>=', filter.minimumAmount))
+  if (filter.maximumAmount !== null) all.push(isAmount('<=', filter.maximumAmount))
+  return sql<boolean>`${sql.join(all, sql` and `)}`
+}
+
+function isAmount(comparison: '>=' | '<=', amount: string): RawBuilder<boolean> {
+  return sql<boolean>`exists (select from tokens k where k.id = o.token_id
+    and o.amount ${sql.raw(comparison)} ${amount}::numeric * ('1e' || k.decimals)::numeric)`
+}
+
+/** In one of these folders that whoever asks may see: now, or when the operation was created. */
+function isInFolder({ scope, folderClassification }: OperationFilter, ids: string[]): RawBuilder<boolean> {
+  if (folderClassification === 'current') {
+    return sql<boolean>`o.address_id in (select m.address_id from address_group_members m
+      join address_groups f on f.vault_id = m.vault_id and f.id = m.group_id
+      where m.vault_id = ${scope.vaultId} and m.group_id = any(${ids}::text[]) and ${isFolderVisible(scope, 'f')})`
+  }
+  return sql<boolean>`exists (select ${pastMemberships(scope)}
+    and l.address_id = o.address_id and l.group_id = any(${ids}::text[])
+    and l.added_at <= o.created_at and (l.removed_at is null or l.removed_at > o.created_at))`
+}
+
+/** SQL after `select`: memberships `l` of folders past and present, `f` if it still exists, that whoever asks may see. */
+export function pastMemberships(scope: AddressScope): RawBuilder<unknown> {
+  const { isAdmin, userId } = scope.asker
+  return sql`from address_group_membership_log l
+    left join address_groups f on f.vault_id = l.vault_id and f.id = l.group_id
+    where l.vault_id = ${scope.vaultId} and (${isFolderVisible(scope, 'f')}
+      or (f.id is null and ${isAdmin ? sql`true` : sql`l.manager_id = ${userId}`}))`
+}
+
+/** With one of the counterparties that `ids`, a subquery, names: by the address book as it is, or as it was. */
+function isWithCounterparty(filter: OperationFilter, ids: RawBuilder<unknown>): RawBuilder<boolean> {
+  if (filter.counterpartyClassification === 'historical') return sql<boolean>`o.counterparty_id in ${ids}`
+  const { vaultId } = filter.scope
+  return sql<boolean>`(o.counterparty_address_id in (select s.id from counterparty_addresses s
+      where s.vault_id = ${vaultId} and s.counterparty_id in ${ids})
+    or o.id in (select later.id from (${laterMatches(vaultId, sql`s.counterparty_id in ${ids}`)}) later))`
+}
+
+/**
+ * SQL: the operations of a vault whose other side is in the address book now, by an entry that was made after them: rows
+ * of (id, counterparty_id). An operation that its entry is older than has that entry in its own row, so no other is
+ * looked for; `entries` narrows the entries `s` and `operations` the operations `o`.
+ */
+export function laterMatches(
+  vaultId: string,
+  entries: RawBuilder<unknown> = sql`true`,
+  operations: RawBuilder<unknown> = sql`true`,
+): RawBuilder<unknown> {
+  return sql`
+    select o.id, s.counterparty_id
+    from counterparty_addresses s
+    join transfers t on t.vault_id = s.vault_id and t.to_address_key = s.address_key and t.created_at <= s.created_at
+    join operations o on o.vault_id = t.vault_id and o.id = t.id and o.network_id = s.network_id
+    where s.vault_id = ${vaultId} and ${entries} and o.flow_type = 'external'
+      and o.counterparty_address_id is distinct from s.id and ${operations}
+    union all
+    select o.id, s.counterparty_id
+    from counterparty_addresses s
+    join networks n on n.id = s.network_id
+    join deposits d on d.vault_id = s.vault_id and lower(d.from_address) = lower(s.address) and d.created_at <= s.created_at
+    join operations o on o.vault_id = d.vault_id and o.id = d.id and o.network_id = s.network_id
+    where s.vault_id = ${vaultId} and ${entries} and o.flow_type = 'external'
+      and (n.type = 'evm' or d.from_address = s.address)
+      and o.counterparty_address_id is distinct from s.id and ${operations}`
+}
+
+/** One assignment that whoever asks may see holds all that is asked of categories and their fields. */
+function isCategorized({
+  scope,
+  categoryKeys,
+  categoryFields,
+}: Pick<OperationFilter, 'scope' | 'categoryKeys' | 'categoryFields'>): RawBuilder<boolean> {
+  const asked: RawBuilder<unknown>[] = []
+  if (categoryKeys !== null) asked.push(sql`c.key = any(${categoryKeys}::text[])`)
+  for (const { key, values } of categoryFields) {
+    asked.push(sql`a.values ->> ${key}::text = any(${values}::text[]) and exists (select from category_fields y
+      where y.vault_id = a.vault_id and y.category_id = a.category_id and y.key = ${key}
+        and (not y.sensitive or ${isSensitiveReadable(scope, 'c', 'o')}))`)
+  }
+  return sql<boolean>`exists (select from category_assignments a
+    join operation_categories c on c.vault_id = a.vault_id and c.id = a.category_id
+    where a.vault_id = o.vault_id and a.operation_id = o.id
+      and ${isAssignmentVisible(scope, 'a', 'c', 'o')} and ${sql.join(asked, sql` and `)})`
+}

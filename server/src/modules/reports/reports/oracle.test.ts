@@ -1,0 +1,604 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newId } from '../../../lib/ids.ts'
+import { formatDecimal } from '../../../lib/money.ts'
+import { type Counterparty, createReportWorld, type ReportWorld } from '../../../testing/report-world.ts'
+
+/** Reports over random operations, against a naive count in memory that shares no code with the engine. */
+const runs = Number(process.env.REPORT_RUNS ?? 30)
+const zones = ['UTC', 'Europe/Berlin', 'Australia/Lord_Howe', 'America/Santiago', 'Pacific/Apia']
+const statuses = ['awaiting_approval', 'pending', 'confirmed', 'failed', 'rejected', 'cancelled'] as const
+/** After everything that any run writes. */
+const later = '9000-01-01T00:00:00.000Z'
+
+/** The other side of an operation: who the address book said it was, and who it says now. */
+type Side = { counterparty: Counterparty | null; otherSide?: string; historical: string | null; current: string | null }
+
+let world: ReportWorld
+let sides: Side[]
+let names: Record<string, string>
+let categories: string[]
+beforeAll(async () => {
+  world = await createReportWorld()
+  const [one, two, late, moved] = [
+    await world.addCounterparty('One'),
+    await world.addCounterparty('Two'),
+    await world.addCounterparty('Late', later),
+    await world.addCounterparty('Moved'),
+  ]
+  names = Object.fromEntries([one, two, late, moved].map(({ id, name }) => [id, name]))
+  // The address of Moved is one of Late now.
+  await world.removeCounterpartyAddress(moved.addressId)
+  await world.sql(
+    `insert into counterparty_addresses (vault_id, id, counterparty_id, network_id, address, address_key, created_at)
+    values ($1, $2, $3, $4, $5, lower($5), $6)`,
+    [world.vault.id, newId(), late.id, world.vault.networks.ethereum.id, moved.address, later],
+  )
+  sides = [
+    { counterparty: null, historical: null, current: null },
+    { counterparty: one, historical: one.id, current: one.id },
+    { counterparty: two, historical: two.id, current: two.id },
+    { counterparty: null, otherSide: late.address, historical: null, current: late.id },
+    { counterparty: moved, historical: moved.id, current: late.id },
+  ]
+  categories = [await addCategory('rent'), await addCategory('travel')]
+  await world.sql(
+    `insert into address_grants (vault_id, id, address_id, subject_type, subject_id, can_view, can_transfer, grantor_id, created_at)
+    values ($1, $2, $3, 'user', $4, true, false, $5, now())`,
+    [world.vault.id, newId(), world.foreign.id, world.owner.userId, world.other.userId],
+  )
+})
+afterAll(() => world.close())
+
+async function addCategory(key: string): Promise<string> {
+  const id = newId()
+  await world.sql(
+    `insert into operation_categories (vault_id, id, key, name, applies_to, view_scope, assign_scope, edit_scope, approval_scope,
+      approval_threshold, allow_initiator_approval, created_by_id, updated_by_id, created_at, updated_at)
+    values ($1, $2, $3, $3, 'both', 'vault_members', 'vault_members', 'vault_members', 'none', 0, false, $4, $4, now(), now())`,
+    [world.vault.id, id, key, world.admin.userId],
+  )
+  for (const field of ['city', 'cost']) {
+    await world.sql(
+      `insert into category_fields (vault_id, id, category_id, key, label, type, required, sensitive, order_index, created_at, updated_at)
+      values ($1, $2, $3, $4, $4, 'text', false, false, 0, now(), now())`,
+      [world.vault.id, newId(), id, field],
+    )
+  }
+  return id
+}
+
+const categoryKeys = ['rent', 'travel']
+type Assigned = { category: number; city: string; cost: string }
+
+const days = 20
+const dayMinutes = 1440
+/** A date other than that of creation: none, or some minutes later. */
+const delay = fc.option(fc.integer({ min: 0, max: 3 * dayMinutes }))
+const drawn = fc.record({
+  type: fc.constantFrom<'transfer' | 'deposit'>('transfer', 'deposit'),
+  status: fc.constantFrom(...statuses, 'confirmed' as const, 'confirmed' as const),
+  token: fc.constantFrom<'usdt' | 'eth'>('usdt', 'eth'),
+  raw: fc.oneof(fc.bigInt(1n, 20n), fc.bigInt(1n, 10n ** 24n)),
+  rate: fc.constantFrom('1', '0.9987', '2503.123456789', null),
+  // Some before the interval and in the one before, some after it, some a year earlier, many at its midnights.
+  minute: fc.oneof(
+    fc.integer({ min: -days * dayMinutes, max: days * dayMinutes + 600 }),
+    fc.integer({ min: 0, max: days }).map((day) => day * dayMinutes),
+    fc.integer({ min: 0, max: days * dayMinutes }).map((minute) => minute - 365 * dayMinutes),
+  ),
+  side: fc.integer({ min: 0, max: 4 }),
+  isInternal: fc.boolean(),
+  place: fc.constantFrom<'own' | 'second' | 'foreign'>('own', 'second', 'foreign'),
+  byOwner: fc.boolean(),
+  blockchainDelay: delay,
+  confirmedDelay: delay,
+  paymentPurpose: fc.constantFrom(null, '', 'Invoice'),
+  note: fc.constantFrom(null, 'Note'),
+  assigned: fc.uniqueArray(
+    fc.record({
+      category: fc.integer({ min: 0, max: 1 }),
+      city: fc.constantFrom('Oslo', 'Rome'),
+      cost: fc.constantFrom('1.00', '2.00'),
+    }),
+    { selector: ({ category }) => category, maxLength: 2 },
+  ),
+})
+type Drawn = typeof drawn extends fc.Arbitrary<infer Value> ? Value : never
+
+const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined, freq: 1 })
+const asked = fc.record({
+  timezone: fc.constantFrom(...zones),
+  groupBy: fc.constantFrom('day', 'week', 'month'),
+  dateBasis: fc.constantFrom<'createdAt' | 'blockchainAt' | 'confirmedAt'>('createdAt', 'blockchainAt', 'confirmedAt'),
+  counterpartyClassification: fc.constantFrom<'current' | 'historical'>('current', 'historical'),
+  folderClassification: fc.constantFrom<'current' | 'historical'>('current', 'historical'),
+  comparison: fc.constantFrom('none', 'previous_period', 'previous_year'),
+  breakdownBy: fc.constantFrom(undefined, 'owner'),
+  reader: fc.constantFrom<'owner' | 'sharer' | 'admin' | 'adminForOwner' | 'adminForOther'>(
+    'owner',
+    'sharer',
+    'admin',
+    'adminForOwner',
+    'adminForOther',
+  ),
+  // A filter in five: with more of them hardly anything is left to count.
+  statuses: fc.option(fc.subarray([...statuses], { minLength: 1 }), { nil: undefined, freq: 2 }),
+  includeInternal: fc.constantFrom(undefined, undefined, 'true', 'false'),
+  filter: fc.oneof(
+    { weight: 4, arbitrary: fc.constant({}) },
+    fc.record({ assets: fc.constantFrom('ETH', 'USDT') }),
+    fc.record({
+      minimumAmount: fc.constantFrom('0.00001', '1.5'),
+      maximumAmount: maybe(fc.constantFrom('2', '100000')),
+    }),
+    fc.record({ sideIndex: fc.integer({ min: 1, max: 4 }) }),
+    fc.record({ isInitiatedByOwner: fc.constant(true) }),
+    fc.record({ category: fc.integer({ min: 0, max: 1 }) }),
+    fc.record({
+      condition: fc.record({
+        cities: fc.subarray(['Oslo', 'Rome'], { minLength: 1 }),
+        cost: fc.constantFrom('1.00', '2.00'),
+      }),
+      conditionCategory: maybe(fc.integer({ min: 0, max: 1 })),
+    }),
+    fc.record({ isInFolder: fc.constant(true) }),
+  ),
+})
+type Asked = typeof asked extends fc.Arbitrary<infer Value> ? Value : never
+type Filter = {
+  assets?: string
+  minimumAmount?: string
+  maximumAmount?: string
+  sideIndex?: number
+  isInitiatedByOwner?: true
+  category?: number
+  condition?: { cities: string[]; cost: string }
+  conditionCategory?: number
+  isInFolder?: true
+}
+
+const decimalsOf = { usdt: 6, eth: 18 }
+let year = 1980
+
+describe('against a count by hand', () => {
+  it('every figure is what a naive sum says, and all blocks agree', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(drawn, { minLength: 1, maxLength: 30 }), asked, async (operations, wanted) => {
+        // Two years on, because a run also writes into the year before its own.
+        year += 2
+        const start = Date.UTC(year, 9, 1)
+        const folder = await addFolder(start)
+        const meant = operations.map((one) => operationOf(one, start))
+        for (const one of meant) await write(one)
+        const query = queryOf(wanted, start, folder.id)
+        const by = wanted.reader.startsWith('admin') ? world.admin : world.owner
+        const body = await world.report('transaction_activity', query, by)
+        const all = meant.filter((one) => isVisible(one, wanted) && isWanted(one, wanted, folder))
+        const within = all.filter((one) => isIn(dateOf(one, wanted), query.from!, query.to!))
+        expectNaive(body, within, wanted)
+        expectQuality(body, all, within, wanted, query)
+        expectOwners(body, within, wanted, by.userId)
+        expectComparison(body, all, within, wanted)
+        expectAgreement(body, wanted)
+        expectTimeline(body, within, query, wanted)
+      }),
+      { numRuns: runs },
+    )
+  }, 240_000)
+})
+
+/** A folder in which `second` is now, since the sixth day, and in which `own` was from the third to the tenth. */
+async function addFolder(start: number): Promise<Folder> {
+  const id = newId()
+  const on = (day: number) => new Date(start + day * dayMinutes * 60_000)
+  await world.sql(
+    `insert into address_groups (vault_id, id, name, created_by_id, created_at, updated_at) values ($1, $2, 'Folder', $3, now(), now())`,
+    [world.vault.id, id, world.owner.userId],
+  )
+  await world.sql(
+    `insert into address_group_members (vault_id, group_id, address_id, created_at) values ($1, $2, $3, $4), ($1, $2, $5, $6)`,
+    [world.vault.id, id, world.second.id, on(5), world.own.id, on(2)],
+  )
+  await world.sql(`delete from address_group_members where group_id = $1 and address_id = $2`, [id, world.own.id])
+  await world.sql(`update address_group_membership_log set removed_at = $3 where group_id = $1 and address_id = $2`, [
+    id,
+    world.own.id,
+    on(9),
+  ])
+  return {
+    id,
+    current: ({ place }) => place === 'second',
+    historical: ({ place, at }) =>
+      (place === 'second' && at >= on(5)) || (place === 'own' && at >= on(2) && at < on(9)),
+  }
+}
+type Folder = { id: string; current(one: Operation): boolean; historical(one: Operation): boolean }
+
+type Operation = Drawn & { at: Date; blockchainAt: Date | null; confirmedAt: Date | null; other: Side }
+// biome-ignore lint/suspicious/noExplicitAny: the answer check has verified the shape.
+type Body = any
+
+function operationOf(one: Drawn, start: number): Operation {
+  const at = new Date(start + one.minute * 60_000)
+  const after = (minutes: number | null) => (minutes === null ? null : new Date(at.getTime() + minutes * 60_000))
+  return {
+    ...one,
+    at,
+    status: one.type === 'deposit' ? 'confirmed' : one.status,
+    blockchainAt: after(one.blockchainDelay),
+    confirmedAt: after(one.confirmedDelay),
+    other: sides[one.isInternal ? 0 : one.side]!,
+  }
+}
+
+async function write(one: Operation): Promise<void> {
+  const id = await world.add({
+    type: one.type,
+    status: one.status,
+    token: one.token,
+    amount: formatDecimal(one.raw, decimalsOf[one.token]),
+    rate: one.rate,
+    at: one.at.toISOString(),
+    flowType: one.isInternal ? 'internal' : 'external',
+    counterparty: one.other.counterparty,
+    ...(one.other.otherSide === undefined ? {} : { otherSide: one.other.otherSide }),
+    address: world[one.place],
+    by: one.byOwner ? world.owner : world.other,
+    blockchainAt: one.blockchainAt?.toISOString() ?? null,
+    confirmedAt: one.confirmedAt?.toISOString() ?? null,
+    paymentPurpose: one.paymentPurpose,
+    note: one.note,
+    isBooked: false,
+  })
+  for (const [index, { category, city, cost }] of one.assigned.entries()) {
+    await world.sql(
+      `insert into category_assignments (vault_id, id, operation_id, operation_type, operation_created_at, category_id, values, assigned_by_id, created_at, updated_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, now() + $9::int * interval '1 second', now())`,
+      [
+        world.vault.id,
+        newId(),
+        id,
+        one.type,
+        one.at,
+        categories[category],
+        JSON.stringify({ city, cost }),
+        world.owner.userId,
+        // Two of the same millisecond would have no order.
+        index,
+      ],
+    )
+  }
+}
+
+function queryOf(wanted: Asked, start: number, folderId: string): Record<string, string> {
+  const { reader, statuses, filter, breakdownBy, includeInternal, ...plain } = wanted
+  const { assets, minimumAmount, maximumAmount, sideIndex, isInitiatedByOwner, category, ...rest }: Filter = filter
+  const { condition, conditionCategory, isInFolder } = rest
+  const query: Record<string, string | undefined> = {
+    ...plain,
+    from: new Date(start).toISOString(),
+    to: new Date(start + days * 86_400_000).toISOString(),
+    breakdownBy,
+    includeInternal,
+    statuses: statuses?.join(','),
+    includeShared: reader === 'sharer' ? 'true' : undefined,
+    userId: { adminForOwner: world.owner.userId, adminForOther: world.other.userId }[reader as string],
+    assets,
+    minimumAmount,
+    maximumAmount,
+    counterpartyIds:
+      sideIndex === undefined ? undefined : (sides[sideIndex]![wanted.counterpartyClassification] ?? 'none'),
+    initiatorIds: isInitiatedByOwner ? world.owner.userId : undefined,
+    categories: category === undefined ? undefined : categoryKeys[category],
+    categoryField: condition === undefined ? undefined : `city:${condition.cities.join('|')},cost:${condition.cost}`,
+    categoryKeys: conditionCategory === undefined ? undefined : categoryKeys[conditionCategory],
+    folderIds: isInFolder ? folderId : undefined,
+  }
+  return Object.fromEntries(Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined))
+}
+
+const isIn = (date: Date | null, from: string, to: string) =>
+  date !== null && date >= new Date(from) && date < new Date(to)
+const dateOf = (one: Operation, { dateBasis }: Asked) =>
+  ({ createdAt: one.at, blockchainAt: one.blockchainAt, confirmedAt: one.confirmedAt })[dateBasis]
+
+function isVisible({ place, type, byOwner }: Operation, { reader }: Asked): boolean {
+  if (reader === 'admin' || reader === 'sharer') return true
+  const [isOwners, ordered] = [place !== 'foreign', type === 'transfer']
+  return reader === 'adminForOther' ? !isOwners || (ordered && !byOwner) : isOwners || (ordered && byOwner)
+}
+
+function isWanted(one: Operation, wanted: Asked, folder: Folder): boolean {
+  const filter: Filter = wanted.filter
+  const units = (text: string) => {
+    const [whole = '', fraction = ''] = text.split('.')
+    return BigInt(whole + fraction.padEnd(18, '0'))
+  }
+  const amount = one.raw * 10n ** BigInt(18 - decimalsOf[one.token])
+  const chosen = wanted.counterpartyClassification
+  const { condition, conditionCategory } = filter
+  const isMet = ({ category, city, cost }: Assigned) =>
+    (conditionCategory === undefined || category === conditionCategory) &&
+    (condition === undefined || (condition.cities.includes(city) && cost === condition.cost))
+  return (
+    (wanted.statuses === undefined || wanted.statuses.includes(one.status)) &&
+    (wanted.includeInternal !== 'false' || !one.isInternal) &&
+    (filter.assets === undefined || filter.assets === one.token.toUpperCase()) &&
+    (filter.minimumAmount === undefined || amount >= units(filter.minimumAmount)) &&
+    (filter.maximumAmount === undefined || amount <= units(filter.maximumAmount)) &&
+    (filter.sideIndex === undefined || one.other[chosen] === (sides[filter.sideIndex]![chosen] ?? 'none')) &&
+    (!filter.isInitiatedByOwner || (one.type === 'transfer' && one.byOwner)) &&
+    (filter.category === undefined || one.assigned.some(({ category }) => category === filter.category)) &&
+    (condition === undefined || one.assigned.some(isMet)) &&
+    (!filter.isInFolder || folder[wanted.folderClassification](one))
+  )
+}
+
+/** USD in cents, rounded half to even, with nothing but big integers. */
+function centsOf({ raw, token, rate }: Operation): bigint {
+  if (rate === null) return 0n
+  const [whole = '', fraction = ''] = rate.split('.')
+  return halfEven(raw * BigInt(whole + fraction) * 100n, 10n ** BigInt(decimalsOf[token] + fraction.length))
+}
+
+function halfEven(dividend: bigint, divisor: bigint): bigint {
+  if (dividend < 0n) return -halfEven(-dividend, divisor)
+  const twice = (dividend % divisor) * 2n
+  const quotient = dividend / divisor
+  return twice > divisor || (twice === divisor && quotient % 2n === 1n) ? quotient + 1n : quotient
+}
+
+const cents = (usd: string) => BigInt(usd.replace('.', ''))
+const sum = <Item>(items: Item[], of: (item: Item) => bigint) => items.reduce((total, item) => total + of(item), 0n)
+const isCounted = ({ status }: { status: string }, { statuses }: Asked) =>
+  statuses === undefined ? status === 'confirmed' : true
+const grossOf = (operations: Operation[], wanted: Asked) =>
+  sum(
+    operations.filter((one) => isCounted(one, wanted)),
+    centsOf,
+  )
+const count = <Item>(items: Item[], is: (item: Item) => boolean) => items.filter(is).length
+
+function expectNaive(body: Body, operations: Operation[], wanted: Asked): void {
+  const counted = operations.filter((one) => isCounted(one, wanted))
+  const incoming = counted.filter(({ type }) => type === 'deposit')
+  const outgoing = counted.filter(({ type }) => type === 'transfer')
+  const { summary } = body
+  expect(summary).toMatchObject({
+    operationsCount: operations.length,
+    incomingCount: count(operations, ({ type }) => type === 'deposit'),
+    confirmedCount: count(operations, ({ status }) => status === 'confirmed'),
+    pendingCount: count(operations, ({ status }) => status === 'pending'),
+    awaitingApprovalCount: count(operations, ({ status }) => status === 'awaiting_approval'),
+    rejectedCount: count(operations, ({ status }) => status === 'rejected'),
+    cancelledCount: count(operations, ({ status }) => status === 'cancelled'),
+    failedCount: count(operations, ({ status }) => status === 'failed'),
+  })
+  const instants = operations.map((one) => dateOf(one, wanted)!.getTime())
+  const instant = (at: number) => (instants.length === 0 ? null : new Date(at).toISOString())
+  expect(summary.firstOperationAt).toBe(instant(Math.min(...instants)))
+  expect(summary.lastOperationAt).toBe(instant(Math.max(...instants)))
+  expect(cents(summary.incomingUsd)).toBe(sum(incoming, centsOf))
+  expect(cents(summary.outgoingUsd)).toBe(sum(outgoing, centsOf))
+  for (const token of ['usdt', 'eth'] as const) {
+    const asset = body.byAsset.find((one: Body) => one.assetCode === token.toUpperCase())
+    const ofToken = operations.filter((one) => one.token === token)
+    if (ofToken.length === 0) {
+      expect(asset).toBeUndefined()
+      continue
+    }
+    const raw = counted.filter((one) => one.token === token).map((one) => one.raw)
+    raw.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+    const text = (amount: bigint, extra = 0) => formatDecimal(amount, decimalsOf[token] + extra)
+    const gross = sum(raw, (one) => one)
+    expect(asset.operationsCount).toBe(ofToken.length)
+    expect(asset.grossTurnover).toBe(text(gross))
+    const twoMiddles = (raw[Math.floor((raw.length - 1) / 2)] ?? 0n) + (raw[Math.floor(raw.length / 2)] ?? 0n)
+    expect(asset.medianAmount).toBe(raw.length === 0 ? null : text(twoMiddles * 5n, 1))
+    expect(asset.averageAmount).toBe(raw.length === 0 ? null : text(halfEven(gross, BigInt(raw.length))))
+    expect(asset.minimumAmount).toBe(raw.length === 0 ? null : text(raw[0]!))
+    expect(asset.maximumAmount).toBe(raw.length === 0 ? null : text(raw.at(-1)!))
+  }
+  const parts = <Key>(rows: Body[], keyOf: (row: Body) => Key, counts: string, usd: string) =>
+    rows.map((row) => [keyOf(row), row[counts], cents(row[usd])]).sort(byText)
+  const naive = (keyOf: (one: Operation) => unknown) =>
+    [...groupBy(operations, keyOf)].map(([key, of]) => [key, of.length, grossOf(of, wanted)]).sort(byText)
+  const sideOf = ({ other }: Operation) => other[wanted.counterpartyClassification]
+  expect(parts(body.byCounterparty, (row) => row.counterpartyId, 'operationsCount', 'grossTurnoverUsd')).toEqual(
+    naive(sideOf),
+  )
+  for (const { counterpartyId, name } of body.byCounterparty) {
+    expect(name).toBe(counterpartyId === null ? null : names[counterpartyId])
+  }
+  expect(parts(body.byOwnAddress, (row) => row.addressId, 'operationsCount', 'grossTurnoverUsd')).toEqual(
+    naive(({ place }) => world[place].id),
+  )
+  expect(parts(body.byCategory, (row) => row.category, 'count', 'usdValue')).toEqual(
+    naive(({ assigned: [first] }) => (first === undefined ? null : categoryKeys[first.category])),
+  )
+  const byStatus = [...groupBy(operations, ({ status }) => status)]
+  expect(parts(body.byStatus, (row) => row.status, 'count', 'usdValue')).toEqual(
+    byStatus.map(([status, of]) => [status, of.length, sum(of, centsOf)]).sort(byText),
+  )
+}
+
+function groupBy<Item, Key>(items: Item[], keyOf: (item: Item) => Key): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>()
+  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item])
+  return groups
+}
+
+const byText = ([a]: unknown[], [b]: unknown[]) => (String(a) < String(b) ? -1 : 1)
+
+function expectQuality(
+  body: Body,
+  all: Operation[],
+  operations: Operation[],
+  wanted: Asked,
+  { from, to }: Record<string, string>,
+): void {
+  const { historical, current } = {
+    historical: ({ other }: Operation) => other.historical,
+    current: ({ other }: Operation) => other.current,
+  }
+  const chosen = wanted.counterpartyClassification === 'current' ? current : historical
+  expect(body.dataQuality).toEqual({
+    totalOperations: operations.length,
+    unmatchedOperations: count(operations, (one) => !one.isInternal && chosen(one) === null),
+    retroactivelyMatchedOperations: count(operations, (one) => historical(one) === null && current(one) !== null),
+    conflictingCounterpartyClassifications: count(
+      operations,
+      (one) => historical(one) !== null && current(one) !== null && historical(one) !== current(one),
+    ),
+    operationsWithoutUsdRate: count(operations, ({ rate }) => rate === null),
+    operationsWithoutSelectedDate: count(all, (one) => dateOf(one, wanted) === null && isIn(one.at, from!, to!)),
+    operationsWithoutBlockchainTime: count(
+      operations,
+      ({ status, blockchainAt }) => status === 'confirmed' && blockchainAt === null,
+    ),
+    operationsWithoutPaymentPurpose: count(operations, ({ paymentPurpose }) => paymentPurpose !== 'Invoice'),
+    operationsWithoutBusinessReference: count(operations, ({ note }) => note === null),
+    uncategorizedOperations: count(operations, ({ assigned }) => assigned.length === 0),
+    invalidOperationRelations: 0,
+    missingLedgerEntries: operations.length,
+    ledgerReconciliationDifferences: 0,
+  })
+}
+
+function expectOwners(body: Body, operations: Operation[], wanted: Asked, readerId: string): void {
+  if (wanted.breakdownBy === undefined) {
+    expect(body).not.toHaveProperty('byAddressOwner')
+    return
+  }
+  const ownerOf = ({ place }: Operation) => (place === 'foreign' ? world.other.userId : world.owner.userId)
+  const naive = [...groupBy(operations, ownerOf)].map(([id, of]) => [
+    id,
+    of.length,
+    grossOf(of, wanted),
+    id === readerId,
+  ])
+  const rows = body.byAddressOwner.map((row: Body) => [
+    row.ownerId,
+    row.operationsCount,
+    cents(row.grossTurnoverUsd),
+    row.isMe,
+  ])
+  expect(rows.sort(byText)).toEqual(naive.sort(byText))
+}
+
+function expectComparison({ comparison }: Body, all: Operation[], operations: Operation[], wanted: Asked): void {
+  expect(comparison.mode).toBe(wanted.comparison)
+  if (wanted.comparison === 'none') {
+    expect(comparison.previousFrom).toBeNull()
+    return
+  }
+  const { previousFrom, previousTo, mode: _, ...changes } = comparison
+  const figuresOf = (of: Operation[]) => {
+    const counted = of.filter((one) => isCounted(one, wanted))
+    const usdOf = (type: string) =>
+      sum(
+        counted.filter((one) => one.type === type),
+        centsOf,
+      )
+    const [incoming, outgoing] = [usdOf('deposit'), usdOf('transfer')]
+    const rated = BigInt(count(counted, ({ rate }) => rate !== null))
+    return { incoming, outgoing, gross: incoming + outgoing, operations: BigInt(of.length), rated }
+  }
+  const [now, before] = [
+    figuresOf(operations),
+    figuresOf(all.filter((one) => isIn(dateOf(one, wanted), previousFrom, previousTo))),
+  ]
+  const change = (a: bigint, b: bigint) => (b === 0n ? null : Number(halfEven((a - b) * 10_000n, b)) / 100)
+  expect(changes).toEqual({
+    incomingUsdChangePercent: change(now.incoming, before.incoming),
+    outgoingUsdChangePercent: change(now.outgoing, before.outgoing),
+    grossTurnoverUsdChangePercent: change(now.gross, before.gross),
+    operationsCountChangePercent: change(now.operations, before.operations),
+    averageOperationUsdChangePercent:
+      now.rated === 0n ? null : change(now.gross * before.rated, before.gross * now.rated),
+  })
+}
+
+/** Whatever a report is broken down by, the parts are the whole. */
+function expectAgreement(body: Body, wanted: Asked): void {
+  const { summary } = body
+  const gross = cents(summary.grossTurnoverUsd)
+  const usdOf = (rows: Body[], field: string) => sum(rows, (row) => cents(row[field]))
+  const countOf = (rows: Body[], field: string) => rows.reduce((total: number, row) => total + row[field], 0)
+  expect(cents(summary.incomingUsd) + cents(summary.outgoingUsd)).toBe(gross)
+  expect(cents(summary.incomingUsd) - cents(summary.outgoingUsd)).toBe(cents(summary.netFlowUsd))
+  for (const block of ['byAsset', 'byCounterparty', 'byOwnAddress']) {
+    expect(usdOf(body[block], 'grossTurnoverUsd'), block).toBe(gross)
+    expect(countOf(body[block], 'operationsCount'), block).toBe(summary.operationsCount)
+  }
+  for (const field of ['incomingUsd', 'outgoingUsd', 'netFlowUsd']) {
+    expect(usdOf(body.byAsset, field), field).toBe(cents(summary[field]))
+    expect(usdOf(body.timeline, field), field).toBe(cents(summary[field]))
+  }
+  expect(usdOf(body.byCategory, 'usdValue')).toBe(gross)
+  expect(countOf(body.byCategory, 'count')).toBe(summary.operationsCount)
+  expect(countOf(body.byStatus, 'count')).toBe(summary.operationsCount)
+  const counting = body.byStatus.filter((row: Body) => isCounted(row, wanted))
+  expect(usdOf(counting, 'usdValue')).toBe(gross)
+  for (const { tokenId, amount } of summary.grossTurnoverByAsset) {
+    const parts = counting.flatMap((row: Body) => row.amountsByAsset.filter((one: Body) => one.tokenId === tokenId))
+    expect(addDecimals(parts.map((one: Body) => one.amount))).toBe(addDecimals([amount]))
+  }
+  if (wanted.breakdownBy === 'owner') {
+    expect(usdOf(body.byAddressOwner, 'grossTurnoverUsd')).toBe(gross)
+    expect(countOf(body.byAddressOwner, 'operationsCount')).toBe(summary.operationsCount)
+  }
+  expect(countOf(body.timeline, 'operationsCount')).toBe(summary.operationsCount)
+  expect(summary.incomingCount + summary.outgoingCount).toBe(summary.operationsCount)
+  expect(body.dataQuality.totalOperations).toBe(summary.operationsCount)
+  for (const block of ['byCounterparty', 'byOwnAddress', 'byCategory', 'timeline']) {
+    for (const direction of ['incoming', 'outgoing']) {
+      for (const { tokenId, amount } of summary[`${direction}AmountByAsset`]) {
+        const parts = body[block].flatMap((row: Body) =>
+          row[`${direction}ByAsset`].filter((one: Body) => one.tokenId === tokenId),
+        )
+        expect(addDecimals(parts.map((one: Body) => one.amount)), `${block} ${direction}`).toBe(addDecimals([amount]))
+      }
+    }
+  }
+}
+
+const addDecimals = (amounts: string[]) =>
+  sum(amounts, (amount) => {
+    const [whole = '', fraction = ''] = amount.split('.')
+    return BigInt(whole + fraction.padEnd(18, '0'))
+  })
+
+/** Buckets cover the interval without a gap, and each holds what happened in it by the instants it names. */
+function expectTimeline(
+  body: Body,
+  operations: Operation[],
+  { from, to, timezone, groupBy }: Record<string, string>,
+  wanted: Asked,
+): void {
+  const at = (one: Operation) => dateOf(one, wanted)!
+  const { timeline } = body
+  expect(timeline[0].periodStart).toBe(from)
+  expect(timeline.at(-1).periodEnd).toBe(to)
+  for (const [i, { periodStart, periodEnd, operationsCount, incomingUsd }] of timeline.entries()) {
+    if (i > 0) expect(periodStart).toBe(timeline[i - 1].periodEnd)
+    const inside = operations.filter((one) => isIn(at(one), periodStart, periodEnd))
+    expect(operationsCount).toBe(inside.length)
+    expect(cents(incomingUsd)).toBe(
+      sum(
+        inside.filter((one) => one.type === 'deposit' && isCounted(one, wanted)),
+        centsOf,
+      ),
+    )
+    if (i === 0) continue
+    const clock = new Intl.DateTimeFormat('en-GB', { timeZone: timezone!, weekday: 'short', day: '2-digit' })
+    const parts = Object.fromEntries(clock.formatToParts(new Date(periodStart)).map(({ type, value }) => [type, value]))
+    if (groupBy === 'week') expect(parts.weekday).toBe('Mon')
+    if (groupBy === 'month') expect(parts.day).toBe('01')
+  }
+  const activeDays = new Set(
+    operations.map((one) => new Intl.DateTimeFormat('en-CA', { timeZone: timezone! }).format(at(one))),
+  )
+  expect(body.summary.activeDays).toBe(activeDays.size)
+}

@@ -1,0 +1,68 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Member } from '../../../access/caller.ts'
+import { createReportWorld, type ReportWorld } from '../../../testing/report-world.ts'
+import { countMissingEntries, listOrderStatistics, sumOperations } from './queries.ts'
+import { readActivityRequest } from './request.ts'
+import { inSnapshot } from './snapshot.ts'
+
+/** Statements that have two forms, by how much there is to read: both must say the same. */
+
+let world: ReportWorld
+beforeAll(async () => {
+  world = await createReportWorld()
+  const at = '2026-03-01T00:00:00.000Z'
+  for (const amount of ['4', '1', '3', '2']) {
+    await world.add({ type: 'deposit', status: 'confirmed', token: 'usdt', amount, at, address: world.own })
+  }
+  await world.add({ type: 'deposit', status: 'confirmed', token: 'eth', amount: '7', at, address: world.own })
+  // The books know nothing of this one.
+  await world.add({ type: 'deposit', token: 'eth', amount: '5', at, address: world.own, isBooked: false })
+})
+afterAll(() => world.close())
+
+function requestOfOwner() {
+  const { vault, owner } = world
+  const member = {
+    userId: owner.userId,
+    kind: 'person',
+    email: 'treasurer@example.org',
+    isPlatformAdmin: false,
+    sessionId: null,
+    expiresAt: null,
+    vault: { id: vault.id, code: vault.code, name: 'Reports', lockedAt: null },
+    groupIds: [],
+    isAdmin: false,
+  } satisfies Member
+  const query = { addressId: world.own.id, from: '2026-01-01', to: '2027-01-01', timezone: 'UTC' }
+  return readActivityRequest('address_activity', member, query, new Date())
+}
+
+describe('statements with two forms', () => {
+  it('order statistics are the same of few tokens, told apart as they are read, and of many, which are grouped', async () => {
+    const { filter, interval } = requestOfOwner()
+    await inSnapshot(world.test.deps.db, async (trx) => {
+      const { overall } = await sumOperations(trx, filter, interval, [interval.from])
+      const few = [...new Set(overall.map(({ tokenId }) => tokenId))]
+      const many = [...few, ...Array.from({ length: 16 }, (_, index) => `unknown-${index}`)]
+      const ofFew = await listOrderStatistics(trx, filter, interval, few)
+      expect([...ofFew.values()].sort((a, b) => Number(a.upper - b.upper))).toEqual([
+        { smallest: 1_000_000n, lower: 2_000_000n, upper: 3_000_000n, largest: 4_000_000n },
+        { smallest: 5n * 10n ** 18n, lower: 5n * 10n ** 18n, upper: 7n * 10n ** 18n, largest: 7n * 10n ** 18n },
+      ])
+      expect(await listOrderStatistics(trx, filter, interval, many)).toEqual(ofFew)
+    })
+  })
+
+  it('missing entries are the same in a report of few operations and of many, and the plan of later statements is free', async () => {
+    const { filter, interval } = requestOfOwner()
+    await inSnapshot(world.test.deps.db, async (trx) => {
+      const { overall } = await sumOperations(trx, filter, interval, [interval.from])
+      const asMany = overall.map((group) => ({ ...group, count: 100_000 }))
+      expect(await countMissingEntries(trx, filter, interval, overall)).toBe(1)
+      expect(await countMissingEntries(trx, filter, interval, asMany)).toBe(1)
+      const { rows } = await sql`show enable_hashjoin`.execute(trx)
+      expect(rows).toEqual([{ enable_hashjoin: 'on' }])
+    })
+  })
+})

@@ -1,0 +1,238 @@
+import type { Static } from 'typebox'
+import { type AddressScope, addressScopeOf } from '../../../access/address-scope.ts'
+import type { Member } from '../../../access/caller.ts'
+import { badRequest } from '../../../lib/errors.ts'
+import { idPattern } from '../../../lib/ids.ts'
+import { reportDayBucketYearsMax, reportYearsMax } from '../../../lib/limits.ts'
+import { compareDecimals } from '../../../lib/money.ts'
+import { type OperationStatus, operationStatuses } from './activity.ts'
+import type { ComparisonMode } from './blocks/comparison.ts'
+import { daysBefore, type GroupBy, type Interval, isLongerThan, isZone, parseInstant } from './buckets.ts'
+import type { DateBasis, FieldCondition, OperationFilter } from './operation-filter.ts'
+import type { AddressActivityQuery, CommonQuery, FilterQuery } from './schema.ts'
+
+/** What every report has: who asks, of what, of when. */
+export type ReportRequest = {
+  type: string
+  scope: AddressScope
+  callerId: string
+  interval: Interval
+  timezone: string
+  baseCurrency: string
+  now: Date
+}
+
+export type FilteredRequest = ReportRequest & { filter: OperationFilter; drilldown: Record<string, string> }
+
+export type ActivityRequest = FilteredRequest & {
+  groupBy: GroupBy
+  comparison: ComparisonMode
+  isBrokenDownByOwner: boolean
+}
+
+type ActivityInput = Static<typeof AddressActivityQuery> & { counterpartyId?: string; counterpartyGroupId?: string }
+type FilterInput = Static<typeof FilterQuery> & { addressId?: string; folderId?: string } & Pick<
+    ActivityInput,
+    'counterpartyId' | 'counterpartyGroupId'
+  >
+
+const defaultIntervalDays = 30
+/** Values of one list, however they are spelt; every condition on a category field is a look of its own. */
+const listValuesMax = 200
+const fieldConditionsMax = 20
+const baseCurrencies: readonly string[] = ['USD']
+
+/** @throws 400 naming the parameter, 403 when someone else than an administrator names another user */
+export function readReportRequest(
+  type: string,
+  member: Member,
+  query: Static<typeof CommonQuery>,
+  now: Date,
+): ReportRequest {
+  const { timezone = 'UTC', baseCurrency = 'USD', userId, includeShared = false } = query
+  const scope = addressScopeOf(member, { userId, includeShared })
+  if (!isZone(timezone)) throw badRequest('timezone', 'must be a zone of the IANA database, such as Europe/Berlin')
+  if (!baseCurrencies.includes(baseCurrency)) {
+    throw badRequest(
+      'baseCurrency',
+      `must be one of ${baseCurrencies.join(', ')}: no rate of exchange is known to others`,
+    )
+  }
+  const interval = readInterval(query, timezone, now)
+  return { type, scope, callerId: member.userId, interval, timezone, baseCurrency, now }
+}
+
+function readInterval(query: { from?: string; to?: string }, timezone: string, now: Date): Interval {
+  const to = query.to === undefined ? now : parseInstant('to', query.to, timezone)
+  const from =
+    query.from === undefined
+      ? daysBefore(to, timezone, defaultIntervalDays)
+      : parseInstant('from', query.from, timezone)
+  if (from.getTime() >= to.getTime()) throw badRequest('from', 'must be before to')
+  checkLength({ from, to }, timezone, reportYearsMax, `must not be more than ${reportYearsMax} years after from`)
+  return { from, to }
+}
+
+function checkLength(interval: Interval, timezone: string, yearsMax: number, message: string): void {
+  if (isLongerThan(interval, timezone, yearsMax)) throw badRequest('to', message)
+}
+
+/** @throws 400 naming the parameter, 403 when someone else than an administrator names another user */
+export function readFilteredRequest(type: string, member: Member, query: FilterInput, now: Date): FilteredRequest {
+  const request = readReportRequest(type, member, query, now)
+  const filter = readFilter(request.scope, query)
+  return { ...request, filter, drilldown: drilldownOf(request, query, filter) }
+}
+
+/** @throws 400 naming the parameter, 403 when someone else than an administrator names another user */
+export function readActivityRequest(type: string, member: Member, query: ActivityInput, now: Date): ActivityRequest {
+  const request = readFilteredRequest(type, member, query, now)
+  const { groupBy = 'day', comparison = 'none' } = query
+  if (groupBy === 'day') {
+    const message = `must not be more than ${reportDayBucketYearsMax} years after from when grouped by day`
+    checkLength(request.interval, request.timezone, reportDayBucketYearsMax, message)
+  }
+  return { ...request, groupBy, comparison, isBrokenDownByOwner: query.breakdownBy === 'owner' }
+}
+
+function readFilter(scope: AddressScope, query: FilterInput): OperationFilter {
+  const statuses = listOf('statuses', query.statuses)
+  const flowTypes = listOf('flowTypes', query.flowTypes)
+  for (const status of statuses ?? []) {
+    if (!isStatus(status)) throw badRequest('statuses', `must be of ${operationStatuses.join(', ')}`)
+  }
+  for (const flowType of flowTypes ?? []) {
+    if (!isFlowType(flowType)) throw badRequest('flowTypes', 'must be of internal, external')
+  }
+  const { minimumAmount = null, maximumAmount = null } = query
+  if (minimumAmount !== null && maximumAmount !== null && compareDecimals(minimumAmount, maximumAmount) > 0) {
+    throw badRequest('minimumAmount', 'must not be above maximumAmount')
+  }
+  const external = query.includeInternal === false ? ['external'] : null
+  const wantedFlows = flowTypes === null || external === null ? (flowTypes ?? external) : both(flowTypes, external)
+  const lists = (...all: (string[] | null)[]) => all.filter((list) => list !== null)
+  const one = (id: string | undefined) => (id === undefined ? null : [id])
+  return {
+    scope,
+    dateBasis: query.dateBasis ?? 'createdAt',
+    counterpartyClassification: query.counterpartyClassification ?? 'current',
+    folderClassification: query.folderClassification ?? 'current',
+    statuses: statuses as OperationStatus[] | null,
+    flowTypes: wantedFlows as ('internal' | 'external')[] | null,
+    tokenIds: listOf('tokenIds', query.tokenIds),
+    assets: listOf('assets', query.assets),
+    networkIds: listOf('networkIds', query.networkIds),
+    addressIdLists: lists(
+      one(query.addressId),
+      listOf('ownAddressIds', query.ownAddressIds),
+      listOf('addressIds', query.addressIds),
+    ),
+    folderIdLists: lists(one(query.folderId), listOf('folderIds', query.folderIds)),
+    counterpartyIdLists: lists(one(query.counterpartyId), listOf('counterpartyIds', query.counterpartyIds)),
+    counterpartyGroupIdLists: lists(
+      one(query.counterpartyGroupId),
+      listOf('counterpartyGroupIds', query.counterpartyGroupIds),
+    ),
+    counterpartyAddressIds: listOf('counterpartyAddressIds', query.counterpartyAddressIds),
+    categories: listOf('categories', query.categories),
+    categoryKeys: listOf('categoryKeys', query.categoryKeys),
+    categoryFields: readFieldConditions(query.categoryField),
+    initiatorIds: listOf('initiatorIds', query.initiatorIds),
+    minimumAmount,
+    maximumAmount,
+  }
+}
+
+const isId = new RegExp(idPattern)
+const isStatus = (text: string) => (operationStatuses as readonly string[]).includes(text)
+const isFlowType = (text: string) => text === 'internal' || text === 'external'
+const both = (a: string[], b: string[]) => a.filter((one) => b.includes(one))
+
+/**
+ * The values of a list: of each parameter given, what stands between its commas.
+ *
+ * @throws 400 for an empty value, and for more values than one report takes
+ */
+export function listOf(field: string, given: string[] | undefined): string[] | null {
+  if (given === undefined) return null
+  const values = given.flatMap((text) => text.split(','))
+  if (values.some((value) => value === '')) throw badRequest(field, 'must not have an empty value')
+  const distinct = [...new Set(values)]
+  if (distinct.length > listValuesMax) throw badRequest(field, `must not have more than ${listValuesMax} values`)
+  return distinct
+}
+
+/** @throws 400 for a condition that is none, or more of them than one report takes */
+function readFieldConditions(given: string[] | undefined): FieldCondition[] {
+  const conditions = listOf('categoryField', given) ?? []
+  if (conditions.length > fieldConditionsMax) {
+    throw badRequest('categoryField', `must not have more than ${fieldConditionsMax} conditions`)
+  }
+  return conditions.map(readFieldCondition)
+}
+
+/** `key:value|value`: a value may hold colons, but neither commas nor bars. */
+function readFieldCondition(text: string): FieldCondition {
+  const colon = text.indexOf(':')
+  const values = text.slice(colon + 1).split('|')
+  if (colon < 1 || values.some((value) => value === '')) {
+    throw badRequest('categoryField', 'must be of the form key:value, with | between several values of a key')
+  }
+  return { key: text.slice(0, colon), values }
+}
+
+/** The history query that lists the operations of a report, as far as history has a parameter for its filters. */
+function drilldownOf(
+  { interval, scope }: ReportRequest,
+  query: FilterInput,
+  filter: OperationFilter,
+): Record<string, string> {
+  const single = (list: string[] | null | undefined) => (list?.length === 1 ? list[0] : undefined)
+  const [status, slug] = [single(filter.statuses), single(filter.networkIds)]
+  const wanted: Record<string, string | undefined> = {
+    from: interval.from.toISOString(),
+    to: new Date(interval.to.getTime() - 1).toISOString(),
+    userId: query.userId,
+    // History reads all of a folder unless told otherwise, a report the caller's part.
+    includeShared: scope.asker.isAdmin ? undefined : String(query.includeShared ?? false),
+    // Asked for a status, history leaves out deposits, which are always confirmed.
+    status: status === 'confirmed' ? undefined : status,
+    network: slug === undefined || isId.test(slug) ? undefined : slug,
+    addressId: single(filter.addressIdLists[0]),
+    folderId: single(filter.folderIdLists[0]),
+    tokenId: single(filter.tokenIds),
+    asset: single(filter.assets),
+    flowType: single(filter.flowTypes),
+    counterpartyId: single(filter.counterpartyIdLists[0]),
+    counterpartyGroupId: single(filter.counterpartyGroupIdLists[0]),
+    counterpartyAddressId: single(filter.counterpartyAddressIds),
+    category: single(filter.categories ?? filter.categoryKeys),
+  }
+  return Object.fromEntries(Object.entries(wanted).filter((entry): entry is [string, string] => entry[1] !== undefined))
+}
+
+/** What `report` says of a request, whatever the report. */
+export function headerOf(
+  request: ReportRequest,
+  {
+    id,
+    dateBasis,
+    classificationMode,
+  }: { id: string; dateBasis: DateBasis; classificationMode: 'current' | 'historical' },
+) {
+  const { type, interval, timezone, baseCurrency, now, callerId } = request
+  return {
+    id,
+    type,
+    from: interval.from.toISOString(),
+    to: interval.to.toISOString(),
+    timezone,
+    dateBasis,
+    baseCurrency,
+    classificationMode,
+    dataCutoff: now.toISOString(),
+    schemaVersion: '1',
+    generatedAt: now.toISOString(),
+    generatedById: callerId,
+  }
+}

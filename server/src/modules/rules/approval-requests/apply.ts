@@ -1,0 +1,106 @@
+import { sql } from 'kysely'
+import type { Trx } from '../../../db/client.ts'
+import { AppError } from '../../../lib/errors.ts'
+import { type Applier, type Appliers, type PreparedStep, StaleError, type StepContext } from '../votes/applier.ts'
+import type { RequestAction } from './payload.ts'
+import { resolveReferences } from './references.ts'
+import { inStep } from './step-faults.ts'
+
+export type StepResult = { stepIndex: number; action: string; resultId: string }
+
+export type Application = {
+  context: StepContext
+  action: RequestAction
+  steps: PreparedStep[]
+  appliers: Appliers
+  /** What `prefetch` of each step found; null: nobody asked yet. */
+  fetched: unknown[] | null
+}
+
+/** Thrown when steps need something from outside the database: see `prefetching`. */
+export class PrefetchNeededError extends Error {
+  readonly application: Application
+  constructor(application: Application) {
+    super('Something must be fetched before the transaction')
+    this.application = application
+  }
+}
+
+/**
+ * Does all steps in the given transaction, each with the results of those before it.
+ * @throws PrefetchNeededError, StaleError, and what the appliers throw; the steps before are then for the caller to undo
+ */
+export async function applySteps(trx: Trx, application: Application): Promise<StepResult[]> {
+  const { context, action, steps, appliers, fetched } = application
+  if (fetched === null && steps.some(({ step }) => appliers[step.action]?.prefetch !== undefined)) {
+    throw new PrefetchNeededError(application)
+  }
+  const results: StepResult[] = []
+  for (const [stepIndex, { step, baseVersion }] of steps.entries()) {
+    const resolved = resolveReferences(
+      step,
+      results.map(({ resultId }) => resultId),
+    )
+    const { resultId } = await inStep(action, stepIndex, () =>
+      applierOf(appliers, step.action).apply(trx, context, resolved, baseVersion, fetched?.[stepIndex]),
+    )
+    results.push({ stepIndex, action: step.action, resultId })
+  }
+  return results
+}
+
+type Attempt = { results: StepResult[] } | { event: 'applyFailed' | 'targetChanged'; reason: string }
+
+/** As `applySteps`, but a step that cannot be done leaves nothing of any, and the transaction goes on. */
+export async function tryApplySteps(trx: Trx, application: Application): Promise<Attempt> {
+  await sql`savepoint apply_steps`.execute(trx)
+  try {
+    return { results: await applySteps(trx, application) }
+  } catch (error) {
+    const failure = failureOf(error)
+    if (failure === null) throw error
+    await sql`rollback to savepoint apply_steps`.execute(trx)
+    return failure
+  }
+}
+
+/** What is the request's own fault; anything else (the database, the wallet service) is no verdict on it. */
+function failureOf(error: unknown): { event: 'applyFailed' | 'targetChanged'; reason: string } | null {
+  if (error instanceof StaleError)
+    return { event: 'targetChanged', reason: 'The target changed since it was asked for' }
+  if (error instanceof AppError && error.status < 500) return { event: 'applyFailed', reason: error.message }
+  return null
+}
+
+/**
+ * Runs `work`, first without anything from outside; where that turns out to be needed, the appliers fetch it with no
+ * transaction open and `work` runs again with it.
+ */
+export async function prefetching<Result>(work: (fetched: unknown[] | null) => Promise<Result>): Promise<Result> {
+  try {
+    return await work(null)
+  } catch (error) {
+    if (!(error instanceof PrefetchNeededError)) throw error
+    return fetchFrom(error.application, [], work)
+  }
+}
+
+async function fetchFrom<Result>(
+  application: Application,
+  fetched: unknown[],
+  work: (fetched: unknown[]) => Promise<Result>,
+): Promise<Result> {
+  const { context, steps, appliers } = application
+  const next = steps[fetched.length]
+  if (next === undefined) return work(fetched)
+  const goOn = (one: unknown) => fetchFrom(application, [...fetched, one], work)
+  const applier = applierOf(appliers, next.step.action)
+  return applier.prefetch === undefined ? goOn(null) : applier.prefetch(context, next.step, goOn)
+}
+
+/** Only a request of a newer version of the service names an action that this one does not know. */
+export function applierOf(appliers: Appliers, action: PreparedStep['step']['action']): Applier {
+  const applier = appliers[action]
+  if (applier === undefined) throw new Error(`Nobody applies ${action}`)
+  return applier
+}

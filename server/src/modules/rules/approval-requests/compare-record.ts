@@ -1,0 +1,48 @@
+import type { TargetRecord } from '../../record/audit/content.ts'
+import { type CastVote, differenceOfApproval, type RecordedRequirement, readCreation } from '../votes/compare-record.ts'
+import { hashPayload } from './payload.ts'
+import type { StoredRequest } from './queries.ts'
+
+/** The details of an `approval_request.created` record, as far as a request is bound by them. */
+export type CreationRecord = {
+  /** SHA-256 in hex: it binds action, steps and initiator. */
+  payloadHash: string
+  /** Absent in records of older versions. */
+  requirements?: RecordedRequirement[]
+}
+
+/** Compares a request in the tables with its audit records. Names the first difference; null: there is none. */
+export function differenceFromRecord(stored: StoredRequest, records: TargetRecord[]): string | null {
+  try {
+    return findDifference(stored, records)
+  } catch {
+    // Rows that were written past the service may hold anything, such as a number that has no canonical form.
+    return 'its rows or its audit records cannot be read'
+  }
+}
+
+function findDifference(stored: StoredRequest, records: TargetRecord[]): string | null {
+  const found = readCreation(records, 'approval_request.created')
+  if ('difference' in found) return found.difference
+  const { creation } = found
+  const { payloadHash, requirements } = creation.details as CreationRecord
+
+  const { id, vault_id: vaultId, initiator_id: initiatorId, action, steps, status } = stored
+  const hashes = [hashPayload({ requestId: id, vaultId, initiatorId, action, steps }), stored.payload_hash]
+  if (hashes.some((hash) => hash.toString('hex') !== payloadHash)) return 'its payload was changed'
+
+  const ballots = records.filter((record) => record.action === 'approval_request.voted')
+  const resolutions = records.filter((record) => record !== creation && !ballots.includes(record))
+  const recorded = resolutions.map((resolution) => resolution.action.replace('approval_request.', ''))
+  if (recorded.length > 1) return 'its audit records contradict each other'
+  const [end = 'pending'] = recorded
+  if (status !== end) return `it is ${status}, and according to its audit records ${end}`
+
+  if (ballots.some(({ details }) => details.payloadHash !== payloadHash))
+    return 'a recorded vote is for another request'
+  const votes = ballots.map(({ actorId, details }) => ({
+    userId: actorId ?? '',
+    decision: details.decision as CastVote['decision'],
+  }))
+  return differenceOfApproval(stored.approval, { requirements: requirements ?? null, votes }, status === 'applied')
+}

@@ -1,0 +1,86 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Member, memberOf } from '../../../access/caller.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import type { Deps } from '../../../deps.ts'
+import { type Answer, accepted, mutate } from '../../../http/mutate.ts'
+import { notFound } from '../../../lib/errors.ts'
+import type { Appliers, GatedAction } from '../votes/applier.ts'
+import { requestAction } from './actions.ts'
+import { prefetching, type StepResult } from './apply.ts'
+import type { RequestAction } from './payload.ts'
+import { toApprovalRequest } from './present.ts'
+import { findRequest } from './queries.ts'
+
+type GatedStep = { action: GatedAction; targetId?: string | null; payload: object }
+
+/**
+ * Answers a gated action: done at once (what `applied` makes of the id of its result), 202 {request} when it waits for
+ * votes, 403 when the policies refuse it. The route documents 202 as `Ref(WaitingAction)`.
+ */
+export function gate(
+  deps: Deps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  {
+    appliers,
+    applied,
+    ...step
+  }: GatedStep & { appliers: Appliers; applied: (trx: Trx, resultId: string) => Promise<Answer> },
+): Promise<FastifyReply> {
+  return gateSteps(deps, request, reply, {
+    action: step.action,
+    steps: [step],
+    appliers,
+    applied: (trx, results) => applied(trx, results[0]!.resultId),
+  })
+}
+
+/** As `gate`, for several steps at once. */
+export function gateSteps(
+  deps: Deps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  {
+    action,
+    steps,
+    appliers,
+    applied,
+  }: {
+    action: RequestAction
+    steps: GatedStep[]
+    appliers: Appliers
+    applied: (trx: Trx, results: StepResult[]) => Promise<Answer>
+  },
+): Promise<FastifyReply> {
+  const member = memberOf(request)
+  const { approvalTtlHours } = deps.config
+  const wanted = steps.map(({ action: name, targetId = null, payload }) => ({
+    action: name,
+    targetId,
+    payload: payload as Record<string, unknown>,
+  }))
+  return prefetching((fetched) =>
+    mutate(deps, request, reply, async (trx) => {
+      const now = deps.clock()
+      const outcome = await requestAction(trx, {
+        member,
+        action,
+        steps: wanted,
+        appliers,
+        approvalTtlHours,
+        now,
+        fetched,
+      })
+      if ('refusal' in outcome) return outcome
+      if ('request' in outcome) return accepted({ request: await readRequest(trx, member, outcome.request, now) })
+      return applied(trx, outcome.results)
+    }),
+  )
+}
+
+/** A request as the member sees it. @throws 404 */
+export async function readRequest(db: Db | Trx, member: Member, id: string, now: Date) {
+  const row = await findRequest(db, member, id)
+  if (row === null) throw notFound('Approval request')
+  return toApprovalRequest(row, now)
+}

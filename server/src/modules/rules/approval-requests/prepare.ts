@@ -1,0 +1,43 @@
+import type { Trx } from '../../../db/client.ts'
+import type { Appliers, PreparedStep, Step, StepContext } from '../votes/applier.ts'
+import { applierOf } from './apply.ts'
+import type { RequestAction } from './payload.ts'
+import { assertReferences, assertReferenceTypes } from './references.ts'
+import { inStep } from './step-faults.ts'
+
+/**
+ * Checks every step and brings it into the form that is stored, hashed and applied.
+ * @throws 400 with paths into the request, 404, 409
+ */
+export async function prepareSteps(
+  trx: Trx,
+  {
+    context,
+    action,
+    steps,
+    appliers,
+  }: { context: StepContext; action: RequestAction; steps: Step[]; appliers: Appliers },
+): Promise<PreparedStep[]> {
+  for (const [i, step] of steps.entries()) {
+    await inStep(action, i, async () => {
+      assertReferences(step, i)
+    })
+  }
+  const prepared: PreparedStep[] = []
+  for (const [i, step] of steps.entries()) {
+    const applier = applierOf(appliers, step.action)
+    const one = await inStep(action, i, async () => {
+      const outcome = await applier.prepare(trx, context, step)
+      assertReferenceTypes(outcome, applier, prepared)
+      return outcome
+    })
+    // The first step on a target compares its version; for those after it, that step has changed it.
+    const isTouched = one.targetId !== null && prepared.some((earlier) => isSameTarget(earlier, one))
+    prepared.push(isTouched ? { ...one, baseVersion: null } : one)
+  }
+  return prepared
+}
+
+function isSameTarget(a: PreparedStep, b: PreparedStep): boolean {
+  return a.targetType === b.targetType && a.targetId === b.targetId
+}

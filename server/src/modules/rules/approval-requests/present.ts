@@ -1,0 +1,38 @@
+import { toApprover } from '../votes/present.ts'
+import { isQuorumReachable } from '../votes/tally.ts'
+import type { RequestRow } from './queries.ts'
+
+/** `now` tells whether the time to vote is over although nobody has moved the request yet. */
+export function toApprovalRequest(row: RequestRow, now: Date) {
+  const isOpen = row.status === 'pending' && row.expires_at > now
+  const single = row.action === 'composite' ? null : row.steps[0]!
+  return {
+    id: row.id,
+    vaultId: row.vault_id,
+    action: row.action,
+    status: row.status,
+    initiatorId: row.initiator_id,
+    initiator: row.initiator,
+    targetType: single === null ? ('composite' as const) : single.targetType,
+    targetId: single === null ? null : single.targetId,
+    baseVersion: single === null ? null : single.baseVersion,
+    payload: single === null ? { steps: row.steps.map(({ step }) => step) } : single.step.payload,
+    payloadHash: row.payload_hash.toString('hex'),
+    decisionPolicyId: row.decision_policy_id,
+    decisionPolicyCode: row.decision_policy_code,
+    approvalThreshold: row.approval_threshold,
+    requirements: row.requirements.map(({ reachableCount: _, ...requirement }) => requirement),
+    approvers: row.approvers.map((approver) => ({
+      ...toApprover(approver, isOpen),
+      stepIndexesJson: approver.stepIndexes,
+    })),
+    quorumReachable: !isOpen || isQuorumReachable(row.requirements),
+    results: row.results,
+    resolvedResultId: row.resolved_result_id,
+    resolvedAt: row.resolved_at?.toISOString() ?? null,
+    failureReason: row.failure_reason,
+    expiresAt: row.expires_at.toISOString(),
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  }
+}

@@ -1,0 +1,114 @@
+import { sql } from 'kysely'
+import type { Member } from '../../../access/caller.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import type { Position } from '../../../lib/cursor.ts'
+import type { Decision } from '../policies/decision.ts'
+import type { PreparedStep } from '../votes/applier.ts'
+import type { ApprovalState } from '../votes/compare-record.ts'
+import {
+  type ApproverRow,
+  approvalStateOf,
+  approversOf,
+  type ProfileRow,
+  profileOf,
+  requirementsOf,
+} from '../votes/queries.ts'
+import type { RequirementState } from '../votes/tally.ts'
+import type { StepResult } from './apply.ts'
+import type { RequestStatus } from './lifecycle.ts'
+import type { RequestAction } from './payload.ts'
+
+type RequestColumns = {
+  vault_id: string
+  id: string
+  action: RequestAction
+  status: RequestStatus
+  initiator_id: string
+  steps: PreparedStep[]
+  payload_hash: Buffer
+  decision: Decision[]
+  decision_policy_id: string | null
+  decision_policy_code: string | null
+  approval_threshold: number
+  resolved_result_id: string | null
+  results: StepResult[] | null
+  failure_reason: string | null
+  resolved_at: Date | null
+  expires_at: Date
+  created_at: Date
+  updated_at: Date
+}
+
+export type RequestRow = RequestColumns & {
+  initiator: ProfileRow
+  requirements: RequirementState[]
+  approvers: ApproverRow[]
+}
+
+/** A request that the member may see: as initiator, approver or administrator. */
+export async function findRequest(db: Db | Trx, member: Member, id: string): Promise<RequestRow | null> {
+  const { rows } = await sql<RequestRow>`
+    select ${columns} from approval_requests r join users i on i.id = r.initiator_id
+    where r.vault_id = ${member.vault.id} and r.id = ${id} and ${visibleTo(member)}`.execute(db)
+  return rows[0] ?? null
+}
+
+export type RequestFilter = { status?: RequestStatus; action?: RequestAction; awaitingMyApproval?: boolean }
+
+/** What the member may see, newest first; one row more than the limit. */
+export async function listRequests(
+  db: Db,
+  member: Member,
+  { status, action, awaitingMyApproval = false }: RequestFilter,
+  { after, limit, now }: { after: Position | null; limit: number; now: Date },
+): Promise<RequestRow[]> {
+  const { rows } = await sql<RequestRow>`
+    select ${columns} from approval_requests r join users i on i.id = r.initiator_id
+    where r.vault_id = ${member.vault.id} and ${awaitingMyApproval ? awaiting(member, now) : visibleTo(member)}
+      ${status === undefined ? sql`` : sql`and r.status = ${status}`}
+      ${action === undefined ? sql`` : sql`and r.action = ${action}`}
+      ${after === null ? sql`` : sql`and (r.created_at, r.id) < (${after.createdAt}, ${after.id})`}
+    order by r.created_at desc, r.id desc limit ${limit + 1}`.execute(db)
+  return rows
+}
+
+export type LockedRequest = RequestColumns
+
+/** Votes, cancellation and expiry of one request wait for each other here. */
+export async function lockRequest(trx: Trx, vaultId: string, id: string): Promise<LockedRequest | null> {
+  const { rows } = await sql<LockedRequest>`
+    select * from approval_requests where vault_id = ${vaultId} and id = ${id} for update`.execute(trx)
+  return rows[0] ?? null
+}
+
+/** Everything of a request in the tables that its audit records say too. */
+export type StoredRequest = Pick<
+  RequestColumns,
+  'vault_id' | 'id' | 'action' | 'status' | 'initiator_id' | 'steps' | 'payload_hash'
+> & { approval: ApprovalState }
+
+export async function listStoredRequests(db: Db | Trx, vaultId: string, ids: string[]): Promise<StoredRequest[]> {
+  const { rows } = await sql<StoredRequest>`
+    select r.vault_id, r.id, r.action, r.status, r.initiator_id, r.steps, r.payload_hash,
+      ${approvalStateOf(sql.ref('r.vault_id'), sql.ref('r.id'))} as approval
+    from approval_requests r where r.vault_id = ${vaultId} and r.id = any(${ids}::text[])`.execute(db)
+  return rows
+}
+
+const columns = sql`
+  r.*, ${profileOf('i')} as initiator, ${requirementsOf(sql.ref('r.vault_id'), sql.ref('r.id'))} as requirements,
+  ${approversOf(sql.ref('r.vault_id'), sql.ref('r.id'))} as approvers`
+
+function visibleTo({ isAdmin, userId }: Member) {
+  if (isAdmin) return sql`true`
+  return sql`(r.initiator_id = ${userId} or exists (
+    select from approval_voters v where v.vault_id = r.vault_id and v.subject_id = r.id and v.user_id = ${userId}))`
+}
+
+/** It waits, and the member is in the snapshot, has not voted and may still do so. */
+function awaiting({ userId }: Member, now: Date) {
+  return sql`r.status = 'pending' and r.expires_at > ${now} and exists (
+    select from approval_voters v
+    join entitled_voters e on e.vault_id = v.vault_id and e.subject_id = v.subject_id and e.user_id = v.user_id
+    where v.vault_id = r.vault_id and v.subject_id = r.id and v.user_id = ${userId} and v.decision is null)`
+}

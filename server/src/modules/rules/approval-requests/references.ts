@@ -1,0 +1,64 @@
+import { badRequest } from '../../../lib/errors.ts'
+import { type Applier, type PreparedStep, referenceOf, type Step } from '../votes/applier.ts'
+
+const marker = '$step:'
+
+/** Where a step says `$step:N`: paths are relative to the payload, or `targetId`. */
+type Mention = { path: string; text: string }
+
+/**
+ * Checks that every `$step:N` of a step names a step before it.
+ * @throws 400 with the path of the first that does not
+ */
+export function assertReferences(step: Step, stepIndex: number): void {
+  for (const { path, text } of mentionsOf(step)) {
+    const index = referenceOf(text)
+    if (index === null) throw badRequest(path, `must be ${marker} and the number of an earlier step`)
+    if (index >= stepIndex) throw badRequest(path, `${text} is no step before this one`)
+  }
+}
+
+/**
+ * Checks that a reference where an id belongs will become the id of what belongs there.
+ * @throws 400 with the path of the first that will not
+ */
+export function assertReferenceTypes(one: PreparedStep, { references = {} }: Applier, earlier: PreparedStep[]): void {
+  for (const { path, text } of mentionsOf(one.step)) {
+    const wanted = path === 'targetId' ? one.targetType : references[path]
+    const given = earlier[referenceOf(text)!]!
+    if (wanted === undefined || given.targetType === wanted) continue
+    throw badRequest(path, `${text} is a ${noun(given.targetType)}, not a ${noun(wanted)}`)
+  }
+}
+
+/** The step with every reference replaced by the result it stands for. */
+export function resolveReferences(step: Step, resultIds: string[]): Step {
+  const resolve = (value: unknown): unknown => {
+    const index = referenceOf(value)
+    if (index !== null) return resultIds[index]
+    if (Array.isArray(value)) return value.map(resolve)
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, resolve(member)]))
+  }
+  return {
+    action: step.action,
+    targetId: resolve(step.targetId) as string | null,
+    payload: resolve(step.payload) as Record<string, unknown>,
+  }
+}
+
+function mentionsOf({ targetId, payload }: Step): Mention[] {
+  const mentions: Mention[] = []
+  const collect = (value: unknown, path: string) => {
+    if (typeof value === 'string') {
+      if (value.startsWith(marker)) mentions.push({ path, text: value })
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [name, member] of Object.entries(value)) collect(member, path === '' ? name : `${path}.${name}`)
+    }
+  }
+  collect(targetId, 'targetId')
+  collect(payload, '')
+  return mentions
+}
+
+const noun = (targetType: string) => targetType.replaceAll('_', ' ')

@@ -1,0 +1,132 @@
+import { Type } from 'typebox'
+import { Closed, Enum, Id, Nullable, pageQuery, Ref, Timestamp } from '../../../http/schema.ts'
+import { chainStepsMax } from '../../../lib/limits.ts'
+import { gatedActions } from '../votes/applier.ts'
+import { approverFields, QuorumReachable } from '../votes/schema.ts'
+import { requestStatuses } from './lifecycle.ts'
+
+export const requestActions = [...gatedActions, 'composite'] as const
+/** What may be a step of a chain: the actions on counterparties and their groups. */
+export const chainActions = gatedActions.filter((action) => action.startsWith('counterparty_'))
+
+const RequestStatus = Enum(requestStatuses)
+const RequestAction = Enum(requestActions)
+const StepIndex = Type.Integer({ minimum: 0, examples: [0] })
+
+const StepResults = Type.Array(
+  Closed({ stepIndex: StepIndex, action: Type.String({ examples: ['counterparty_create'] }), resultId: Id }),
+  { description: 'One entry per step, in order.' },
+)
+
+export const ApprovalRequest = Closed(
+  {
+    id: Id,
+    vaultId: Id,
+    action: RequestAction,
+    status: RequestStatus,
+    initiatorId: Id,
+    initiator: Type.Unsafe<unknown>(Type.Ref('Profile')),
+    targetType: Enum(['address', 'counterparty', 'counterparty_group', 'category_assignment', 'composite']),
+    targetId: Nullable(
+      Type.String({ description: 'null: something new, or a chain.', examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
+    ),
+    baseVersion: Nullable(
+      Type.String({
+        description:
+          'Version of the target that the change was asked for; of a category assignment the version of the category and, after a colon, its own.',
+        examples: ['3'],
+      }),
+    ),
+    payload: Type.Unknown({
+      description: 'What was asked for, as it is voted on and will be applied; of a chain {steps}.',
+      examples: [{ name: 'Northwind Trading', kind: 'company' }],
+    }),
+    payloadHash: Type.String({
+      description: 'SHA-256 (hex) of what votes and application are bound to.',
+      pattern: '^[0-9a-f]{64}$',
+      examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+    }),
+    decisionPolicyId: Nullable(Id),
+    decisionPolicyCode: Nullable(
+      Type.String({
+        description: 'For category_assign and category_edit, id and key of the category stand for those of a policy.',
+        examples: ['new-counterparties'],
+      }),
+    ),
+    approvalThreshold: Type.Integer({ minimum: 0, examples: [2] }),
+    requirements: Type.Array(
+      Closed({
+        stepIndex: StepIndex,
+        policyId: Id,
+        policyCode: Type.String({ examples: ['new-counterparties'] }),
+        threshold: Type.Integer({ minimum: 1, examples: [2] }),
+        approvalsCount: Type.Integer({ minimum: 0, examples: [1] }),
+        bypassed: Type.Boolean({ examples: [false] }),
+      }),
+      { description: 'Each must reach its own threshold. A step that needs no votes has none.' },
+    ),
+    approvers: Type.Array(
+      Closed({
+        ...approverFields,
+        stepIndexesJson: Type.Array(StepIndex, { description: 'The steps that the vote covers.' }),
+      }),
+    ),
+    quorumReachable: QuorumReachable,
+    results: Nullable(StepResults),
+    resolvedResultId: Nullable(Id),
+    resolvedAt: Nullable(Timestamp),
+    failureReason: Nullable(
+      Type.String({ description: 'Why it could not be applied.', examples: ['The counterparty is archived'] }),
+    ),
+    expiresAt: Timestamp,
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  { $id: 'ApprovalRequest' },
+)
+
+/** The answer of a gated action that waits for votes now. */
+export const WaitingAction = Closed({ request: Ref(ApprovalRequest) }, { $id: 'WaitingAction' })
+
+export const AppliedChain = Closed({ applied: Type.Literal(true), results: StepResults }, { $id: 'AppliedChain' })
+
+export const CompositeBody = Closed(
+  {
+    steps: Type.Array(
+      Closed({
+        action: Enum(chainActions),
+        payload: Type.Object(
+          {},
+          {
+            additionalProperties: true,
+            description: 'The body of the action on its own. A string `$step:N` stands for the result of step N.',
+            examples: [{ name: 'Northwind Trading', kind: 'company' }],
+          },
+        ),
+        targetId: Type.Optional(
+          Nullable(
+            Type.String({
+              minLength: 1,
+              maxLength: 128,
+              description: 'What is changed; left out for a creation.',
+              examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
+            }),
+          ),
+        ),
+      }),
+      { minItems: 1, maxItems: chainStepsMax },
+    ),
+  },
+  { $id: 'CompositeActions' },
+)
+
+export const RequestQuery = Closed({
+  status: Type.Optional(RequestStatus),
+  action: Type.Optional(RequestAction),
+  awaitingMyApproval: Type.Optional(
+    Type.Boolean({ description: 'true: only those that the caller can vote on now.', examples: [true] }),
+  ),
+  ...pageQuery,
+})
+
+export const approvalRequestComponents = [ApprovalRequest, WaitingAction, AppliedChain, CompositeBody]

@@ -1,0 +1,65 @@
+import type { Db, Trx } from '../../../db/client.ts'
+import { combine, type Decision, type PolicySnapshot } from './decision.ts'
+import { evaluatePolicy, isRuledOut } from './evaluate.ts'
+import type { Facts } from './facts.ts'
+import { type Initiator, listCandidates, lockVelocity, sumVelocity } from './queries.ts'
+import { velocityLocksOf, velocityWindowsOf } from './velocity.ts'
+
+type Question = {
+  vaultId: string
+  actionType: string
+  initiator: Initiator
+  facts: Facts
+}
+
+/**
+ * Asks the policies of the vault about an action: one round trip for the candidates (enabled policies of the action's
+ * type in groups of the initiator), one more when a candidate limits velocity, then the pure evaluation. Changes nothing
+ * and locks nothing: what it says of velocity may be over at once.
+ */
+export async function decide(db: Db | Trx, question: Question): Promise<Decision> {
+  const candidates = await listCandidates(db, question.vaultId, question.actionType, question.initiator.groupIds)
+  return conclude(db, question, candidates, question.facts)
+}
+
+/**
+ * Like `decide`, for an action that happens in this transaction if it is allowed: requests that count against the same
+ * limit are decided one after the other, each seeing what the ones before it wrote. Locked are exactly the scopes that a
+ * policy which can still match limits.
+ *
+ * @param readLockedFacts reads, after those locks, facts that must be true until the end of the transaction
+ */
+export async function decideUnderLock(
+  trx: Trx,
+  question: Question,
+  readLockedFacts: () => Promise<Partial<Facts>>,
+): Promise<Decision> {
+  const { vaultId, actionType, initiator, facts } = question
+  const candidates = await listCandidates(trx, vaultId, actionType, initiator.groupIds)
+  const limiting = velocityWindowsOf(candidates.filter((policy) => !isRuledOut(policy, facts)))
+  await lockVelocity(trx, velocityLocksOf(limiting, vaultId, facts))
+  return conclude(trx, question, candidates, { ...facts, ...(await readLockedFacts()) })
+}
+
+/**
+ * The sums are a statement of their own: one that waited for a lock would still see the state of before. A window whose
+ * sum is among the facts already is not summed again.
+ */
+async function conclude(
+  db: Db | Trx,
+  { vaultId, initiator }: Question,
+  candidates: PolicySnapshot[],
+  gathered: Facts,
+): Promise<Decision> {
+  const { velocity: known = [] } = gathered
+  const windows = velocityWindowsOf(candidates).filter(
+    ({ per, windowSeconds }) => !known.some((sum) => sum.per === per && sum.windowSeconds === windowSeconds),
+  )
+  const facts: Facts =
+    windows.length === 0
+      ? gathered
+      : { ...gathered, velocity: [...known, ...(await sumVelocity(db, vaultId, windows, gathered))] }
+  const evaluated = candidates.map((policy) => ({ policy, trace: evaluatePolicy(policy, facts) }))
+  const matches = evaluated.flatMap(({ policy, trace }) => (trace.matched ? { policy, inDoubt: trace.inDoubt } : []))
+  return { ...combine(matches, initiator.isAdmin), trace: evaluated.map(({ trace }) => trace), facts }
+}

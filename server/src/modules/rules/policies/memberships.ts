@@ -1,0 +1,36 @@
+import { sql } from 'kysely'
+import { isEveryone } from '../../../access/system-groups.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import { newId } from '../../../lib/ids.ts'
+
+/**
+ * Puts a user into groups of a vault; where they are in one already, it stays as it is. `everyone` is never stored, so
+ * it is passed over, and so are groups that the vault does not have. The caller writes the audit record.
+ */
+export async function insertMemberships(
+  trx: Trx,
+  { vaultId, groupIds, userId, now }: { vaultId: string; groupIds: string[]; userId: string; now: Date },
+): Promise<void> {
+  const ids = groupIds.map(() => newId(now))
+  // In the order of the groups, so that two of these never wait for each other.
+  await sql`
+    insert into policy_group_memberships (vault_id, id, group_id, user_id, created_at)
+    select g.vault_id, n.id, g.id, ${userId}, ${now}
+    from unnest(${ids}::text[], ${groupIds}::text[]) as n (id, group_id)
+    join policy_groups g on g.vault_id = ${vaultId} and g.id = n.group_id
+    where not ${isEveryone('g')}
+    order by g.id
+    on conflict (vault_id, group_id, user_id) do nothing`.execute(trx)
+}
+
+/** The vaults that a user is a member of. */
+export async function listVaultIdsOf(db: Db | Trx, userId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('policy_group_memberships')
+    .select('vault_id')
+    .distinct()
+    .where('user_id', '=', userId)
+    .orderBy('vault_id')
+    .execute()
+  return rows.map((row) => row.vault_id)
+}

@@ -1,0 +1,112 @@
+import type { Static } from 'typebox'
+import type { FieldFault } from '../../../lib/errors.ts'
+import type { CreatePolicy, UpdatePolicy } from './schema.ts'
+import { spellingKey } from './selectors/address-keys.ts'
+import type { RouteVariant } from './selectors/route-variant.ts'
+import { findSelectorFault } from './selectors.ts'
+
+type Creation = Static<typeof CreatePolicy>
+export type PolicyChange = Static<typeof UpdatePolicy>
+export type RuleDraft = NonNullable<Creation['rules']>[number]
+/** Exactly one of userId and groupId is set once `findPolicyFaults` found nothing. */
+export type ApproverDraft = NonNullable<Creation['approvers']>[number]
+
+/** A policy as it shall be, whole: what a creation asks for, or what a change makes of a policy that exists. */
+export type PolicyDraft = Required<Creation>
+
+export function draftOf(creation: Creation): PolicyDraft {
+  return { ...defaults, ...creation }
+}
+
+const defaults = {
+  description: null,
+  logoUri: null,
+  color: null,
+  emoji: null,
+  blockReason: null,
+  approvalThreshold: 0,
+  adminBypass: false,
+  allowInitiatorApproval: false,
+  enabled: true,
+  rules: [],
+  approvers: [],
+}
+
+/** Every fault of a policy that its schema cannot express; none: it may be stored, as far as names it refers to exist. */
+export function findPolicyFaults(draft: PolicyDraft): FieldFault[] {
+  return [
+    ...findEffectFaults(draft),
+    ...draft.approvers.flatMap((approver, i) => findApproverFaults(approver, i, draft.approvers)),
+    ...draft.rules.flatMap((rule, i) => findRuleFaults(rule, i, draft.actionType)),
+  ]
+}
+
+function findEffectFaults({ effect, approvalThreshold, approvers, blockReason }: PolicyDraft): FieldFault[] {
+  const faults: FieldFault[] = []
+  if (effect !== 'block' && blockReason !== null) {
+    faults.push({ field: 'blockReason', message: 'belongs to a policy whose effect is block' })
+  }
+  if (effect === 'block' && approvalThreshold > 0) {
+    faults.push({ field: 'approvalThreshold', message: 'must be 0 for a policy that blocks' })
+  }
+  if (effect === 'requireApproval' && approvalThreshold < 1) {
+    faults.push({ field: 'approvalThreshold', message: 'must be at least 1 for requireApproval' })
+  }
+  if (approvalThreshold === 0 && effect !== 'requireApproval' && approvers.length > 0) {
+    faults.push({ field: 'approvers', message: 'need an approvalThreshold of at least 1' })
+  }
+  // A group can grow, so only named people put a limit on the votes that can ever come.
+  const onlyUsers = approvers.length > 0 && approvers.every(({ kind }) => kind === 'user')
+  if (effect !== 'block' && onlyUsers && approvers.length < approvalThreshold) {
+    const message = `must not be above the number of approvers, ${approvers.length}`
+    faults.push({ field: 'approvalThreshold', message })
+  }
+  return faults
+}
+
+function findApproverFaults(approver: ApproverDraft, i: number, all: ApproverDraft[]): FieldFault[] {
+  const { kind, userId, groupId } = approver
+  const [wanted, stray] = kind === 'user' ? (['userId', 'groupId'] as const) : (['groupId', 'userId'] as const)
+  if (approver[wanted] === undefined) return [{ field: `approvers.${i}.${wanted}`, message: 'is required' }]
+  if (approver[stray] !== undefined) {
+    return [{ field: `approvers.${i}.${stray}`, message: `does not belong to an approver of kind ${kind}` }]
+  }
+  const first = all.findIndex((other) => other.kind === kind && other.userId === userId && other.groupId === groupId)
+  return first === i ? [] : [{ field: `approvers.${i}`, message: `is the same as approvers.${first}` }]
+}
+
+function findRuleFaults({ selectors }: RuleDraft, i: number, actionType: string): FieldFault[] {
+  if (selectors.length === 0) return [{ field: `rules.${i}.selectors`, message: 'must name at least one selector' }]
+  return selectors.flatMap(({ selectorType, value }, j) => {
+    const fault = findSelectorFault(actionType, selectorType, value)
+    return fault === null ? [] : [{ field: `rules.${i}.selectors.${j}.${fault.field}`, message: fault.message }]
+  })
+}
+
+export type Reference = { field: string; id: string }
+
+/** What the rules name with selectors of this type, and where; their form has been checked. */
+export function selectorReferences({ rules = [] }: PolicyChange, wanted: string): Reference[] {
+  return rules.flatMap(({ selectors }, i) =>
+    selectors.flatMap(({ selectorType, value }, j) => {
+      if (selectorType !== wanted) return []
+      const field = `rules.${i}.selectors.${j}.value`
+      if (!Array.isArray(value)) return [{ field, id: nameOf(wanted, value) }]
+      return value.map((one, k) => ({ field: `${field}.${k}`, id: nameOf(wanted, one) }))
+    }),
+  )
+}
+
+/** A variant is named by two codes, which hold no `/`; an address in whatever spelling. */
+function nameOf(selectorType: string, value: unknown): string {
+  if (selectorType === 'routeVariant') {
+    const { route, variant } = value as RouteVariant
+    return `${route}/${variant}`
+  }
+  return selectorType === 'sourceAddress' ? spellingKey(String(value)) : String(value)
+}
+
+/** The groups, or the people, that approvers refer to, and where. */
+export function approverReferences({ approvers = [] }: PolicyChange, key: 'groupId' | 'userId'): Reference[] {
+  return approvers.flatMap(({ [key]: id }, i) => (id === undefined ? [] : [{ field: `approvers.${i}.${key}`, id }]))
+}

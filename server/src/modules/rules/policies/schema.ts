@@ -1,0 +1,284 @@
+import { type Static, Type } from 'typebox'
+import {
+  Closed,
+  Code,
+  Color,
+  Description,
+  Emoji,
+  Enum,
+  Id,
+  Name,
+  Nullable,
+  pageQuery,
+  Timestamp,
+  Uri,
+} from '../../../http/schema.ts'
+import * as limits from '../../../lib/limits.ts'
+import { actionTypes, renderSelectorTable } from './selectors.ts'
+
+const policyEffects = ['allow', 'block', 'requireApproval'] as const
+const conditionTypes = ['require', 'any', 'exclude'] as const
+const approverKinds = ['user', 'group'] as const
+
+export const ActionType = Enum(actionTypes)
+const PolicyEffect = Enum(policyEffects)
+const ConditionType = Enum(conditionTypes)
+const ApproverKind = Enum(approverKinds)
+const MemberUserId = Type.String({
+  minLength: 1,
+  maxLength: limits.membershipUserIdLengthMax,
+  description: 'Any string: services without a user of ours can be members too.',
+  examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
+})
+const SelectorType = Type.String({ minLength: 1, maxLength: 64, examples: ['amount'] })
+const SelectorValue = Type.Unknown({
+  description: [
+    'Numbers: {op: gt|gte|lt|lte, value} or {op: between, min, max} with decimal strings.',
+    'Sets: one string or an array, meaning any of; what is named must exist in the vault.',
+    `velocity…: {op: gt|gte|lt|lte, value, windowSeconds: ${limits.velocityWindowSecondsMin} to ${limits.velocityWindowSecondsMax}, per: initiator|sourceAddress|destination|vault}.`,
+    'routeVariant: {route, variant}, or an array of them. time: {timezone, days, from, to}.',
+  ].join(' '),
+  examples: [{ op: 'gt', value: '1000' }],
+})
+const ApprovalThreshold = Type.Integer({
+  minimum: 0,
+  maximum: limits.approvalThresholdMax,
+  description: 'Number of approvals required.',
+  examples: [2],
+})
+const BlockReason = Type.String({
+  minLength: 1,
+  maxLength: limits.noteLengthMax,
+  description: 'What the initiator reads when this policy blocks.',
+  examples: ['Payments stop at the weekend'],
+})
+const GroupName = Closed({ id: Id, code: Code, name: Name })
+
+const looks = {
+  description: Nullable(Description),
+  logoUri: Nullable(Uri),
+  color: Nullable(Color),
+  emoji: Nullable(Emoji),
+}
+const optionalLooks = {
+  description: Type.Optional(Nullable(Description)),
+  logoUri: Type.Optional(Nullable(Uri)),
+  color: Type.Optional(Nullable(Color)),
+  emoji: Type.Optional(Nullable(Emoji)),
+}
+
+export const PolicyGroupMembership = Closed(
+  { id: Id, groupId: Id, userId: MemberUserId, createdAt: Timestamp },
+  { $id: 'PolicyGroupMembership' },
+)
+
+const groupFields = {
+  id: Id,
+  vaultId: Id,
+  code: Code,
+  name: Name,
+  ...looks,
+  isSystem: Type.Boolean({ description: 'Made with the vault; cannot be deleted and keeps its code.' }),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+}
+export const PolicyGroup = Closed(
+  {
+    ...groupFields,
+    policies: Type.Array(
+      Closed({
+        id: Id,
+        code: Code,
+        name: Name,
+        actionType: ActionType,
+        effect: PolicyEffect,
+        enabled: Type.Boolean(),
+        createdAt: Timestamp,
+      }),
+    ),
+    memberships: Type.Array(Closed({ id: Id, userId: MemberUserId, createdAt: Timestamp })),
+  },
+  {
+    $id: 'PolicyGroup',
+    description: 'The built-in group `everyone` holds whoever is in any group of the vault and lists no memberships.',
+  },
+)
+export const PolicyGroupListItem = Closed(
+  { ...groupFields, _count: Closed({ policies: Type.Integer(), memberships: Type.Integer() }) },
+  { $id: 'PolicyGroupListItem' },
+)
+
+const policyFields = {
+  id: Id,
+  groupId: Id,
+  code: Code,
+  name: Name,
+  ...looks,
+  actionType: ActionType,
+  effect: PolicyEffect,
+  blockReason: Nullable(BlockReason),
+  approvalThreshold: ApprovalThreshold,
+  adminBypass: Type.Boolean({ description: 'Waives the approval for an initiator who administers the vault.' }),
+  allowInitiatorApproval: Type.Boolean(),
+  enabled: Type.Boolean(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+  rules: Type.Array(
+    Closed({
+      id: Id,
+      policyId: Id,
+      conditionType: ConditionType,
+      createdAt: Timestamp,
+      selectors: Type.Array(Closed({ id: Id, ruleId: Id, selectorType: SelectorType, value: SelectorValue })),
+    }),
+  ),
+  approvers: Type.Array(
+    Closed({
+      id: Id,
+      kind: ApproverKind,
+      userId: Nullable(MemberUserId),
+      groupId: Nullable(Id),
+      createdAt: Timestamp,
+    }),
+  ),
+}
+export const Policy = Closed(
+  { ...policyFields, group: Closed({ id: Id, code: Code, name: Name, vaultId: Id }) },
+  { $id: 'Policy' },
+)
+export const PolicyListItem = Closed(
+  { ...policyFields, group: GroupName, _count: Closed({ rules: Type.Integer() }) },
+  { $id: 'PolicyListItem' },
+)
+
+/** Every candidate with what its rules found; part of previews, simulations and what a decision keeps. */
+export const PolicyTrace = Closed(
+  {
+    policyId: Id,
+    policyCode: Code,
+    matched: Type.Boolean(),
+    inDoubt: Type.Optional(
+      Type.Boolean({
+        description:
+          'The policy could not be evaluated, so `matched` is the stricter assumption. An `allow` policy with votes then adds its votes but does not permit the action.',
+      }),
+    ),
+    rules: Type.Array(
+      Closed({
+        conditionType: Type.String({ examples: ['require'] }),
+        matched: Type.Boolean(),
+        selectors: Type.Array(
+          Closed({
+            selectorType: SelectorType,
+            matched: Type.Boolean({
+              description:
+                'What was assumed when nobody can tell: true for policies that restrict, false for ones that allow.',
+            }),
+            expected: Type.Unknown({
+              description: 'The value of the selector.',
+              examples: [{ op: 'gt', value: '1000' }],
+            }),
+            observed: Type.Unknown({
+              description: 'What was found; null when nobody can tell, or when it is not for the reader.',
+              examples: ['1250'],
+            }),
+          }),
+        ),
+      }),
+    ),
+  },
+  { $id: 'PolicyTrace', description: 'One candidate policy of a decision, matching or not, and why.' },
+)
+const DecisionEffect = Enum(['allow', 'block', 'approval', 'deny'])
+const DecisionPolicy = Nullable(Closed({ id: Id, code: Code, name: Name }))
+export const PolicyDecision = Closed(
+  {
+    effect: DecisionEffect,
+    decisionPolicy: DecisionPolicy,
+    trace: Type.Array(Type.Unsafe<Static<typeof PolicyTrace>>(Type.Ref('PolicyTrace'))),
+  },
+  { $id: 'PolicyDecision', description: 'What the policies said, and why.' },
+)
+export const PolicySimulation = Closed(
+  {
+    effect: DecisionEffect,
+    blockReason: Nullable(BlockReason),
+    decisionPolicy: DecisionPolicy,
+    requirements: Type.Array(
+      Closed({
+        policyId: Id,
+        policyCode: Code,
+        threshold: Type.Integer({ minimum: 1, examples: [2] }),
+        bypassed: Type.Boolean({ description: 'Waived, because the initiator administers the vault.' }),
+      }),
+    ),
+    trace: Type.Array(Type.Unsafe<Static<typeof PolicyTrace>>(Type.Ref('PolicyTrace'))),
+  },
+  { $id: 'PolicySimulation' },
+)
+
+export const policyComponents = [
+  PolicyGroupMembership,
+  PolicyGroup,
+  PolicyGroupListItem,
+  Policy,
+  PolicyListItem,
+  PolicyTrace,
+  PolicyDecision,
+  PolicySimulation,
+]
+
+export const CreatePolicyGroup = Closed({ code: Code, name: Name, ...optionalLooks })
+export const UpdatePolicyGroup = Closed({ code: Type.Optional(Code), name: Type.Optional(Name), ...optionalLooks })
+export const AddMember = Closed({ userId: MemberUserId })
+export const MemberParams = Closed({
+  id: Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
+  userId: MemberUserId,
+})
+
+const settings = {
+  ...optionalLooks,
+  blockReason: Type.Optional(Nullable(BlockReason)),
+  approvalThreshold: Type.Optional(ApprovalThreshold),
+  adminBypass: Type.Optional(Type.Boolean({ examples: [false] })),
+  allowInitiatorApproval: Type.Optional(Type.Boolean({ examples: [false] })),
+  enabled: Type.Optional(Type.Boolean({ examples: [true] })),
+  rules: Type.Optional(
+    Type.Array(
+      Closed({
+        conditionType: ConditionType,
+        selectors: Type.Array(Closed({ selectorType: SelectorType, value: SelectorValue }), {
+          minItems: 1,
+          maxItems: limits.selectorsPerRuleMax,
+        }),
+      }),
+      { maxItems: limits.rulesPerPolicyMax, description: 'Replaced whole. A policy without rules always matches.' },
+    ),
+  ),
+  approvers: Type.Optional(
+    Type.Array(Closed({ kind: ApproverKind, userId: Type.Optional(MemberUserId), groupId: Type.Optional(Id) }), {
+      maxItems: limits.approversPerPolicyMax,
+      description: 'Replaced whole. Without any, all members of the group of the policy may approve.',
+    }),
+  ),
+}
+const selectorsDescription = `The selectors, and the actions each applies to:\n\n${renderSelectorTable()}`
+export const CreatePolicy = Closed(
+  { code: Code, name: Name, actionType: ActionType, effect: PolicyEffect, ...settings },
+  { description: selectorsDescription },
+)
+export const UpdatePolicy = Closed({
+  code: Type.Optional(Code),
+  name: Type.Optional(Name),
+  actionType: Type.Optional(ActionType),
+  effect: Type.Optional(PolicyEffect),
+  ...settings,
+})
+
+export const PolicyQuery = Closed({
+  ...pageQuery,
+  actionType: Type.Optional(ActionType),
+  effect: Type.Optional(PolicyEffect),
+  enabled: Type.Optional(Type.Boolean({ examples: [true] })),
+})
+export const PolicyGroupQuery = Closed(pageQuery)

@@ -1,0 +1,169 @@
+import type { FieldFault } from '../../../lib/errors.ts'
+import type { Facts } from './facts.ts'
+import { addressGroup } from './selectors/address-group.ts'
+import { amount } from './selectors/amount.ts'
+import { amountUsd } from './selectors/amount-usd.ts'
+import { category } from './selectors/category.ts'
+import { counterparty } from './selectors/counterparty.ts'
+import { counterpartyAgeHours } from './selectors/counterparty-age-hours.ts'
+import { counterpartyGroup } from './selectors/counterparty-group.ts'
+import { counterpartyKind } from './selectors/counterparty-kind.ts'
+import { destination } from './selectors/destination.ts'
+import { destinationType } from './selectors/destination-type.ts'
+import { initiator } from './selectors/initiator.ts'
+import { initiatorGroup } from './selectors/initiator-group.ts'
+import { network } from './selectors/network.ts'
+import { percentOfBalance } from './selectors/percent-of-balance.ts'
+import { routeVariant } from './selectors/route-variant.ts'
+import type { Finding, SelectorKind } from './selectors/selector.ts'
+import { sourceAddress } from './selectors/source-address.ts'
+import { time } from './selectors/time.ts'
+import { token } from './selectors/token.ts'
+import { velocityAmount, velocityCount, velocityUsd } from './selectors/velocity.ts'
+
+export const actionTypes = [
+  'transfer',
+  'create_address',
+  'counterparty_create',
+  'counterparty_update',
+  'counterparty_archive',
+  'counterparty_group_create',
+  'counterparty_group_update',
+  'counterparty_group_archive',
+  'counterparty_group_add',
+  'counterparty_group_remove',
+] as const
+export type ActionType = (typeof actionTypes)[number]
+
+type Entry = {
+  kind: SelectorKind
+  actionTypes: readonly ActionType[]
+  /** What it looks at, for people. */
+  summary: string
+}
+
+const transfers: readonly ActionType[] = ['transfer']
+const transfersAndAddresses: readonly ActionType[] = ['transfer', 'create_address']
+/** Actions on a counterparty that exists. */
+const counterpartyChanges: readonly ActionType[] = [
+  'counterparty_update',
+  'counterparty_archive',
+  'counterparty_group_add',
+  'counterparty_group_remove',
+]
+const groupChanges: readonly ActionType[] = ['counterparty_group_update', 'counterparty_group_archive']
+
+/**
+ * The one table of selectors: which there are, what each looks at, and the actions each applies to. The description of
+ * the API and docs/policies.md are rendered from it. A Map: a name such as `constructor` finds nothing.
+ */
+const registry: ReadonlyMap<string, Entry> = new Map(
+  Object.entries<Entry>({
+    amount: { kind: amount, actionTypes: transfers, summary: 'amount in token units' },
+    amountUsd: { kind: amountUsd, actionTypes: transfers, summary: 'amount in USD at the rate of the moment' },
+    percentOfBalance: {
+      kind: percentOfBalance,
+      actionTypes: transfers,
+      summary: 'amount in per cent of what the source address has available of the token before the transfer',
+    },
+    velocityAmount: {
+      kind: velocityAmount,
+      actionTypes: transfers,
+      summary: 'sum of the transfers of the token in a window, this one included, in token units',
+    },
+    velocityUsd: {
+      kind: velocityUsd,
+      actionTypes: transfers,
+      summary: 'sum of the transfers of all tokens in a window, this one included, in USD',
+    },
+    velocityCount: {
+      kind: velocityCount,
+      actionTypes: transfers,
+      summary: 'number of transfers in a window, this one included',
+    },
+    token: { kind: token, actionTypes: transfers, summary: 'token by id or code' },
+    network: { kind: network, actionTypes: transfersAndAddresses, summary: 'network by slug' },
+    sourceAddress: {
+      kind: sourceAddress,
+      actionTypes: transfers,
+      summary: 'address that pays, by id or on-chain address',
+    },
+    addressGroup: {
+      kind: addressGroup,
+      actionTypes: transfers,
+      summary: 'folder of the source address, by id',
+    },
+    routeVariant: {
+      kind: routeVariant,
+      actionTypes: transfersAndAddresses,
+      summary: 'segment of the source address, or of the one to create, by the codes of route and variant',
+    },
+    destination: { kind: destination, actionTypes: transfers, summary: 'on-chain address that is paid' },
+    destinationType: {
+      kind: destinationType,
+      actionTypes: transfers,
+      summary: 'internal (an address of the vault), counterparty (of the address book) or unknown',
+    },
+    counterparty: {
+      kind: counterparty,
+      actionTypes: [...transfers, ...counterpartyChanges],
+      summary: 'counterparty that is paid or changed, by id',
+    },
+    counterpartyGroup: {
+      kind: counterpartyGroup,
+      actionTypes: [...transfers, ...counterpartyChanges, ...groupChanges],
+      summary: 'group of the counterparty by id; for counterparty_group_* the group that is changed',
+    },
+    counterpartyKind: {
+      kind: counterpartyKind,
+      actionTypes: [...transfers, 'counterparty_create', ...counterpartyChanges],
+      summary: 'individual, company, exchange, service or other',
+    },
+    counterpartyAgeHours: {
+      kind: counterpartyAgeHours,
+      actionTypes: [...transfers, ...counterpartyChanges],
+      summary: 'hours since the counterparty was created',
+    },
+    initiator: { kind: initiator, actionTypes, summary: 'who asks, by user id' },
+    initiatorGroup: { kind: initiatorGroup, actionTypes, summary: 'policy group that who asks is in, by id' },
+    category: {
+      kind: category,
+      actionTypes: transfers,
+      summary: 'operation category that the transfer is declared to be of, by key',
+    },
+    time: { kind: time, actionTypes, summary: 'weekly window on the wall clock of a zone' },
+  }),
+)
+
+/** The selectors that a policy may use. */
+export const selectorTypes: readonly string[] = [...registry.keys()]
+
+/** The table of selectors in Markdown, for the description of the API and the manual. */
+export function renderSelectorTable(): string {
+  const rows = [...registry].map(([name, entry]) => {
+    const actions = entry.actionTypes.length === actionTypes.length ? 'every action' : entry.actionTypes.join(', ')
+    return `| \`${name}\` | ${entry.summary} | ${actions} |`
+  })
+  return ['| Selector | Looks at | Applies to |', '|---|---|---|', ...rows].join('\n')
+}
+
+/** What is wrong with a selector of a policy of the given action; fields are relative to the selector. null: nothing. */
+export function findSelectorFault(actionType: string, selectorType: string, value: unknown): FieldFault | null {
+  const entry = registry.get(selectorType)
+  if (entry === undefined) {
+    return { field: 'selectorType', message: `must be one of ${selectorTypes.join(', ')}` }
+  }
+  if (!(entry.actionTypes as readonly string[]).includes(actionType)) {
+    return { field: 'selectorType', message: `the selector ${selectorType} does not apply to ${actionType}` }
+  }
+  const fault = entry.kind.findFault(value)
+  return fault === null
+    ? null
+    : { field: fault.field === '' ? 'value' : `value.${fault.field}`, message: fault.message }
+}
+
+/** Unknown selectors and values that do not fit cannot be told, so they fail closed. */
+export function evaluateSelector(selector: { selectorType: string; value: unknown }, facts: Facts): Finding {
+  const entry = registry.get(selector.selectorType)
+  return entry === undefined ? { matched: null, observed: null } : entry.kind.evaluate(selector.value, facts)
+}

@@ -1,0 +1,28 @@
+import { type NetworkType, parseOnchainAddress } from '../../../../lib/onchain-address.ts'
+
+/** Checksums cost hashing, and the addresses that policies name are read again for every decision. */
+const keysMax = 20_000
+const known = new Map<NetworkType, Map<string, string | null>>()
+
+/** The key by which a network compares an address, as `parseOnchainAddress` says; null for what is no address of it. */
+export function addressKeyOf(text: string, type: NetworkType): string | null {
+  let keys = known.get(type)
+  if (keys === undefined || keys.size >= keysMax) {
+    keys = new Map()
+    known.set(type, keys)
+  }
+  let key = keys.get(text)
+  if (key === undefined) {
+    key = parseOnchainAddress(text, type)?.key ?? null
+    keys.set(text, key)
+  }
+  return key
+}
+
+/**
+ * How an address is compared where its network is not known, or an id that stands for one. Only EVM and Bitcoin have
+ * several spellings of one address, and no text is an address of both.
+ */
+export function spellingKey(text: string): string {
+  return addressKeyOf(text, 'evm') ?? addressKeyOf(text, 'bitcoin') ?? text
+}

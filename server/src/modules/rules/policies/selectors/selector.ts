@@ -1,0 +1,36 @@
+import type { FieldFault } from '../../../../lib/errors.ts'
+import type { Facts } from '../facts.ts'
+
+/** What a selector found: null when nobody can tell. `observed` is safe for JSON. */
+export type Finding = { matched: boolean | null; observed: unknown }
+
+/** A selector's value, read; or what is wrong with it, `field` being relative to the value ('' is the value itself). */
+export type Reading<Value> = { value: Value } | { fault: FieldFault }
+
+export type SelectorKind = {
+  findFault(value: unknown): FieldFault | null
+  evaluate(value: unknown, facts: Facts): Finding
+}
+
+/** Makes a selector of how its value is read and what it says about the facts; both are pure. */
+export function defineSelector<Value>(
+  read: (value: unknown) => Reading<Value>,
+  find: (value: Value, facts: Facts) => Finding,
+): SelectorKind {
+  return {
+    findFault(value) {
+      const reading = read(value)
+      return 'fault' in reading ? reading.fault : null
+    },
+    evaluate(value, facts) {
+      const reading = read(value)
+      return 'fault' in reading ? { matched: null, observed: null } : find(reading.value, facts)
+    },
+  }
+}
+
+export const unknownFinding: Finding = { matched: null, observed: null }
+
+export function faultOf(message: string, field = ''): { fault: FieldFault } {
+  return { fault: { field, message } }
+}

@@ -1,0 +1,94 @@
+import { selectorValueLengthMax, selectorValuesMax } from '../../../../lib/limits.ts'
+import { compareDecimals, decimalPattern } from '../../../../lib/money.ts'
+import { addressKeyOf } from './address-keys.ts'
+import { faultOf, type Reading } from './selector.ts'
+
+/** How a number is compared: `{op, value}`, or `{op: "between", min, max}` with both ends included. Decimal strings. */
+export type Comparison =
+  | { op: 'gt' | 'gte' | 'lt' | 'lte'; value: string }
+  | { op: 'between'; min: string; max: string }
+
+const decimalForm = new RegExp(decimalPattern)
+const decimalMessage = 'must be a decimal string such as "1000.5"'
+
+export function readComparison(value: unknown): Reading<Comparison> {
+  if (!isObject(value)) return faultOf('must be {op, value} or {op: "between", min, max}')
+  const { op, value: bound, min, max } = value
+  if (op === 'between') {
+    const stray = strayKey(value, ['op', 'min', 'max'])
+    if (stray !== null) return faultOf('does not belong to {op: "between", min, max}', stray)
+    if (!isDecimal(min)) return faultOf(decimalMessage, 'min')
+    if (!isDecimal(max)) return faultOf(decimalMessage, 'max')
+    if (compareDecimals(min, max) > 0) return faultOf('must not be above max', 'min')
+    return { value: { op, min, max } }
+  }
+  if (op !== 'gt' && op !== 'gte' && op !== 'lt' && op !== 'lte') {
+    return faultOf('must be one of gt, gte, lt, lte, between', 'op')
+  }
+  const stray = strayKey(value, ['op', 'value'])
+  if (stray !== null) return faultOf('does not belong to {op, value}', stray)
+  return isDecimal(bound) ? { value: { op, value: bound } } : faultOf(decimalMessage, 'value')
+}
+
+export function meets(comparison: Comparison, decimal: string): boolean {
+  return meetsBy(comparison, decimal, (bound) => bound)
+}
+
+/** Like `meets`, with the bounds first brought into the unit of `decimal`. */
+export function meetsBy(comparison: Comparison, decimal: string, inUnit: (bound: string) => string): boolean {
+  if (comparison.op === 'between') {
+    return (
+      compareDecimals(decimal, inUnit(comparison.min)) >= 0 && compareDecimals(decimal, inUnit(comparison.max)) <= 0
+    )
+  }
+  const order = compareDecimals(decimal, inUnit(comparison.value))
+  if (comparison.op === 'gt') return order > 0
+  if (comparison.op === 'gte') return order >= 0
+  if (comparison.op === 'lt') return order < 0
+  return order <= 0
+}
+
+/** A set: one string, or an array of them, meaning any of. */
+export function readSet(value: unknown): Reading<string[]> {
+  const values: unknown[] = Array.isArray(value) ? value : [value]
+  if (values.length === 0) return faultOf('must name at least one value')
+  if (values.length > selectorValuesMax) return faultOf(`must not name more than ${selectorValuesMax} values`)
+  const i = values.findIndex(
+    (entry) => typeof entry !== 'string' || entry === '' || entry.length > selectorValueLengthMax,
+  )
+  if (i < 0) return { value: values as string[] }
+  const message = `must be a string of 1 to ${selectorValueLengthMax} characters`
+  return Array.isArray(value) ? faultOf(message, String(i)) : faultOf(`${message}, or an array of them`)
+}
+
+/** A set whose members must each pass a test of their own. */
+export function readSetOf(isMember: (text: string) => boolean, message: string): (value: unknown) => Reading<string[]> {
+  return (value) => {
+    const reading = readSet(value)
+    if ('fault' in reading) return reading
+    const i = reading.value.findIndex((text) => !isMember(text))
+    if (i < 0) return reading
+    return faultOf(message, Array.isArray(value) ? String(i) : '')
+  }
+}
+
+const evmForm = /^0x[0-9a-fA-F]{40}$/
+
+/** A set of on-chain addresses. One in the form of EVM must have a right EIP-55 checksum if it has one at all. */
+export const readOnchainSet = readSetOf(
+  (text) => addressKeyOf(text, 'evm') !== null || (!evmForm.test(text) && addressKeyOf(text, 'other') !== null),
+  'is no address, or has a wrong EIP-55 checksum',
+)
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The first key that is not expected, or null. */
+export function strayKey(value: Record<string, unknown>, expected: string[]): string | null {
+  return Object.keys(value).find((key) => !expected.includes(key)) ?? null
+}
+
+function isDecimal(value: unknown): value is string {
+  return typeof value === 'string' && decimalForm.test(value)
+}

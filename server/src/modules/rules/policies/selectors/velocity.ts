@@ -1,0 +1,76 @@
+import { velocityWindowSecondsMax, velocityWindowSecondsMin } from '../../../../lib/limits.ts'
+import { addDecimals, decimalPattern } from '../../../../lib/money.ts'
+import { type Facts, type VelocityScope, type VelocitySum, velocityScopes } from '../facts.ts'
+import { usdOf } from './amount-usd.ts'
+import { defineSelector, faultOf, type Reading, unknownFinding } from './selector.ts'
+import { type Comparison, isObject, meets, strayKey } from './values.ts'
+
+export type VelocityLimit = { comparison: Comparison; windowSeconds: number; per: VelocityScope }
+
+export const velocityTypes: ReadonlySet<string> = new Set(['velocityAmount', 'velocityUsd', 'velocityCount'])
+
+/** What the transfers of the token add up to in the window, this one included; in token units. */
+export const velocityAmount = defineVelocity(readAmountLimit, ({ amount }, sum) =>
+  amount === undefined ? null : addDecimals(sum.amount, amount),
+)
+
+/** What the transfers of all tokens add up to in the window, this one included; in USD, exact. */
+export const velocityUsd = defineVelocity(readAmountLimit, (facts, sum) => {
+  const usd = usdOf(facts)
+  return usd === null || sum.usd === null ? null : addDecimals(sum.usd, usd)
+})
+
+/** How many transfers there are in the window, this one included. */
+export const velocityCount = defineVelocity(readCountLimit, (_facts, sum) => String(sum.count + 1))
+
+function defineVelocity(
+  read: (value: unknown) => Reading<VelocityLimit>,
+  measure: (facts: Facts, sum: VelocitySum) => string | null,
+) {
+  return defineSelector(read, ({ comparison, windowSeconds, per }, facts) => {
+    const sum = facts.velocity?.find((one) => one.per === per && one.windowSeconds === windowSeconds)
+    const total = sum === undefined ? null : measure(facts, sum)
+    return total === null ? unknownFinding : { matched: meets(comparison, total), observed: total }
+  })
+}
+
+/** The scope and window of a velocity selector's value; null when the value is none. */
+export function readVelocityWindow(value: unknown): Pick<VelocityLimit, 'per' | 'windowSeconds'> | null {
+  const reading = readAmountLimit(value)
+  return 'fault' in reading ? null : reading.value
+}
+
+function readCountLimit(value: unknown): Reading<VelocityLimit> {
+  const reading = readAmountLimit(value)
+  if ('fault' in reading) return reading
+  const { comparison } = reading.value
+  const isWhole = comparison.op !== 'between' && /^[0-9]+$/.test(comparison.value)
+  return isWhole ? reading : faultOf('must be a whole number as a string, such as "10"', 'value')
+}
+
+function readAmountLimit(value: unknown): Reading<VelocityLimit> {
+  const form = '{op, value, windowSeconds, per}'
+  if (!isObject(value)) return faultOf(`must be ${form}`)
+  const stray = strayKey(value, ['op', 'value', 'windowSeconds', 'per'])
+  if (stray !== null) return faultOf(`does not belong to ${form}`, stray)
+  const { op, value: bound, windowSeconds, per } = value
+  if (op !== 'gt' && op !== 'gte' && op !== 'lt' && op !== 'lte')
+    return faultOf('must be one of gt, gte, lt, lte', 'op')
+  if (typeof bound !== 'string' || !decimalForm.test(bound)) {
+    return faultOf('must be a decimal string such as "1000.5"', 'value')
+  }
+  const isWindow =
+    typeof windowSeconds === 'number' &&
+    Number.isInteger(windowSeconds) &&
+    windowSeconds >= velocityWindowSecondsMin &&
+    windowSeconds <= velocityWindowSecondsMax
+  if (!isWindow) {
+    const message = `must be a whole number from ${velocityWindowSecondsMin} to ${velocityWindowSecondsMax}`
+    return faultOf(message, 'windowSeconds')
+  }
+  const scope = velocityScopes.find((known) => known === per)
+  if (scope === undefined) return faultOf(`must be one of ${velocityScopes.join(', ')}`, 'per')
+  return { value: { comparison: { op, value: bound }, windowSeconds, per: scope } }
+}
+
+const decimalForm = new RegExp(decimalPattern)

@@ -1,0 +1,73 @@
+import { canonicalJson } from '../../../lib/canonical-json.ts'
+import type { TargetRecord } from '../../record/audit/content.ts'
+
+/** A requirement with the voters of its snapshot, as the audit record of the request holds it. */
+export type RecordedRequirement = {
+  stepIndex: number
+  policyId: string
+  policyCode: string
+  threshold: number
+  bypassed: boolean
+  /** Ids of users, in any order. */
+  voters: string[]
+}
+
+export type CastVote = { userId: string; decision: 'approve' | 'reject' }
+
+export type ApprovalState = { requirements: RecordedRequirement[]; votes: CastVote[] }
+
+/** `requirements` is null for a request of a version of the service that did not record them. */
+export type RecordedApproval = { requirements: RecordedRequirement[] | null; votes: CastVote[] }
+
+/** The one audit record that a subject begins with, or what is wrong with its records. */
+export function readCreation(
+  records: TargetRecord[],
+  action: 'transfer.requested' | 'approval_request.created',
+): { creation: TargetRecord } | { difference: string } {
+  const broken = records.find(({ fault }) => fault !== null)
+  if (broken !== undefined) return { difference: `audit record ${broken.id}: ${broken.fault}` }
+  const verb = action.slice(action.indexOf('.') + 1)
+  const [creation, ...others] = records.filter((record) => record.action === action)
+  if (creation === undefined) return { difference: `no audit record says that it was ${verb}` }
+  if (others.length > 0) return { difference: `more than one audit record says that it was ${verb}` }
+  return { creation }
+}
+
+/**
+ * What the tables say of an approval that the audit records do not, or null. The votes are counted from the audit
+ * records alone.
+ *
+ * @param isApproved whether the subject went on because of its votes
+ */
+export function differenceOfApproval(
+  stored: ApprovalState,
+  recorded: RecordedApproval,
+  isApproved: boolean,
+): string | null {
+  if (recorded.requirements !== null && !isSame(stored.requirements, recorded.requirements)) {
+    return 'its requirements or their voters were changed'
+  }
+  if (!isSame(stored.votes, recorded.votes)) return 'its votes were changed'
+  return isApproved && !hasEnoughVotes(recorded) ? 'it went on without the votes that were asked for' : null
+}
+
+/** Without recorded requirements at least one vote must stand in the record. */
+function hasEnoughVotes({ requirements, votes }: RecordedApproval): boolean {
+  const approvers = new Set(votes.filter(({ decision }) => decision === 'approve').map(({ userId }) => userId))
+  if (requirements === null) return approvers.size > 0
+  return requirements.every(
+    ({ bypassed, voters, threshold }) =>
+      bypassed || new Set(voters.filter((voter) => approvers.has(voter))).size >= threshold,
+  )
+}
+
+function isSame<Item extends CastVote | RecordedRequirement>(stored: Item[], recorded: Item[]): boolean {
+  return canonicalJson(inOrder(stored)) === canonicalJson(inOrder(recorded))
+}
+
+/** The texts of the items, sorted: tables have no order of their own. */
+function inOrder(items: (CastVote | RecordedRequirement)[]): string[] {
+  return items
+    .map((item) => canonicalJson('voters' in item ? { ...item, voters: item.voters.toSorted() } : item))
+    .toSorted()
+}

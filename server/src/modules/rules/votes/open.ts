@@ -1,0 +1,133 @@
+import { sql } from 'kysely'
+import { isEveryone } from '../../../access/system-groups.ts'
+import { prepared, type Trx } from '../../../db/client.ts'
+import { insertRows } from '../../../db/insert-rows.ts'
+import { conflict } from '../../../lib/errors.ts'
+import { newId } from '../../../lib/ids.ts'
+import type { RecordedRequirement } from './compare-record.ts'
+
+/** What one policy demands before its subject may go on. */
+export type ApprovalRequirement = {
+  /** The step of a chain that the demand is about; a subject that is no chain is step 0. */
+  stepIndex?: number
+  policyId: string
+  policyCode: string
+  policyName: string
+  threshold: number
+  bypassed: boolean
+  allowInitiator: boolean
+  /** Explicit approvers; null: all members of `groupId`. */
+  approvers: { kind: 'user' | 'group'; id: string }[] | null
+  groupId: string
+}
+
+type Approval = {
+  vaultId: string
+  subjectId: string
+  initiatorId: string
+  requirements: ApprovalRequirement[]
+  now: Date
+}
+
+/**
+ * Takes the snapshot of who may vote on a subject and why. Only people and services that can sign in count; the
+ * initiator counts where the policy allows it. Returns it for the audit record of the request.
+ *
+ * @throws 409 when fewer can vote than a threshold demands
+ */
+export async function openApproval(
+  trx: Trx,
+  { vaultId, subjectId, initiatorId, requirements, now }: Approval,
+): Promise<RecordedRequirement[]> {
+  await insertRequirements(trx, { vaultId, subjectId, requirements, now })
+  const eligible = await insertEligibilities(trx, { vaultId, subjectId, initiatorId, requirements })
+  assertQuorum(requirements, eligible)
+  const voters = [...new Set(eligible.map(({ user_id }) => user_id))]
+  if (voters.length > 0) await insertVoters(trx, { vaultId, subjectId, now }, voters)
+  return requirements.map(({ stepIndex = 0, policyId, policyCode, threshold, bypassed }) => {
+    const own = eligible.filter((row) => row.policy_id === policyId && row.step_index === stepIndex)
+    return { stepIndex, policyId, policyCode, threshold, bypassed, voters: [...new Set(own.map((row) => row.user_id))] }
+  })
+}
+
+async function insertVoters(
+  trx: Trx,
+  { vaultId, subjectId, now }: Pick<Approval, 'vaultId' | 'subjectId' | 'now'>,
+  voters: string[],
+): Promise<void> {
+  await sql`${prepared}
+    insert into approval_voters (vault_id, id, subject_id, user_id, created_at)
+    select ${vaultId}, v.id, ${subjectId}, v.user_id, ${now}
+    from unnest(${voters.map(() => newId(now))}::text[], ${voters}::text[]) as v(id, user_id)`.execute(trx)
+}
+
+type Snapshot = Pick<Approval, 'vaultId' | 'subjectId' | 'requirements'>
+
+async function insertRequirements(
+  trx: Trx,
+  { vaultId, subjectId, requirements, now }: Snapshot & { now: Date },
+): Promise<void> {
+  const rows = requirements.map((one) => ({
+    vault_id: vaultId,
+    subject_id: subjectId,
+    step_index: one.stepIndex ?? 0,
+    policy_id: one.policyId,
+    policy_code: one.policyCode,
+    policy_name: one.policyName,
+    threshold: one.threshold,
+    allow_initiator: one.allowInitiator,
+    bypassed: one.bypassed,
+    created_at: now,
+  }))
+  await insertRows(trx, { approval_requirements: rows })
+}
+
+type Eligibility = { user_id: string; step_index: number; policy_id: string }
+
+/** Who may vote, and on the strength of what; somebody may stand in several rows. */
+async function insertEligibilities(
+  trx: Trx,
+  { vaultId, subjectId, initiatorId, requirements }: Snapshot & { initiatorId: string },
+): Promise<Eligibility[]> {
+  const sources = requirements
+    .filter((one) => !one.bypassed)
+    .flatMap((one) =>
+      (one.approvers ?? [{ kind: 'group' as const, id: one.groupId }]).map((source) => ({ requirement: one, source })),
+    )
+  const { rows } = await sql<Eligibility>`${prepared}
+    insert into approval_eligibilities (vault_id, subject_id, user_id, step_index, policy_id, group_id)
+    select ${vaultId}, ${subjectId}, u.id, s.step_index, s.policy_id, coalesce(s.group_id, '')
+    from unnest(
+      ${sources.map(({ requirement }) => requirement.stepIndex ?? 0)}::smallint[],
+      ${sources.map(({ requirement }) => requirement.policyId)}::text[],
+      ${sources.map(({ source }) => (source.kind === 'user' ? source.id : null))}::text[],
+      ${sources.map(({ source }) => (source.kind === 'group' ? source.id : null))}::text[],
+      ${sources.map(({ requirement }) => requirement.allowInitiator)}::boolean[]
+    ) as s(step_index, policy_id, user_id, group_id, allow_initiator)
+    join users u on u.disabled_at is null and (u.id = s.user_id or exists (
+      select from policy_group_memberships m join policy_groups g on g.vault_id = m.vault_id and g.id = s.group_id
+      where m.vault_id = ${vaultId} and m.user_id = u.id
+        and (m.group_id = s.group_id or ${isEveryone('g')})))
+    -- An explicit approver must still be a member of the vault: nobody else can reach it.
+    where (s.allow_initiator or u.id <> ${initiatorId})
+      and exists (select from policy_group_memberships m where m.vault_id = ${vaultId} and m.user_id = u.id)
+    on conflict do nothing
+    returning user_id, step_index, policy_id`.execute(trx)
+  return rows
+}
+
+function assertQuorum(requirements: ApprovalRequirement[], eligible: Eligibility[]): void {
+  const short = requirements
+    .filter((one) => !one.bypassed)
+    .map(({ policyId, stepIndex = 0, policyCode, threshold }) => {
+      const own = eligible.filter((row) => row.policy_id === policyId && row.step_index === stepIndex)
+      return { policyCode, threshold, reachable: new Set(own.map((row) => row.user_id)).size }
+    })
+    .filter(({ threshold, reachable }) => reachable < threshold)
+    .sort((a, b) => (a.policyCode < b.policyCode ? -1 : 1))[0]
+  if (short === undefined) return
+  throw conflict(
+    'quorum unreachable',
+    `Policy ${short.policyCode} needs ${short.threshold} approvals, and only ${short.reachable} can vote`,
+  )
+}

@@ -1,0 +1,94 @@
+import { type RawBuilder, sql } from 'kysely'
+import { type Db, prepared, type Trx } from '../../../db/client.ts'
+import type { RequirementState } from './tally.ts'
+
+export type ProfileRow = {
+  id: string
+  name: string | null
+  email: string | null
+  username: string | null
+  image: string | null
+  color: string | null
+  emoji: string | null
+}
+
+/** One voter of the snapshot with their vote, as `approversOf` reads it; times are in wire form. */
+export type ApproverRow = {
+  id: string
+  userId: string
+  decision: 'approve' | 'reject' | null
+  comment: string | null
+  votedAt: string | null
+  createdAt: string
+  /** The steps that the voter was asked about. */
+  stepIndexes: number[]
+  /** Still entitled to vote on any of them; for a resolved subject: was so when it was resolved. */
+  isEntitled: boolean
+  user: ProfileRow
+}
+
+/** The requirements of a subject with the approvals that count now: a vote of someone who lost entitlement does not. */
+export async function listRequirements(db: Db | Trx, vaultId: string, subjectId: string): Promise<RequirementState[]> {
+  const { rows } = await sql<{ items: RequirementState[] }>`${prepared}
+    select ${requirementsOf(sql`${vaultId}::text`, sql`${subjectId}::text`)} as items`.execute(db)
+  return rows[0]!.items
+}
+
+/** JSON array of RequirementState: an expression for the column list of whoever selects the subject. */
+export function requirementsOf(vaultId: RawBuilder<unknown>, subjectId: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(
+    select coalesce(json_agg(json_build_object('stepIndex', q.step_index, 'policyId', q.policy_id,
+      'policyCode', q.policy_code, 'threshold', q.threshold, 'bypassed', q.bypassed,
+      'approvalsCount', c.approvals, 'reachableCount', c.reachable) order by q.step_index, q.policy_id), '[]')
+    from approval_requirements q
+    cross join lateral (
+      select count(distinct w.user_id) filter (where w.decision = 'approve') as approvals,
+        count(distinct w.user_id) filter (where w.decision is distinct from 'reject') as reachable
+      from entitled_voters e
+      join approval_voters w on w.vault_id = e.vault_id and w.subject_id = e.subject_id and w.user_id = e.user_id
+      where e.vault_id = q.vault_id and e.subject_id = q.subject_id and e.step_index = q.step_index
+        and e.policy_id = q.policy_id
+    ) c
+    where q.vault_id = ${vaultId} and q.subject_id = ${subjectId})`
+}
+
+/** JSON of ApprovalState: what of an approval is compared with the audit records; see `requirementsOf`. */
+export function approvalStateOf(vaultId: RawBuilder<unknown>, subjectId: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`json_build_object(
+    'requirements', (
+      select coalesce(json_agg(json_build_object('stepIndex', q.step_index, 'policyId', q.policy_id,
+        'policyCode', q.policy_code, 'threshold', q.threshold, 'bypassed', q.bypassed, 'voters', (
+          select coalesce(json_agg(distinct e.user_id), '[]') from approval_eligibilities e
+          where e.vault_id = q.vault_id and e.subject_id = q.subject_id and e.step_index = q.step_index
+            and e.policy_id = q.policy_id))), '[]')
+      from approval_requirements q where q.vault_id = ${vaultId} and q.subject_id = ${subjectId}),
+    'votes', (
+      select coalesce(json_agg(json_build_object('userId', w.user_id, 'decision', w.decision)), '[]')
+      from approval_voters w
+      where w.vault_id = ${vaultId} and w.subject_id = ${subjectId} and w.decision is not null))`
+}
+
+/** JSON array of ApproverRow, as `requirementsOf`. */
+export function approversOf(vaultId: RawBuilder<unknown>, subjectId: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(
+    select coalesce(json_agg(json_build_object('id', w.id, 'userId', w.user_id, 'decision', w.decision,
+      'comment', w.comment, 'votedAt', ${wireTime('w.voted_at')}, 'createdAt', ${wireTime('w.created_at')},
+      'stepIndexes', (
+        select coalesce(json_agg(distinct s.step_index), '[]') from approval_eligibilities s
+        where s.vault_id = w.vault_id and s.subject_id = w.subject_id and s.user_id = w.user_id),
+      'isEntitled', exists (
+        select from entitled_voters e
+        where e.vault_id = w.vault_id and e.subject_id = w.subject_id and e.user_id = w.user_id),
+      'user', ${profileOf('u')}) order by w.created_at, w.id), '[]')
+    from approval_voters w join users u on u.id = w.user_id
+    where w.vault_id = ${vaultId} and w.subject_id = ${subjectId})`
+}
+
+export const profileOf = (alias: string) =>
+  sql`json_build_object('id', ${sql.ref(`${alias}.id`)}, 'name', ${sql.ref(`${alias}.name`)}, 'email', ${sql.ref(`${alias}.email`)},
+    'username', ${sql.ref(`${alias}.username`)}, 'image', ${sql.ref(`${alias}.image`)}, 'color', ${sql.ref(`${alias}.color`)},
+    'emoji', ${sql.ref(`${alias}.emoji`)})`
+
+/** Milliseconds as on every other timestamp of the wire; inside JSON PostgreSQL would use its own form. */
+const wireTime = (column: string) =>
+  sql`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`

@@ -1,0 +1,38 @@
+import { Type } from 'typebox'
+import { Closed, Enum, Id, Nullable, Timestamp } from '../../../http/schema.ts'
+import { noteLengthMax } from '../../../lib/limits.ts'
+
+/** What every list of approvers shows of one of them. */
+export const approverFields = {
+  id: Id,
+  userId: Id,
+  decision: Nullable(Enum(['approve', 'reject'])),
+  comment: Nullable(Type.String({ examples: ['Checked against the invoice'] })),
+  votedAt: Nullable(Timestamp),
+  createdAt: Timestamp,
+  counts: Type.Boolean({
+    description: 'Whether there is a vote and it counts; after the resolution: whether it counted.',
+    examples: [true],
+  }),
+  voidReason: Nullable(
+    Type.Unsafe<'not_entitled'>(
+      Type.String({
+        enum: ['not_entitled'],
+        description: 'Why a vote does not count: its voter was disabled or left what made them an approver.',
+        examples: ['not_entitled'],
+      }),
+    ),
+  ),
+  canVote: Type.Boolean({ description: 'Whether this approver can still vote now.', examples: [false] }),
+  user: Type.Unsafe<unknown>(Type.Ref('Profile')),
+}
+
+export const QuorumReachable = Type.Boolean({
+  description:
+    'false: it waits for votes, and those who can still vote are too few. Cancel it, or restore the approvers.',
+  examples: [true],
+})
+
+export const VoteBody = Closed({
+  comment: Type.Optional(Type.String({ maxLength: noteLengthMax, examples: ['Checked against the invoice'] })),
+})

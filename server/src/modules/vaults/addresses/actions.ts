@@ -1,0 +1,187 @@
+import type { Static } from 'typebox'
+import { ownScopeOf } from '../../../access/address-scope.ts'
+import type { Member } from '../../../access/caller.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import { violates } from '../../../db/transaction.ts'
+import type { Deps } from '../../../deps.ts'
+import { badGateway, badRequest, conflict, faulty, notFound } from '../../../lib/errors.ts'
+import { newId } from '../../../lib/ids.ts'
+import { pathIndexMax } from '../../../lib/limits.ts'
+import { type OnchainAddress, parseOnchainAddress } from '../../../lib/onchain-address.ts'
+import { insertAuditRecord } from '../../record/audit/record.ts'
+import { findTokensOfNetworks, type NetworkRow } from '../../registry/networks/queries.ts'
+import { toBadGateway, WalletServiceError, walletOf } from '../../registry/wallet-service/client.ts'
+import { findVault, findVaultRow } from '../vaults/queries.ts'
+import { type AddressPlan, planAddress } from './plan-address.ts'
+import { type AddressRow, type AddressWithBalances, findAddress, findNextIndex, lockOnchainAddress } from './queries.ts'
+import type { AddressCreation, AddressUpdate } from './schema.ts'
+
+type Creation = Static<typeof AddressCreation>
+type By = { member: Member; now: Date }
+
+export type Placement = { network: NetworkRow; plan: AddressPlan }
+
+/** What the wallet service gave for the next index of a placement. */
+export type Derivation = { index: number; onchain: OnchainAddress }
+
+/**
+ * Finds the place of a new address in the vault's structure.
+ * @throws 409 while the vault is a draft or something chosen is disabled, 400 for anything unknown
+ */
+export async function placeAddress(db: Db | Trx, vaultId: string, body: Creation): Promise<Placement> {
+  const vault = (await findVault(db, vaultId))!
+  if (vault.locked_at === null) throw conflict('The vault is a draft; lock it before creating addresses')
+  const network = vault.networks.find(({ slug }) => slug === body.network)
+  if (network === undefined) throw badRequest('network', 'is no network of this vault')
+  const tokens = await findTokensOfNetworks(db, [network.id])
+  const outcome = planAddress(
+    network.coin_type,
+    vault.routes.map((route) => ({
+      code: route.code,
+      dynamic: route.dynamic,
+      variants: route.variants.map((variant) => ({
+        pathId: Number(variant.path_id),
+        code: variant.code,
+        enabled: variant.enabled,
+        tokenId: variant.token_id,
+      })),
+    })),
+    tokens.map(({ id, code, enabled, contract_key }) => ({ id, code, enabled, isNative: contract_key === '' })),
+    body,
+  )
+  if ('faults' in outcome) throw faulty(outcome.faults)
+  if ('conflict' in outcome) throw conflict(outcome.conflict)
+  return { network, plan: outcome.plan }
+}
+
+/**
+ * Asks the wallet service for the next address under the prefix. No transaction is open meanwhile.
+ * @throws 409 when the prefix is used up, 502 when the wallet service fails or answers no address of the network
+ */
+export async function deriveAddress(
+  deps: Deps,
+  vaultId: string,
+  { network, plan }: Placement,
+  deadline: AbortSignal,
+): Promise<Derivation> {
+  const index = await findNextIndex(deps.db, vaultId, plan.staticPrefix)
+  if (!plan.hasIndex && index > 0) throw conflict('This combination of segments has its one address already')
+  if (index > pathIndexMax) throw conflict('All indexes of this combination of segments are in use')
+  const vault = (await findVaultRow(deps.db, vaultId))!
+  const order = { network: network.slug, coinType: network.coin_type, derivationPath: plan.pathAt(index) }
+  const { address } = await walletOf(deps, vault)
+    .createAddress(order, deadline)
+    .catch((error: unknown) => {
+      throw error instanceof WalletServiceError ? toBadGateway(error) : error
+    })
+  const onchain = parseOnchainAddress(address, network.type)
+  if (onchain === null) throw badGateway('The wallet service gave an answer that is not valid')
+  return { index, onchain }
+}
+
+/** Thrown when another node took the index between our reading it and our inserting. */
+export class IndexTakenError extends Error {}
+
+/**
+ * Stores the address and credits the events that came before it; returns its id.
+ * @throws IndexTakenError, or 502 when the on-chain address is another one's already
+ */
+export async function insertAddress(
+  trx: Trx,
+  body: Creation,
+  { network, plan }: Placement,
+  { index, onchain }: Derivation,
+  { vaultId, ownerId, now }: { vaultId: string; ownerId: string; now: Date },
+  onAddressCreated: (trx: Trx, address: AddressRow) => Promise<void>,
+): Promise<string> {
+  await lockOnchainAddress(trx, network.id, onchain.key)
+  const row = await trx
+    .insertInto('addresses')
+    .values({
+      vault_id: vaultId,
+      id: newId(now),
+      network_id: network.id,
+      address: onchain.address,
+      address_key: onchain.key,
+      derivation_path: plan.pathAt(index),
+      static_prefix: plan.staticPrefix,
+      path_index: index,
+      segments: JSON.stringify(plan.segments),
+      owner_id: ownerId,
+      token_id: plan.token?.id ?? null,
+      label: body.label ?? null,
+      description: body.description ?? null,
+      tags: body.tags ?? [],
+      logo_uri: body.logoUri ?? null,
+      color: body.color ?? null,
+      emoji: body.emoji ?? null,
+      created_at: now,
+      updated_at: now,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+    .catch((error: unknown) => {
+      const isIndexTaken =
+        violates(error, 'addresses_vault_id_static_prefix_path_index_key') ||
+        violates(error, 'addresses_vault_id_network_id_derivation_path_key')
+      if (isIndexTaken) throw new IndexTakenError()
+      if (violates(error, 'addresses_on_chain')) {
+        throw badGateway('The wallet service gave the address of another derivation path')
+      }
+      throw error
+    })
+  await onAddressCreated(trx, row)
+  await insertAuditRecord(trx, {
+    vaultId,
+    actorId: ownerId,
+    action: 'address.created',
+    targetType: 'address',
+    targetId: row.id,
+    details: {
+      network: network.slug,
+      address: row.address,
+      derivationPath: row.derivation_path,
+      token: plan.token?.code ?? null,
+    },
+    now,
+  })
+  return row.id
+}
+
+/**
+ * Changes label and looks of one's own address; what is on chain, in the books and in the path stays.
+ * @throws 404 for the address of anybody else, administrator or not
+ */
+export async function updateAddress(
+  trx: Trx,
+  id: string,
+  body: Static<typeof AddressUpdate>,
+  { member, now }: By,
+): Promise<AddressWithBalances> {
+  const { numUpdatedRows } = await trx
+    .updateTable('addresses')
+    .set({
+      ...(body.label === undefined ? {} : { label: body.label }),
+      ...(body.description === undefined ? {} : { description: body.description }),
+      ...(body.tags === undefined ? {} : { tags: body.tags }),
+      ...(body.logoUri === undefined ? {} : { logo_uri: body.logoUri }),
+      ...(body.color === undefined ? {} : { color: body.color }),
+      ...(body.emoji === undefined ? {} : { emoji: body.emoji }),
+      updated_at: now,
+    })
+    .where('vault_id', '=', member.vault.id)
+    .where('id', '=', id)
+    .where('owner_id', '=', member.userId)
+    .executeTakeFirstOrThrow()
+  if (numUpdatedRows === 0n) throw notFound('Address')
+  await insertAuditRecord(trx, {
+    vaultId: member.vault.id,
+    actorId: member.userId,
+    action: 'address.updated',
+    targetType: 'address',
+    targetId: id,
+    details: { changes: { ...body } },
+    now,
+  })
+  return (await findAddress(trx, ownScopeOf(member), id))!
+}

@@ -1,0 +1,81 @@
+import type { Static } from 'typebox'
+import type { Trx } from '../../../db/client.ts'
+import type { Deps } from '../../../deps.ts'
+import { AppError, unavailable } from '../../../lib/errors.ts'
+import { addressIndexAttemptsMax } from '../../../lib/limits.ts'
+import type { Applier, Step } from '../../rules/votes/applier.ts'
+import { type Derivation, deriveAddress, IndexTakenError, insertAddress, placeAddress } from './actions.ts'
+import { inTurn } from './prefix-queue.ts'
+import type { AddressRow } from './queries.ts'
+import type { AddressCreation } from './schema.ts'
+
+type Hooks = {
+  /** Called in the transaction that stores an address; credits what arrived for it before. */
+  onAddressCreated: (trx: Trx, address: AddressRow) => Promise<void>
+}
+
+/** What the wallet service gave, or why the address cannot be made: `apply` says so then. */
+type Fetched = { derivation: Derivation } | { fault: AppError }
+
+/** Creates the next address of a combination of segments; it belongs to whoever asked for it. */
+export function createAddressApplier(deps: Deps, { onAddressCreated }: Hooks): Applier {
+  return {
+    async prepare(db, { vaultId }, step) {
+      const { network, plan } = await placeAddress(db, vaultId, payloadOf(step))
+      return {
+        step,
+        targetType: 'address',
+        targetId: null,
+        baseVersion: null,
+        facts: {
+          networkSlug: network.slug,
+          routeVariants: plan.variants,
+          ...(plan.token === null ? {} : { token: { id: plan.token.id, code: plan.token.code } }),
+        },
+      }
+    },
+
+    async prefetch(context, step, use) {
+      const placed = await settle(placeAddress(deps.db, context.vaultId, payloadOf(step)))
+      if ('fault' in placed) return use(placed satisfies Fetched)
+      const placement = placed.value
+      return inTurn(`${context.vaultId} ${placement.plan.staticPrefix}`, async (deadline) => {
+        for (let attempt = 1; attempt <= addressIndexAttemptsMax; attempt += 1) {
+          const derived = await settle(deriveAddress(deps, context.vaultId, placement, deadline))
+          const fetched: Fetched = 'fault' in derived ? derived : { derivation: derived.value }
+          try {
+            return await use(fetched)
+          } catch (error) {
+            if (!(error instanceof IndexTakenError)) throw error
+          }
+        }
+        throw unavailable('Too many addresses are being created here', 1)
+      })
+    },
+
+    async apply(trx, { vaultId, initiatorId, now }, step, _baseVersion, given) {
+      const fetched = given as Fetched
+      if ('fault' in fetched) throw fetched.fault
+      const payload = payloadOf(step)
+      const placement = await placeAddress(trx, vaultId, payload)
+      const { derivation } = fetched
+      const by = { vaultId, ownerId: initiatorId, now }
+      return { resultId: await insertAddress(trx, payload, placement, derivation, by, onAddressCreated) }
+    },
+  }
+}
+
+/** The route has held the payload against AddressCreation, and its hash keeps it so. */
+function payloadOf(step: Step): Static<typeof AddressCreation> {
+  return step.payload as Static<typeof AddressCreation>
+}
+
+/** A fault of the request is an outcome; a failing wallet service or database is thrown. */
+async function settle<Value>(work: Promise<Value>): Promise<{ value: Value } | { fault: AppError }> {
+  try {
+    return { value: await work }
+  } catch (error) {
+    if (error instanceof AppError && error.status < 500) return { fault: error }
+    throw error
+  }
+}

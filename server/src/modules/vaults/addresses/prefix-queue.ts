@@ -1,0 +1,64 @@
+import { AppError, unavailable } from '../../../lib/errors.ts'
+import {
+  addressCreationMilliseconds,
+  addressCreationsWaitingMax,
+  addressTurnWaitMilliseconds,
+} from '../../../lib/limits.ts'
+import { isSilence } from '../../registry/wallet-service/client.ts'
+
+type Waiter = { begin(): void; refuse(error: AppError): void }
+
+/** Who waits behind the one creation that is under way for a key. */
+const queues = new Map<string, Waiter[]>()
+
+/**
+ * Runs `work` after all earlier work of the same key in this process, so that concurrent creations do not fight for one
+ * index. A matter of speed only: what keeps indexes unique and gap-free is the database.
+ *
+ * Waiting has a limit, and `deadline` is the limit of waiting and work together. When the wallet service gives no answer,
+ * those who wait are refused at once: each of them would wait for the same silence.
+ * @throws 503 when too many wait already, or the turn does not come in time
+ */
+export async function inTurn<Result>(key: string, work: (deadline: AbortSignal) => Promise<Result>): Promise<Result> {
+  const startedAt = performance.now()
+  const queue = queues.get(key) ?? []
+  if (queues.has(key)) await turnIn(queue)
+  else queues.set(key, queue)
+  try {
+    return await work(AbortSignal.timeout(Math.ceil(addressCreationMilliseconds - (performance.now() - startedAt))))
+  } catch (error) {
+    // What the caller is told is a 502 whose cause is the wallet service's.
+    if (error instanceof AppError && isSilence(error.cause))
+      for (const waiter of queue.splice(0)) waiter.refuse(silentWallet())
+    throw error
+  } finally {
+    const next = queue.shift()
+    if (next === undefined) queues.delete(key)
+    else next.begin()
+  }
+}
+
+function turnIn(queue: Waiter[]): Promise<void> {
+  if (queue.length >= addressCreationsWaitingMax) throw tooMany()
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      queue.splice(queue.indexOf(waiter), 1)
+      reject(tooMany())
+    }, addressTurnWaitMilliseconds)
+    const waiter: Waiter = {
+      begin: () => {
+        clearTimeout(timer)
+        resolve()
+      },
+      refuse: (error) => {
+        clearTimeout(timer)
+        reject(error)
+      },
+    }
+    queue.push(waiter)
+  })
+}
+
+const retrySeconds = 5
+const tooMany = () => unavailable('Too many addresses are being created here', retrySeconds)
+const silentWallet = () => unavailable('The wallet service does not answer right now', retrySeconds)

@@ -1,0 +1,155 @@
+import { type Selectable, sql } from 'kysely'
+import { jsonArrayFrom } from 'kysely/helpers/postgres'
+import { type AddressScope, addressParts, isAddressInScope, isTransferAllowed } from '../../../access/address-scope.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import type { Addresses } from '../../../db/types.ts'
+import type { Position } from '../../../lib/cursor.ts'
+import { containsPattern } from '../../../lib/like.ts'
+import type { NetworkType } from '../../../lib/onchain-address.ts'
+
+export type AddressRow = Selectable<Addresses>
+export type AddressBalanceRow = {
+  token_id: string
+  code: string
+  symbol: string
+  decimals: number
+  available: string
+  reserved: string
+}
+export type AddressWithBalances = AddressRow & {
+  network_slug: string
+  network_type: NetworkType
+  token_code: string | null
+  token_name: string | null
+  token_symbol: string | null
+  token_decimals: number | null
+  owner_name: string | null
+  owner_username: string | null
+  owner_image: string | null
+  owner_color: string | null
+  owner_emoji: string | null
+  /** Whoever asked may move what is on it. */
+  can_transfer: boolean
+  balances: AddressBalanceRow[]
+}
+
+type Filter = { token?: string; search?: string }
+
+/** Addresses within the scope, newest first, one row more than the limit. The page is found first, its details then. */
+export async function listAddresses(
+  db: Db | Trx,
+  scope: AddressScope,
+  filter: Filter,
+  { after, limit }: { after: Position | null; limit: number },
+): Promise<AddressWithBalances[]> {
+  const order = sql`order by created_at desc, id desc limit ${limit + 1}`
+  const filters = [
+    ...(filter.token === undefined ? [] : [sql`a.token_id in (select id from tokens where code = ${filter.token})`]),
+    ...(filter.search === undefined ? [] : [isFoundBy(filter.search)]),
+    ...(after === null ? [] : [sql`(a.created_at, a.id) < (${after.createdAt}, ${after.id})`]),
+  ]
+  const parts = addressParts(scope, 'a').map(
+    (part) =>
+      sql`(select a.id, a.created_at from addresses a where ${sql.join([part, ...filters], sql` and `)} ${order})`,
+  )
+  const page = sql<{ id: string }>`(select id from (${sql.join(parts, sql` union all `)}) parts ${order})`.as('page')
+  return (await selectAddresses(db, scope)
+    .innerJoin(page, (join) => join.onRef('page.id', '=', 'addresses.id').on('addresses.vault_id', '=', scope.vaultId))
+    .orderBy('addresses.created_at', 'desc')
+    .orderBy('addresses.id', 'desc')
+    .execute()) as AddressWithBalances[]
+}
+
+/** null when there is none within the scope. */
+export async function findAddress(db: Db | Trx, scope: AddressScope, id: string): Promise<AddressWithBalances | null> {
+  const row = await selectAddresses(db, scope)
+    .where('addresses.id', '=', id)
+    .where(isAddressInScope(scope, 'addresses'))
+    .executeTakeFirst()
+  return (row as AddressWithBalances | undefined) ?? null
+}
+
+/** What an operation on an address that waited is looked at for again. */
+type AddressStanding = { canTransfer: boolean; folderIds: string[] }
+
+/** Whether whoever asks may still move what is on the address, and the folders it is in now; both whatever they see. */
+export async function findStanding(db: Db | Trx, scope: AddressScope, id: string): Promise<AddressStanding> {
+  const { rows } = await sql<AddressStanding>`
+    select ${isTransferAllowed(scope, 'a')} as "canTransfer",
+      array(select m.group_id from address_group_members m
+        where m.vault_id = a.vault_id and m.address_id = a.id order by m.group_id) as "folderIds"
+    from addresses a where a.vault_id = ${scope.vaultId} and a.id = ${id}`.execute(db)
+  return rows[0]!
+}
+
+/** The lowest free index under the prefix; addresses are never deleted, so it is the highest plus one. */
+export async function findNextIndex(db: Db | Trx, vaultId: string, staticPrefix: string): Promise<number> {
+  const { last } = await db
+    .selectFrom('addresses')
+    .select(({ fn }) => fn.max('path_index').as('last'))
+    .where('vault_id', '=', vaultId)
+    .where('static_prefix', '=', staticPrefix)
+    .executeTakeFirstOrThrow()
+  return last === null ? 0 : Number(last) + 1
+}
+
+/**
+ * Makes the creation of an on-chain address and the storing of events for it wait for each other until the end of the
+ * transaction: an event that finds no address is stored before the address looks for such events, or sees it.
+ */
+export async function lockOnchainAddress(trx: Trx, networkId: string, addressKey: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`${networkId} ${addressKey}`}, 1))`.execute(trx)
+}
+
+function selectAddresses(db: Db | Trx, scope: AddressScope) {
+  return db
+    .selectFrom('addresses')
+    .innerJoin('networks', 'networks.id', 'addresses.network_id')
+    .innerJoin('users', 'users.id', 'addresses.owner_id')
+    .leftJoin('tokens', 'tokens.id', 'addresses.token_id')
+    .selectAll('addresses')
+    .select([
+      'networks.slug as network_slug',
+      'networks.type as network_type',
+      'tokens.code as token_code',
+      'tokens.name as token_name',
+      'tokens.symbol as token_symbol',
+      'tokens.decimals as token_decimals',
+      'users.name as owner_name',
+      'users.username as owner_username',
+      'users.image as owner_image',
+      'users.color as owner_color',
+      'users.emoji as owner_emoji',
+    ])
+    .select((select) =>
+      jsonArrayFrom(
+        select
+          .selectFrom('ledger_accounts as account')
+          .innerJoin('tokens as held', 'held.id', 'account.token_id')
+          .select([
+            'account.token_id',
+            'held.code',
+            'held.symbol',
+            'held.decimals',
+            // As text: a JSON number would lose digits.
+            sql<string>`coalesce(sum(account.balance) filter (where account.purpose = 'available'), 0)::text`.as(
+              'available',
+            ),
+            sql<string>`coalesce(sum(account.balance) filter (where account.purpose = 'reserved'), 0)::text`.as(
+              'reserved',
+            ),
+          ])
+          .whereRef('account.vault_id', '=', 'addresses.vault_id')
+          .whereRef('account.address_id', '=', 'addresses.id')
+          .groupBy(['account.token_id', 'held.code', 'held.symbol', 'held.decimals'])
+          .orderBy('held.code')
+          .orderBy('account.token_id'),
+      ).as('balances'),
+    )
+    .select(isTransferAllowed(scope, 'addresses').as('can_transfer'))
+}
+
+function isFoundBy(search: string) {
+  const pattern = containsPattern(search)
+  return sql`(a.address ilike ${pattern} or a.label ilike ${pattern})`
+}

@@ -1,0 +1,144 @@
+import { Type } from 'typebox'
+import {
+  Closed,
+  Color,
+  Description,
+  Emoji,
+  Enum,
+  FolderFilter,
+  Id,
+  Nullable,
+  pageQuery,
+  RawAmount,
+  Ref,
+  Tags,
+  Timestamp,
+  Uri,
+} from '../../../http/schema.ts'
+import { labelLengthMax, membershipUserIdLengthMax, pathIndexMax } from '../../../lib/limits.ts'
+import { Slug, TokenCode } from '../../registry/networks/schema.ts'
+
+const Label = Type.String({ maxLength: labelLengthMax, examples: ['Payroll, EU'] })
+const OutDecimal = Type.String({
+  pattern: '^(0|[1-9][0-9]*)(\\.[0-9]+)?$',
+  description: 'In token units, without trailing zeros.',
+  examples: ['1.5'],
+})
+
+const AddressBalance = Closed(
+  {
+    tokenId: Id,
+    asset: Type.String({ description: 'Token code.', examples: ['USDT'] }),
+    symbol: Type.String({ examples: ['USDT'] }),
+    decimals: Type.Integer({ examples: [6] }),
+    available: RawAmount,
+    availableDecimal: OutDecimal,
+    reserved: RawAmount,
+    reservedDecimal: OutDecimal,
+  },
+  { $id: 'AddressBalance' },
+)
+
+const AddressOwner = Closed(
+  {
+    id: Id,
+    name: Nullable(Type.String({ examples: ['Treasurer'] })),
+    username: Nullable(Type.String({ examples: ['treasurer'] })),
+    image: Nullable(Type.String({ examples: ['https://example.org/face.png'] })),
+    color: Nullable(Type.String({ examples: ['#1d4ed8'] })),
+    emoji: Nullable(Type.String({ examples: ['🏦'] })),
+  },
+  { $id: 'AddressOwner' },
+)
+
+export const Address = Closed(
+  {
+    id: Id,
+    address: Type.String({ examples: ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'] }),
+    derivationPath: Type.String({ examples: ['m/44/60/1/7'] }),
+    network: Slug,
+    pathIndex: Type.Integer({ minimum: 0, maximum: pathIndexMax, examples: [7] }),
+    segmentsJson: Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {
+      description: 'Segment code to path value, without network and index.',
+      examples: [{ purpose: 1 }],
+    }),
+    label: Nullable(Label),
+    description: Nullable(Description),
+    tagsJson: Tags,
+    logoUri: Nullable(Uri),
+    color: Nullable(Color),
+    emoji: Nullable(Emoji),
+    balance: Type.String({
+      pattern: '^[0-9]+$',
+      description: 'Available and reserved of the primary token, in its smallest unit.',
+      examples: ['1500000'],
+    }),
+    balances: Type.Array(Ref(AddressBalance)),
+    tokenId: Nullable(Id),
+    asset: Nullable(Type.String({ description: 'Code of the primary token.', examples: ['USDT'] })),
+    assetName: Nullable(Type.String({ examples: ['Tether USD'] })),
+    assetSymbol: Nullable(Type.String({ examples: ['USDT'] })),
+    balanceDecimal: OutDecimal,
+    createdAt: Timestamp,
+    owner: Ref(AddressOwner),
+    access: Closed({
+      isOwner: Type.Boolean({ examples: [true] }),
+      isAdmin: Type.Boolean({ examples: [false] }),
+      canView: Type.Boolean({ examples: [true] }),
+      canTransfer: Type.Boolean({ examples: [true] }),
+    }),
+  },
+  { $id: 'Address' },
+)
+
+const appearance = {
+  label: Type.Optional(Nullable(Label)),
+  description: Type.Optional(Nullable(Description)),
+  tags: Type.Optional(Tags),
+  logoUri: Type.Optional(Nullable(Uri)),
+  color: Type.Optional(Nullable(Color)),
+  emoji: Type.Optional(Nullable(Emoji)),
+}
+
+export const AddressCreation = Closed({
+  network: Slug,
+  segments: Type.Record(Type.String(), Type.String({ minLength: 1, maxLength: 63 }), {
+    description: 'Code of each static route to the code of one of its variants.',
+    examples: [{ purpose: 'ops' }],
+  }),
+  token: Type.Optional(TokenCode),
+  ...appearance,
+})
+
+export const AddressUpdate = Closed(appearance)
+
+export const AddressQuery = Closed({
+  token: Type.Optional(TokenCode),
+  search: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'Part of the on-chain address or the label.',
+      examples: ['payroll'],
+    }),
+  ),
+  folderId: FolderFilter,
+  access: Type.Optional(
+    Type.Unsafe<'own' | 'shared' | 'all'>({
+      ...Enum(['own', 'shared', 'all']),
+      description:
+        '`own` (the default), `shared` with the caller for viewing, or `all`; in a folder `all` is the default. Ignored for administrators.',
+    }),
+  ),
+  userId: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: membershipUserIdLengthMax,
+      description: 'Administrators: only addresses of this owner.',
+      examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
+    }),
+  ),
+  ...pageQuery,
+})
+
+export const addressComponents = [AddressBalance, AddressOwner, Address]

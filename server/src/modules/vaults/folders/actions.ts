@@ -1,0 +1,169 @@
+import type { Static } from 'typebox'
+import { ownScopeOf, visibleScopeOf } from '../../../access/address-scope.ts'
+import type { Member } from '../../../access/caller.ts'
+import type { Trx } from '../../../db/client.ts'
+import { violates } from '../../../db/transaction.ts'
+import { changedFields } from '../../../lib/changed-fields.ts'
+import { badRequest, conflict, forbidden, notFound } from '../../../lib/errors.ts'
+import { newId } from '../../../lib/ids.ts'
+import { insertAuditRecord } from '../../record/audit/record.ts'
+import { isSelectedByPolicy } from '../../rules/policies/queries.ts'
+import { findAddress } from '../addresses/queries.ts'
+import { grantAccess, revokeAccess } from '../grants/actions.ts'
+import type { GrantRow } from '../grants/queries.ts'
+import type { GrantCreation } from '../grants/schema.ts'
+import {
+  type AddressGroupMemberRow,
+  type AddressGroupRow,
+  findAddressGroup,
+  findAddressGroupMember,
+  lockOwnAddressGroup,
+} from './queries.ts'
+import type { AddressGroupCreation, AddressGroupUpdate } from './schema.ts'
+
+type By = { member: Member; now: Date }
+
+/** Creates an empty folder; whoever creates it manages it. */
+export async function createAddressGroup(
+  trx: Trx,
+  body: Static<typeof AddressGroupCreation>,
+  by: By,
+): Promise<AddressGroupRow> {
+  const { member, now } = by
+  const id = newId(now)
+  await trx
+    .insertInto('address_groups')
+    .values({
+      vault_id: member.vault.id,
+      id,
+      name: body.name,
+      description: body.description ?? null,
+      color: body.color ?? null,
+      emoji: body.emoji ?? null,
+      created_by_id: member.userId,
+      created_at: now,
+      updated_at: now,
+    })
+    .execute()
+  await record(trx, by, 'created', id, { name: body.name })
+  return getAddressGroup(trx, member, id)
+}
+
+/** @throws 404 for a folder that the member does not see, 403 for one they do not manage */
+export async function updateAddressGroup(
+  trx: Trx,
+  id: string,
+  body: Static<typeof AddressGroupUpdate>,
+  by: By,
+): Promise<AddressGroupRow> {
+  const { member, now } = by
+  await lockManaged(trx, member, id, 'update')
+  const row = await getAddressGroup(trx, member, id)
+  const { name, description, color, emoji } = row
+  const changes = changedFields({ name, description, color, emoji }, body)
+  if (changes === null) return row
+  await trx
+    .updateTable('address_groups')
+    .set({ name, description, color, emoji, ...body, updated_at: now })
+    .where('vault_id', '=', member.vault.id)
+    .where('id', '=', id)
+    .execute()
+  await record(trx, by, 'updated', id, { changes })
+  return { ...row, ...body, updated_at: now }
+}
+
+/**
+ * Deletes a folder with its grants; the addresses that were in it stay.
+ * @throws 404, 403 as above, 409 when a policy names it: a block that silently holds no more would be worse
+ */
+export async function deleteAddressGroup(trx: Trx, id: string, by: By): Promise<void> {
+  const { member } = by
+  await lockManaged(trx, member, id, 'update')
+  if (await isSelectedByPolicy(trx, member.vault.id, 'addressGroup', id)) {
+    throw conflict('A rule of a policy names the folder; an administrator must change it first')
+  }
+  const { name } = await getAddressGroup(trx, member, id)
+  await trx.deleteFrom('address_groups').where('vault_id', '=', member.vault.id).where('id', '=', id).execute()
+  await record(trx, by, 'deleted', id, { name })
+}
+
+/**
+ * Puts an address of the manager's own into their folder; whoever the folder is shared with sees it from then on.
+ * @throws 404, 403 as above, 400 for an address that is not the manager's, 409 when it is in the folder already
+ */
+export async function addAddress(trx: Trx, id: string, addressId: string, by: By): Promise<AddressGroupMemberRow> {
+  const { member, now } = by
+  await lockManaged(trx, member, id, 'share')
+  if ((await findAddress(trx, ownScopeOf(member), addressId)) === null) {
+    throw badRequest('addressId', 'is not an address of yours')
+  }
+  await trx
+    .insertInto('address_group_members')
+    .values({ vault_id: member.vault.id, group_id: id, address_id: addressId, created_at: now })
+    .execute()
+    .catch((error: unknown) => {
+      throw violates(error, 'address_group_members_once') ? conflict('The address is in the folder already') : error
+    })
+  await record(trx, by, 'member_added', id, { addressId })
+  return (await findAddressGroupMember(trx, visibleScopeOf(member), { groupId: id, addressId }))!
+}
+
+/** @throws 404 also for an address that is not in the folder, 403 as above */
+export async function removeAddress(trx: Trx, id: string, addressId: string, by: By): Promise<void> {
+  await lockManaged(trx, by.member, id, 'share')
+  const { numDeletedRows } = await trx
+    .deleteFrom('address_group_members')
+    .where('vault_id', '=', by.member.vault.id)
+    .where('group_id', '=', id)
+    .where('address_id', '=', addressId)
+    .executeTakeFirst()
+  if (numDeletedRows === 0n) throw notFound('Member')
+  await record(trx, by, 'member_removed', id, { addressId })
+}
+
+/** @throws 404, 403 as above, 400 as for a grant on an address */
+export async function shareAddressGroup(
+  trx: Trx,
+  id: string,
+  body: Static<typeof GrantCreation>,
+  by: By,
+): Promise<{ row: GrantRow; isNew: boolean }> {
+  await lockManaged(trx, by.member, id, 'share')
+  return grantAccess(trx, { type: 'address_group', id }, body, by)
+}
+
+/** @throws 404 also for a grant that it does not have, 403 as above */
+export async function unshareAddressGroup(trx: Trx, id: string, grantId: string, by: By): Promise<void> {
+  await lockManaged(trx, by.member, id, 'share')
+  await revokeAccess(trx, { type: 'address_group', id }, grantId, by)
+}
+
+async function getAddressGroup(trx: Trx, member: Member, id: string): Promise<AddressGroupRow> {
+  const row = await findAddressGroup(trx, visibleScopeOf(member), id)
+  if (row === null) throw notFound('Address group')
+  return row
+}
+
+async function lockManaged(trx: Trx, member: Member, id: string, strength: 'update' | 'share'): Promise<void> {
+  if (await lockOwnAddressGroup(trx, ownScopeOf(member), id, strength)) return
+  await getAddressGroup(trx, member, id)
+  throw forbidden('Only the manager of a folder may change it')
+}
+
+async function record(
+  trx: Trx,
+  { member, now }: By,
+  verb: string,
+  id: string,
+  details: Record<string, unknown>,
+): Promise<void> {
+  await insertAuditRecord(trx, {
+    vaultId: member.vault.id,
+    actorId: member.userId,
+    action: `address_group.${verb}`,
+    targetType: 'address_group',
+    targetId: id,
+    details,
+    now,
+  })
+}

@@ -1,0 +1,134 @@
+import { sql } from 'kysely'
+import { type AddressScope, isFolderGranted, isFolderVisible } from '../../../access/address-scope.ts'
+import { isEveryone } from '../../../access/system-groups.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import type { Position } from '../../../lib/cursor.ts'
+
+export type AddressGroupRow = {
+  vault_id: string
+  id: string
+  name: string
+  description: string | null
+  color: string | null
+  emoji: string | null
+  created_by_id: string
+  created_at: Date
+  updated_at: Date
+  member_count: number
+  access: 'manager' | 'granted' | 'admin'
+  is_shared: boolean
+  participant_count: number
+}
+
+type Page = { after: Position | null; limit: number }
+
+/** Folders that whoever asks manages, was granted or administers, newest first; one row more than the limit. */
+export async function listAddressGroups(
+  db: Db | Trx,
+  scope: AddressScope,
+  { after, limit }: Page,
+): Promise<AddressGroupRow[]> {
+  const { rows } = await sql<AddressGroupRow>`
+    ${selectAddressGroups(scope)}
+      ${after === null ? sql`` : sql`and (f.created_at, f.id) < (${after.createdAt}, ${after.id})`}
+    order by f.created_at desc, f.id desc limit ${limit + 1}`.execute(db)
+  return rows
+}
+
+/** null when whoever asks may not see it. */
+export async function findAddressGroup(db: Db | Trx, scope: AddressScope, id: string): Promise<AddressGroupRow | null> {
+  const { rows } = await sql<AddressGroupRow>`${selectAddressGroups(scope)} and f.id = ${id}`.execute(db)
+  return rows[0] ?? null
+}
+
+/**
+ * Locks a folder of whoever asks until the end of the transaction: `update` before it is changed or deleted, `share`
+ * while what is in it or its grants are. Nobody but its manager can hold up others.
+ */
+export async function lockOwnAddressGroup(
+  trx: Trx,
+  { vaultId, asker }: AddressScope,
+  id: string,
+  strength: 'update' | 'share',
+): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from address_groups f
+    where f.vault_id = ${vaultId} and f.id = ${id} and f.created_by_id = ${asker.userId}
+    for ${sql.raw(strength)}`.execute(trx)
+  return rows.length > 0
+}
+
+export type AddressGroupMemberRow = {
+  group_id: string
+  address_id: string
+  created_at: Date
+  address: string
+  label: string | null
+}
+
+/** Addresses in a folder that whoever asks may see, the latest first; one row more than the limit. */
+export async function listAddressGroupMembers(
+  db: Db | Trx,
+  scope: AddressScope,
+  groupId: string,
+  { after, limit }: Page,
+): Promise<AddressGroupMemberRow[]> {
+  const { rows } = await sql<AddressGroupMemberRow>`
+    ${selectMembers(scope, groupId)}
+      ${after === null ? sql`` : sql`and (m.created_at, m.address_id) < (${after.createdAt}, ${after.id})`}
+    order by m.created_at desc, m.address_id desc limit ${limit + 1}`.execute(db)
+  return rows
+}
+
+export async function findAddressGroupMember(
+  db: Db | Trx,
+  scope: AddressScope,
+  { groupId, addressId }: { groupId: string; addressId: string },
+): Promise<AddressGroupMemberRow | null> {
+  const { rows } = await sql<AddressGroupMemberRow>`
+    ${selectMembers(scope, groupId)} and m.address_id = ${addressId}`.execute(db)
+  return rows[0] ?? null
+}
+
+function selectAddressGroups(scope: AddressScope) {
+  return sql`
+    select f.vault_id, f.id, f.name, f.description, f.color, f.emoji, f.created_by_id, f.created_at, f.updated_at,
+      (select count(*)::int from address_group_members m where m.vault_id = f.vault_id and m.group_id = f.id)
+        as member_count,
+      case when f.created_by_id = ${scope.asker.userId} then 'manager'
+        when ${isFolderGranted(scope, 'f')} then 'granted' else 'admin' end as access,
+      exists (select from address_group_grants g where g.vault_id = f.vault_id and g.group_id = f.id) as is_shared,
+      ${participantCount} as participant_count
+    from address_groups f
+    where ${isFolderVisible(scope, 'f')}`
+}
+
+/** People of the vault whom the grants of the folder `f` reach: by name, by a group, or by `everyone`. */
+const participantCount = sql`(
+  select count(*)::int
+  from (
+    select g.subject_id as user_id from address_group_grants g
+    where g.vault_id = f.vault_id and g.group_id = f.id and g.subject_type = 'user'
+    union
+    select m.user_id from address_group_grants g
+    join policy_group_memberships m on m.vault_id = g.vault_id and m.group_id = g.subject_group_id
+    where g.vault_id = f.vault_id and g.group_id = f.id
+    union
+    select m.user_id from policy_group_memberships m
+    where m.vault_id = f.vault_id and exists (
+      select from address_group_grants g
+      join policy_groups e on e.vault_id = g.vault_id and e.id = g.subject_group_id and ${isEveryone('e')}
+      where g.vault_id = f.vault_id and g.group_id = f.id)
+  ) reached
+  join users u on u.id = reached.user_id and u.kind = 'person' and u.disabled_at is null
+  where u.id <> f.created_by_id and exists (
+    select from policy_group_memberships m where m.vault_id = f.vault_id and m.user_id = u.id))`
+
+function selectMembers(scope: AddressScope, groupId: string) {
+  return sql`
+    select m.group_id, m.address_id, m.created_at, a.address, a.label
+    from address_group_members m
+    join address_groups f on f.vault_id = m.vault_id and f.id = m.group_id
+    join addresses a on a.vault_id = m.vault_id and a.id = m.address_id
+    where m.vault_id = ${scope.vaultId} and m.group_id = ${groupId} and ${isFolderVisible(scope, 'f')}`
+}

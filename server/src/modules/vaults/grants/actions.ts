@@ -1,0 +1,134 @@
+import { sql } from 'kysely'
+import type { Static } from 'typebox'
+import { visibleScopeOf } from '../../../access/address-scope.ts'
+import type { Member } from '../../../access/caller.ts'
+import type { Trx } from '../../../db/client.ts'
+import { badRequest, notFound } from '../../../lib/errors.ts'
+import { newId } from '../../../lib/ids.ts'
+import { insertAuditRecord } from '../../record/audit/record.ts'
+import { announceVaultChange } from '../../record/notifications/announce.ts'
+import { quote } from '../../record/notifications/describe-change.ts'
+import { nameSubjects } from '../../record/notifications/names.ts'
+import { listMembersAmong, lockExistingGroups } from '../../rules/policies/queries.ts'
+import { findGrant, type GrantRow, grantsOn, type Shared } from './queries.ts'
+import type { GrantCreation } from './schema.ts'
+
+type By = { member: Member; now: Date }
+
+/**
+ * Gives somebody rights on an address or folder that is the member's to share; the caller has made sure of that. A
+ * subject has one grant on a thing: a second one replaces the rights of the first.
+ *
+ * @throws 400 for the member themselves, and for a subject that is neither a member nor a group of the vault
+ */
+export async function grantAccess(
+  trx: Trx,
+  shared: Shared,
+  body: Static<typeof GrantCreation>,
+  { member, now }: By,
+): Promise<{ row: GrantRow; isNew: boolean }> {
+  await assertSubject(trx, member, body)
+  const { subjectType, subjectId, canTransfer = false } = body
+  const { table, column } = grantsOn[shared.type]
+  const { rows } = await sql<{ id: string; is_new: boolean; could_transfer: boolean | null }>`
+    insert into ${sql.table(table)}
+      (vault_id, id, ${sql.ref(column)}, subject_type, subject_id, can_view, can_transfer, grantor_id, created_at)
+    values (${member.vault.id}, ${newId(now)}, ${shared.id}, ${subjectType}, ${subjectId}, true, ${canTransfer},
+      ${member.userId}, ${now})
+    on conflict (vault_id, subject, ${sql.ref(column)}) do update set can_transfer = excluded.can_transfer
+    returning id, xmax = 0 as is_new, (
+      select o.can_transfer from ${sql.table(table)} o
+      where o.vault_id = ${sql.ref(`${table}.vault_id`)} and o.id = ${sql.ref(`${table}.id`)}) as could_transfer`.execute(
+    trx,
+  )
+  const { id, is_new: isNew, could_transfer } = rows[0]!
+  const row = (await findGrant(trx, visibleScopeOf(member), shared, id))!
+  const before = could_transfer === null ? null : rightsOf({ can_transfer: could_transfer })
+  await record(trx, shared, { verb: 'shared', grant: row, before, after: rightsOf(row) }, { member, now })
+  return { row, isNew }
+}
+
+/**
+ * Takes rights back that the member gave; it counts from the next request on.
+ * @throws 404 when there is no such grant on it
+ */
+export async function revokeAccess(trx: Trx, shared: Shared, grantId: string, { member, now }: By): Promise<void> {
+  const row = await findGrant(trx, visibleScopeOf(member), shared, grantId)
+  if (row === null) throw notFound('Grant')
+  const { rows } = await sql`
+    delete from ${sql.table(grantsOn[shared.type].table)}
+    where vault_id = ${member.vault.id} and id = ${grantId} returning id`.execute(trx)
+  // Somebody else was quicker, and has left the record of it.
+  if (rows.length === 0) throw notFound('Grant')
+  await record(trx, shared, { verb: 'unshared', grant: row, before: rightsOf(row), after: null }, { member, now })
+}
+
+async function assertSubject(
+  trx: Trx,
+  { vault, userId }: Member,
+  { subjectType, subjectId }: Static<typeof GrantCreation>,
+): Promise<void> {
+  if (subjectType === 'group') {
+    const groups = await lockExistingGroups(trx, vault.id, [subjectId])
+    if (!groups.has(subjectId)) throw badRequest('subjectId', 'is not a group of this vault')
+    return
+  }
+  if (subjectId === userId) throw badRequest('subjectId', 'is yourself')
+  const members = await listMembersAmong(trx, vault.id, [subjectId])
+  if (!members.has(subjectId)) throw badRequest('subjectId', 'is not a member of this vault')
+}
+
+const rightsOf = ({ can_transfer }: Pick<GrantRow, 'can_transfer'>) => (can_transfer ? 'view and transfer' : 'view')
+
+type GrantEvent = {
+  verb: 'shared' | 'unshared'
+  grant: GrantRow
+  /** Rights of the subject; null: none. */
+  before: string | null
+  after: string | null
+}
+
+/** What an administrator shares is announced, to the subject too: it widens what others see and move. */
+async function record(
+  trx: Trx,
+  shared: Shared,
+  { verb, grant, before, after }: GrantEvent,
+  { member, now }: By,
+): Promise<void> {
+  const event = {
+    vaultId: member.vault.id,
+    actorId: member.userId,
+    action: `${shared.type}.${verb}`,
+    targetType: shared.type,
+    targetId: shared.id,
+    details: {
+      grantId: grant.id,
+      subjectType: grant.subject_type,
+      subjectId: grant.subject_id,
+      canView: grant.can_view,
+      canTransfer: grant.can_transfer,
+    },
+    now,
+  }
+  if (!member.isAdmin || before === after) {
+    await insertAuditRecord(trx, event)
+    return
+  }
+  const nameOf = await nameSubjects(trx, member.vault.id, [grant.subject_id])
+  const what = shared.type === 'address' ? `address ${grant.shared_name}` : `folder ${quote(grant.shared_name)}`
+  await announceVaultChange(
+    trx,
+    {
+      ...event,
+      words: {
+        sentence: `The ${what} ${after === null ? 'is no longer' : 'was'} shared with ${quote(nameOf(grant.subject_id))}`,
+        before: { rights: before ?? 'none' },
+        after: { rights: after ?? 'none' },
+      },
+    },
+    {
+      userIds: [grant.shared_owner_id, ...(grant.subject_type === 'user' ? [grant.subject_id] : [])],
+      groupIds: grant.subject_type === 'group' ? [grant.subject_id] : [],
+    },
+  )
+}

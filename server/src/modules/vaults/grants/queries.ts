@@ -1,0 +1,79 @@
+import { sql } from 'kysely'
+import { type AddressScope, isAddressInScope, isFolderVisible } from '../../../access/address-scope.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import type { Position } from '../../../lib/cursor.ts'
+
+/** What grants are on: an address, or a folder with the addresses that are in it. */
+export type Shared = { type: 'address' | 'address_group'; id: string }
+
+/** Where the grants on it are kept, and in which column they name it. */
+export const grantsOn = {
+  address: { table: 'address_grants', column: 'address_id' },
+  address_group: { table: 'address_group_grants', column: 'group_id' },
+} as const
+
+export type GrantRow = {
+  vault_id: string
+  id: string
+  /** The address or the folder. */
+  shared_id: string
+  /** The address itself, or the name of the folder. */
+  shared_name: string
+  /** Who owns the address or manages the folder. */
+  shared_owner_id: string
+  subject_type: 'user' | 'group'
+  subject_id: string
+  can_view: boolean
+  can_transfer: boolean
+  grantor_id: string
+  created_at: Date
+  /** null in all three: a member who is no user of ours. */
+  user_name: string | null
+  username: string | null
+  image: string | null
+  color: string | null
+  emoji: string | null
+  /** null: the subject is a user. */
+  group_code: string | null
+  group_name: string | null
+}
+
+/** Grants on what whoever asks may see, newest first; one row more than the limit. */
+export async function listGrants(
+  db: Db | Trx,
+  scope: AddressScope,
+  shared: Shared,
+  { after, limit }: { after: Position | null; limit: number },
+): Promise<GrantRow[]> {
+  const { rows } = await sql<GrantRow>`
+    ${selectGrants(scope, shared)}
+      ${after === null ? sql`` : sql`and (g.created_at, g.id) < (${after.createdAt}, ${after.id})`}
+    order by g.created_at desc, g.id desc limit ${limit + 1}`.execute(db)
+  return rows
+}
+
+/** null when there is none on what whoever asks may see. */
+export async function findGrant(
+  db: Db | Trx,
+  scope: AddressScope,
+  shared: Shared,
+  id: string,
+): Promise<GrantRow | null> {
+  const { rows } = await sql<GrantRow>`${selectGrants(scope, shared)} and g.id = ${id}`.execute(db)
+  return rows[0] ?? null
+}
+
+function selectGrants(scope: AddressScope, { type, id }: Shared) {
+  const { table, column } = grantsOn[type]
+  const isVisible = type === 'address' ? isAddressInScope(scope, 's') : isFolderVisible(scope, 's')
+  return sql`
+    select g.vault_id, g.id, s.id as shared_id, ${sql.ref(type === 'address' ? 's.address' : 's.name')} as shared_name,
+      ${sql.ref(type === 'address' ? 's.owner_id' : 's.created_by_id')} as shared_owner_id, g.subject_type, g.subject_id, g.can_view, g.can_transfer, g.grantor_id,
+      g.created_at, u.name as user_name, u.username, u.image, u.color, u.emoji, p.code as group_code, p.name as group_name
+    from ${sql.table(table)} g
+    join ${sql.table(type === 'address' ? 'addresses' : 'address_groups')} s
+      on s.vault_id = g.vault_id and s.id = ${sql.ref(`g.${column}`)} and ${isVisible}
+    left join users u on g.subject_type = 'user' and u.id = g.subject_id
+    left join policy_groups p on p.vault_id = g.vault_id and p.id = g.subject_group_id
+    where g.vault_id = ${scope.vaultId} and ${sql.ref(`g.${column}`)} = ${id}`
+}

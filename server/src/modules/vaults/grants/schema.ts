@@ -1,0 +1,78 @@
+import { Type } from 'typebox'
+import {
+  Closed,
+  Code,
+  Color,
+  Emoji,
+  Enum,
+  Id,
+  Name,
+  Nullable,
+  pageQuery,
+  Ref,
+  Timestamp,
+  Uri,
+} from '../../../http/schema.ts'
+import { membershipUserIdLengthMax } from '../../../lib/limits.ts'
+
+const Key = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
+const UserId = Type.String({
+  minLength: 1,
+  maxLength: membershipUserIdLengthMax,
+  examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
+})
+const SubjectType = Enum(['user', 'group'])
+
+const GrantedUser = Closed(
+  {
+    id: UserId,
+    name: Nullable(Name),
+    username: Nullable(Type.String({ examples: ['treasurer'] })),
+    image: Nullable(Uri),
+    color: Nullable(Color),
+    emoji: Nullable(Emoji),
+  },
+  { $id: 'GrantedUser' },
+)
+
+const GrantedGroup = Closed({ id: Id, code: Code, name: Name }, { $id: 'GrantedGroup' })
+
+/** The fields of every grant, whatever it is on. */
+export const grantFields = {
+  id: Id,
+  vaultId: Id,
+  subjectType: SubjectType,
+  subjectId: UserId,
+  subject: Type.Union([Ref(GrantedUser), Ref(GrantedGroup)]),
+  canView: Type.Boolean({ examples: [true] }),
+  canTransfer: Type.Boolean({ description: 'May move the funds too.', examples: [false] }),
+  grantorId: UserId,
+  createdAt: Timestamp,
+}
+
+export const AddressGrant = Closed({ ...grantFields, addressId: Id }, { $id: 'AddressGrant' })
+
+export const addressGrantComponents = [GrantedUser, GrantedGroup, AddressGrant]
+
+/** A grant replaces the one that its subject has: a right that it does not name is not given. */
+export const GrantCreation = Closed({
+  subjectType: SubjectType,
+  subjectId: Type.String({
+    minLength: 1,
+    maxLength: membershipUserIdLengthMax,
+    description: 'A member of the vault, or one of its policy groups, `everyone` included.',
+    examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
+  }),
+  canView: Type.Optional(
+    Type.Literal(true, { description: 'Always true: whoever is granted anything sees it.', examples: [true] }),
+  ),
+  canTransfer: Type.Optional(Type.Boolean({ description: 'false unless given.', examples: [false] })),
+})
+
+export const GrantQuery = Closed(pageQuery)
+
+export const GrantParams = Closed({
+  code: Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }),
+  id: Key,
+  grantId: Key,
+})

@@ -1,0 +1,52 @@
+import { pathIndexMax } from '../../../lib/limits.ts'
+
+type Variant = { pathId: number }
+type Structure<N, R> = { networks: N[]; routes: R[] }
+type Network = { coinType: number }
+type Route<V> = { code: string; dynamic: boolean; variants: V[] }
+
+export type ParsedSegment<R, V> = { route: R; pathId: number; variant: V | null }
+export type ParseOutcome<N, R, V> = { network: N; segments: ParsedSegment<R, V>[] } | { fault: string }
+
+/**
+ * Reads a derivation path `m/44/<coinType>/<one value per route>` against the structure of a vault; routes come in their
+ * order. Disabled variants match too; a dynamic route has no variant. The fault says which rule failed (interface.md,
+ * Vaults and derivation).
+ */
+export function parseDerivationPath<N extends Network, V extends Variant, R extends Route<V>>(
+  path: string,
+  { networks, routes }: Structure<N, R>,
+): ParseOutcome<N, R, V> {
+  if (!path.startsWith('m/44/')) return { fault: 'must begin with m/44/' }
+  const [coinTypeText = '', ...values] = path.slice('m/44/'.length).split('/')
+  const coinType = parseIndex(coinTypeText)
+  if (coinType === null) return { fault: `the coin type must be a whole number from 0 to ${pathIndexMax}` }
+  const network = networks.find((candidate) => candidate.coinType === coinType)
+  if (network === undefined) return { fault: `coin type ${coinType} is not connected to this vault` }
+  if (values.length !== routes.length) {
+    return { fault: `has ${values.length} segments after the coin type, but the vault has ${routes.length} routes` }
+  }
+  const segments: ParsedSegment<R, V>[] = []
+  for (const [i, route] of routes.entries()) {
+    const pathId = parseIndex(values[i] ?? '')
+    if (pathId === null) {
+      return { fault: `the value of segment ${route.code} must be a whole number from 0 to ${pathIndexMax}` }
+    }
+    const variant = route.variants.find((candidate) => candidate.pathId === pathId) ?? null
+    if (!route.dynamic && variant === null) return { fault: `segment ${route.code} has no variant ${pathId}` }
+    segments.push({ route, pathId, variant: route.dynamic ? null : variant })
+  }
+  return { network, segments }
+}
+
+/** The derivation path of one value per route, in the order of the routes. */
+export function formatDerivationPath(coinType: number, values: number[]): string {
+  return ['m/44', coinType, ...values].join('/')
+}
+
+/** A plain whole number without sign, leading zero or hardening mark. */
+function parseIndex(text: string): number | null {
+  if (!/^(0|[1-9][0-9]{0,9})$/.test(text)) return null
+  const value = Number(text)
+  return value <= pathIndexMax ? value : null
+}

@@ -1,0 +1,49 @@
+import type { Static } from 'typebox'
+import { toNetwork } from '../../registry/networks/present.ts'
+import type { RouteRow, VariantRow, VaultWithStructure } from './queries.ts'
+import type { Route, Variant, Vault } from './schema.ts'
+
+export function toVault(row: VaultWithStructure): Static<typeof Vault> {
+  return {
+    id: row.id,
+    code: row.code,
+    name: row.name,
+    description: row.description,
+    lockedAt: row.locked_at?.toISOString() ?? null,
+    walletServiceUrl: row.wallet_service_url,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    networks: row.networks.map(toNetwork),
+    routes: row.routes.map(toRoute),
+  }
+}
+
+export function toRoute(row: RouteRow): Static<typeof Route> {
+  return {
+    id: row.id,
+    vaultId: row.vault_id,
+    order: row.position,
+    code: row.code,
+    name: row.name,
+    description: row.description,
+    dynamic: row.dynamic,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    variants: row.variants.map(toVariant),
+  }
+}
+
+export function toVariant(row: VariantRow): Static<typeof Variant> {
+  return {
+    id: row.id,
+    routeId: row.route_id,
+    pathId: Number(row.path_id),
+    code: row.code,
+    name: row.name,
+    description: row.description,
+    enabled: row.enabled,
+    tokenId: row.token_id,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  }
+}

@@ -1,0 +1,114 @@
+import { type Selectable, sql } from 'kysely'
+import type { Db, Trx } from '../../../db/client.ts'
+import type { Routes, Variants, Vaults } from '../../../db/types.ts'
+import type { Position } from '../../../lib/cursor.ts'
+import { findNetworksOfVaults, type NetworkRow } from '../../registry/networks/queries.ts'
+
+export type VaultRow = Selectable<Vaults>
+export type VariantRow = Selectable<Variants>
+export type RouteRow = Selectable<Routes> & { variants: VariantRow[] }
+export type VaultWithStructure = VaultRow & { networks: NetworkRow[]; routes: RouteRow[] }
+
+/** Vaults that the user is a member of, newest first, one row more than the limit. */
+export async function listVaultsOf(
+  db: Db | Trx,
+  userId: string,
+  { after, limit }: { after: Position | null; limit: number },
+): Promise<VaultWithStructure[]> {
+  let query = db
+    .selectFrom('vaults')
+    .selectAll()
+    .where((where) =>
+      where.exists(
+        where
+          .selectFrom('policy_group_memberships')
+          .select(sql`1`.as('one'))
+          .whereRef('policy_group_memberships.vault_id', '=', 'vaults.id')
+          .where('policy_group_memberships.user_id', '=', userId),
+      ),
+    )
+  if (after !== null) query = query.where(sql<boolean>`(created_at, id) < (${after.createdAt}, ${after.id})`)
+  const rows = await query
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+    .execute()
+  return withStructure(db, rows)
+}
+
+export async function findVault(db: Db | Trx, id: string): Promise<VaultWithStructure | null> {
+  const row = await findVaultRow(db, id)
+  if (row === null) return null
+  const [vault] = await withStructure(db, [row])
+  return vault!
+}
+
+/** The vault alone: what the wallet client needs. */
+export async function findVaultRow(db: Db | Trx, id: string): Promise<VaultRow | null> {
+  return (await db.selectFrom('vaults').selectAll().where('id', '=', id).executeTakeFirst()) ?? null
+}
+
+/** The sealed webhook secrets of the vaults that have one of their own. */
+export async function listSealedWebhookSecrets(db: Db): Promise<{ id: string; sealed: Buffer }[]> {
+  return db
+    .selectFrom('vaults')
+    .select(['id', 'wallet_webhook_secret as sealed'])
+    .where('wallet_webhook_secret', 'is not', null)
+    .$narrowType<{ sealed: Buffer }>()
+    .execute()
+}
+
+/** Holds the vault against concurrent changes of its structure. */
+export async function lockVaultRow(trx: Trx, id: string): Promise<VaultRow> {
+  return trx.selectFrom('vaults').selectAll().where('id', '=', id).forUpdate().executeTakeFirstOrThrow()
+}
+
+/** The routes of a vault with their variants, in order. */
+export async function findRoutes(db: Db | Trx, vaultIds: string[]): Promise<RouteRow[]> {
+  const routes = await db
+    .selectFrom('routes')
+    .selectAll()
+    .where('vault_id', 'in', vaultIds)
+    .orderBy('position')
+    .execute()
+  const variants = await db
+    .selectFrom('variants')
+    .selectAll()
+    .where('vault_id', 'in', vaultIds)
+    .orderBy('path_id')
+    .execute()
+  const ofRoute = groupedBy(variants, (variant) => variant.route_id)
+  return routes.map((route) => ({ ...route, variants: ofRoute.get(route.id) ?? [] }))
+}
+
+export async function findRoute(db: Db | Trx, vaultId: string, id: string): Promise<RouteRow | null> {
+  return (await findRoutes(db, [vaultId])).find((route) => route.id === id) ?? null
+}
+
+export async function findVariant(db: Db | Trx, vaultId: string, id: string): Promise<VariantRow | null> {
+  const row = await db
+    .selectFrom('variants')
+    .selectAll()
+    .where('vault_id', '=', vaultId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row ?? null
+}
+
+async function withStructure(db: Db | Trx, rows: VaultRow[]): Promise<VaultWithStructure[]> {
+  if (rows.length === 0) return []
+  const ids = rows.map(({ id }) => id)
+  const networks = groupedBy(await findNetworksOfVaults(db, ids), (network) => network.vault_id)
+  const routes = groupedBy(await findRoutes(db, ids), (route) => route.vault_id)
+  return rows.map((row) => ({ ...row, networks: networks.get(row.id) ?? [], routes: routes.get(row.id) ?? [] }))
+}
+
+function groupedBy<Row>(rows: Row[], keyOf: (row: Row) => string): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>()
+  for (const row of rows) {
+    const group = groups.get(keyOf(row))
+    if (group === undefined) groups.set(keyOf(row), [row])
+    else group.push(row)
+  }
+  return groups
+}
