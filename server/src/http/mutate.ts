@@ -11,24 +11,29 @@ import { sha256 } from '../lib/secrets.ts'
  * The answer to a write. A refusal that leaves a trace (an audit record) is an answer too: it commits. `secrets` names the
  * fields of the body that are shown once: they are not stored, and the answer to a repetition leaves them out.
  */
-export type Answer = { status: number; body?: unknown; secrets?: readonly string[] } | { refusal: AppError }
+export type Answer = { status: number; body?: unknown; secrets?: readonly string[] } | Refusal
+export type Refusal = { refusal: AppError }
 type Shown = { secrets?: readonly string[] }
 
-export const created = (body: unknown, shown: Shown = {}): Answer => ({ status: 201, body, ...shown })
-export const ok = (body: unknown, shown: Shown = {}): Answer => ({ status: 200, body, ...shown })
-export const accepted = (body: unknown): Answer => ({ status: 202, body })
-export const noContent = (): Answer => ({ status: 204 })
+export const created = <Body>(body: Body, shown: Shown = {}) => ({ status: 201 as const, body, ...shown })
+export const ok = <Body>(body: Body, shown: Shown = {}) => ({ status: 200 as const, body, ...shown })
+export const accepted = <Body>(body: Body) => ({ status: 202 as const, body })
+export const noContent = () => ({ status: 204 as const })
+
+/** A reply that was sent with one of these answers. The type carries them to where an endpoint documents its answers. */
+export type Sent<A> = FastifyReply & { readonly [answered]?: A }
+declare const answered: unique symbol
 
 /**
  * Runs a write: one transaction for its effect, its audit records, its jobs and, when the request carries an
  * Idempotency-Key, its stored answer. The same caller, key, method, path and body get the stored answer again.
  */
-export async function mutate(
+export async function mutate<A extends Answer>(
   deps: Deps,
   request: FastifyRequest,
   reply: FastifyReply,
-  work: (trx: Trx) => Promise<Answer>,
-): Promise<FastifyReply> {
+  work: (trx: Trx) => Promise<A>,
+): Promise<Sent<A>> {
   const key = readIdempotencyKey(request)
   const answer = await (key === null
     ? inTransaction(deps.db, work).then((fresh) => serialise(fresh, request.id))
@@ -40,12 +45,12 @@ export async function mutate(
  * Answers a POST that changes nothing, such as a preview. With an Idempotency-Key its answer is stored like that of a write,
  * so that a repetition gets what was said the first time. `read` may call other services: it runs in no transaction.
  */
-export async function answerOnce(
+export async function answerOnce<A extends Answer>(
   deps: Deps,
   request: FastifyRequest,
   reply: FastifyReply,
-  read: () => Promise<Answer>,
-): Promise<FastifyReply> {
+  read: () => Promise<A>,
+): Promise<Sent<A>> {
   const key = readIdempotencyKey(request)
   if (key === null) return send(reply, serialise(await read(), request.id))
   const { stored } = await claim(deps.db, scopeOf(request), key)

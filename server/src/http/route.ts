@@ -20,7 +20,7 @@ export type App = FastifyInstance<
   TypeBoxTypeProvider
 >
 
-type RouteSpec = {
+export type RouteSpec = {
   operationId: string
   summary: string
   description?: string

@@ -58,12 +58,16 @@ export function counterpartyRoutes(app: App, deps: Deps, appliers: Appliers): vo
     }),
     async (request, reply) => {
       const { vault } = memberOf(request)
-      return gate(deps, request, reply, {
-        appliers,
-        action: 'counterparty_create',
-        payload: request.body,
-        applied: async (trx, id) => created(await readCounterparty(trx, vault.id, id)),
-      })
+      return gate(
+        deps,
+        { request, reply },
+        {
+          appliers,
+          action: 'counterparty_create',
+          payload: request.body,
+          applied: async (trx, id) => created(await readCounterparty(trx, vault.id, id)),
+        },
+      )
     },
   )
 
@@ -96,13 +100,17 @@ export function counterpartyRoutes(app: App, deps: Deps, appliers: Appliers): vo
     }),
     async (request, reply) => {
       const { vault } = memberOf(request)
-      return gate(deps, request, reply, {
-        appliers,
-        action: 'counterparty_update',
-        targetId: request.params.id,
-        payload: request.body,
-        applied: async (trx, id) => ok(await readCounterparty(trx, vault.id, id)),
-      })
+      return gate(
+        deps,
+        { request, reply },
+        {
+          appliers,
+          action: 'counterparty_update',
+          targetId: request.params.id,
+          payload: request.body,
+          applied: async (trx, id) => ok(await readCounterparty(trx, vault.id, id)),
+        },
+      )
     },
   )
 
@@ -121,13 +129,17 @@ export function counterpartyRoutes(app: App, deps: Deps, appliers: Appliers): vo
     }),
     async (request, reply) => {
       const { vault } = memberOf(request)
-      return gate(deps, request, reply, {
-        appliers,
-        action: 'counterparty_archive',
-        targetId: request.params.id,
-        payload: {},
-        applied: async (trx, id) => ok(await readCounterparty(trx, vault.id, id)),
-      })
+      return gate(
+        deps,
+        { request, reply },
+        {
+          appliers,
+          action: 'counterparty_archive',
+          targetId: request.params.id,
+          payload: {},
+          applied: async (trx, id) => ok(await readCounterparty(trx, vault.id, id)),
+        },
+      )
     },
   )
 
@@ -147,14 +159,18 @@ export function counterpartyRoutes(app: App, deps: Deps, appliers: Appliers): vo
     async (request, reply) => {
       const { vault } = memberOf(request)
       return withoutPrefix('addAddresses.0.', () =>
-        gate(deps, request, reply, {
-          appliers,
-          action: 'counterparty_update',
-          targetId: request.params.id,
-          payload: { addAddresses: [request.body] },
-          applied: async (trx) =>
-            created(toCounterpartyAddress((await findCounterpartyAddress(trx, vault.id, request.body))!)),
-        }),
+        gate(
+          deps,
+          { request, reply },
+          {
+            appliers,
+            action: 'counterparty_update',
+            targetId: request.params.id,
+            payload: { addAddresses: [request.body] },
+            applied: async (trx) =>
+              created(toCounterpartyAddress((await findCounterpartyAddress(trx, vault.id, request.body))!)),
+          },
+        ),
       )
     },
   )
@@ -172,13 +188,17 @@ export function counterpartyRoutes(app: App, deps: Deps, appliers: Appliers): vo
       errors: [409],
     }),
     async (request, reply) =>
-      gate(deps, request, reply, {
-        appliers,
-        action: 'counterparty_update',
-        targetId: request.params.id,
-        payload: { removeAddressIds: [request.params.addressId] },
-        applied: async () => noContent(),
-      }),
+      gate(
+        deps,
+        { request, reply },
+        {
+          appliers,
+          action: 'counterparty_update',
+          targetId: request.params.id,
+          payload: { removeAddressIds: [request.params.addressId] },
+          applied: async () => noContent(),
+        },
+      ),
   )
 }
 

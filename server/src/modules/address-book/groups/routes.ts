@@ -59,12 +59,16 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, appliers: Appliers
     }),
     async (request, reply) => {
       const { vault } = memberOf(request)
-      return gate(deps, request, reply, {
-        appliers,
-        action: 'counterparty_group_create',
-        payload: request.body,
-        applied: async (trx, id) => created(await readGroup(trx, vault.id, id)),
-      })
+      return gate(
+        deps,
+        { request, reply },
+        {
+          appliers,
+          action: 'counterparty_group_create',
+          payload: request.body,
+          applied: async (trx, id) => created(await readGroup(trx, vault.id, id)),
+        },
+      )
     },
   )
 
@@ -96,13 +100,17 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, appliers: Appliers
     }),
     async (request, reply) => {
       const { vault } = memberOf(request)
-      return gate(deps, request, reply, {
-        appliers,
-        action: 'counterparty_group_update',
-        targetId: request.params.id,
-        payload: request.body,
-        applied: async (trx, id) => ok(await readGroup(trx, vault.id, id)),
-      })
+      return gate(
+        deps,
+        { request, reply },
+        {
+          appliers,
+          action: 'counterparty_group_update',
+          targetId: request.params.id,
+          payload: request.body,
+          applied: async (trx, id) => ok(await readGroup(trx, vault.id, id)),
+        },
+      )
     },
   )
 
@@ -120,13 +128,17 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, appliers: Appliers
     }),
     async (request, reply) => {
       const { vault } = memberOf(request)
-      return gate(deps, request, reply, {
-        appliers,
-        action: 'counterparty_group_archive',
-        targetId: request.params.id,
-        payload: {},
-        applied: async (trx, id) => ok(await readGroup(trx, vault.id, id)),
-      })
+      return gate(
+        deps,
+        { request, reply },
+        {
+          appliers,
+          action: 'counterparty_group_archive',
+          targetId: request.params.id,
+          payload: {},
+          applied: async (trx, id) => ok(await readGroup(trx, vault.id, id)),
+        },
+      )
     },
   )
 
@@ -167,14 +179,18 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, appliers: Appliers
     async (request, reply) => {
       const { vault } = memberOf(request)
       const { counterpartyId } = request.body
-      return gate(deps, request, reply, {
-        appliers,
-        action: 'counterparty_group_add',
-        targetId: request.params.id,
-        payload: request.body,
-        applied: async (trx, groupId) =>
-          created(toCounterpartyGroupMembership((await findMembership(trx, vault.id, { groupId, counterpartyId }))!)),
-      })
+      return gate(
+        deps,
+        { request, reply },
+        {
+          appliers,
+          action: 'counterparty_group_add',
+          targetId: request.params.id,
+          payload: request.body,
+          applied: async (trx, groupId) =>
+            created(toCounterpartyGroupMembership((await findMembership(trx, vault.id, { groupId, counterpartyId }))!)),
+        },
+      )
     },
   )
 
@@ -191,13 +207,17 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, appliers: Appliers
       errors: [409],
     }),
     async (request, reply) =>
-      gate(deps, request, reply, {
-        appliers,
-        action: 'counterparty_group_remove',
-        targetId: request.params.id,
-        payload: { counterpartyId: request.params.counterpartyId },
-        applied: async () => noContent(),
-      }),
+      gate(
+        deps,
+        { request, reply },
+        {
+          appliers,
+          action: 'counterparty_group_remove',
+          targetId: request.params.id,
+          payload: { counterpartyId: request.params.counterpartyId },
+          applied: async () => noContent(),
+        },
+      ),
   )
 }
 

@@ -1,8 +1,9 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
 import { type Member, memberOf } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
-import { type Answer, accepted, mutate } from '../../../http/mutate.ts'
+import type { Http } from '../../../http/endpoints.ts'
+import { type Answer, accepted, mutate, type Refusal, type Sent } from '../../../http/mutate.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { Appliers, GatedAction } from '../votes/applier.ts'
 import { requestAction } from './actions.ts'
@@ -10,24 +11,25 @@ import { prefetching, type StepResult } from './apply.ts'
 import type { RequestAction } from './payload.ts'
 import { toApprovalRequest } from './present.ts'
 import { findRequest } from './queries.ts'
+import type { WaitingAction } from './schema.ts'
 
+type Waits = { status: 202; body: Static<typeof WaitingAction> }
 type GatedStep = { action: GatedAction; targetId?: string | null; payload: object }
 
 /**
  * Answers a gated action: done at once (what `applied` makes of the id of its result), 202 {request} when it waits for
  * votes, 403 when the policies refuse it. The route documents 202 as `Ref(WaitingAction)`.
  */
-export function gate(
+export function gate<A extends Answer>(
   deps: Deps,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  http: Http,
   {
     appliers,
     applied,
     ...step
-  }: GatedStep & { appliers: Appliers; applied: (trx: Trx, resultId: string) => Promise<Answer> },
-): Promise<FastifyReply> {
-  return gateSteps(deps, request, reply, {
+  }: GatedStep & { appliers: Appliers; applied: (trx: Trx, resultId: string) => Promise<A> },
+): Promise<Sent<A | Waits | Refusal>> {
+  return gateSteps(deps, http, {
     action: step.action,
     steps: [step],
     appliers,
@@ -36,10 +38,9 @@ export function gate(
 }
 
 /** As `gate`, for several steps at once. */
-export function gateSteps(
+export function gateSteps<A extends Answer>(
   deps: Deps,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  { request, reply }: Http,
   {
     action,
     steps,
@@ -49,9 +50,9 @@ export function gateSteps(
     action: RequestAction
     steps: GatedStep[]
     appliers: Appliers
-    applied: (trx: Trx, results: StepResult[]) => Promise<Answer>
+    applied: (trx: Trx, results: StepResult[]) => Promise<A>
   },
-): Promise<FastifyReply> {
+): Promise<Sent<A | Waits | Refusal>> {
   const member = memberOf(request)
   const { approvalTtlHours } = deps.config
   const wanted = steps.map(({ action: name, targetId = null, payload }) => ({
@@ -60,7 +61,7 @@ export function gateSteps(
     payload: payload as Record<string, unknown>,
   }))
   return prefetching((fetched) =>
-    mutate(deps, request, reply, async (trx) => {
+    mutate(deps, request, reply, async (trx): Promise<A | Waits | Refusal> => {
       const now = deps.clock()
       const outcome = await requestAction(trx, {
         member,

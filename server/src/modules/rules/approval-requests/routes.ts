@@ -72,12 +72,16 @@ export function approvalRequestRoutes(app: App, deps: Deps, appliers: Appliers):
       errors: [409],
     }),
     async (request, reply) =>
-      gateSteps(deps, request, reply, {
-        action: 'composite',
-        steps: request.body.steps,
-        appliers,
-        applied: async (_trx, results) => ok({ applied: true, results }),
-      }),
+      gateSteps(
+        deps,
+        { request, reply },
+        {
+          action: 'composite',
+          steps: request.body.steps,
+          appliers,
+          applied: async (_trx, results) => ok({ applied: true, results }),
+        },
+      ),
   )
 
   app.post(

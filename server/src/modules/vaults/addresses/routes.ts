@@ -33,12 +33,16 @@ export function addressRoutes(app: App, deps: Deps, appliers: Appliers): void {
     }),
     async (request, reply) => {
       const member = memberOf(request)
-      return gate(deps, request, reply, {
-        action: 'create_address',
-        payload: request.body,
-        appliers,
-        applied: async (trx, id) => created(toAddress((await findAddress(trx, ownScopeOf(member), id))!, member)),
-      })
+      return gate(
+        deps,
+        { request, reply },
+        {
+          action: 'create_address',
+          payload: request.body,
+          appliers,
+          applied: async (trx, id) => created(toAddress((await findAddress(trx, ownScopeOf(member), id))!, member)),
+        },
+      )
     },
   )
 

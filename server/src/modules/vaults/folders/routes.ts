@@ -1,10 +1,11 @@
 import { visibleScopeOf } from '../../../access/address-scope.ts'
-import { type Member, memberOf } from '../../../access/caller.ts'
+import type { Member } from '../../../access/caller.ts'
+import type { Db } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
-import { created, mutate, noContent, ok } from '../../../http/mutate.ts'
-import { type App, route } from '../../../http/route.ts'
-import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
-import { pageOf, toPage } from '../../../lib/cursor.ts'
+import { endpoints } from '../../../http/endpoints.ts'
+import { created, noContent, ok } from '../../../http/mutate.ts'
+import type { App } from '../../../http/route.ts'
+import { VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
 import { forbidden, notFound } from '../../../lib/errors.ts'
 import { listGrants } from '../grants/queries.ts'
 import { GrantCreation, GrantParams, GrantQuery } from '../grants/schema.ts'
@@ -30,243 +31,182 @@ import {
   AddressGroupUpdate,
 } from './schema.ts'
 
-const tag = 'Sharing'
+const ofVault = { access: 'member', params: VaultParams } as const
+const ofFolder = { access: 'member', params: VaultAndIdParams } as const
 
 export function addressGroupRoutes(app: App, deps: Deps): void {
-  app.get(
+  const api = endpoints(app, deps, 'Sharing')
+
+  api.list(
     '/vaults/:code/address-groups',
-    route({
+    {
       operationId: 'listAddressGroups',
       summary: 'Folders, newest first',
       description: 'Those that the caller manages, was granted, or administers.',
-      tag,
-      access: 'member',
-      params: VaultParams,
+      ...ofVault,
       querystring: AddressGroupQuery,
-      answers: { 200: PageOf(Ref(AddressGroup)) },
-    }),
-    async (request) => {
-      const { after, limit } = pageOf(request.query)
-      const rows = await listAddressGroups(deps.db, visibleScopeOf(memberOf(request)), { after, limit })
-      return toPage(rows, limit, (row) => ({ createdAt: row.created_at, id: row.id }), toAddressGroup)
+      item: AddressGroup,
     },
+    (db, { member }, page) => listAddressGroups(db, visibleScopeOf(member), page),
+    toAddressGroup,
   )
 
-  app.post(
+  api.post(
     '/vaults/:code/address-groups',
-    route({
+    {
       operationId: 'createAddressGroup',
       summary: 'Create a folder',
       description: 'Any member may; they manage it.',
-      tag,
-      access: 'member',
-      params: VaultParams,
+      ...ofVault,
       body: AddressGroupCreation,
-      answers: { 201: Ref(AddressGroup) },
+      answers: { 201: AddressGroup },
       errors: [409],
-    }),
-    async (request, reply) => {
-      const member = memberOf(request)
-      return mutate(deps, request, reply, async (trx) =>
-        created(toAddressGroup(await createAddressGroup(trx, request.body, { member, now: deps.clock() }))),
-      )
     },
+    async (trx, { body, ...by }) => created(toAddressGroup(await createAddressGroup(trx, body, by))),
   )
 
-  app.get(
+  api.get(
     '/vaults/:code/address-groups/:id',
-    route({
-      operationId: 'getAddressGroup',
-      summary: 'One folder',
-      tag,
-      access: 'member',
-      params: VaultAndIdParams,
-      answers: { 200: Ref(AddressGroup) },
-    }),
-    async (request) => toAddressGroup(await getAddressGroup(deps, memberOf(request), request.params.id)),
+    { operationId: 'getAddressGroup', summary: 'One folder', ...ofFolder, answers: { 200: AddressGroup } },
+    async (db, { member, params }) => toAddressGroup(await getAddressGroup(db, member, params.id)),
   )
 
-  app.patch(
+  api.patch(
     '/vaults/:code/address-groups/:id',
-    route({
+    {
       operationId: 'updateAddressGroup',
       summary: 'Change name and looks of a folder',
       description: 'By its manager. What is in it and its grants have endpoints of their own.',
-      tag,
-      access: 'member',
-      params: VaultAndIdParams,
+      ...ofFolder,
       body: AddressGroupUpdate,
-      answers: { 200: Ref(AddressGroup) },
+      answers: { 200: AddressGroup },
       errors: [409],
-    }),
-    async (request, reply) => {
-      const member = memberOf(request)
-      return mutate(deps, request, reply, async (trx) => {
-        const by = { member, now: deps.clock() }
-        return ok(toAddressGroup(await updateAddressGroup(trx, request.params.id, request.body, by)))
-      })
     },
+    async (trx, { params, body, ...by }) => ok(toAddressGroup(await updateAddressGroup(trx, params.id, body, by))),
   )
 
-  app.delete(
+  api.delete(
     '/vaults/:code/address-groups/:id',
-    route({
+    {
       operationId: 'deleteAddressGroup',
       summary: 'Delete a folder with its grants',
       description: 'By its manager. The addresses stay; 409 while a rule of a policy names the folder.',
-      tag,
-      access: 'member',
-      params: VaultAndIdParams,
+      ...ofFolder,
       answers: { 204: null },
       errors: [409],
-    }),
-    async (request, reply) => {
-      const member = memberOf(request)
-      return mutate(deps, request, reply, async (trx) => {
-        await deleteAddressGroup(trx, request.params.id, { member, now: deps.clock() })
-        return noContent()
-      })
+    },
+    async (trx, { params, ...by }) => {
+      await deleteAddressGroup(trx, params.id, by)
+      return noContent()
     },
   )
 
-  app.get(
+  api.list(
     '/vaults/:code/address-groups/:id/members',
-    route({
+    {
       operationId: 'listAddressGroupMembers',
       summary: 'Addresses in a folder, the latest first',
-      tag,
-      access: 'member',
-      params: VaultAndIdParams,
+      ...ofFolder,
       querystring: AddressGroupQuery,
-      answers: { 200: PageOf(Ref(AddressGroupMember)) },
-    }),
-    async (request) => {
-      const member = memberOf(request)
-      const { id } = await getAddressGroup(deps, member, request.params.id)
-      const { after, limit } = pageOf(request.query)
-      const rows = await listAddressGroupMembers(deps.db, visibleScopeOf(member), id, { after, limit })
-      const position = (row: (typeof rows)[number]) => ({ createdAt: row.created_at, id: row.address_id })
-      return toPage(rows, limit, position, toAddressGroupMember)
+      item: AddressGroupMember,
     },
+    async (db, { member, params }, page) => {
+      const { id } = await getAddressGroup(db, member, params.id)
+      return listAddressGroupMembers(db, visibleScopeOf(member), id, page)
+    },
+    toAddressGroupMember,
+    (row) => ({ createdAt: row.created_at, id: row.address_id }),
   )
 
-  app.post(
+  api.post(
     '/vaults/:code/address-groups/:id/members',
-    route({
+    {
       operationId: 'addAddressGroupMember',
       summary: "Put an address of one's own into a folder",
       description: 'By its manager. Whoever the folder is shared with sees the address from then on.',
-      tag,
-      access: 'member',
-      params: VaultAndIdParams,
+      ...ofFolder,
       body: AddressGroupMemberCreation,
-      answers: { 201: Ref(AddressGroupMember) },
+      answers: { 201: AddressGroupMember },
       errors: [409],
-    }),
-    async (request, reply) => {
-      const member = memberOf(request)
-      return mutate(deps, request, reply, async (trx) => {
-        const by = { member, now: deps.clock() }
-        return created(toAddressGroupMember(await addAddress(trx, request.params.id, request.body.addressId, by)))
-      })
     },
+    async (trx, { params, body, ...by }) =>
+      created(toAddressGroupMember(await addAddress(trx, params.id, body.addressId, by))),
   )
 
-  app.delete(
+  api.delete(
     '/vaults/:code/address-groups/:id/members/:addressId',
-    route({
+    {
       operationId: 'removeAddressGroupMember',
       summary: 'Take an address out of a folder',
       description: 'By its manager. Whoever saw it by the folder only does not see it any more.',
-      tag,
       access: 'member',
       params: AddressGroupMemberParams,
       answers: { 204: null },
       errors: [409],
-    }),
-    async (request, reply) => {
-      const member = memberOf(request)
-      const { id, addressId } = request.params
-      return mutate(deps, request, reply, async (trx) => {
-        await removeAddress(trx, id, addressId, { member, now: deps.clock() })
-        return noContent()
-      })
+    },
+    async (trx, { params: { id, addressId }, ...by }) => {
+      await removeAddress(trx, id, addressId, by)
+      return noContent()
     },
   )
 
-  app.get(
+  api.list(
     '/vaults/:code/address-groups/:id/grants',
-    route({
+    {
       operationId: 'listAddressGroupGrants',
       summary: 'With whom a folder is shared, the latest first',
       description: 'For its manager and administrators.',
-      tag,
-      access: 'member',
-      params: VaultAndIdParams,
+      ...ofFolder,
       querystring: GrantQuery,
-      answers: { 200: PageOf(Ref(AddressGroupGrant)) },
-    }),
-    async (request) => {
-      const member = memberOf(request)
-      const group = await getAddressGroup(deps, member, request.params.id)
+      item: AddressGroupGrant,
+    },
+    async (db, { member, params }, page) => {
+      const group = await getAddressGroup(db, member, params.id)
       if (group.access !== 'manager' && !member.isAdmin) {
         throw forbidden('Only the manager of a folder and administrators see with whom it is shared')
       }
-      const { after, limit } = pageOf(request.query)
-      const shared = { type: 'address_group', id: group.id } as const
-      const rows = await listGrants(deps.db, visibleScopeOf(member), shared, { after, limit })
-      return toPage(rows, limit, (row) => ({ createdAt: row.created_at, id: row.id }), toAddressGroupGrant)
+      return listGrants(db, visibleScopeOf(member), { type: 'address_group', id: group.id }, page)
     },
+    toAddressGroupGrant,
   )
 
-  app.post(
+  api.post(
     '/vaults/:code/address-groups/:id/grants',
-    route({
+    {
       operationId: 'createAddressGroupGrant',
       summary: 'Share a folder with the addresses that are in it',
       description:
         'By its manager, with a member or a group of the vault, for as long as an address is in the folder. 200 when the subject had a grant already, whose rights these replace.',
-      tag,
-      access: 'member',
-      params: VaultAndIdParams,
+      ...ofFolder,
       body: GrantCreation,
-      answers: { 200: Ref(AddressGroupGrant), 201: Ref(AddressGroupGrant) },
+      answers: { 200: AddressGroupGrant, 201: AddressGroupGrant },
       errors: [409],
-    }),
-    async (request, reply) => {
-      const member = memberOf(request)
-      return mutate(deps, request, reply, async (trx) => {
-        const by = { member, now: deps.clock() }
-        const { row, isNew } = await shareAddressGroup(trx, request.params.id, request.body, by)
-        return (isNew ? created : ok)(toAddressGroupGrant(row))
-      })
+    },
+    async (trx, { params, body, ...by }) => {
+      const { row, isNew } = await shareAddressGroup(trx, params.id, body, by)
+      return isNew ? created(toAddressGroupGrant(row)) : ok(toAddressGroupGrant(row))
     },
   )
 
-  app.delete(
+  api.delete(
     '/vaults/:code/address-groups/:id/grants/:grantId',
-    route({
+    {
       operationId: 'deleteAddressGroupGrant',
       summary: 'Take back what was granted on a folder',
-      tag,
       access: 'member',
       params: GrantParams,
       answers: { 204: null },
       errors: [409],
-    }),
-    async (request, reply) => {
-      const member = memberOf(request)
-      const { id, grantId } = request.params
-      return mutate(deps, request, reply, async (trx) => {
-        await unshareAddressGroup(trx, id, grantId, { member, now: deps.clock() })
-        return noContent()
-      })
+    },
+    async (trx, { params: { id, grantId }, ...by }) => {
+      await unshareAddressGroup(trx, id, grantId, by)
+      return noContent()
     },
   )
 }
 
-async function getAddressGroup(deps: Deps, member: Member, id: string): Promise<AddressGroupRow> {
-  const row = await findAddressGroup(deps.db, visibleScopeOf(member), id)
+async function getAddressGroup(db: Db, member: Member, id: string): Promise<AddressGroupRow> {
+  const row = await findAddressGroup(db, visibleScopeOf(member), id)
   if (row === null) throw notFound('Address group')
   return row
 }
