@@ -47,3 +47,15 @@ export function memberOf(request: WithCaller): Member {
   if (request.member === null) throw forbidden('You are not a member of this vault')
   return request.member
 }
+
+/** Who changes something, in which vault and when. */
+export type By = { vaultId: string; actorId: string; now: Date }
+
+/** The same of a member: what an endpoint of a vault hands to its action. */
+export type ByMember = { member: Member; now: Date }
+
+export const byMember = ({ member, now }: ByMember): By => ({
+  vaultId: member.vault.id,
+  actorId: member.userId,
+  now,
+})

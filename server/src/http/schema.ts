@@ -66,6 +66,27 @@ export const Ref = <T extends TSchema & { $id?: string }>(schema: T) => {
   return Type.Unsafe<Static<T>>(Type.Ref(name))
 }
 
+export const Username = Type.String({
+  pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{1,31}$',
+  description: 'Unique, whatever the case of its letters.',
+  examples: ['treasurer'],
+})
+
+/** What others see of a person or service: the shape of initiators, approvers and owners. */
+export const Profile = Closed(
+  {
+    id: Id,
+    name: Nullable(Name),
+    email: Nullable(Type.String({ description: 'null: a service.', examples: ['treasurer@example.org'] })),
+    username: Nullable(Username),
+    image: Nullable(Uri),
+    color: Nullable(Color),
+    emoji: Nullable(Emoji),
+  },
+  { $id: 'Profile' },
+)
+export type Profile = Static<typeof Profile>
+
 /** The answer of every list: `items` and the cursor of the next page, null at the end. */
 export const PageOf = <T extends TSchema>(item: T) =>
   Closed({ items: Type.Array(item), nextCursor: Nullable(Type.String({ examples: ['MTc2ODAuY21pOGgyazFw'] })) })

@@ -7,6 +7,7 @@ import {
   Id,
   IncludeShared,
   Nullable,
+  Profile,
   pageQuery,
   RawAmount,
   Ref,
@@ -89,7 +90,7 @@ export const Transfer = Closed(
       examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
     }),
     vault: Closed({ id: Id, code: Text('main-vault'), name: Text('Main vault') }),
-    initiator: Type.Unsafe<unknown>(Type.Ref('Profile')),
+    initiator: Ref(Profile),
     counterparty: Nullable(Type.Unsafe<unknown>(Type.Ref('CounterpartySnapshot'))),
     counterpartyAddressId: Nullable(Id),
     fromAddress: Closed({

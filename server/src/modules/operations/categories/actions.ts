@@ -3,10 +3,10 @@ import type { Static } from 'typebox'
 import type { Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import { violates } from '../../../db/transaction.ts'
-import { changedFields } from '../../../lib/changed-fields.ts'
 import { AppError, badRequest, conflict, type FieldFault, faulty, forbidden, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { fieldsPerCategoryMax } from '../../../lib/limits.ts'
+import { changedFields } from '../../record/audit/changed-fields.ts'
 import { insertAuditRecord } from '../../record/audit/record.ts'
 import {
   changedDraft,

@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { Closed, Email, Enum, Id, Name, Nullable, Ref, Timestamp, VaultCode } from '../../../http/schema.ts'
+import { Closed, Email, Enum, Id, Name, Nullable, Profile, Ref, Timestamp, VaultCode } from '../../../http/schema.ts'
 import { uriLengthMax } from '../../../lib/limits.ts'
-import { Profile } from '../users/schema.ts'
 import { signInMethods } from './sessions.ts'
 
 const tokenLengthMax = 128

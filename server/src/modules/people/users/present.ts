@@ -1,5 +1,6 @@
 import type { Users } from '../../../db/types.ts'
-import type { OwnProfile, Profile } from './schema.ts'
+import type { Profile } from '../../../http/schema.ts'
+import type { OwnProfile } from './schema.ts'
 
 /** The columns of `users` that `toProfile` needs, for the select lists of every module that shows people. */
 export const profileColumns = [

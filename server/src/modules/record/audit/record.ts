@@ -23,7 +23,31 @@ export type AuditEvent = {
   now: Date
 }
 
-/** Writes an audit record in the transaction of what it records. Returns its id. */
+/**
+ * Writes an audit record in the transaction of what it records, and returns its id. `action` is noun.verb, as in
+ * `policy.updated`. A `vaultId` of null makes it a matter of the platform; an `actorId` of null is the service itself, or
+ * someone who is not signed in. `details` never holds a secret.
+ */
+export function audit(
+  trx: Trx,
+  by: Pick<AuditEvent, 'vaultId' | 'actorId' | 'now'>,
+  action: string,
+  target: { type: string; id: string | null },
+  details: AuditEvent['details'] = {},
+): Promise<string> {
+  const { vaultId, actorId, now } = by
+  return insertAuditRecord(trx, {
+    vaultId,
+    actorId,
+    now,
+    action,
+    targetType: target.type,
+    targetId: target.id,
+    details,
+  })
+}
+
+/** Writes an audit record. Returns its id. */
 export async function insertAuditRecord(trx: Trx, event: AuditEvent): Promise<string> {
   const row = toAuditRow(event)
   await trx.insertInto('audit_records').values(row).modifyEnd(prepared).execute()

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Closed, Enum, Id, Nullable, pageQuery, Ref, Timestamp } from '../../../http/schema.ts'
+import { Closed, Enum, Id, Nullable, Profile, pageQuery, Ref, Timestamp } from '../../../http/schema.ts'
 import { chainStepsMax } from '../../../lib/limits.ts'
 import { gatedActions } from '../votes/applier.ts'
 import { approverFields, QuorumReachable } from '../votes/schema.ts'
@@ -25,7 +25,7 @@ export const ApprovalRequest = Closed(
     action: RequestAction,
     status: RequestStatus,
     initiatorId: Id,
-    initiator: Type.Unsafe<unknown>(Type.Ref('Profile')),
+    initiator: Ref(Profile),
     targetType: Enum(['address', 'counterparty', 'counterparty_group', 'category_assignment', 'composite']),
     targetId: Nullable(
       Type.String({ description: 'null: something new, or a chain.', examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Closed, Enum, Id, Nullable, Timestamp } from '../../../http/schema.ts'
+import { Closed, Enum, Id, Nullable, Profile, Ref, Timestamp } from '../../../http/schema.ts'
 import { noteLengthMax } from '../../../lib/limits.ts'
 
 /** What every list of approvers shows of one of them. */
@@ -24,7 +24,7 @@ export const approverFields = {
     ),
   ),
   canVote: Type.Boolean({ description: 'Whether this approver can still vote now.', examples: [false] }),
-  user: Type.Unsafe<unknown>(Type.Ref('Profile')),
+  user: Ref(Profile),
 }
 
 export const QuorumReachable = Type.Boolean({

@@ -1,12 +1,12 @@
 import type { Static } from 'typebox'
 import { ownScopeOf, visibleScopeOf } from '../../../access/address-scope.ts'
-import type { Member } from '../../../access/caller.ts'
+import { type ByMember, byMember, type Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import { violates } from '../../../db/transaction.ts'
-import { changedFields } from '../../../lib/changed-fields.ts'
 import { badRequest, conflict, forbidden, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
-import { insertAuditRecord } from '../../record/audit/record.ts'
+import { changedFields } from '../../record/audit/changed-fields.ts'
+import { audit } from '../../record/audit/record.ts'
 import { isSelectedByPolicy } from '../../rules/policies/queries.ts'
 import { findAddress } from '../addresses/queries.ts'
 import { grantAccess, revokeAccess } from '../grants/actions.ts'
@@ -21,13 +21,13 @@ import {
 } from './queries.ts'
 import type { AddressGroupCreation, AddressGroupUpdate } from './schema.ts'
 
-type By = { member: Member; now: Date }
+const folder = (id: string) => ({ type: 'address_group', id })
 
 /** Creates an empty folder; whoever creates it manages it. */
 export async function createAddressGroup(
   trx: Trx,
   body: Static<typeof AddressGroupCreation>,
-  by: By,
+  by: ByMember,
 ): Promise<AddressGroupRow> {
   const { member, now } = by
   const id = newId(now)
@@ -45,7 +45,7 @@ export async function createAddressGroup(
       updated_at: now,
     })
     .execute()
-  await record(trx, by, 'created', id, { name: body.name })
+  await audit(trx, byMember(by), 'address_group.created', folder(id), { name: body.name })
   return getAddressGroup(trx, member, id)
 }
 
@@ -54,7 +54,7 @@ export async function updateAddressGroup(
   trx: Trx,
   id: string,
   body: Static<typeof AddressGroupUpdate>,
-  by: By,
+  by: ByMember,
 ): Promise<AddressGroupRow> {
   const { member, now } = by
   await lockManaged(trx, member, id, 'update')
@@ -68,7 +68,7 @@ export async function updateAddressGroup(
     .where('vault_id', '=', member.vault.id)
     .where('id', '=', id)
     .execute()
-  await record(trx, by, 'updated', id, { changes })
+  await audit(trx, byMember(by), 'address_group.updated', folder(id), { changes })
   return { ...row, ...body, updated_at: now }
 }
 
@@ -76,7 +76,7 @@ export async function updateAddressGroup(
  * Deletes a folder with its grants; the addresses that were in it stay.
  * @throws 404, 403 as above, 409 when a policy names it: a block that silently holds no more would be worse
  */
-export async function deleteAddressGroup(trx: Trx, id: string, by: By): Promise<void> {
+export async function deleteAddressGroup(trx: Trx, id: string, by: ByMember): Promise<void> {
   const { member } = by
   await lockManaged(trx, member, id, 'update')
   if (await isSelectedByPolicy(trx, member.vault.id, 'addressGroup', id)) {
@@ -84,14 +84,19 @@ export async function deleteAddressGroup(trx: Trx, id: string, by: By): Promise<
   }
   const { name } = await getAddressGroup(trx, member, id)
   await trx.deleteFrom('address_groups').where('vault_id', '=', member.vault.id).where('id', '=', id).execute()
-  await record(trx, by, 'deleted', id, { name })
+  await audit(trx, byMember(by), 'address_group.deleted', folder(id), { name })
 }
 
 /**
  * Puts an address of the manager's own into their folder; whoever the folder is shared with sees it from then on.
  * @throws 404, 403 as above, 400 for an address that is not the manager's, 409 when it is in the folder already
  */
-export async function addAddress(trx: Trx, id: string, addressId: string, by: By): Promise<AddressGroupMemberRow> {
+export async function addAddress(
+  trx: Trx,
+  id: string,
+  addressId: string,
+  by: ByMember,
+): Promise<AddressGroupMemberRow> {
   const { member, now } = by
   await lockManaged(trx, member, id, 'share')
   if ((await findAddress(trx, ownScopeOf(member), addressId)) === null) {
@@ -104,12 +109,12 @@ export async function addAddress(trx: Trx, id: string, addressId: string, by: By
     .catch((error: unknown) => {
       throw violates(error, 'address_group_members_once') ? conflict('The address is in the folder already') : error
     })
-  await record(trx, by, 'member_added', id, { addressId })
+  await audit(trx, byMember(by), 'address_group.member_added', folder(id), { addressId })
   return (await findAddressGroupMember(trx, visibleScopeOf(member), { groupId: id, addressId }))!
 }
 
 /** @throws 404 also for an address that is not in the folder, 403 as above */
-export async function removeAddress(trx: Trx, id: string, addressId: string, by: By): Promise<void> {
+export async function removeAddress(trx: Trx, id: string, addressId: string, by: ByMember): Promise<void> {
   await lockManaged(trx, by.member, id, 'share')
   const { numDeletedRows } = await trx
     .deleteFrom('address_group_members')
@@ -118,7 +123,7 @@ export async function removeAddress(trx: Trx, id: string, addressId: string, by:
     .where('address_id', '=', addressId)
     .executeTakeFirst()
   if (numDeletedRows === 0n) throw notFound('Member')
-  await record(trx, by, 'member_removed', id, { addressId })
+  await audit(trx, byMember(by), 'address_group.member_removed', folder(id), { addressId })
 }
 
 /** @throws 404, 403 as above, 400 as for a grant on an address */
@@ -126,14 +131,14 @@ export async function shareAddressGroup(
   trx: Trx,
   id: string,
   body: Static<typeof GrantCreation>,
-  by: By,
+  by: ByMember,
 ): Promise<{ row: GrantRow; isNew: boolean }> {
   await lockManaged(trx, by.member, id, 'share')
   return grantAccess(trx, { type: 'address_group', id }, body, by)
 }
 
 /** @throws 404 also for a grant that it does not have, 403 as above */
-export async function unshareAddressGroup(trx: Trx, id: string, grantId: string, by: By): Promise<void> {
+export async function unshareAddressGroup(trx: Trx, id: string, grantId: string, by: ByMember): Promise<void> {
   await lockManaged(trx, by.member, id, 'share')
   await revokeAccess(trx, { type: 'address_group', id }, grantId, by)
 }
@@ -148,22 +153,4 @@ async function lockManaged(trx: Trx, member: Member, id: string, strength: 'upda
   if (await lockOwnAddressGroup(trx, ownScopeOf(member), id, strength)) return
   await getAddressGroup(trx, member, id)
   throw forbidden('Only the manager of a folder may change it')
-}
-
-async function record(
-  trx: Trx,
-  { member, now }: By,
-  verb: string,
-  id: string,
-  details: Record<string, unknown>,
-): Promise<void> {
-  await insertAuditRecord(trx, {
-    vaultId: member.vault.id,
-    actorId: member.userId,
-    action: `address_group.${verb}`,
-    targetType: 'address_group',
-    targetId: id,
-    details,
-    now,
-  })
 }

@@ -1,4 +1,4 @@
-import { canonicalJson } from './canonical-json.ts'
+import { canonicalJson } from '../../../lib/canonical-json.ts'
 
 type Fields = Record<string, unknown>
 
