@@ -6,6 +6,7 @@ import type { App } from '../server/src/http/route.ts'
 import { openDeps } from '../server/src/start.ts'
 import { answerCheckOf } from '../server/src/testing/answer-check.ts'
 import { createTestApp, type TestApp } from '../server/src/testing/app.ts'
+import { describedApiOf } from '../server/src/testing/described-api.ts'
 import { expectations, type Request, type Row } from './access-matrix/expectations.ts'
 import { recordStatements, type Statement } from './access-matrix/statements.ts'
 import {
@@ -607,7 +608,7 @@ function operationsOf(app: App): Operation[] {
     parameters?: { in: string; name: string }[]
     requestBody?: { content: { 'application/json': { schema: Schema } } }
   }
-  const document = app.swagger() as unknown as {
+  const document = describedApiOf(app) as unknown as {
     paths: Record<string, Record<string, Documented>>
     components: { schemas: Record<string, Schema> }
   }

@@ -1,7 +1,15 @@
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest'
 import { createTestApp, type Person, type TestApp } from '../../server/src/testing/app.ts'
-import { createStrongroom, newIdempotencyKey, pages, type Strongroom, StrongroomError, take } from './client.ts'
+import {
+  createStrongroom,
+  newIdempotencyKey,
+  pages,
+  type Schemas,
+  type Strongroom,
+  StrongroomError,
+  take,
+} from './client.ts'
 
 let test: TestApp
 let person: Person
@@ -39,6 +47,15 @@ describe('the client', () => {
     const anonymous = createStrongroom({ baseUrl })
     const answer = await anonymous.PATCH('/api/v1/users/me', { body: {} })
     expect(() => take(answer)).toThrow('A valid token or session is required')
+  })
+
+  it('types the parameters and errors that operations have in common', async () => {
+    const list = (limit: number) => strongroom.GET('/api/v1/vaults', { params: { query: { limit } } })
+    expect(take(await list(5)).items).toEqual([])
+    // @ts-expect-error A limit is a number: what the compiler refuses, the service refuses too.
+    const { error } = await list('many')
+    expectTypeOf(error).toEqualTypeOf<Schemas['Error'] | undefined>()
+    expect(error).toMatchObject({ details: [{ field: 'limit' }] })
   })
 
   it('reports an answer that is not ours', async () => {

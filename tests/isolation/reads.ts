@@ -1,6 +1,7 @@
 import type { App } from '../../server/src/http/route.ts'
 import { newId } from '../../server/src/lib/ids.ts'
 import { type ReportType, reportTypes } from '../../server/src/modules/reports/exports/sources.ts'
+import { describedApiOf } from '../../server/src/testing/described-api.ts'
 import type { Organisation } from './organisation.ts'
 
 type Parameter = { in: string; name: string; required?: boolean; schema: { enum?: string[]; type?: string } }
@@ -9,7 +10,7 @@ export type ReadOperation = Operation & { path: string; queries: Parameter[] }
 
 /** Every GET of openapi.json for which one must be somebody; a new one is read without being named here. */
 export function readOperationsOf(app: App): ReadOperation[] {
-  const { paths } = app.swagger() as unknown as { paths: Record<string, { get?: Operation }> }
+  const { paths } = describedApiOf(app) as unknown as { paths: Record<string, { get?: Operation }> }
   return Object.entries(paths).flatMap(([path, { get }]) =>
     get?.security === undefined
       ? []

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inTransaction } from '../db/transaction.ts'
 import { createSignInLink } from '../modules/people/sign-in/actions.ts'
 import type { Answer, Person, TestApp } from '../testing/app.ts'
+import { describedApiOf } from '../testing/described-api.ts'
 import { createTransferBench, type TransferBench } from '../testing/transfer-bench.ts'
-import type { OpenApiDocument } from './openapi.ts'
 
 let bench: TransferBench
 let test: TestApp
@@ -35,8 +35,7 @@ const simulation = (amount: string) => ({
 
 describe('T50 Idempotency-Key', () => {
   it('is documented for every operation that is no GET, but for the webhook', () => {
-    const document = test.app.swagger() as unknown as OpenApiDocument
-    const without = Object.values(document.paths)
+    const without = Object.values(describedApiOf(test.app).paths)
       .flatMap((path) => Object.entries(path))
       .filter(
         ([method, { parameters }]) => method !== 'get' && !parameters?.some(({ name }) => name === 'Idempotency-Key'),

@@ -4,16 +4,21 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { describeApi } from '../describe-api.ts'
 import { parseTimestamp } from '../lib/period.ts'
 import { createTestApp, type TestApp } from '../testing/app.ts'
+import { withoutReferences } from '../testing/described-api.ts'
 import type { OpenApiDocument } from './openapi.ts'
+import type { SharedDocument } from './openapi-components.ts'
 
 let test: TestApp
 let text: string
+let shared: SharedDocument
+/** The same with every parameter and answer in its place. */
 let document: OpenApiDocument
 
 beforeAll(async () => {
   test = await createTestApp()
   text = await describeApi()
-  document = JSON.parse(text)
+  shared = JSON.parse(text)
+  document = withoutReferences(shared)
 })
 afterAll(() => test.close())
 
@@ -27,6 +32,11 @@ describe('openapi.json', () => {
     const answer = await test.app.inject('/openapi.json')
     expect(answer.statusCode).toBe(200)
     expect(answer.body).toBe(text)
+  })
+
+  it('has the version of the package', async () => {
+    const manifest = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'))
+    expect(JSON.parse(text).info.version).toBe(manifest.version)
   })
 
   it('is OpenAPI 3.1 and says nothing of the machine it was made on', () => {
@@ -60,11 +70,39 @@ describe('openapi.json', () => {
   })
 
   it('refers only to components that are there, and uses each', () => {
-    const names = Object.keys(document.components.schemas)
     const used = new Set([...text.matchAll(/"\$ref": "([^"]+)"/g)].map(([, ref]) => ref))
-    const known = new Set(names.map((name) => `#/components/schemas/${name}`))
+    const { schemas, parameters, responses } = shared.components
+    const known = new Set(
+      Object.entries({ schemas, parameters, responses }).flatMap(([kind, components]) =>
+        Object.keys(components).map((name) => `#/components/${kind}/${name}`),
+      ),
+    )
     expect([...used].filter((ref) => !known.has(ref!))).toEqual([])
     expect([...known].filter((ref) => !used.has(ref))).toEqual([])
+  })
+
+  it('says once what several operations have in common', () => {
+    const inline = Object.values(shared.paths).flatMap((path) =>
+      Object.values(path).flatMap(({ operationId, parameters = [], responses }) => [
+        ...parameters.filter((parameter) => !('$ref' in parameter)).map((parameter) => JSON.stringify(parameter)),
+        ...Object.entries(responses)
+          .filter(([status, response]) => status >= '4' && !('$ref' in response))
+          .map(([status]) => `${operationId} ${status}`),
+      ]),
+    )
+    const errors = inline.filter((entry) => !entry.startsWith('{'))
+    expect(errors).toEqual([])
+    expect(inline.filter((entry, index) => inline.indexOf(entry) !== index)).toEqual([])
+  })
+
+  it('documents the body of every error', () => {
+    const bare = operationsOf(document).flatMap(({ label, operation }) =>
+      Object.entries(operation.responses)
+        .filter(([status]) => status >= '4')
+        .filter(([, { content }]) => content?.['application/json']?.schema?.$ref !== '#/components/schemas/Error')
+        .map(([status]) => `${label} ${status}`),
+    )
+    expect(bare).toEqual([])
   })
 
   it('gives every request and every successful answer an example that fits its schema', () => {
@@ -127,7 +165,7 @@ describe('/docs', () => {
   it('reads the document of this service', async () => {
     const answer = await test.app.inject('/docs/json')
     expect(answer.statusCode).toBe(200)
-    expect(answer.json().paths).toEqual(document.paths)
+    expect(answer.json().paths).toEqual(shared.paths)
   })
 })
 

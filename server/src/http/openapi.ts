@@ -1,22 +1,26 @@
+import { createRequire } from 'node:module'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import { faultsListedMax, faultyValuesMax, idempotencyKeyLengthMax } from '../lib/limits.ts'
 import { exampleOf, type JsonSchema } from './examples.ts'
+import { shareComponents } from './openapi-components.ts'
 import { type App, route } from './route.ts'
 
-const version = '0.1.0'
+const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
 
 type Media = Record<string, { schema?: JsonSchema; example?: unknown }>
-type Parameter = { name?: string; in?: string; description?: string; schema?: JsonSchema; example?: unknown }
-type Operation = {
+export type Parameter = { name: string; in: string; description?: string; schema?: JsonSchema; example?: unknown }
+export type Response = { description?: string; content?: Media }
+export type Operation = {
   operationId?: string
   summary?: string
   tags?: string[]
   security?: object[]
   parameters?: Parameter[]
   requestBody?: { content?: Media }
-  responses?: Record<string, { description?: string; content?: Media }>
+  responses: Record<string, Response>
 }
+/** The document with every parameter and answer in its place, before `shareComponents`. */
 export type OpenApiDocument = {
   openapi: string
   paths: Record<string, Record<string, Operation>>
@@ -82,7 +86,7 @@ export async function registerOpenApi(app: App): Promise<void> {
     refResolver: { buildLocalReference: (json) => String(json.$id) },
     transformObject: (document) => {
       const { openapiObject } = document as unknown as { openapiObject: OpenApiDocument }
-      return complete(openapiObject) as never
+      return shareComponents(complete(openapiObject), meanings) as never
     },
   })
   await app.register(swaggerUi, {
@@ -122,7 +126,6 @@ function complete(document: OpenApiDocument): OpenApiDocument {
     if (takesKey(method, operation)) {
       operation.parameters = [...(operation.parameters ?? []), structuredClone(idempotencyKey)]
     }
-    operation.responses ??= {}
     for (const status of shellErrors(method, operation)) {
       operation.responses[status] ??= {
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },

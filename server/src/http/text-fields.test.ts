@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestApp, type Person, type TestApp } from '../testing/app.ts'
+import { describedApiOf } from '../testing/described-api.ts'
 import { insertVault } from '../testing/vault-fixture.ts'
 import type { OpenApiDocument } from './openapi.ts'
 
@@ -16,7 +17,7 @@ beforeAll(async () => {
   test = await createTestApp()
   person = await test.signIn('person@example.org', { isPlatformAdmin: true })
   await insertVault(test, 'main-vault', person)
-  document = test.app.swagger() as unknown as OpenApiDocument
+  document = describedApiOf(test.app)
 })
 afterAll(() => test.close())
 

@@ -1,7 +1,7 @@
 /** One fault of a request: a dotted path into it and what is wrong there. */
 export type FieldFault = { field: string; message: string }
 
-const statusNames: Record<number, string> = {
+export const statusNames: Record<number, string> = {
   400: 'Bad Request',
   401: 'Unauthorized',
   403: 'Forbidden',

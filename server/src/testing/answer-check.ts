@@ -2,8 +2,7 @@ import { Ajv, type ValidateFunction } from 'ajv'
 import { expect } from 'vitest'
 import type { App } from '../http/route.ts'
 import type { Answer } from './app.ts'
-
-type Operation = { responses: Record<string, { content?: Record<string, { schema: object }> }> }
+import { describedApiOf } from './described-api.ts'
 
 type AnswerCheck = (method: string, path: string, answer: Answer) => void
 
@@ -19,10 +18,7 @@ export function answerCheckOf(app: App): AnswerCheck {
 }
 
 function createAnswerCheck(app: App): AnswerCheck {
-  const document = app.swagger() as unknown as {
-    paths: Record<string, Record<string, Operation>>
-    components: { schemas: object }
-  }
+  const document = describedApiOf(app)
   const ajv = new Ajv({ strict: false, formats: { 'date-time': true }, allErrors: true })
   const compiled = new Map<string, ValidateFunction>()
   ajv.addSchema({ $id: 'openapi', components: document.components })

@@ -10,6 +10,7 @@ import {
   exportTtlHours,
 } from '../../../lib/limits.ts'
 import type { Answer, Person } from '../../../testing/app.ts'
+import { describedApiOf } from '../../../testing/described-api.ts'
 import { addMember } from '../../../testing/fixtures.ts'
 import { readCsv, readPdf, readWorkbook } from '../../../testing/read-files.ts'
 import { type Counterparty, createReportWorld, type ReportWorld } from '../../../testing/report-world.ts'
@@ -238,7 +239,7 @@ describe('a report as a file', () => {
   })
 
   it('the API description names the media types of all nine', () => {
-    const { paths } = world.test.app.swagger() as Json
+    const { paths } = describedApiOf(world.test.app) as Json
     for (const type of reportTypes) {
       const { parameters, responses } = paths[`/api/v1/vaults/{code}/reports/${type}`].get
       expect(Object.keys(responses[200].content)).toEqual([

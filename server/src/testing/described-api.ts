@@ -1,0 +1,35 @@
+import type { OpenApiDocument } from '../http/openapi.ts'
+import type { SharedDocument } from '../http/openapi-components.ts'
+import type { App } from '../http/route.ts'
+
+/** The OpenAPI document of a service, with every parameter and answer in its operation instead of a reference. */
+export function describedApiOf(app: App): OpenApiDocument {
+  return withoutReferences(app.swagger() as unknown as SharedDocument)
+}
+
+/** References to schemas stay: schemas refer to each other, and some to themselves. */
+export function withoutReferences(document: SharedDocument): OpenApiDocument {
+  const { parameters, responses, ...components } = document.components
+  const resolve = <T extends object>(kind: string, shared: Record<string, T>, found: T | { $ref: string }): T => {
+    if (!('$ref' in found)) return found
+    const prefix = `#/components/${kind}/`
+    const component = found.$ref.startsWith(prefix) ? shared[found.$ref.slice(prefix.length)] : undefined
+    if (component === undefined) throw new Error(`${found.$ref} is referred to and does not exist`)
+    return component
+  }
+  const paths: OpenApiDocument['paths'] = {}
+  for (const [path, operations] of Object.entries(document.paths)) {
+    paths[path] = {}
+    for (const [method, operation] of Object.entries(operations)) {
+      const { parameters: found, ...rest } = operation
+      paths[path][method] = {
+        ...rest,
+        ...(found === undefined ? {} : { parameters: found.map((each) => resolve('parameters', parameters, each)) }),
+        responses: Object.fromEntries(
+          Object.entries(operation.responses).map(([status, each]) => [status, resolve('responses', responses, each)]),
+        ),
+      }
+    }
+  }
+  return { ...document, paths, components }
+}
