@@ -1,4 +1,5 @@
-// Writes src/db/types.ts from a freshly migrated throw-away database: `npm run db:types`.
+// Writes src/db/types.ts from a freshly migrated throw-away database: `npm run db:types -w server`. With `--verify` it
+// writes nothing, and fails when the file is not what it would write.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,6 +31,7 @@ try {
       'timestamp',
       '--numeric-parser',
       'string',
+      ...(process.argv.includes('--verify') ? ['--verify'] : []),
     ],
     { cwd: new URL('..', import.meta.url).pathname, stdio: 'inherit' },
   )
