@@ -11,8 +11,16 @@ const RETRY_MS = 50
  * `drop` removes it and ends sessions that are still open on it.
  */
 export async function createTestDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+  return cloneDatabase(getSetting('TEST_TEMPLATE_DATABASE'))
+}
+
+/** A database to which no migration was applied. */
+export async function createEmptyDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+  return cloneDatabase('template0')
+}
+
+async function cloneDatabase(template: string): Promise<{ url: string; drop(): Promise<void> }> {
   const adminUrl = getSetting('TEST_DATABASE_URL')
-  const template = getSetting('TEST_TEMPLATE_DATABASE')
   const name = `strongroom_test_${randomBytes(8).toString('hex')}`
   await cloneTemplate(adminUrl, template, name)
   const url = new URL(adminUrl)

@@ -1,0 +1,133 @@
+/** What holds of the rows once a migration was applied to them. */
+export type Check =
+  /** A query and the rows it finds. */
+  | { query: string; finds: unknown[] }
+  /** A statement and the constraint that refuses it; null: it is accepted, and undone. */
+  | { statement: string; refusedBy: string | null }
+
+/** Checks of the rows as they were before a migration: what it is to change must be there. */
+export const checksBefore: Record<string, Check[]> = {
+  '0014-reports': [{ query: 'select address_id from address_group_members', finds: [{ address_id: 'a1' }] }],
+  '0018-entry-once': [insertEntry('deposit', 'd1', null)],
+  '0021-held-rates': [
+    { query: 'select usd_rate::int as rate from token_rates order by created_at', finds: rates(2000, 2001, 2003) },
+  ],
+  '0022-deposits': [
+    {
+      query: `select id, quarantined from wallet_events where outcome = 'quarantined' order by id`,
+      finds: ['e2', 'e3'].map((id) => ({ id, quarantined: { amount: '2000' } })),
+    },
+    insertEntry('deposit', 'd9', null, '2e77'),
+  ],
+  '0024-sign-in': [{ query: 'select ip from sign_in_attempts', finds: [{ ip: '203.0.113.7' }] }],
+}
+
+/** Every statement of a migration that rewrites or constrains what was there must be needed for one of its checks. */
+export const checksAfter: Record<string, Check[]> = {
+  '0013-feeds': [
+    indexes('operations_velocity_vault', 'operations_transfer_feed')('operations_transfer_feed'),
+    indexes('operations_tx_hash', 'operations_hash_feed')('operations_hash_feed'),
+  ],
+  '0014-reports': [
+    {
+      query: `select group_id, address_id, to_char(added_at at time zone 'UTC', 'HH24:MI') as added, removed_at
+        from address_group_membership_log`,
+      finds: [{ group_id: 'f1', address_id: 'a1', added: '10:08', removed_at: null }],
+    },
+  ],
+  '0016-ledger-reads': [
+    {
+      query: `select number::int, to_char(last_entry_at at time zone 'UTC', 'HH24:MI') as last
+        from ledger_accounts order by number`,
+      // The vault-level account, and the one without entries, have none.
+      finds: ['10:05', '10:05', '10:06', null, null, '10:07'].map((last, index) => ({ number: index + 1, last })),
+    },
+    {
+      query: `select pg_get_constraintdef(oid) as key from pg_constraint
+        where conrelid = 'ledger_entries'::regclass and contype = 'p'`,
+      finds: [{ key: 'PRIMARY KEY (sequence)' }],
+    },
+  ],
+  '0017-rule-change-alerts': [
+    insertNotification('audit_record', 'rules_changed', null),
+    insertNotification('nonsense', 'rules_changed', 'notifications_subject_type_check'),
+    insertNotification('audit_record', 'nonsense', 'notifications_kind_check'),
+  ],
+  '0018-entry-once': [insertEntry('deposit', 'd1', 'ledger_entries_once')],
+  '0019-stopped-notifications': [
+    insertNotification('transfer', 'stopped', null),
+    insertNotification('transfer', 'nonsense', 'notifications_kind_check'),
+  ],
+  '0021-held-rates': [
+    { query: 'select usd_rate::int as rate from token_rates order by as_of', finds: rates(2001, 2003) },
+    {
+      statement: `insert into token_rates (token_id, as_of, source, usd_rate, created_at)
+        select token_id, as_of, 'another', usd_rate, created_at from token_rates`,
+      refusedBy: 'token_rates_once',
+    },
+  ],
+  '0022-deposits': [
+    {
+      query: `select id, reason, quarantined, quarantine_key from wallet_events where outcome = 'quarantined' order by id`,
+      finds: ['v1 a1 t1 0xd1 2 2000', null].map((quarantine_key, index) => ({
+        id: `e${index + 2}`,
+        reason: 'amount_differs',
+        quarantined: {
+          amount: '2000',
+          addressId: 'a1',
+          tokenId: 't1',
+          txHash: '0xd1',
+          index: 2,
+          fromAddress: '0xF1',
+        },
+        quarantine_key,
+      })),
+    },
+    {
+      statement: `update wallet_events set quarantine_key = 'v1 a1 t1 0xd1 2 2000' where id = 'e3'`,
+      refusedBy: 'wallet_events_quarantined_once',
+    },
+    indexes('wallet_events_quarantined', 'wallet_events_not_credited')('wallet_events_not_credited'),
+    insertEntry('deposit', 'd9', 'ledger_entries_credit_max', '2e77'),
+  ],
+  '0023-address-poisoning': [
+    {
+      query: 'select vault_id, user_id, address_key from paid_recipients order by user_id',
+      finds: ['u1', 'u2'].map((user_id) => ({ vault_id: 'v1', user_id, address_key: '0xpaid' })),
+    },
+  ],
+  '0024-sign-in': [
+    { query: 'select sender from sign_in_attempts', finds: [{ sender: '203.0.113.7' }] },
+    indexes('sign_in_attempts_ip', 'sign_in_attempts_sender', 'sign_in_attempts_email')('sign_in_attempts_sender'),
+  ],
+}
+
+function rates(...found: number[]): { rate: number }[] {
+  return found.map((rate) => ({ rate }))
+}
+
+/** Of indexes that a migration makes and drops, those that there are afterwards. */
+function indexes(...names: string[]) {
+  return (...kept: string[]): Check => ({
+    query: `select indexname from pg_indexes where indexname in (${names.map((name) => `'${name}'`).join()}) order by 1`,
+    finds: kept.map((indexname) => ({ indexname })),
+  })
+}
+
+function insertNotification(subjectType: string, kind: string, refusedBy: string | null): Check {
+  return {
+    statement: `insert into notifications (vault_id, subject_id, subject_type, user_id, kind, created_at)
+      values ('v1', 'l1', '${subjectType}', 'u1', '${kind}', now())`,
+    refusedBy,
+  }
+}
+
+/** An entry of the second vault for an operation that may have one in the first. */
+function insertEntry(kind: string, operationId: string, refusedBy: string | null, balance = '8'): Check {
+  return {
+    statement: `insert into ledger_entries
+        (vault_id, kind, token_id, operation_id, credit_account, amount, credit_balance, created_at)
+      values ('v2', '${kind}', 't1', '${operationId}', 6, 1, ${balance}, now())`,
+    refusedBy,
+  }
+}

@@ -1,0 +1,649 @@
+import { createHash } from 'node:crypto'
+import { canonicalJson } from '../../server/src/lib/canonical-json.ts'
+
+type Row = Record<string, unknown>
+/** Tables with rows to insert, in the order of their references. */
+export type Rows = [table: string, rows: Row[]][]
+
+/** The migrations with which version 0.1.0 first landed; nobody's database is older. */
+export const firstRelease = '0010-notifications'
+
+const at = '2026-02-01T10:00:00.000Z'
+const times = { created_at: at, updated_at: at }
+const minute = (number: number) => `2026-02-01T10:${String(number).padStart(2, '0')}:00.000Z`
+const sha256 = (text: string) => createHash('sha256').update(text).digest()
+
+type AuditEntry = { id: string; actorId: string; action: string; targetType: string; targetId: string; details: object }
+
+function auditRow({ id, actorId, action, targetType, targetId, details }: AuditEntry): Row {
+  const content = canonicalJson({
+    id,
+    chain: 'v1',
+    actorId,
+    action,
+    targetType,
+    targetId,
+    createdAt: new Date(at),
+    details,
+  })
+  return {
+    chain: 'v1',
+    id,
+    actor_id: actorId,
+    action,
+    target_type: targetType,
+    target_id: targetId,
+    created_at: at,
+    content,
+    hash: sha256(content),
+  }
+}
+
+function orderOf(transferId: string, recipient: string, amount: string) {
+  const payload = {
+    transferId,
+    vaultId: 'v1',
+    initiatorId: 'u2',
+    fromAddressId: 'a1',
+    fromAddress: '0xA1',
+    network: 'ethereum',
+    coinType: 60,
+    derivationPath: "m/44'/60'/0'",
+    toAddress: recipient,
+    tokenId: 't1',
+    contractAddress: null,
+    amount,
+  }
+  // As decimal text, without zeros at its end.
+  const facts = {
+    destination: { key: recipient.toLowerCase() },
+    token: { code: 'ETH' },
+    amount: `0.000${amount.replace(/0+$/, '')}`,
+  }
+  const payloadHash = sha256(canonicalJson(payload))
+  return {
+    transfer: {
+      vault_id: 'v1',
+      id: transferId,
+      to_address: recipient,
+      to_address_key: recipient.toLowerCase(),
+      payload,
+      payload_hash: payloadHash,
+      decision: { effect: 'allow', facts },
+      phase: 'done',
+      created_at: at,
+    },
+    requested: {
+      actorId: 'u2',
+      action: 'transfer.requested',
+      targetType: 'transfer',
+      targetId: transferId,
+      details: {
+        status: 'pending',
+        payload,
+        payloadHash: payloadHash.toString('hex'),
+        decision: 'allow',
+        counterpartyId: null,
+        bypassed: [],
+      },
+    },
+  }
+}
+
+const paid = orderOf('x1', '0xPaid', '300')
+const cancelled = orderOf('x2', '0xNever', '200')
+
+const requestHash = sha256(
+  canonicalJson({ requestId: 'r1', vaultId: 'v1', initiatorId: 'u2', action: 'create_address', steps: [] }),
+)
+
+const auditRows = [
+  auditRow({ id: 'l1', ...paid.requested }),
+  auditRow({
+    id: 'l2',
+    actorId: 'u2',
+    action: 'transfer.confirmed',
+    targetType: 'transfer',
+    targetId: 'x1',
+    details: { from: 'pending', to: 'confirmed' },
+  }),
+  auditRow({ id: 'l3', ...cancelled.requested }),
+  auditRow({
+    id: 'l4',
+    actorId: 'u2',
+    action: 'transfer.cancelled',
+    targetType: 'transfer',
+    targetId: 'x2',
+    details: { from: 'pending', to: 'cancelled' },
+  }),
+  auditRow({
+    id: 'l5',
+    actorId: 'u2',
+    action: 'approval_request.created',
+    targetType: 'approval_request',
+    targetId: 'r1',
+    details: { payloadHash: requestHash.toString('hex') },
+  }),
+]
+const sealed = auditRows.slice(0, 2)
+const sealText = canonicalJson({
+  chain: 'v1',
+  sequence: 1,
+  previousHash: '00'.repeat(32),
+  records: sealed.map(({ id, hash }) => ({ id, hash: (hash as Buffer).toString('hex') })),
+  sealedAt: new Date(at),
+})
+
+/** A vault of two people that received, paid, cancelled, adjusted and asked, as version 0.1.0 wrote it down. */
+const firstReleaseRows: Rows = [
+  [
+    'users',
+    [
+      { id: 'u1', email: 'owner@example.org', name: 'Owner', is_platform_admin: true, ...times },
+      { id: 'u2', email: 'initiator@example.org', name: 'Initiator', ...times },
+      { id: 'u3', kind: 'service', name: 'Books', ...times },
+    ],
+  ],
+  [
+    'sessions',
+    [
+      {
+        id: 's1',
+        token_hash: sha256('session'),
+        user_id: 'u1',
+        created_at: at,
+        last_seen_at: at,
+        expires_at: minute(30),
+        ends_at: minute(59),
+      },
+    ],
+  ],
+  ['magic_links', [{ token_hash: sha256('link'), email: 'owner@example.org', created_at: at, expires_at: minute(15) }]],
+  ['sign_in_attempts', [{ email_hash: sha256('owner@example.org'), ip: '203.0.113.7', attempted_at: at }]],
+  [
+    'networks',
+    [{ id: 'n1', coin_type: 60, code: 'ethereum', slug: 'ethereum', name: 'Ethereum', type: 'evm', ...times }],
+  ],
+  [
+    'tokens',
+    [
+      {
+        id: 't1',
+        network_id: 'n1',
+        code: 'ETH',
+        symbol: 'ETH',
+        name: 'Ether',
+        contract_key: '',
+        decimals: 6,
+        ...times,
+      },
+    ],
+  ],
+  [
+    'vaults',
+    ['v1', 'v2'].map((id) => ({
+      id,
+      code: `vault-${id}`,
+      name: id,
+      wallet_service_url: 'https://wallet.test',
+      ...times,
+    })),
+  ],
+  ['vault_networks', ['v1', 'v2'].map((vault_id) => ({ vault_id, network_id: 'n1', position: 0 }))],
+  ['routes', [{ vault_id: 'v1', id: 'o1', position: 0, code: 'index', name: 'Index', dynamic: true, ...times }]],
+  ['variants', [{ vault_id: 'v1', id: 'w1', route_id: 'o1', path_id: 0, code: 'first', name: 'First', ...times }]],
+  [
+    'addresses',
+    [
+      ['v1', 'a1', 'u1'],
+      ['v1', 'a2', 'u2'],
+      ['v2', 'a3', 'u1'],
+    ].map(([vault_id, id, owner_id], index) => ({
+      vault_id,
+      id,
+      network_id: 'n1',
+      address: `0x${id!.toUpperCase()}`,
+      address_key: `0x${id}`,
+      derivation_path: `m/44'/60'/${index}'`,
+      static_prefix: "m/44'/60'",
+      path_index: index,
+      segments: '[]',
+      owner_id,
+      ...times,
+    })),
+  ],
+  ['policy_groups', [{ vault_id: 'v1', id: 'g1', code: 'treasury', name: 'Treasury', ...times }]],
+  ['policy_group_memberships', [{ vault_id: 'v1', id: 'm1', group_id: 'g1', user_id: 'u1', created_at: at }]],
+  [
+    'policies',
+    [
+      {
+        vault_id: 'v1',
+        id: 'p1',
+        group_id: 'g1',
+        code: 'all',
+        name: 'All',
+        action_type: 'transfer',
+        effect: 'allow',
+        ...times,
+      },
+    ],
+  ],
+  ['policy_approvers', [{ vault_id: 'v1', id: 'q1', policy_id: 'p1', kind: 'user', user_id: 'u1', created_at: at }]],
+  [
+    'approval_requirements',
+    [
+      {
+        vault_id: 'v1',
+        subject_id: 'r1',
+        policy_id: 'p1',
+        policy_code: 'all',
+        policy_name: 'All',
+        threshold: 1,
+        allow_initiator: false,
+        created_at: at,
+      },
+    ],
+  ],
+  ['approval_voters', [{ vault_id: 'v1', id: 'b1', subject_id: 'r1', user_id: 'u1', created_at: at }]],
+  ['approval_eligibilities', [{ vault_id: 'v1', subject_id: 'r1', user_id: 'u1', policy_id: 'p1' }]],
+  [
+    'invitations',
+    [
+      {
+        vault_id: 'v1',
+        id: 'i1',
+        email: 'new@example.org',
+        token_hash: sha256('invitation'),
+        token_sealed: sha256('sealed'),
+        created_by_id: 'u1',
+        ...times,
+      },
+    ],
+  ],
+  ['invitation_groups', [{ vault_id: 'v1', id: 'j1', invitation_id: 'i1', group_id: 'g1', created_at: at }]],
+  [
+    'service_tokens',
+    [
+      {
+        vault_id: 'v1',
+        id: 'k1',
+        user_id: 'u3',
+        name: 'Books',
+        token_hash: sha256('token'),
+        created_by_id: 'u1',
+        created_at: at,
+      },
+    ],
+  ],
+  // Their numbers are 1 to 6, in this order.
+  [
+    'ledger_accounts',
+    [
+      ['v1', 'a1', 'available', '690'],
+      ['v1', 'a1', 'reserved', '0'],
+      ['v1', 'a2', 'available', '50'],
+      ['v1', 'a2', 'reserved', '0'],
+      ['v1', '', 'external', null],
+      ['v2', 'a3', 'available', '7'],
+    ].map(([vault_id, address_id, purpose, balance], index) => ({
+      vault_id,
+      id: `c${index + 1}`,
+      token_id: 't1',
+      address_id,
+      purpose,
+      balance,
+      created_at: at,
+    })),
+  ],
+  [
+    'ledger_entries',
+    [
+      { kind: 'deposit', operation_id: 'd1', credit_account: 1, amount: '1000', credit_balance: '1000', minute: 1 },
+      {
+        kind: 'reserve',
+        operation_id: 'x1',
+        debit_account: 1,
+        credit_account: 2,
+        amount: '300',
+        debit_balance: '700',
+        credit_balance: '300',
+        minute: 2,
+      },
+      { kind: 'settle', operation_id: 'x1', debit_account: 2, amount: '300', debit_balance: '0', minute: 3 },
+      { kind: 'fee', operation_id: 'x1', debit_account: 1, amount: '10', debit_balance: '690', minute: 3 },
+      {
+        kind: 'reserve',
+        operation_id: 'x2',
+        debit_account: 1,
+        credit_account: 2,
+        amount: '200',
+        debit_balance: '490',
+        credit_balance: '200',
+        minute: 4,
+      },
+      {
+        kind: 'release',
+        operation_id: 'x2',
+        debit_account: 2,
+        credit_account: 1,
+        amount: '200',
+        debit_balance: '0',
+        credit_balance: '690',
+        minute: 5,
+      },
+      { kind: 'adjust', operation_id: 'y1', credit_account: 3, amount: '50', credit_balance: '50', minute: 6 },
+      {
+        vault_id: 'v2',
+        kind: 'deposit',
+        operation_id: 'd2',
+        credit_account: 6,
+        amount: '7',
+        credit_balance: '7',
+        minute: 7,
+      },
+    ].map(({ minute: posted, ...entry }) => ({ vault_id: 'v1', token_id: 't1', created_at: minute(posted), ...entry })),
+  ],
+  [
+    'adjustments',
+    [
+      {
+        vault_id: 'v1',
+        id: 'y1',
+        address_id: 'a2',
+        token_id: 't1',
+        amount: '50',
+        reason: 'Opening balance',
+        created_by_id: 'u1',
+        created_at: minute(6),
+      },
+    ],
+  ],
+  [
+    'operations',
+    [
+      { id: 'd1', type: 'deposit', status: 'confirmed', amount: '1000', tx_hash: '0xd1' },
+      { id: 'x1', type: 'transfer', status: 'confirmed', amount: '300', initiator_id: 'u2', tx_hash: '0xe1' },
+      { id: 'x2', type: 'transfer', status: 'cancelled', amount: '200', initiator_id: 'u2' },
+      {
+        vault_id: 'v2',
+        id: 'd2',
+        type: 'deposit',
+        status: 'confirmed',
+        amount: '7',
+        address_id: 'a3',
+        tx_hash: '0xd2',
+      },
+    ].map((operation) => ({
+      vault_id: 'v1',
+      address_id: 'a1',
+      owner_id: 'u1',
+      network_id: 'n1',
+      token_id: 't1',
+      flow_type: 'external',
+      ...times,
+      ...operation,
+    })),
+  ],
+  ['transfers', [{ ...paid.transfer, fee: '10', fee_token_id: 't1', fee_posted: true }, cancelled.transfer]],
+  [
+    'deposits',
+    [
+      {
+        vault_id: 'v1',
+        id: 'd1',
+        address_id: 'a1',
+        token_id: 't1',
+        tx_hash: '0xd1',
+        tx_index: 2,
+        from_address: '0xF1',
+      },
+      { vault_id: 'v2', id: 'd2', address_id: 'a3', token_id: 't1', tx_hash: '0xd2' },
+    ].map((deposit) => ({ ...deposit, created_at: at })),
+  ],
+  [
+    'wallet_events',
+    [
+      { id: 'e1', outcome: 'credited', vault_id: 'v1', deposit_id: 'd1' },
+      // The same contradiction came twice: another amount for a deposit that is credited.
+      { id: 'e2', outcome: 'quarantined', vault_id: 'v1', deposit_id: 'd1', quarantined: { amount: '2000' } },
+      { id: 'e3', outcome: 'quarantined', vault_id: 'v1', deposit_id: 'd1', quarantined: { amount: '2000' } },
+      { id: 'e4', outcome: 'unmatched', network: 'ethereum', address_key: '0xnobody' },
+    ].map((event) => ({ received_at: at, body: '{}', ...event })),
+  ],
+  ['audit_records', auditRows.map((row, index) => ({ ...row, seal_sequence: index < sealed.length ? 1 : null }))],
+  [
+    'audit_seals',
+    [
+      {
+        chain: 'v1',
+        sequence: 1,
+        previous_hash: Buffer.alloc(32),
+        record_ids: sealed.map(({ id }) => id),
+        record_hashes: sealed.map(({ hash }) => hash),
+        hash: sha256(sealText),
+        sealed_at: at,
+      },
+    ],
+  ],
+  [
+    'idempotency_keys',
+    [{ caller_id: 'u1', key: 'k', fingerprint: sha256('f'), status: 201, body: sha256('b'), created_at: at }],
+  ],
+  [
+    'token_rates',
+    [
+      // Two rates of one moment, which version 0.1.0 allowed; the second was recorded last.
+      { token_id: 't1', as_of: minute(1), source: 'provider', usd_rate: '2000', created_at: minute(1) },
+      { token_id: 't1', as_of: minute(1), source: 'manual', usd_rate: '2001', created_at: minute(2) },
+      { token_id: 't1', as_of: minute(3), source: 'provider', usd_rate: '2003', created_at: minute(3) },
+    ],
+  ],
+  ['counterparties', [{ vault_id: 'v1', id: 'z1', name: 'Supplier', kind: 'company', created_by_id: 'u1', ...times }]],
+  [
+    'counterparty_addresses',
+    [
+      {
+        vault_id: 'v1',
+        id: 'z2',
+        counterparty_id: 'z1',
+        network_id: 'n1',
+        address: '0xSupplier',
+        address_key: '0xsupplier',
+        created_at: at,
+      },
+    ],
+  ],
+  ['counterparty_groups', [{ vault_id: 'v1', id: 'z3', code: 'suppliers', name: 'Suppliers', ...times }]],
+  ['counterparty_group_memberships', [{ vault_id: 'v1', group_id: 'z3', counterparty_id: 'z1', created_at: at }]],
+  [
+    'approval_requests',
+    [
+      {
+        vault_id: 'v1',
+        id: 'r1',
+        action: 'create_address',
+        status: 'pending',
+        initiator_id: 'u2',
+        steps: '[]',
+        payload_hash: requestHash,
+        decision: '[]',
+        approval_threshold: 1,
+        expires_at: minute(50),
+        ...times,
+      },
+    ],
+  ],
+  [
+    'notifications',
+    [
+      {
+        vault_id: 'v1',
+        subject_id: 'r1',
+        subject_type: 'approval_request',
+        user_id: 'u1',
+        kind: 'approval_needed',
+        created_at: at,
+      },
+    ],
+  ],
+]
+
+/** What the tables of later versions hold, by the migration after which it is inserted. */
+export const rowsAfter: Record<string, Rows> = {
+  [firstRelease]: firstReleaseRows,
+  '0011-sharing': [
+    ['address_grants', [grant({ id: 'h1', address_id: 'a1', subject_type: 'user', subject_id: 'u2' })]],
+    [
+      'address_groups',
+      ['f1', 'f2'].map((id) => ({ vault_id: 'v1', id, name: `Folder ${id}`, created_by_id: 'u1', ...times })),
+    ],
+    ['address_group_members', [{ vault_id: 'v1', group_id: 'f1', address_id: 'a1', created_at: minute(8) }]],
+    ['address_group_grants', [grant({ id: 'h2', group_id: 'f1', subject_type: 'group', subject_id: 'g1' })]],
+  ],
+  '0012-categories': [
+    [
+      'operation_categories',
+      [
+        {
+          vault_id: 'v1',
+          id: 'y2',
+          key: 'payroll',
+          name: 'Payroll',
+          applies_to: 'both',
+          view_scope: 'vault_members',
+          assign_scope: 'vault_members',
+          edit_scope: 'restricted',
+          approval_scope: 'none',
+          approval_threshold: 0,
+          allow_initiator_approval: false,
+          created_by_id: 'u1',
+          updated_by_id: 'u1',
+          ...times,
+        },
+      ],
+    ],
+    [
+      'category_fields',
+      [
+        {
+          vault_id: 'v1',
+          id: 'y3',
+          category_id: 'y2',
+          key: 'cost_center',
+          label: 'Cost center',
+          type: 'text',
+          required: false,
+          sensitive: false,
+          order_index: 0,
+          ...times,
+        },
+      ],
+    ],
+    [
+      'category_grants',
+      [
+        {
+          vault_id: 'v1',
+          id: 'y4',
+          category_id: 'y2',
+          subject_type: 'user',
+          subject_id: 'u2',
+          can_view: true,
+          can_assign: true,
+          can_edit: false,
+          grantor_id: 'u1',
+          created_at: at,
+        },
+      ],
+    ],
+    [
+      'category_approvers',
+      [{ vault_id: 'v1', id: 'y5', category_id: 'y2', kind: 'user', user_id: 'u1', created_at: at }],
+    ],
+    [
+      'category_assignments',
+      [
+        {
+          vault_id: 'v1',
+          id: 'y6',
+          operation_id: 'x1',
+          operation_type: 'transfer',
+          operation_created_at: at,
+          category_id: 'y2',
+          values: { cost_center: '100' },
+          assigned_by_id: 'u2',
+          ...times,
+        },
+      ],
+    ],
+    [
+      'operation_relations',
+      [
+        {
+          vault_id: 'v1',
+          id: 'y7',
+          source_operation_type: 'transfer',
+          source_operation_id: 'x1',
+          source_address_id: 'a1',
+          target_operation_type: 'deposit',
+          target_operation_id: 'd1',
+          relation_type: 'refund',
+          related_amount: '300',
+          token_id: 't1',
+          created_by_id: 'u1',
+          created_at: at,
+        },
+      ],
+    ],
+    ['operation_relation_readers', [{ vault_id: 'v1', user_id: 'u1', relation_created_at: at, relation_id: 'y7' }]],
+  ],
+  '0015-report-exports': [
+    [
+      'report_exports',
+      [
+        {
+          vault_id: 'v1',
+          id: 'y8',
+          requester_id: 'u1',
+          report_type: 'asset_movement',
+          format: 'csv',
+          parameters: {},
+          state: 'done',
+          percent: 100,
+          size_bytes: 3,
+          created_at: at,
+          expires_at: minute(40),
+        },
+      ],
+    ],
+    ['report_export_chunks', [{ vault_id: 'v1', export_id: 'y8', attempt: 1, position: 0, bytes: Buffer.from('a,b') }]],
+  ],
+  '0020-announcements': [
+    ['announcements', [{ chain: 'v1', audit_record_id: 'l1', content: 'A rule was changed', created_at: at }]],
+  ],
+  '0021-held-rates': [
+    [
+      'held_rates',
+      [
+        {
+          id: 'y9',
+          token_id: 't1',
+          as_of: minute(9),
+          source: 'provider',
+          usd_rate: '9000',
+          status: 'held',
+          created_at: at,
+        },
+      ],
+    ],
+  ],
+  '0024-sign-in': [
+    ['known_devices', [{ device_hash: sha256('device'), user_id: 'u1', last_seen_at: at }]],
+    ['failed_redemptions', [{ sender: '203.0.113.7', failed_at: at }]],
+  ],
+}
+
+function grant(of: Row): Row {
+  return { vault_id: 'v1', can_view: true, can_transfer: false, grantor_id: 'u1', created_at: at, ...of }
+}
