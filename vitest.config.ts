@@ -37,6 +37,7 @@ export default defineConfig({
             'sdk/src/**/*.test.ts',
             'demo/src/**/*.test.ts',
             'tests/**/*.test.ts',
+            'tools/**/*.test.js',
           ],
           exclude: alone,
         },

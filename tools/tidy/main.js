@@ -1,0 +1,40 @@
+// npm run tidy: checks the habits of the house. `--shrink` takes out of the baseline what no longer applies.
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { compareWithBaseline, shrink } from './baseline.js'
+import { checkCitations } from './citations.js'
+import { checkLengths } from './lengths.js'
+import { readMigrations, readProject } from './project.js'
+import { checkSubjects } from './subjects.js'
+import { checkWriters } from './writers.js'
+
+const root = new URL('../../', import.meta.url)
+const baselineFile = new URL('baseline.json', import.meta.url)
+const commitsRead = 10
+
+const { paths, files } = readProject(root)
+const findings = [
+  ...checkCitations(files, paths),
+  ...checkWriters(files, readMigrations(root, paths), readJson('shared-tables.json')),
+  ...checkLengths(files),
+  ...checkSubjects(readCommits()),
+]
+const baseline = readJson('baseline.json')
+if (process.argv.includes('--shrink'))
+  writeFileSync(baselineFile, `${JSON.stringify(shrink(findings, baseline), null, 2)}\n`)
+
+const faults = compareWithBaseline(findings, readJson('baseline.json'))
+for (const fault of faults) console.error(fault)
+console.log(`${files.length} files, ${faults.length} faults, ${findings.length} violations in all`)
+process.exitCode = faults.length === 0 ? 0 : 1
+
+function readJson(name) {
+  return JSON.parse(readFileSync(new URL(name, import.meta.url), 'utf8'))
+}
+
+/** Merges have subjects of their own. */
+function readCommits() {
+  const log = execFileSync('git', ['log', '--no-merges', `-${commitsRead}`, '--format=%h %s'], { cwd: root })
+  const lines = log.toString().split('\n').filter(Boolean)
+  return lines.map((line) => ({ hash: line.slice(0, line.indexOf(' ')), subject: line.slice(line.indexOf(' ') + 1) }))
+}
