@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fakeAddress, fakeTxHash } from '../../server/src/testing/fake-wallet.ts'
-import type { Random } from './random.ts'
+import type { Random } from '../../server/src/testing/random.ts'
 import { freeAmountMax, type Person, type World } from './world.ts'
 
 const depositClients = 16

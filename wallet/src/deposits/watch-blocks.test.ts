@@ -2,6 +2,7 @@ import pg from 'pg'
 import { type Address, parseEther } from 'viem'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Anvil, startAnvil } from '../anvil.ts'
+import { inTransaction } from '../database/in-transaction.ts'
 import { type RunningWallet, startWallet } from '../start-wallet.ts'
 import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
 import { startNodeProxy } from '../testing/node-proxy.ts'
@@ -247,7 +248,19 @@ test('two wallets on one database report a deposit once', async () => {
   const second = await start()
   try {
     const address = await newAddress()
-    for (const coins of ['0.01', '0.02', '0.03']) await sendCoin(address, coins)
+    // Both have read the same block and found the deposit before either of them may move the cursor.
+    await inTransaction(pool, async (tx) => {
+      await tx.query('select from wallet.cursors for update')
+      await sendCoin(address, '0.01')
+      await waitFor('both watchers', async () => {
+        const { rows } = await pool.query<{ count: number }>(
+          `select count(distinct l.pid)::int as count from pg_locks l join pg_stat_activity a using (pid)
+           where not l.granted and a.datname = current_database()`,
+        )
+        return rows[0]!.count === 2
+      })
+    })
+    for (const coins of ['0.02', '0.03']) await sendCoin(address, coins)
     await watched()
     expect(
       eventsTo(address)

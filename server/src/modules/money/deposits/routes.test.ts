@@ -275,18 +275,16 @@ describe('what is not credited', () => {
     const address = await newAddress()
     for (let round = 0; round < 4; round += 1) {
       let isOff = false
+      const before = Number((await availableOf(address.id)) ?? '0')
       const late: Promise<Answer>[] = []
+      const sent = Array.from({ length: 20 }, () => send(eventTo(address.address)))
       const flip = async () => {
-        await new Promise((resolve) => setTimeout(resolve, 5 * round))
+        await Promise.all(sent.slice(0, 5 * round))
         await admin.patch(`/tokens/${tokens.usdt.id}`, { enabled: false })
         isOff = true
         for (let i = 0; i < 5; i += 1) late.push(send(eventTo(address.address)))
       }
-      const before = Number((await availableOf(address.id)) ?? '0')
-      const [answers] = await Promise.all([
-        Promise.all(Array.from({ length: 20 }, () => send(eventTo(address.address)))),
-        flip(),
-      ])
+      const [answers] = await Promise.all([Promise.all(sent), flip()])
       expect(isOff).toBe(true)
       for (const answer of await Promise.all(late)) expect(answer.body.outcome).toBe('ignored')
       const credited = answers.filter(({ body }) => body.outcome === 'credited')
@@ -461,15 +459,27 @@ describe('events that come before their address', () => {
   it('or at the very moment it appears are neither lost nor doubled', async () => {
     for (let round = 0; round < 8; round += 1) {
       const toAddress = nextAddress()
-      const pause = (index: number) => new Promise((resolve) => setTimeout(resolve, (round * 7 + index * 11) % 25))
       const events = Array.from({ length: 3 }, () => eventTo(toAddress))
-      const [address, ...answers] = await Promise.all([
-        create(),
-        ...[...events, ...events].map((event, index) => pause(index).then(() => send(event))),
-      ])
+      const [address, ...answers] = await Promise.all([create(), ...[...events, ...events].map((event) => send(event))])
       for (const answer of answers) expect(answer.status).toBe(200)
       expect([round, await availableOf(address.id)]).toEqual([round, '3'])
     }
+  })
+
+  it('and come while it is created wait for it', async () => {
+    const event = eventTo(nextAddress())
+    const [address, received] = await bench
+      .rolledBack(async (query) => {
+        await query('lock table addresses in share mode')
+        const created = create()
+        await untilSessionsWait(bench.test.deps.db)
+        const sent = send(event)
+        await Promise.race([sent, untilSessionsWait(bench.test.deps.db, 2)])
+        return [created, sent] as const
+      })
+      .then((both) => Promise.all(both))
+    expect(received.body.outcome).toBe('credited')
+    expect(await availableOf(address.id)).toBe('1')
   })
 
   it('and have not been stored when it is created make the creation wait', async () => {

@@ -6,7 +6,7 @@ export type Random = {
   shuffle<Item>(items: Item[]): Item[]
 }
 
-/** Mulberry32: 32 bits of state are plenty for choosing what to kill. */
+/** Mulberry32: 32 bits of state are plenty for choosing what to break. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0
   const next = () => {
