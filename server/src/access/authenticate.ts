@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import { type Db, prepared } from '../db/client.ts'
 import { sha256 } from '../lib/secrets.ts'
 import type { Caller, Member } from './caller.ts'
-import { isAdministrators, isEveryone } from './system-groups.ts'
+import { membershipOf } from './memberships.ts'
+import { isEveryone } from './system-groups.ts'
 
 export const serviceTokenPrefix = 'srk_'
 
@@ -48,16 +49,11 @@ export async function authenticate(
   const { rows } = await sql<Row>`${prepared}
     select u.id as user_id, u.kind, u.email, u.is_platform_admin, c.session_id, c.last_seen_at, c.ends_at, c.expires_at,
       v.id as vault_id, v.code as vault_code, v.name as vault_name, v.locked_at,
-      coalesce(g.group_ids, '{}') as group_ids, coalesce(g.is_admin, false) as is_admin, e.id as everyone_id
+      coalesce(g.group_ids, '{}') as group_ids, g.is_admin, e.id as everyone_id
     from (${credential}) c
     join users u on u.id = c.user_id and u.disabled_at is null
     left join vaults v on v.code = ${vaultCode}
-    left join lateral (
-      select array_agg(m.group_id) as group_ids, bool_or(${isAdministrators('pg')}) as is_admin
-      from policy_group_memberships m
-      join policy_groups pg on pg.vault_id = m.vault_id and pg.id = m.group_id
-      where m.vault_id = v.id and m.user_id = u.id
-    ) g on true
+    cross join lateral ${membershipOf(sql`v.id`, sql`u.id`)} g
     left join policy_groups e on e.vault_id = v.id and ${isEveryone('e')}`.execute(db)
   const row = rows[0]
   return row === undefined ? null : toAuthenticated(row)

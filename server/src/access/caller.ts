@@ -54,8 +54,14 @@ export type By = { vaultId: string; actorId: string; now: Date }
 /** The same of a member: what an endpoint of a vault hands to its action. */
 export type ByMember = { member: Member; now: Date }
 
+/** The same of a caller whom no vault is asked of: of what belongs to the platform, or to a vault that the action finds. */
+export type ByCaller = { caller: Caller; now: Date }
+
 export const byMember = ({ member, now }: ByMember): By => ({
   vaultId: member.vault.id,
   actorId: member.userId,
   now,
 })
+
+/** For the audit records of what belongs to no vault. */
+export const byPlatform = ({ caller, now }: ByCaller) => ({ vaultId: null, actorId: caller.userId, now })

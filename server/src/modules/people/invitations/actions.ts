@@ -1,11 +1,11 @@
-import type { Caller } from '../../../access/caller.ts'
+import type { ByCaller } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import { violates } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { badRequest, conflict, forbidden, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { newSecret, sha256 } from '../../../lib/secrets.ts'
-import { insertAuditRecord } from '../../record/audit/record.ts'
+import { audit } from '../../record/audit/record.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
 import { quote } from '../../record/notifications/describe-change.ts'
 import { nameSubjects } from '../../record/notifications/names.ts'
@@ -15,18 +15,17 @@ import type { CreateInvitation } from './schema.ts'
 
 /**
  * Invites an e-mail address into groups of one vault and has the invitation mailed.
- * @throws 404 for a group the caller cannot see, 400 for groups of several vaults or `everyone`, 403 for whoever does
- *   not administer the vault, 409 while an invitation of this e-mail to the vault is pending
+ * @throws 404 for a group the caller cannot see, 400 for groups of several vaults or `everyone`, 403 for a
+ *   caller who does not administer the vault, 409 while an invitation of this e-mail to the vault is pending
  */
 export async function createInvitation(
   trx: Trx,
   deps: Deps,
-  caller: Caller,
-  input: CreateInvitation,
-  now: Date,
+  { email: address, groupIds }: CreateInvitation,
+  { caller, now }: ByCaller,
 ): Promise<{ row: InvitationRow; token: string }> {
-  const email = input.email.toLowerCase()
-  const vaultId = await getInvitingVaultId(trx, caller.userId, input.groupIds)
+  const email = address.toLowerCase()
+  const vaultId = await getInvitingVaultId(trx, caller.userId, groupIds)
   const id = newId(now)
   const token = newSecret()
   try {
@@ -52,7 +51,7 @@ export async function createInvitation(
   await trx
     .insertInto('invitation_groups')
     .values(
-      input.groupIds.map((groupId) => ({
+      groupIds.map((groupId) => ({
         vault_id: vaultId,
         id: newId(now),
         invitation_id: id,
@@ -61,7 +60,6 @@ export async function createInvitation(
       })),
     )
     .execute()
-  const { groupIds } = input
   const nameOf = await nameSubjects(trx, vaultId, groupIds)
   const change = {
     vaultId,
@@ -95,9 +93,9 @@ async function getInvitingVaultId(trx: Trx, callerId: string, groupIds: string[]
 /**
  * Revokes a pending invitation. Of a revocation and an acceptance at the same time one wins: both move the status from
  * pending, and only once.
- * @throws 404 for whoever does not administer the vault, 409 when it is pending no more
+ * @throws 404 for a caller who does not administer the vault, 409 when it is pending no more
  */
-export async function revokeInvitation(trx: Trx, caller: Caller, id: string, now: Date): Promise<InvitationRow> {
+export async function revokeInvitation(trx: Trx, id: string, { caller, now }: ByCaller): Promise<InvitationRow> {
   const found = await findInvitation(trx, caller.userId, id)
   if (found === null) throw notFound('Invitation')
   const { numUpdatedRows } = await trx
@@ -109,15 +107,8 @@ export async function revokeInvitation(trx: Trx, caller: Caller, id: string, now
     .executeTakeFirst()
   const row = (await findInvitation(trx, caller.userId, id))!
   if (numUpdatedRows === 0n) throw conflict(`The invitation is ${row.status} already`)
-  await insertAuditRecord(trx, {
-    vaultId: row.vault_id,
-    actorId: caller.userId,
-    action: 'invitation.revoked',
-    targetType: 'invitation',
-    targetId: id,
-    details: { email: row.email },
-    now,
-  })
+  const by = { vaultId: row.vault_id, actorId: caller.userId, now }
+  await audit(trx, by, 'invitation.revoked', { type: 'invitation', id }, { email: row.email })
   return row
 }
 
@@ -157,14 +148,7 @@ export async function acceptInvitations(trx: Trx, email: string, userId: string,
       .execute()
     const groupIds = groups.map((group) => group.group_id)
     await insertMemberships(trx, { vaultId, groupIds, userId, now })
-    await insertAuditRecord(trx, {
-      vaultId,
-      actorId: userId,
-      action: 'invitation.accepted',
-      targetType: 'invitation',
-      targetId: id,
-      details: { email, groupIds },
-      now,
-    })
+    const by = { vaultId, actorId: userId, now }
+    await audit(trx, by, 'invitation.accepted', { type: 'invitation', id }, { email, groupIds })
   }
 }

@@ -7,7 +7,7 @@ export function toInvitation(row: InvitationRow): Invitation {
     id: row.id,
     vaultId: row.vault_id,
     email: row.email,
-    status: row.status as Invitation['status'],
+    status: row.status,
     createdById: row.created_by_id,
     acceptedAt: row.accepted_at?.toISOString() ?? null,
     acceptedUserId: row.accepted_user_id,

@@ -1,14 +1,16 @@
 import { sql } from 'kysely'
 import { jsonArrayFrom, jsonObjectFrom } from 'kysely/helpers/postgres'
-import { isAdministrators, isEveryone } from '../../../access/system-groups.ts'
+import { membershipOf } from '../../../access/memberships.ts'
+import { isEveryone } from '../../../access/system-groups.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { nameOfUser } from '../../record/notifications/names.ts'
+import type { InvitationStatus } from './schema.ts'
 
 type Reader = Db | Trx
 export type InvitationRow = Awaited<ReturnType<typeof listInvitations>>[number]
 
 /** Invitations of a vault, newest first. */
-export function listInvitations(db: Reader, vaultId: string, status?: string) {
+export function listInvitations(db: Reader, vaultId: string, status?: InvitationStatus) {
   let query = selectInvitations(db).where('invitations.vault_id', '=', vaultId)
   if (status !== undefined) query = query.where('invitations.status', '=', status)
   return query.orderBy('invitations.created_at', 'desc').orderBy('invitations.id', 'desc').execute()
@@ -18,18 +20,7 @@ export function listInvitations(db: Reader, vaultId: string, status?: string) {
 export async function findInvitation(db: Reader, callerId: string, id: string): Promise<InvitationRow | null> {
   const row = await selectInvitations(db)
     .where('invitations.id', '=', id)
-    .where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('policy_group_memberships as m')
-          .innerJoin('policy_groups as g', (join) =>
-            join.onRef('g.vault_id', '=', 'm.vault_id').onRef('g.id', '=', 'm.group_id'),
-          )
-          .select('m.id')
-          .whereRef('m.vault_id', '=', 'invitations.vault_id')
-          .where('m.user_id', '=', callerId)
-          .where(isAdministrators('g')),
-      ),
-    )
+    .where(sql<boolean>`(select own.is_admin from ${membershipOf(sql`invitations.vault_id`, sql`${callerId}`)} own)`)
     .executeTakeFirst()
   return row ?? null
 }
@@ -40,7 +31,7 @@ function selectInvitations(db: Reader) {
     'invitations.vault_id',
     'invitations.email',
     'invitations.token_sealed',
-    'invitations.status',
+    sql<InvitationStatus>`invitations.status`.as('status'),
     'invitations.created_by_id',
     'invitations.accepted_at',
     'invitations.accepted_user_id',
@@ -81,21 +72,15 @@ type InvitableGroup = {
   isAdmin: boolean
 }
 
-/** The groups among `groupIds` that exist, each with how the caller stands in its vault. */
+/** The groups among `groupIds` that exist, each with what the caller is in its vault. */
 export async function listInvitableGroups(db: Reader, callerId: string, groupIds: string[]): Promise<InvitableGroup[]> {
   const { rows } = await sql<InvitableGroup>`
     select g.id, g.vault_id as "vaultId", v.code as "vaultCode",
       ${isEveryone('g')} as "isEveryone",
-      coalesce(c.is_member, false) as "isMember", coalesce(c.is_admin, false) as "isAdmin"
+      own.is_member as "isMember", own.is_admin as "isAdmin"
     from policy_groups g
     join vaults v on v.id = g.vault_id
-    left join lateral (
-      select true as is_member, bool_or(${isAdministrators('own')}) as is_admin
-      from policy_group_memberships m
-      join policy_groups own on own.vault_id = m.vault_id and own.id = m.group_id
-      where m.vault_id = g.vault_id and m.user_id = ${callerId}
-      having count(*) > 0
-    ) c on true
+    cross join lateral ${membershipOf(sql`g.vault_id`, sql`${callerId}`)} own
     where g.id = any(${groupIds})`.execute(db)
   return rows
 }

@@ -3,6 +3,7 @@ import { Closed, Code, Email, Enum, Id, Name, Nullable, Timestamp } from '../../
 import { groupsPerInvitationMax } from '../../../lib/limits.ts'
 
 const InvitationStatus = Enum(['pending', 'accepted', 'revoked'])
+export type InvitationStatus = Static<typeof InvitationStatus>
 const Person = Closed({ id: Id, name: Nullable(Name), email: Nullable(Email) })
 
 export const Invitation = Closed(

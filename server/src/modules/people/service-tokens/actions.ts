@@ -1,6 +1,5 @@
 import { serviceTokenPrefix } from '../../../access/authenticate.ts'
-import type { Member } from '../../../access/caller.ts'
-import { everyoneCode } from '../../../access/system-groups.ts'
+import { type ByMember, byMember } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import { badRequest, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
@@ -19,15 +18,15 @@ import type { CreateServiceToken } from './schema.ts'
  */
 export async function createServiceToken(
   trx: Trx,
-  member: Member,
   { name, groupIds, expiresAt = null }: CreateServiceToken,
-  now: Date,
+  by: ByMember,
 ): Promise<{ row: ServiceTokenRow; token: string }> {
+  const { member, now } = by
   if (expiresAt !== null && new Date(expiresAt) <= now) throw badRequest('expiresAt', 'must lie in the future')
   const vaultId = member.vault.id
   const groups = await listGroupsOfVault(trx, vaultId, groupIds)
   if (groups.length < groupIds.length) throw notFound('Policy group')
-  if (groups.some((group) => group.is_system && group.code === everyoneCode)) {
+  if (groups.some((group) => group.is_everyone)) {
     throw badRequest('groupIds', 'must not hold the group everyone: each member of any group is in it')
   }
 
@@ -48,14 +47,8 @@ export async function createServiceToken(
     })
     .returning(serviceTokenColumns)
     .executeTakeFirstOrThrow()
-  await record(trx, member, {
-    verb: 'created',
-    id: row.id,
-    name,
-    details: { name, userId, groupIds, expiresAt: row.expires_at?.toISOString() ?? null },
-    groups,
-    now,
-  })
+  const details = { name, userId, groupIds, expiresAt: row.expires_at?.toISOString() ?? null }
+  await announceServiceToken(trx, { verb: 'created', id: row.id, name, details, groups }, by)
   return { row, token }
 }
 
@@ -63,7 +56,8 @@ export async function createServiceToken(
  * Ends a service token and its user at once; repeating it changes nothing.
  * @throws 404 when the vault has no such token
  */
-export async function revokeServiceToken(trx: Trx, member: Member, id: string, now: Date): Promise<void> {
+export async function revokeServiceToken(trx: Trx, id: string, by: ByMember): Promise<void> {
+  const { member, now } = by
   const vaultId = member.vault.id
   const revoked = await trx
     .updateTable('service_tokens')
@@ -84,14 +78,9 @@ export async function revokeServiceToken(trx: Trx, member: Member, id: string, n
     return
   }
   await disableUser(trx, revoked.user_id, now)
-  await record(trx, member, {
-    verb: 'revoked',
-    id,
-    name: revoked.name,
-    details: { name: revoked.name, userId: revoked.user_id },
-    groups: await listGroupsOfMember(trx, vaultId, revoked.user_id),
-    now,
-  })
+  const { name, user_id: userId } = revoked
+  const groups = await listGroupsOfMember(trx, vaultId, userId)
+  await announceServiceToken(trx, { verb: 'revoked', id, name, details: { name, userId }, groups }, by)
 }
 
 type ServiceTokenEvent = {
@@ -100,16 +89,18 @@ type ServiceTokenEvent = {
   name: string
   details: Record<string, unknown>
   /** Where the service votes, or did until now. */
-  groups: { id: string; name: string }[]
-  now: Date
+  groups: { id: string }[]
 }
 
-async function record(trx: Trx, member: Member, { verb, id, name, details, groups, now }: ServiceTokenEvent) {
+async function announceServiceToken(
+  trx: Trx,
+  { verb, id, name, details, groups }: ServiceTokenEvent,
+  by: ByMember,
+): Promise<void> {
   const groupIds = groups.map((group) => group.id)
-  const nameOf = await nameSubjects(trx, member.vault.id, groupIds)
+  const nameOf = await nameSubjects(trx, by.member.vault.id, groupIds)
   const change = {
-    vaultId: member.vault.id,
-    actorId: member.userId,
+    ...byMember(by),
     action: `service_token.${verb}`,
     targetType: 'service_token',
     targetId: id,
@@ -118,7 +109,6 @@ async function record(trx: Trx, member: Member, { verb, id, name, details, group
       sentence: `The service token ${quote(name)} was ${verb}`,
       after: { groups: groupIds.map(nameOf), expiresAt: details.expiresAt },
     },
-    now,
   }
   await announceVaultChange(trx, change, { groupIds })
 }

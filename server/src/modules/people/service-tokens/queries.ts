@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { isEveryone } from '../../../access/system-groups.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
 
@@ -15,7 +16,11 @@ export const serviceTokenColumns = [
 export type ServiceTokenRow = Awaited<ReturnType<typeof listServiceTokens>>[number]
 
 /** One row more than `limit`, newest first. */
-export function listServiceTokens(db: Db | Trx, vaultId: string, after: Position | null, limit: number) {
+export function listServiceTokens(
+  db: Db | Trx,
+  vaultId: string,
+  { after, limit }: { after: Position | null; limit: number },
+) {
   let query = db.selectFrom('service_tokens').select(serviceTokenColumns).where('vault_id', '=', vaultId)
   if (after !== null) query = query.where(sql<boolean>`(created_at, id) < (${after.createdAt}, ${after.id})`)
   return query
@@ -29,7 +34,7 @@ export function listServiceTokens(db: Db | Trx, vaultId: string, after: Position
 export function listGroupsOfVault(db: Db | Trx, vaultId: string, groupIds: string[]) {
   return db
     .selectFrom('policy_groups')
-    .select(['id', 'code', 'name', 'is_system'])
+    .select(['id', 'name', isEveryone('policy_groups').as('is_everyone')])
     .where('vault_id', '=', vaultId)
     .where('id', 'in', groupIds)
     .execute()

@@ -1,7 +1,12 @@
 import type { Caller } from '../../../access/caller.ts'
 import { toProfile } from '../users/present.ts'
+import type { SignedIn } from './actions.ts'
 import type { getPerson, SessionRow } from './queries.ts'
-import type { CurrentSession, Session } from './schema.ts'
+import type { CurrentSession, Session, SignIn } from './schema.ts'
+
+export function toSignIn({ token, expiresAt, user }: SignedIn): SignIn {
+  return { token, expiresAt: expiresAt.toISOString(), user: toProfile(user) }
+}
 
 export function toCurrentSession(
   { row, vaults }: Awaited<ReturnType<typeof getPerson>>,
@@ -18,7 +23,7 @@ export function toCurrentSession(
 export function toSession(row: SessionRow, caller: Caller): Session {
   return {
     id: row.id,
-    method: row.method as Session['method'],
+    method: row.method,
     userAgent: row.user_agent,
     ip: row.ip,
     createdAt: row.created_at.toISOString(),

@@ -1,10 +1,11 @@
 import { sql } from 'kysely'
-import { isAdministrators } from '../../../access/system-groups.ts'
+import { membershipOf } from '../../../access/memberships.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
 import { liveLinksPerEmailMax } from '../../../lib/limits.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 import { profileColumns } from '../users/present.ts'
+import type { SignInMethod } from './sessions.ts'
 
 /** Who somebody is and which vaults they are a member of. */
 export async function getPerson(db: Db | Trx, userId: string) {
@@ -18,12 +19,10 @@ export async function getPerson(db: Db | Trx, userId: string) {
 
 async function listVaultsOf(db: Db | Trx, userId: string) {
   const { rows } = await sql<{ code: string; name: string; isAdmin: boolean }>`
-    select v.code, v.name, bool_or(${isAdministrators('g')}) as "isAdmin"
-    from policy_group_memberships m
-    join policy_groups g on g.vault_id = m.vault_id and g.id = m.group_id
+    select v.code, v.name, own.is_admin as "isAdmin"
+    from (select distinct vault_id from policy_group_memberships where user_id = ${userId}) m
     join vaults v on v.id = m.vault_id
-    where m.user_id = ${userId}
-    group by v.id
+    cross join lateral ${membershipOf(sql`v.id`, sql`${userId}`)} own
     order by v.code`.execute(db)
   return rows
 }
@@ -31,10 +30,16 @@ async function listVaultsOf(db: Db | Trx, userId: string) {
 export type SessionRow = Awaited<ReturnType<typeof listSessions>>[number]
 
 /** The sessions of a user that are alive, newest first; one row more than `limit`. */
-export function listSessions(db: Db | Trx, userId: string, now: Date, after: Position | null, limit: number) {
+export function listSessions(
+  db: Db | Trx,
+  userId: string,
+  { after, limit }: { after: Position | null; limit: number },
+  now: Date,
+) {
   let query = db
     .selectFrom('sessions')
-    .select(['id', 'method', 'user_agent', 'ip', 'created_at', 'last_seen_at', 'expires_at'])
+    .select(['id', 'user_agent', 'ip', 'created_at', 'last_seen_at', 'expires_at'])
+    .select(sql<SignInMethod | null>`method`.as('method'))
     .where('user_id', '=', userId)
     .where('expires_at', '>', now)
     .where('ends_at', '>', now)

@@ -44,6 +44,7 @@ export const SignIn = Closed(
   },
   { $id: 'SignIn' },
 )
+export type SignIn = Static<typeof SignIn>
 
 export const CurrentSession = Closed(
   {

@@ -3,9 +3,12 @@ import { violates } from '../../../db/transaction.ts'
 import { conflict, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { nameLengthMax } from '../../../lib/limits.ts'
-import { insertAuditRecord } from '../../record/audit/record.ts'
+import { audit } from '../../record/audit/record.ts'
 import { type OwnProfileRow, ownProfileColumns, type ProfileRow, profileColumns } from './present.ts'
 import type { UpdateProfile } from './schema.ts'
+
+/** Nobody who is signed in: a first sign-in creates a person, and an operator a platform administrator. */
+const byService = (now: Date) => ({ vaultId: null, actorId: null, now })
 
 /** The person of an e-mail address, created when there is none; two creators at once get the same one. */
 export async function ensureUser(trx: Trx, email: string, now: Date): Promise<ProfileRow> {
@@ -23,15 +26,7 @@ export async function ensureUser(trx: Trx, email: string, now: Date): Promise<Pr
     .returning(profileColumns)
     .executeTakeFirst()
   if (created !== undefined) {
-    await insertAuditRecord(trx, {
-      vaultId: null,
-      actorId: null,
-      action: 'user.created',
-      targetType: 'user',
-      targetId: created.id,
-      details: { email: address },
-      now,
-    })
+    await audit(trx, byService(now), 'user.created', { type: 'user', id: created.id }, { email: address })
     return created
   }
   return trx.selectFrom('users').select(profileColumns).where('email', '=', address).executeTakeFirstOrThrow()
@@ -47,15 +42,7 @@ export async function addPlatformAdmin(trx: Trx, email: string, now: Date): Prom
     .where('is_platform_admin', '=', false)
     .executeTakeFirst()
   if (numUpdatedRows > 0n) {
-    await insertAuditRecord(trx, {
-      vaultId: null,
-      actorId: null,
-      action: 'platform_admin.added',
-      targetType: 'user',
-      targetId: id,
-      details: { email: email.toLowerCase() },
-      now,
-    })
+    await audit(trx, byService(now), 'platform_admin.added', { type: 'user', id }, { email: email.toLowerCase() })
   }
   return { userId: id }
 }

@@ -1,8 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
+import { administratorsOf } from '../../../access/memberships.ts'
 import { isEveryone } from '../../../access/system-groups.ts'
 import type { Trx } from '../../../db/client.ts'
 import { type AuditEvent, insertAuditRecord, insertAuditRecords, platformChain } from '../audit/record.ts'
-import { administratorsOf, isReachable } from './audience.ts'
+import { isReachable } from './audience.ts'
 import { type ChangeInWords, describeChange } from './describe-change.ts'
 import { nameSubjects } from './names.ts'
 

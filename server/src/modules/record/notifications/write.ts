@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
+import { administratorsOf } from '../../../access/memberships.ts'
 import { prepared, type Trx } from '../../../db/client.ts'
-import { administratorsOf, isReachable } from './audience.ts'
+import { isReachable } from './audience.ts'
 
 /** Between two mails about the same subject. */
 const alarmPauseSeconds = 300

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
-import { isAdministrators, isEveryone } from '../../../access/system-groups.ts'
+import { membershipOf } from '../../../access/memberships.ts'
+import { isEveryone } from '../../../access/system-groups.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
 import type { PolicyEffect, PolicySnapshot, Rule } from './decision.ts'
@@ -74,16 +75,13 @@ export type Initiator = { userId: string; groupIds: string[]; isAdmin: boolean }
 
 /** A member of the vault as an initiator; null when they are in no group of it any more, or disabled. */
 export async function findInitiator(db: Db | Trx, vaultId: string, userId: string): Promise<Initiator | null> {
-  const { rows } = await sql<{ groupIds: string[]; isMember: boolean; isAdmin: boolean }>`
-    select array_agg(g.id) as "groupIds", count(m.id) > 0 as "isMember",
-      coalesce(bool_or(${isAdministrators('g')}), false) as "isAdmin"
-    from policy_groups g
-    left join policy_group_memberships m on m.vault_id = g.vault_id and m.group_id = g.id and m.user_id = ${userId}
-    where g.vault_id = ${vaultId} and (m.id is not null or ${isEveryone('g')})
-      and exists (select from users u where u.id = ${userId} and u.disabled_at is null)`.execute(db)
-  const row = rows[0]
-  if (row === undefined || !row.isMember) return null
-  return { userId, groupIds: row.groupIds, isAdmin: row.isAdmin }
+  const { rows } = await sql<Initiator>`
+    select u.id as "userId", m.group_ids || e.id as "groupIds", m.is_admin as "isAdmin"
+    from ${membershipOf(sql`${vaultId}`, sql`${userId}`)} m
+    join users u on u.id = ${userId} and u.disabled_at is null
+    join policy_groups e on e.vault_id = ${vaultId} and ${isEveryone('e')}
+    where m.is_member`.execute(db)
+  return rows[0] ?? null
 }
 
 /** Enabled policies of an action in the given groups, ordered by id, with their explicit approvers. */
@@ -401,11 +399,7 @@ const policyJoins = sql`
 function standingIn(vaultId: RawBuilder<unknown>, callerId: string): RawBuilder<unknown> {
   return sql`
     cross join lateral (
-      select count(*) > 0 as "isMember",
-        coalesce(bool_or(${isAdministrators('sg')}), false) as "isAdmin"
-      from policy_group_memberships sm
-      join policy_groups sg on sg.vault_id = sm.vault_id and sg.id = sm.group_id
-      where sm.vault_id = ${vaultId} and sm.user_id = ${callerId}
+      select is_member as "isMember", is_admin as "isAdmin" from ${membershipOf(vaultId, sql`${callerId}`)} own
     ) s`
 }
 

@@ -1,0 +1,23 @@
+import { type RawBuilder, sql } from 'kysely'
+import { isAdministrators } from './system-groups.ts'
+
+/**
+ * SQL for a lateral join: one row that says what a user is in a vault. `group_ids` are the groups that store the user
+ * (null: none, so no member), without `everyone`, which stores nobody.
+ */
+export function membershipOf(vaultId: RawBuilder<unknown>, userId: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(
+    select array_agg(m.group_id) as group_ids, count(*) > 0 as is_member,
+      coalesce(bool_or(${isAdministrators('mg')}), false) as is_admin
+    from policy_group_memberships m
+    join policy_groups mg on mg.vault_id = m.vault_id and mg.id = m.group_id
+    where m.vault_id = ${vaultId} and m.user_id = ${userId})`
+}
+
+/** SQL that selects as `user_id` who administers any of the vaults. */
+export function administratorsOf(vaultIds: string[]): RawBuilder<unknown> {
+  return sql`
+    select m.user_id from policy_groups g
+    join policy_group_memberships m on m.vault_id = g.vault_id and m.group_id = g.id
+    where g.vault_id = any(${vaultIds}::text[]) and ${isAdministrators('g')}`
+}
