@@ -41,10 +41,12 @@ import { userRoutes } from './modules/people/users/routes.ts'
 import { userComponents } from './modules/people/users/schema.ts'
 import { auditRoutes } from './modules/record/audit/routes.ts'
 import { auditComponents } from './modules/record/audit/schema.ts'
-import { registryRoutes } from './modules/registry/networks/routes.ts'
-import { registryComponents } from './modules/registry/networks/schema.ts'
+import { networkRoutes } from './modules/registry/networks/routes.ts'
+import { networkComponents } from './modules/registry/networks/schema.ts'
 import { rateRoutes } from './modules/registry/rates/routes.ts'
 import { rateComponents } from './modules/registry/rates/schema.ts'
+import { tokenRoutes } from './modules/registry/tokens/routes.ts'
+import { tokenComponents } from './modules/registry/tokens/schema.ts'
 import { reportExportRoutes } from './modules/reports/exports/routes.ts'
 import { reportExportComponents } from './modules/reports/exports/schema.ts'
 import { reportRoutes } from './modules/reports/reports/routes.ts'
@@ -92,7 +94,8 @@ const components = [
   ...policyComponents,
   ...simulationComponents,
   ...approvalRequestComponents,
-  ...registryComponents,
+  ...networkComponents,
+  ...tokenComponents,
   ...rateComponents,
   ...vaultsComponents,
   ...ledgerComponents,
@@ -119,7 +122,8 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   invitationRoutes,
   serviceTokenRoutes,
   policyRoutes,
-  registryRoutes,
+  networkRoutes,
+  tokenRoutes,
   rateRoutes,
   vaultsRoutes,
   ledgerRoutes,

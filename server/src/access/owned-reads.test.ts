@@ -25,28 +25,31 @@ const owned = [
 
 /** Queries that read owned rows for nobody in particular, and why they may. */
 const allowed: Record<string, string> = {
-  'addresses/findNextIndex': 'the next free index is the vault’s and is decided before anybody owns it',
-  'category-assignments/findAssignment': 'for the writer of an operation that was found in scope',
-  'category-assignments/findFirstCategoryKey': 'for the writer of an operation that was found in scope',
-  'counterparties/listTakenAddresses': 'only whether an on-chain address is taken, which the chain may not have twice',
-  'deposits/findEventTargets': 'the webhook acts for nobody',
-  'deposits/findDepositsByKey': 'the webhook acts for nobody',
-  'ledger/listStatement': 'of an account that findAccount has found in scope',
-  'ledger/findEntryAt': 'of an account that findAccount has found in scope',
-  'ledger/listTokenSums': 'the reconciliation, which is the administrators’',
-  'notifications/claimNotification': 'the mailer acts for nobody; who is told has been decided',
-  'operation-categories/hasValues': 'only whether any value exists, for whoever edits the definition',
-  'operation-relations/findStanding': 'sums what relates to an operation that was found in scope',
-  'policies/sumVelocity': 'limits count everybody’s transfers; a trace hides the sums',
-  'policies/lockForAdministrator': 'of a table that is one of two, neither of them anybody’s',
-  'policies/listNamedAmong': 'an administrator writes a policy; only whether what it names exists',
-  'policies/lockExistingAddressGroups': 'an administrator writes a policy; only whether the ids exist',
-  'recipients/insertPaidRecipient': 'by the id of a transfer that this very transaction confirms',
-  'registry/listVaultIdsUsingToken': 'ids of vaults, to put a change of the token on their records',
-  'transfers/listStoredOrders': 'by the ids of transfers that were locked, and for the verifier, which acts for nobody',
-  'transfers/lockAvailable': 'by the id of an address that findSource has found in scope',
-  'transfers/findCounterpartyNow': 'by the id of a transfer that was found visible',
-  'transfers/lockTransfer': 'by the id of a transfer that was found visible, and for delivery, which acts for nobody',
+  'vaults/addresses/findNextIndex': 'the next free index is the vault’s and is decided before anybody owns it',
+  'operations/assignments/findAssignment': 'for the writer of an operation that was found in scope',
+  'operations/assignments/findFirstCategoryKey': 'for the writer of an operation that was found in scope',
+  'address-book/counterparties/listTakenAddresses':
+    'only whether an on-chain address is taken, which the chain may not have twice',
+  'money/deposits/findEventTargets': 'the webhook acts for nobody',
+  'money/deposits/findDepositsByKey': 'the webhook acts for nobody',
+  'money/ledger/listStatement': 'of an account that findAccount has found in scope',
+  'money/ledger/findEntryAt': 'of an account that findAccount has found in scope',
+  'money/ledger/listTokenSums': 'the reconciliation, which is the administrators’',
+  'record/notifications/claimNotification': 'the mailer acts for nobody; who is told has been decided',
+  'operations/categories/hasValues': 'only whether any value exists, for whoever edits the definition',
+  'operations/relations/findStanding': 'sums what relates to an operation that was found in scope',
+  'rules/policies/sumVelocity': 'limits count everybody’s transfers; a trace hides the sums',
+  'rules/policies/lockForAdministrator': 'of a table that is one of two, neither of them anybody’s',
+  'rules/policies/listNamedAmong': 'an administrator writes a policy; only whether what it names exists',
+  'rules/policies/lockExistingAddressGroups': 'an administrator writes a policy; only whether the ids exist',
+  'address-book/recipients/insertPaidRecipient': 'by the id of a transfer that this very transaction confirms',
+  'registry/tokens/listVaultIdsUsingToken': 'ids of vaults, to put a change of the token on their records',
+  'money/transfers/listStoredOrders':
+    'by the ids of transfers that were locked, and for the verifier, which acts for nobody',
+  'money/transfers/lockAvailable': 'by the id of an address that findSource has found in scope',
+  'money/transfers/findCounterpartyNow': 'by the id of a transfer that was found visible',
+  'money/transfers/lockTransfer':
+    'by the id of a transfer that was found visible, and for delivery, which acts for nobody',
 }
 
 const modules = fileURLToPath(new URL('../modules/', import.meta.url))
@@ -132,7 +135,7 @@ type SourceFile = {
 
 const readFile: Read = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : null)
 
-/** `folder/name` of the exported functions of a file that run a read of an owned table and take nothing that says for whom. */
+/** `domain/folder/name` of the exported functions of a file that run a read of an owned table and take nothing that says for whom. */
 function findUnscopedReaders(path: string, read: Read): string[] {
   const loaded = new Map<string, SourceFile>()
   const load = (wanted: string): SourceFile | null => {

@@ -3,7 +3,8 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { base58, bech32, bech32m, createBase58check } from '@scure/base'
 
-export type NetworkType = 'evm' | 'bitcoin' | 'tron' | 'solana' | 'other'
+export const networkTypes = ['evm', 'bitcoin', 'tron', 'solana', 'other'] as const
+export type NetworkType = (typeof networkTypes)[number]
 
 /** An on-chain address as it is shown, and the key by which two spellings of it are compared. */
 export type OnchainAddress = { address: string; key: string }

@@ -5,8 +5,9 @@ import type { Position } from '../../../lib/cursor.ts'
 import { type AddressOwner, type CounterpartyKind, ownerOfAddress } from '../../address-book/counterparties/queries.ts'
 import { firstCategoryKey } from '../../operations/assignments/visibility.ts'
 import { type FeedFilters, type FeedPage, type FeedRows, readFeed } from '../../operations/feed/feed.ts'
-import { addressKeyIn, bitcoinKeyOf, isDust } from '../../registry/networks/queries.ts'
+import { addressKeyIn, bitcoinKeyOf } from '../../registry/networks/queries.ts'
 import { newestRate, type RateColumns, type RateSnapshot, toRateSnapshot } from '../../registry/rates/queries.ts'
+import { isDust } from '../../registry/tokens/queries.ts'
 import type { DepositEvent } from './parse-event.ts'
 
 /** What the registry and the address book say of an event. */

@@ -3,7 +3,7 @@ import type { AddressScope } from '../../../access/address-scope.ts'
 import { type Db, prepared } from '../../../db/client.ts'
 import { type NetworkType, parseOnchainAddress } from '../../../lib/onchain-address.ts'
 import { findLookAlikes } from '../../address-book/recipients/queries.ts'
-import { isDust } from '../../registry/networks/queries.ts'
+import { isDust } from '../../registry/tokens/queries.ts'
 import { firstCategoryKey } from '../assignments/visibility.ts'
 import { type FeedFilters, type FeedLimits, type FeedPage, type FeedRows, readFeed } from '../feed/feed.ts'
 

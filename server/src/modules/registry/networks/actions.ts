@@ -1,122 +1,9 @@
-import type { Static } from 'typebox'
+import { type ByCaller, byPlatform } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
-import { violates } from '../../../db/transaction.ts'
-import { badRequest, conflict, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
-import { formatDecimal, parseDecimal } from '../../../lib/money.ts'
-import { parseContract } from '../../../lib/onchain-address.ts'
-import { changedFields } from '../../record/audit/changed-fields.ts'
-import { insertAuditRecord, insertAuditRecords } from '../../record/audit/record.ts'
-import { announceTokenChange } from '../../record/notifications/announce.ts'
-import { quote } from '../../record/notifications/describe-change.ts'
+import { audit } from '../../record/audit/record.ts'
 import { networkTypeOf } from './coin-types.ts'
-import {
-  findNetworkByCoinType,
-  findNetworkById,
-  findNetworkBySlug,
-  findToken,
-  listVaultIdsUsingToken,
-  lockToken,
-  type NetworkRow,
-  type TokenRow,
-} from './queries.ts'
-import type { TokenCreation, TokenUpdate } from './schema.ts'
-
-type By = { actorId: string; now: Date }
-
-/**
- * Registers a token on its network.
- * @throws 400 for an unknown network or a contract that is no address of it, 409 when code or contract is taken there
- */
-export async function createToken(
-  trx: Trx,
-  body: Static<typeof TokenCreation>,
-  { actorId, now }: By,
-): Promise<TokenRow> {
-  const network = await networkNamed(trx, body)
-  const contract = body.contractAddress === null ? null : parseContract(body.contractAddress, network.type)
-  if (contract === null && body.contractAddress !== null) {
-    throw badRequest('contractAddress', `is not an address of the network ${network.slug}`)
-  }
-  const id = newId(now)
-  await trx
-    .insertInto('tokens')
-    .values({
-      id,
-      network_id: network.id,
-      code: body.code,
-      symbol: body.symbol,
-      name: body.name,
-      contract_address: contract?.address ?? null,
-      contract_key: contract?.key ?? '',
-      decimals: body.decimals,
-      logo_uri: body.logoUri ?? null,
-      enabled: body.enabled ?? true,
-      dust_limit: rawDustLimit(body.dustLimit ?? null, body.decimals),
-      created_at: now,
-      updated_at: now,
-    })
-    .execute()
-    .catch((error: unknown) => {
-      if (violates(error, 'tokens_network_id_code_key')) {
-        throw conflict(`The network ${network.slug} has a token with the code ${body.code} already`)
-      }
-      if (violates(error, 'tokens_network_id_contract_key_key')) {
-        throw conflict(`The network ${network.slug} has a token with this contract already`)
-      }
-      throw error
-    })
-  const { code, decimals, enabled = true, dustLimit = null } = body
-  const contractAddress = contract?.address ?? null
-  const details = { network: network.slug, code, contractAddress, decimals, enabled, dustLimit }
-  const words = { sentence: `The token ${quote(body.name)} was registered`, after: details }
-  const event = { actorId, action: 'token.created', targetType: 'token', targetId: id, details, now }
-  await announceTokenChange(trx, { ...event, words }, [])
-  return (await findToken(trx, id))!
-}
-
-/** Renames a token, sets its dust limit or flips its kill switch; code, contract and decimals never change. */
-export async function updateToken(
-  trx: Trx,
-  id: string,
-  body: Static<typeof TokenUpdate>,
-  { actorId, now }: By,
-): Promise<TokenRow> {
-  const token = await lockToken(trx, id)
-  if (token === null) throw notFound('Token')
-  const { symbol, name, logo_uri: logoUri, enabled, decimals, dust_limit } = token
-  const dustLimit = dust_limit === null ? null : formatDecimal(dust_limit, decimals)
-  const before = { symbol, name, logoUri, enabled, dustLimit }
-  const after = { ...before, ...body }
-  await trx
-    .updateTable('tokens')
-    .set({
-      symbol: after.symbol,
-      name: after.name,
-      logo_uri: after.logoUri,
-      enabled: after.enabled,
-      dust_limit: rawDustLimit(after.dustLimit, decimals),
-      updated_at: now,
-    })
-    .where('id', '=', id)
-    .execute()
-  const event = {
-    actorId,
-    action: 'token.updated',
-    targetType: 'token',
-    targetId: id,
-    details: { changes: { ...body } },
-    now,
-  }
-  const vaultIds = await listVaultIdsUsingToken(trx, id)
-  const changes = changedFields(before, after)
-  if (changes === null) await insertAuditRecords(trx, event, vaultIds)
-  else {
-    const sentence = `The token ${quote(token.code)} on ${token.network_slug} was updated`
-    await announceTokenChange(trx, { ...event, words: { sentence, ...changes } }, vaultIds)
-  }
-  return (await findToken(trx, id))!
-}
+import { findNetworkByCoinType, type NetworkRow } from './queries.ts'
 
 type NetworkInput = { coinType: number; code: string; slug: string; name: string; description: string | null }
 
@@ -127,8 +14,9 @@ type NetworkInput = { coinType: number; code: string; slug: string; name: string
 export async function registerNetwork(
   trx: Trx,
   { coinType, code, slug, name, description }: NetworkInput,
-  { actorId, now }: By,
+  by: ByCaller,
 ): Promise<NetworkRow | null> {
+  const { now } = by
   const inserted = await trx
     .insertInto('networks')
     .values({
@@ -146,36 +34,7 @@ export async function registerNetwork(
     .returningAll()
     .executeTakeFirst()
   if (inserted === undefined) return findNetworkByCoinType(trx, coinType)
-  await insertAuditRecord(trx, {
-    vaultId: null,
-    actorId,
-    action: 'network.created',
-    targetType: 'network',
-    targetId: inserted.id,
-    details: { coinType, code, slug, name },
-    now,
-  })
+  const details = { coinType, code, slug, name }
+  await audit(trx, byPlatform(by), 'network.created', { type: 'network', id: inserted.id }, details)
   return inserted as NetworkRow
-}
-
-function rawDustLimit(limit: string | null, decimals: number): string | null {
-  if (limit === null) return null
-  const raw = parseDecimal(limit, decimals)
-  if (raw === null) throw badRequest('dustLimit', `must fit a token of ${decimals} decimals`)
-  if (raw === 0n) throw badRequest('dustLimit', 'must be greater than 0; null marks nothing')
-  return raw.toString()
-}
-
-async function networkNamed(trx: Trx, body: { networkId?: string; network?: string }): Promise<NetworkRow> {
-  if ((body.networkId === undefined) === (body.network === undefined)) {
-    throw badRequest('network', 'exactly one of network and networkId is required')
-  }
-  if (body.networkId !== undefined) {
-    const network = await findNetworkById(trx, body.networkId)
-    if (network === null) throw badRequest('networkId', 'is not a network of the registry')
-    return network
-  }
-  const network = await findNetworkBySlug(trx, body.network!)
-  if (network === null) throw badRequest('network', 'is not a network of the registry')
-  return network
 }

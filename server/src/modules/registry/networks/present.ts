@@ -1,7 +1,6 @@
 import type { Static } from 'typebox'
-import { formatDecimal } from '../../../lib/money.ts'
-import type { NetworkRow, TokenRow } from './queries.ts'
-import type { Network, Token } from './schema.ts'
+import type { NetworkRow } from './queries.ts'
+import type { Network } from './schema.ts'
 
 export function toNetwork(row: NetworkRow): Static<typeof Network> {
   return {
@@ -13,24 +12,6 @@ export function toNetwork(row: NetworkRow): Static<typeof Network> {
     description: row.description,
     logoUri: row.logo_uri,
     type: row.type,
-    createdAt: row.created_at.toISOString(),
-    updatedAt: row.updated_at.toISOString(),
-  }
-}
-
-export function toToken(row: TokenRow): Static<typeof Token> {
-  return {
-    id: row.id,
-    code: row.code,
-    symbol: row.symbol,
-    name: row.name,
-    networkId: row.network_id,
-    network: row.network_slug,
-    contractAddress: row.contract_address,
-    decimals: row.decimals,
-    logoUri: row.logo_uri,
-    enabled: row.enabled,
-    dustLimit: row.dust_limit === null ? null : formatDecimal(row.dust_limit, row.decimals),
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
   }

@@ -1,12 +1,9 @@
 import { Type } from 'typebox'
 import { Closed, Enum, Id, Name, Nullable, pageQuery, Timestamp, Uri } from '../../../http/schema.ts'
-import { addressLengthMax, pathIndexMax, tokenDecimalsMax } from '../../../lib/limits.ts'
-import { decimalPattern } from '../../../lib/money.ts'
-
-export const networkTypes = ['evm', 'bitcoin', 'tron', 'solana', 'other'] as const
+import { pathIndexMax } from '../../../lib/limits.ts'
+import { networkTypes } from '../../../lib/onchain-address.ts'
 
 export const Slug = Type.String({ minLength: 1, maxLength: 63, examples: ['ethereum'] })
-export const TokenCode = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$', examples: ['USDT'] })
 export const CoinType = Type.Integer({
   minimum: 0,
   maximum: pathIndexMax,
@@ -30,78 +27,6 @@ export const Network = Closed(
   { $id: 'Network', description: 'A network of the global registry, which is keyed by coin type.' },
 )
 
-const ContractAddress = Nullable(
-  Type.String({
-    minLength: 1,
-    maxLength: addressLengthMax,
-    description: 'null for the coin of the network. On EVM networks in EIP-55 form.',
-    examples: ['0xdAC17F958D2ee523a2206206994597C13D831ec7'],
-  }),
-)
-const Decimals = Type.Integer({ minimum: 0, maximum: tokenDecimalsMax, examples: [6] })
-const TokenSymbol = Type.String({ minLength: 1, maxLength: 32, pattern: '\\S', examples: ['USDT'] })
-const Enabled = Type.Boolean({
-  description: 'false is the kill switch: deposits of the token are ignored and transfers refused.',
-  examples: [true],
-})
-
-const DustLimit = Nullable(
-  Type.String({
-    pattern: decimalPattern,
-    description: 'In token units, above 0: deposits below it are marked as dust. null: none is.',
-    examples: ['0.01'],
-  }),
-)
-
-export const Token = Closed(
-  {
-    id: Id,
-    code: TokenCode,
-    symbol: TokenSymbol,
-    name: Name,
-    networkId: Id,
-    network: Slug,
-    contractAddress: ContractAddress,
-    decimals: Decimals,
-    logoUri: Nullable(Uri),
-    enabled: Enabled,
-    dustLimit: DustLimit,
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
-  },
-  { $id: 'Token' },
-)
-
-export const TokenQuery = Closed({
-  network: Type.Optional(Slug),
-  enabled: Type.Optional(Type.Boolean({ examples: [true] })),
-  search: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: 'Part of code, symbol or name.', examples: ['usd'] }),
-  ),
-  ...pageQuery,
-})
-
 export const NetworkQuery = Closed({ ...pageQuery })
 
-export const TokenCreation = Closed({
-  networkId: Type.Optional(Id),
-  network: Type.Optional(Slug),
-  code: TokenCode,
-  symbol: TokenSymbol,
-  name: Name,
-  contractAddress: ContractAddress,
-  decimals: Decimals,
-  logoUri: Type.Optional(Nullable(Uri)),
-  enabled: Type.Optional(Enabled),
-  dustLimit: Type.Optional(DustLimit),
-})
-
-export const TokenUpdate = Closed({
-  symbol: Type.Optional(TokenSymbol),
-  name: Type.Optional(Name),
-  logoUri: Type.Optional(Nullable(Uri)),
-  enabled: Type.Optional(Enabled),
-  dustLimit: Type.Optional(DustLimit),
-})
-
-export const registryComponents = [Network, Token]
+export const networkComponents = [Network]

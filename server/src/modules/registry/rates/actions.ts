@@ -1,14 +1,21 @@
 import { sql } from 'kysely'
+import type { ByCaller } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import { badRequest, conflict, forbidden, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { announceTokenChange } from '../../record/notifications/announce.ts'
 import { quote } from '../../record/notifications/describe-change.ts'
-import { findToken, listVaultIdsUsingToken, type TokenRow } from '../networks/queries.ts'
+import { findToken, listTokensOfCodes, listVaultIdsUsingToken, type TokenRow } from '../tokens/queries.ts'
 import { differ, findJump } from './jump.ts'
-import { findBenchmarks, findHeldRate, type HeldRateRow, hasRateAt, lockRates } from './queries.ts'
-
-type Rate = { tokenId: string; usdRate: string; asOf: Date; source: string }
+import {
+  findBenchmarks,
+  findHeldByProvider,
+  findHeldRate,
+  type HeldRateRow,
+  hasRateAt,
+  lockRates,
+  type Rate,
+} from './queries.ts'
 
 export type RateRules = {
   /** A rate that differs from an earlier one by more than this is held back; 200: more than twice, or less than half. */
@@ -25,7 +32,8 @@ export type RateRules = {
 export async function recordRate(
   trx: Trx,
   rate: Rate,
-  { actorId, now, ...rules }: RateRules & { actorId: string; now: Date },
+  rules: RateRules,
+  { caller, now }: ByCaller,
 ): Promise<HeldRateRow | null> {
   if (/^[0.]+$/.test(rate.usdRate)) throw badRequest('usdRate', 'must be greater than 0')
   if (rate.asOf > now) throw badRequest('asOf', 'must not lie in the future')
@@ -36,10 +44,10 @@ export async function recordRate(
   const benchmarks = (await findBenchmarks(trx, [token.id], now)).get(token.id) ?? null
   const jumpsFrom = findJump(rate.usdRate, benchmarks, rules.jumpFactorHundredths)
   if (jumpsFrom !== null || (benchmarks === null && rules.holdsFirst)) {
-    return holdRate(trx, token, rate, { jumpsFrom, actorId, now })
+    return holdRate(trx, token, rate, { jumpsFrom, actorId: caller.userId, now })
   }
   await insertRates(trx, [rate], { confirmedById: null, now })
-  await announceRate(trx, token, rate, { verb: 'recorded', before: benchmarks?.newest, actorId, now })
+  await announceRate(trx, token, rate, { verb: 'recorded', before: benchmarks?.newest, actorId: caller.userId, now })
   return null
 }
 
@@ -53,22 +61,11 @@ export async function recordProviderRates(
   usdRateByCode: Map<string, string>,
   { now, jumpFactorHundredths: factor }: Pick<RateRules, 'jumpFactorHundredths'> & { now: Date },
 ): Promise<void> {
-  const tokens = await trx
-    .selectFrom('tokens')
-    .select(['id', 'code'])
-    .where('code', 'in', [...usdRateByCode.keys()])
-    .execute()
+  const tokens = await listTokensOfCodes(trx, [...usdRateByCode.keys()])
   if (tokens.length === 0) return
   const tokenIds = tokens.map(({ id }) => id)
   const benchmarks = await findBenchmarks(trx, tokenIds, now)
-  const open = await trx
-    .selectFrom('held_rates')
-    .select(['id', 'token_id', 'usd_rate'])
-    .where('token_id', 'in', tokenIds)
-    .where('created_by_id', 'is', null)
-    .where('status', '=', 'held')
-    .execute()
-  const heldOf = new Map(open.map((row) => [row.token_id, row]))
+  const heldOf = await findHeldByProvider(trx, tokenIds)
   const accepted: Rate[] = []
   for (const { id: tokenId, code } of tokens) {
     const rate = { tokenId, usdRate: usdRateByCode.get(code)!, asOf: now, source: 'provider' }
@@ -87,26 +84,26 @@ export async function recordProviderRates(
  * Confirms a held rate. Later rates are compared with it.
  * @throws 403 for the person who recorded it, 404, 409 when it was decided already or the token has a rate of that moment
  */
-export async function confirmHeldRate(trx: Trx, id: string, by: { actorId: string; now: Date }): Promise<HeldRateRow> {
-  const { actorId, now } = by
+export async function confirmHeldRate(trx: Trx, id: string, by: ByCaller): Promise<HeldRateRow> {
+  const { caller, now } = by
   await lockRates(trx)
   const held = await getHeldRate(trx, id)
-  if (held.created_by_id === actorId) {
+  if (held.created_by_id === caller.userId) {
     throw forbidden('A rate is confirmed by another platform administrator than the one who recorded it')
   }
-  await closeHeldRate(trx, id, { status: 'confirmed', decidedById: actorId, now })
+  await closeHeldRate(trx, id, { status: 'confirmed', decidedById: caller.userId, now })
   const rate = { tokenId: held.token_id, usdRate: held.usd_rate, asOf: held.as_of, source: held.source }
-  if ((await insertRates(trx, [rate], { confirmedById: actorId, now })) === 0) {
+  if ((await insertRates(trx, [rate], { confirmedById: caller.userId, now })) === 0) {
     throw conflict('The token has a rate of this moment already')
   }
   return announceDecision(trx, held, 'confirmed', by)
 }
 
 /** Drops a rate that was held back; the person who recorded it may do that, too. @throws 404, 409 when it was decided */
-export async function rejectHeldRate(trx: Trx, id: string, by: { actorId: string; now: Date }): Promise<HeldRateRow> {
+export async function rejectHeldRate(trx: Trx, id: string, by: ByCaller): Promise<HeldRateRow> {
   await lockRates(trx)
   const held = await getHeldRate(trx, id)
-  await closeHeldRate(trx, id, { status: 'rejected', decidedById: by.actorId, now: by.now })
+  await closeHeldRate(trx, id, { status: 'rejected', decidedById: by.caller.userId, now: by.now })
   return announceDecision(trx, held, 'rejected', by)
 }
 
@@ -176,11 +173,17 @@ async function announceDecision(
   trx: Trx,
   held: HeldRateRow,
   verb: 'confirmed' | 'rejected',
-  by: { actorId: string; now: Date },
+  { caller, now }: ByCaller,
 ): Promise<HeldRateRow> {
   const token = (await findToken(trx, held.token_id))!
   const rate = { tokenId: token.id, usdRate: held.usd_rate, asOf: held.as_of, source: held.source }
-  await announceRate(trx, token, rate, { verb, before: held.compared_usd_rate, heldRateId: held.id, ...by })
+  await announceRate(trx, token, rate, {
+    verb,
+    before: held.compared_usd_rate,
+    heldRateId: held.id,
+    actorId: caller.userId,
+    now,
+  })
   return (await findHeldRate(trx, held.id))!
 }
 

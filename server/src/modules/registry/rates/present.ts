@@ -1,6 +1,10 @@
 import type { Static } from 'typebox'
-import type { HeldRateRow } from './queries.ts'
-import type { HeldRate } from './schema.ts'
+import type { HeldRateRow, Rate } from './queries.ts'
+import type { HeldRate, TokenRate } from './schema.ts'
+
+export function toTokenRate(rate: Rate, now: Date): Static<typeof TokenRate> {
+  return { ...rate, asOf: rate.asOf.toISOString(), createdAt: now.toISOString() }
+}
 
 export function toHeldRate(row: HeldRateRow): Static<typeof HeldRate> {
   return {

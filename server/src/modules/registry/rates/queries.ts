@@ -3,6 +3,10 @@ import type { Db, Trx } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
 import { rateAgeMinutesMax, rateAnchorHours } from '../../../lib/limits.ts'
 import type { Benchmarks } from './jump.ts'
+import type { HeldRateStatus } from './schema.ts'
+
+/** What the rate of a token was at a moment, as somebody or the provider says. */
+export type Rate = { tokenId: string; usdRate: string; asOf: Date; source: string }
 
 /** What an operation remembers of the rate at its creation. */
 export type RateSnapshot = { usdRate: string; asOf: Date; source: string }
@@ -85,7 +89,7 @@ export type HeldRateRow = {
   source: string
   usd_rate: string
   compared_usd_rate: string | null
-  status: 'held' | 'confirmed' | 'rejected' | 'superseded'
+  status: HeldRateStatus
   created_by_id: string | null
   created_at: Date
   decided_by_id: string | null
@@ -95,7 +99,7 @@ export type HeldRateRow = {
 /** Rates that were held back, newest first, one row more than the limit. */
 export async function listHeldRates(
   db: Db | Trx,
-  { tokenId, status }: { tokenId?: string; status?: string },
+  { tokenId, status }: { tokenId?: string; status?: HeldRateStatus },
   { after, limit }: { after: Position | null; limit: number },
 ): Promise<HeldRateRow[]> {
   const { rows } = await sql<HeldRateRow>`
@@ -110,6 +114,21 @@ export async function listHeldRates(
 export async function findHeldRate(db: Db | Trx, id: string): Promise<HeldRateRow | null> {
   const { rows } = await sql<HeldRateRow>`${selectHeldRates} where h.id = ${id}`.execute(db)
   return rows[0] ?? null
+}
+
+/** What the provider said about these tokens and is held back, by token. */
+export async function findHeldByProvider(
+  db: Db | Trx,
+  tokenIds: string[],
+): Promise<Map<string, { id: string; usd_rate: string }>> {
+  const rows = await db
+    .selectFrom('held_rates')
+    .select(['id', 'token_id', 'usd_rate'])
+    .where('token_id', 'in', tokenIds)
+    .where('created_by_id', 'is', null)
+    .where('status', '=', 'held')
+    .execute()
+  return new Map(rows.map((row) => [row.token_id, row]))
 }
 
 const selectHeldRates = sql`

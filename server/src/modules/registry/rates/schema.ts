@@ -1,6 +1,7 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { Closed, Enum, Id, Nullable, pageQuery, Timestamp } from '../../../http/schema.ts'
-import { Slug, TokenCode } from '../networks/schema.ts'
+import { Slug } from '../networks/schema.ts'
+import { TokenCode } from '../tokens/schema.ts'
 
 const UsdRate = Type.String({
   pattern: '^(0|[1-9][0-9]{0,19})(\\.[0-9]{1,18})?$',
@@ -17,6 +18,7 @@ export const TokenRate = Closed(
 )
 
 const HeldRateStatus = Enum(['held', 'confirmed', 'rejected', 'superseded'])
+export type HeldRateStatus = Static<typeof HeldRateStatus>
 
 export const HeldRate = Closed(
   {

@@ -16,7 +16,8 @@ import {
   Uri,
 } from '../../../http/schema.ts'
 import { labelLengthMax, membershipUserIdLengthMax, pathIndexMax } from '../../../lib/limits.ts'
-import { Slug, TokenCode } from '../../registry/networks/schema.ts'
+import { Slug } from '../../registry/networks/schema.ts'
+import { TokenCode } from '../../registry/tokens/schema.ts'
 
 const Label = Type.String({ maxLength: labelLengthMax, examples: ['Payroll, EU'] })
 const OutDecimal = Type.String({

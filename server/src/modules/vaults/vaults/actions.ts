@@ -17,10 +17,9 @@ import {
   findNetworkByCoinType,
   findNetworkBySlug,
   findNetworksOfVaults,
-  findTokensOfNetworks,
   type NetworkRow,
-  type TokenRow,
 } from '../../registry/networks/queries.ts'
+import { findTokensOfNetworks, type TokenRow } from '../../registry/tokens/queries.ts'
 import { faultOfWalletUrl } from '../../registry/wallet-service/base-url.ts'
 import { insertSystemGroups } from '../../rules/policies/system-groups.ts'
 import {
@@ -370,7 +369,7 @@ async function connectNetworks(trx: Trx, vaultId: string, plan: Plan, { caller, 
   // One order for everybody: two vaults created at once must not wait for each other's networks crosswise.
   for (const network of plan.networks.toSorted((a, b) => a.coinType - b.coinType)) {
     const row = caller.isPlatformAdmin
-      ? await registerNetwork(trx, network, { actorId: caller.userId, now })
+      ? await registerNetwork(trx, network, { caller, now })
       : await findNetworkByCoinType(trx, network.coinType)
     const named = await findNetworkBySlug(trx, network.slug)
     if (named !== null && named.coin_type !== network.coinType) {

@@ -9,7 +9,8 @@ import {
   webhookSecretBytesMin,
   webhookSecretsLengthMax,
 } from '../../../lib/limits.ts'
-import { Network, TokenCode } from '../../registry/networks/schema.ts'
+import { Network } from '../../registry/networks/schema.ts'
+import { TokenCode } from '../../registry/tokens/schema.ts'
 
 const PathId = Type.Integer({
   minimum: 0,
