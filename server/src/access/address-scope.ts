@@ -26,11 +26,14 @@ export type AddressScope = {
   readonly [brand]: true
 }
 
+/** Which addresses a member may ask for: their own, those that others share with them, or both. */
+export const addressAccesses = ['own', 'shared', 'all'] as const
+
 type Wanted = {
   /** Administrators: whose part of the vault. */
   userId?: string | undefined
   /** Own, shared with the caller, or both; ignored for administrators, who read the vault. */
-  access?: 'own' | 'shared' | 'all' | undefined
+  access?: (typeof addressAccesses)[number] | undefined
   includeShared?: boolean | undefined
   /** A folder that the caller manages, was granted or administers; any other holds nothing. */
   folderId?: string | undefined

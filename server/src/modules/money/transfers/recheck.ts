@@ -5,7 +5,7 @@ import { findFirstCategoryKey } from '../../operations/assignments/queries.ts'
 import { decide } from '../../rules/policies/decide.ts'
 import type { Facts } from '../../rules/policies/facts.ts'
 import { findInitiator } from '../../rules/policies/queries.ts'
-import { findStanding } from '../../vaults/addresses/queries.ts'
+import { findPermissions } from '../../vaults/addresses/queries.ts'
 import type { RecordedOrder } from './compare-record.ts'
 import { findCounterpartyNow, type LockedTransfer } from './queries.ts'
 
@@ -38,7 +38,7 @@ export async function findObjection(
     return { message: 'A vote was waived for an administrator, and the initiator no longer is one' }
   }
   const asInitiator = visibleScopeOf({ ...initiator, vault: { id: vaultId } })
-  const { canTransfer, folderIds } = await findStanding(trx, asInitiator, fromAddressId)
+  const { canTransfer, folderIds } = await findPermissions(trx, asInitiator, fromAddressId)
   if (!canTransfer) return { message: 'The initiator may no longer move funds from this address' }
   const { velocity = [], ...lasting } = facts
   const decision = await decide(trx, {

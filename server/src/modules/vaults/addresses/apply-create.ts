@@ -4,7 +4,7 @@ import type { Deps } from '../../../deps.ts'
 import { AppError, unavailable } from '../../../lib/errors.ts'
 import { addressIndexAttemptsMax } from '../../../lib/limits.ts'
 import type { Applier, Step } from '../../rules/votes/applier.ts'
-import { type Derivation, deriveAddress, IndexTakenError, insertAddress, placeAddress } from './actions.ts'
+import { type Derivation, deriveAddress, IndexTakenError, insertAddress, placeAddress } from './create.ts'
 import { inTurn } from './prefix-queue.ts'
 import type { AddressRow } from './queries.ts'
 import type { AddressCreation } from './schema.ts'
@@ -17,7 +17,7 @@ type Hooks = {
 /** What the wallet service gave, or why the address cannot be made: `apply` says so then. */
 type Fetched = { derivation: Derivation } | { fault: AppError }
 
-/** Creates the next address of a combination of segments; it belongs to whoever asked for it. */
+/** Creates the next address of a combination of segments; it belongs to the initiator. */
 export function createAddressApplier(deps: Deps, { onAddressCreated }: Hooks): Applier {
   return {
     async prepare(db, { vaultId }, step) {
@@ -59,7 +59,7 @@ export function createAddressApplier(deps: Deps, { onAddressCreated }: Hooks): A
       const payload = payloadOf(step)
       const placement = await placeAddress(trx, vaultId, payload)
       const { derivation } = fetched
-      const by = { vaultId, ownerId: initiatorId, now }
+      const by = { vaultId, actorId: initiatorId, now }
       return { resultId: await insertAddress(trx, payload, placement, derivation, by, onAddressCreated) }
     },
   }

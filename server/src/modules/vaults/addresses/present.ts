@@ -45,7 +45,7 @@ function totalOf(balance: AddressBalanceRow | undefined): bigint {
   return balance === undefined ? 0n : BigInt(balance.available) + BigInt(balance.reserved)
 }
 
-function toBalance(row: AddressBalanceRow) {
+function toBalance(row: AddressBalanceRow): Static<typeof Address>['balances'][number] {
   return {
     tokenId: row.token_id,
     asset: row.code,

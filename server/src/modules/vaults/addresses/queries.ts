@@ -28,7 +28,7 @@ export type AddressWithBalances = AddressRow & {
   owner_image: string | null
   owner_color: string | null
   owner_emoji: string | null
-  /** Whoever asked may move what is on it. */
+  /** The viewer may move what is on it. */
   can_transfer: boolean
   balances: AddressBalanceRow[]
 }
@@ -69,12 +69,12 @@ export async function findAddress(db: Db | Trx, scope: AddressScope, id: string)
   return (row as AddressWithBalances | undefined) ?? null
 }
 
-/** What an operation on an address that waited is looked at for again. */
-type AddressStanding = { canTransfer: boolean; folderIds: string[] }
+/** What decides again about an operation that waited on an address. */
+type AddressPermissions = { canTransfer: boolean; folderIds: string[] }
 
-/** Whether whoever asks may still move what is on the address, and the folders it is in now; both whatever they see. */
-export async function findStanding(db: Db | Trx, scope: AddressScope, id: string): Promise<AddressStanding> {
-  const { rows } = await sql<AddressStanding>`
+/** Whether the viewer may still move what is on the address, and the folders it is in now; both whatever they see. */
+export async function findPermissions(db: Db | Trx, scope: AddressScope, id: string): Promise<AddressPermissions> {
+  const { rows } = await sql<AddressPermissions>`
     select ${isTransferAllowed(scope, 'a')} as "canTransfer",
       array(select m.group_id from address_group_members m
         where m.vault_id = a.vault_id and m.address_id = a.id order by m.group_id) as "folderIds"

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { addressAccesses } from '../../../access/address-scope.ts'
 import {
   Closed,
   Color,
@@ -125,8 +126,8 @@ export const AddressQuery = Closed({
   ),
   folderId: FolderFilter,
   access: Type.Optional(
-    Type.Unsafe<'own' | 'shared' | 'all'>({
-      ...Enum(['own', 'shared', 'all']),
+    Type.Unsafe<(typeof addressAccesses)[number]>({
+      ...Enum(addressAccesses),
       description:
         '`own` (the default), `shared` with the caller for viewing, or `all`; in a folder `all` is the default. Ignored for administrators.',
     }),

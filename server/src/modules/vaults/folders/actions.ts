@@ -23,7 +23,7 @@ import type { AddressGroupCreation, AddressGroupUpdate } from './schema.ts'
 
 const folder = (id: string) => ({ type: 'address_group', id })
 
-/** Creates an empty folder; whoever creates it manages it. */
+/** Creates an empty folder, which its creator manages. */
 export async function createAddressGroup(
   trx: Trx,
   body: Static<typeof AddressGroupCreation>,
@@ -88,7 +88,7 @@ export async function deleteAddressGroup(trx: Trx, id: string, by: ByMember): Pr
 }
 
 /**
- * Puts an address of the manager's own into their folder; whoever the folder is shared with sees it from then on.
+ * Puts an address of the manager's own into their folder; everybody with whom the folder is shared sees it from then on.
  * @throws 404, 403 as above, 400 for an address that is not the manager's, 409 when it is in the folder already
  */
 export async function addAddress(

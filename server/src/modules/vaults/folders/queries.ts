@@ -3,6 +3,7 @@ import { type AddressScope, isFolderGranted, isFolderVisible } from '../../../ac
 import { isEveryone } from '../../../access/system-groups.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
+import type { FolderAccess } from './schema.ts'
 
 export type AddressGroupRow = {
   vault_id: string
@@ -15,14 +16,14 @@ export type AddressGroupRow = {
   created_at: Date
   updated_at: Date
   member_count: number
-  access: 'manager' | 'granted' | 'admin'
+  access: FolderAccess
   is_shared: boolean
   participant_count: number
 }
 
 type Page = { after: Position | null; limit: number }
 
-/** Folders that whoever asks manages, was granted or administers, newest first; one row more than the limit. */
+/** Folders that the viewer manages, was granted or administers, newest first; one row more than the limit. */
 export async function listAddressGroups(
   db: Db | Trx,
   scope: AddressScope,
@@ -35,14 +36,14 @@ export async function listAddressGroups(
   return rows
 }
 
-/** null when whoever asks may not see it. */
+/** null when the viewer may not see it. */
 export async function findAddressGroup(db: Db | Trx, scope: AddressScope, id: string): Promise<AddressGroupRow | null> {
   const { rows } = await sql<AddressGroupRow>`${selectAddressGroups(scope)} and f.id = ${id}`.execute(db)
   return rows[0] ?? null
 }
 
 /**
- * Locks a folder of whoever asks until the end of the transaction: `update` before it is changed or deleted, `share`
+ * Locks a folder of the viewer until the end of the transaction: `update` before it is changed or deleted, `share`
  * while what is in it or its grants are. Nobody but its manager can hold up others.
  */
 export async function lockOwnAddressGroup(
@@ -66,7 +67,7 @@ export type AddressGroupMemberRow = {
   label: string | null
 }
 
-/** Addresses in a folder that whoever asks may see, the latest first; one row more than the limit. */
+/** Addresses in a folder that the viewer may see, the latest first; one row more than the limit. */
 export async function listAddressGroupMembers(
   db: Db | Trx,
   scope: AddressScope,

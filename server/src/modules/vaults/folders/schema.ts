@@ -15,6 +15,9 @@ import { grantFields } from '../grants/schema.ts'
 
 const Key = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
 
+const folderAccesses = ['manager', 'granted', 'admin'] as const
+export type FolderAccess = (typeof folderAccesses)[number]
+
 export const AddressGroup = Closed(
   {
     id: Id,
@@ -27,8 +30,8 @@ export const AddressGroup = Closed(
     createdAt: Timestamp,
     updatedAt: Timestamp,
     memberCount: Type.Integer({ minimum: 0, description: 'Addresses in the folder.', examples: [4] }),
-    access: Type.Unsafe<'manager' | 'granted' | 'admin'>({
-      ...Enum(['manager', 'granted', 'admin']),
+    access: Type.Unsafe<FolderAccess>({
+      ...Enum(folderAccesses),
       description: 'How the caller holds access: as its manager, else by a grant, else as an administrator.',
     }),
     sharing: Closed({

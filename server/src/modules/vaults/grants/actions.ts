@@ -1,19 +1,39 @@
 import { sql } from 'kysely'
 import type { Static } from 'typebox'
-import { visibleScopeOf } from '../../../access/address-scope.ts'
-import type { Member } from '../../../access/caller.ts'
+import { ownScopeOf, visibleScopeOf } from '../../../access/address-scope.ts'
+import { type ByMember, byMember, type Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import { badRequest, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
-import { insertAuditRecord } from '../../record/audit/record.ts'
+import { audit } from '../../record/audit/record.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
 import { quote } from '../../record/notifications/describe-change.ts'
 import { nameSubjects } from '../../record/notifications/names.ts'
 import { listMembersAmong, lockExistingGroups } from '../../rules/policies/queries.ts'
+import { findAddress } from '../addresses/queries.ts'
 import { findGrant, type GrantRow, grantsOn, type Shared } from './queries.ts'
 import type { GrantCreation } from './schema.ts'
 
-type By = { member: Member; now: Date }
+/** @throws 404 for the address of anybody else, administrator or not, as when it is changed; 400 as `grantAccess` */
+export async function shareAddress(
+  trx: Trx,
+  id: string,
+  body: Static<typeof GrantCreation>,
+  by: ByMember,
+): Promise<{ row: GrantRow; isNew: boolean }> {
+  await assertOwnAddress(trx, by.member, id)
+  return grantAccess(trx, { type: 'address', id }, body, by)
+}
+
+/** @throws 404 also for a grant that the address does not have */
+export async function unshareAddress(trx: Trx, id: string, grantId: string, by: ByMember): Promise<void> {
+  await assertOwnAddress(trx, by.member, id)
+  await revokeAccess(trx, { type: 'address', id }, grantId, by)
+}
+
+async function assertOwnAddress(trx: Trx, member: Member, id: string): Promise<void> {
+  if ((await findAddress(trx, ownScopeOf(member), id)) === null) throw notFound('Address')
+}
 
 /**
  * Gives somebody rights on an address or folder that is the member's to share; the caller has made sure of that. A
@@ -25,8 +45,9 @@ export async function grantAccess(
   trx: Trx,
   shared: Shared,
   body: Static<typeof GrantCreation>,
-  { member, now }: By,
+  by: ByMember,
 ): Promise<{ row: GrantRow; isNew: boolean }> {
+  const { member, now } = by
   await assertSubject(trx, member, body)
   const { subjectType, subjectId, canTransfer = false } = body
   const { table, column } = grantsOn[shared.type]
@@ -44,7 +65,7 @@ export async function grantAccess(
   const { id, is_new: isNew, could_transfer } = rows[0]!
   const row = (await findGrant(trx, visibleScopeOf(member), shared, id))!
   const before = could_transfer === null ? null : rightsOf({ can_transfer: could_transfer })
-  await record(trx, shared, { verb: 'shared', grant: row, before, after: rightsOf(row) }, { member, now })
+  await recordGrant(trx, shared, { verb: 'shared', grant: row, before, after: rightsOf(row) }, by)
   return { row, isNew }
 }
 
@@ -52,15 +73,15 @@ export async function grantAccess(
  * Takes rights back that the member gave; it counts from the next request on.
  * @throws 404 when there is no such grant on it
  */
-export async function revokeAccess(trx: Trx, shared: Shared, grantId: string, { member, now }: By): Promise<void> {
-  const row = await findGrant(trx, visibleScopeOf(member), shared, grantId)
+export async function revokeAccess(trx: Trx, shared: Shared, grantId: string, by: ByMember): Promise<void> {
+  const row = await findGrant(trx, visibleScopeOf(by.member), shared, grantId)
   if (row === null) throw notFound('Grant')
   const { rows } = await sql`
     delete from ${sql.table(grantsOn[shared.type].table)}
-    where vault_id = ${member.vault.id} and id = ${grantId} returning id`.execute(trx)
+    where vault_id = ${by.member.vault.id} and id = ${grantId} returning id`.execute(trx)
   // Somebody else was quicker, and has left the record of it.
   if (rows.length === 0) throw notFound('Grant')
-  await record(trx, shared, { verb: 'unshared', grant: row, before: rightsOf(row), after: null }, { member, now })
+  await recordGrant(trx, shared, { verb: 'unshared', grant: row, before: rightsOf(row), after: null }, by)
 }
 
 async function assertSubject(
@@ -89,37 +110,34 @@ type GrantEvent = {
 }
 
 /** What an administrator shares is announced, to the subject too: it widens what others see and move. */
-async function record(
+async function recordGrant(
   trx: Trx,
   shared: Shared,
   { verb, grant, before, after }: GrantEvent,
-  { member, now }: By,
+  by: ByMember,
 ): Promise<void> {
-  const event = {
-    vaultId: member.vault.id,
-    actorId: member.userId,
-    action: `${shared.type}.${verb}`,
-    targetType: shared.type,
-    targetId: shared.id,
-    details: {
-      grantId: grant.id,
-      subjectType: grant.subject_type,
-      subjectId: grant.subject_id,
-      canView: grant.can_view,
-      canTransfer: grant.can_transfer,
-    },
-    now,
+  const action = `${shared.type}.${verb}`
+  const details = {
+    grantId: grant.id,
+    subjectType: grant.subject_type,
+    subjectId: grant.subject_id,
+    canView: grant.can_view,
+    canTransfer: grant.can_transfer,
   }
-  if (!member.isAdmin || before === after) {
-    await insertAuditRecord(trx, event)
+  if (!by.member.isAdmin || before === after) {
+    await audit(trx, byMember(by), action, shared, details)
     return
   }
-  const nameOf = await nameSubjects(trx, member.vault.id, [grant.subject_id])
+  const nameOf = await nameSubjects(trx, by.member.vault.id, [grant.subject_id])
   const what = shared.type === 'address' ? `address ${grant.shared_name}` : `folder ${quote(grant.shared_name)}`
   await announceVaultChange(
     trx,
     {
-      ...event,
+      ...byMember(by),
+      action,
+      targetType: shared.type,
+      targetId: shared.id,
+      details,
       words: {
         sentence: `The ${what} ${after === null ? 'is no longer' : 'was'} shared with ${quote(nameOf(grant.subject_id))}`,
         before: { rights: before ?? 'none' },

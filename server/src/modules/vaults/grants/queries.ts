@@ -1,15 +1,22 @@
 import { sql } from 'kysely'
 import { type AddressScope, isAddressInScope, isFolderVisible } from '../../../access/address-scope.ts'
+import type { SubjectKind } from '../../../access/subjects.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
 
 /** What grants are on: an address, or a folder with the addresses that are in it. */
 export type Shared = { type: 'address' | 'address_group'; id: string }
 
-/** Where the grants on it are kept, and in which column they name it. */
+/** Where the grants on it are kept and in which column they name it, and what is shared with its name and its owner. */
 export const grantsOn = {
-  address: { table: 'address_grants', column: 'address_id' },
-  address_group: { table: 'address_group_grants', column: 'group_id' },
+  address: { table: 'address_grants', column: 'address_id', shared: 'addresses', name: 'address', owner: 'owner_id' },
+  address_group: {
+    table: 'address_group_grants',
+    column: 'group_id',
+    shared: 'address_groups',
+    name: 'name',
+    owner: 'created_by_id',
+  },
 } as const
 
 export type GrantRow = {
@@ -21,7 +28,7 @@ export type GrantRow = {
   shared_name: string
   /** Who owns the address or manages the folder. */
   shared_owner_id: string
-  subject_type: 'user' | 'group'
+  subject_type: SubjectKind
   subject_id: string
   can_view: boolean
   can_transfer: boolean
@@ -38,7 +45,7 @@ export type GrantRow = {
   group_name: string | null
 }
 
-/** Grants on what whoever asks may see, newest first; one row more than the limit. */
+/** Grants on what the viewer may see, newest first; one row more than the limit. */
 export async function listGrants(
   db: Db | Trx,
   scope: AddressScope,
@@ -52,7 +59,7 @@ export async function listGrants(
   return rows
 }
 
-/** null when there is none on what whoever asks may see. */
+/** null when there is none on what the viewer may see. */
 export async function findGrant(
   db: Db | Trx,
   scope: AddressScope,
@@ -64,14 +71,14 @@ export async function findGrant(
 }
 
 function selectGrants(scope: AddressScope, { type, id }: Shared) {
-  const { table, column } = grantsOn[type]
+  const { table, column, shared, name, owner } = grantsOn[type]
   const isVisible = type === 'address' ? isAddressInScope(scope, 's') : isFolderVisible(scope, 's')
   return sql`
-    select g.vault_id, g.id, s.id as shared_id, ${sql.ref(type === 'address' ? 's.address' : 's.name')} as shared_name,
-      ${sql.ref(type === 'address' ? 's.owner_id' : 's.created_by_id')} as shared_owner_id, g.subject_type, g.subject_id, g.can_view, g.can_transfer, g.grantor_id,
+    select g.vault_id, g.id, s.id as shared_id, ${sql.ref(`s.${name}`)} as shared_name,
+      ${sql.ref(`s.${owner}`)} as shared_owner_id, g.subject_type, g.subject_id, g.can_view, g.can_transfer, g.grantor_id,
       g.created_at, u.name as user_name, u.username, u.image, u.color, u.emoji, p.code as group_code, p.name as group_name
     from ${sql.table(table)} g
-    join ${sql.table(type === 'address' ? 'addresses' : 'address_groups')} s
+    join ${sql.table(shared)} s
       on s.vault_id = g.vault_id and s.id = ${sql.ref(`g.${column}`)} and ${isVisible}
     left join users u on g.subject_type = 'user' and u.id = g.subject_id
     left join policy_groups p on p.vault_id = g.vault_id and p.id = g.subject_group_id

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { subjectKinds } from '../../../access/subjects.ts'
 import {
   Closed,
   Code,
@@ -21,7 +22,7 @@ const UserId = Type.String({
   maxLength: membershipUserIdLengthMax,
   examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
 })
-const SubjectType = Enum(['user', 'group'])
+const SubjectType = Enum(subjectKinds)
 
 const GrantedUser = Closed(
   {

@@ -1,22 +1,20 @@
 import { pathIndexMax } from '../../../lib/limits.ts'
 
-type Variant = { pathId: number }
-type Structure<N, R> = { networks: N[]; routes: R[] }
 type Network = { coinType: number }
-type Route<V> = { code: string; dynamic: boolean; variants: V[] }
+type Route = { code: string; dynamic: boolean; variants: { pathId: number }[] }
 
-export type ParsedSegment<R, V> = { route: R; pathId: number; variant: V | null }
-export type ParseOutcome<N, R, V> = { network: N; segments: ParsedSegment<R, V>[] } | { fault: string }
+export type ParsedSegment<R extends Route> = { route: R; pathId: number; variant: R['variants'][number] | null }
+export type ParseOutcome<N, R extends Route> = { network: N; segments: ParsedSegment<R>[] } | { fault: string }
 
 /**
  * Reads a derivation path `m/44/<coinType>/<one value per route>` against the structure of a vault; routes come in their
  * order. Disabled variants match too; a dynamic route has no variant. The fault says which rule failed (interface.md,
  * Vaults and derivation).
  */
-export function parseDerivationPath<N extends Network, V extends Variant, R extends Route<V>>(
+export function parseDerivationPath<N extends Network, R extends Route>(
   path: string,
-  { networks, routes }: Structure<N, R>,
-): ParseOutcome<N, R, V> {
+  { networks, routes }: { networks: N[]; routes: R[] },
+): ParseOutcome<N, R> {
   if (!path.startsWith('m/44/')) return { fault: 'must begin with m/44/' }
   const [coinTypeText = '', ...values] = path.slice('m/44/'.length).split('/')
   const coinType = parseIndex(coinTypeText)
@@ -26,7 +24,7 @@ export function parseDerivationPath<N extends Network, V extends Variant, R exte
   if (values.length !== routes.length) {
     return { fault: `has ${values.length} segments after the coin type, but the vault has ${routes.length} routes` }
   }
-  const segments: ParsedSegment<R, V>[] = []
+  const segments: ParsedSegment<R>[] = []
   for (const [i, route] of routes.entries()) {
     const pathId = parseIndex(values[i] ?? '')
     if (pathId === null) {

@@ -37,15 +37,10 @@ export async function listVaultsOf(
 }
 
 export async function findVault(db: Db | Trx, id: string): Promise<VaultWithStructure | null> {
-  const row = await findVaultRow(db, id)
-  if (row === null) return null
+  const row = await db.selectFrom('vaults').selectAll().where('id', '=', id).executeTakeFirst()
+  if (row === undefined) return null
   const [vault] = await withStructure(db, [row])
   return vault!
-}
-
-/** The vault alone: what the wallet client needs. */
-export async function findVaultRow(db: Db | Trx, id: string): Promise<VaultRow | null> {
-  return (await db.selectFrom('vaults').selectAll().where('id', '=', id).executeTakeFirst()) ?? null
 }
 
 /** The sealed webhook secrets of the vaults that have one of their own. */

@@ -1,14 +1,15 @@
-import { callerOf, memberOf } from '../../../access/caller.ts'
 import type { Deps } from '../../../deps.ts'
-import { answerOnce, created, mutate, ok } from '../../../http/mutate.ts'
-import { type App, route } from '../../../http/route.ts'
-import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
-import { pageOf, toPage } from '../../../lib/cursor.ts'
+import { endpoints } from '../../../http/endpoints.ts'
+import { created, ok } from '../../../http/mutate.ts'
+import type { App } from '../../../http/route.ts'
+import { VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
 import { badRequest } from '../../../lib/errors.ts'
-import { addVariant, createVault, lockVault, replaceStructure, updateVariant, updateVault } from './actions.ts'
+import { createVault } from './create.ts'
 import { parseDerivationPath } from './derivation.ts'
+import { lockVault } from './lock.ts'
 import { toVariant, toVault } from './present.ts'
 import { findVault, listVaultsOf } from './queries.ts'
+import { replaceStructure } from './replace-structure.ts'
 import {
   DerivationPathInput,
   ParsedDerivationPath,
@@ -22,194 +23,135 @@ import {
   VaultQuery,
   VaultUpdate,
 } from './schema.ts'
+import { updateVault } from './update.ts'
+import { addVariant, updateVariant } from './variants.ts'
 
-const tag = 'Vaults'
+const ofMember = { access: 'member', params: VaultParams } as const
+const ofAdministrator = { access: 'administrator', params: VaultParams } as const
 
 export function vaultsRoutes(app: App, deps: Deps): void {
-  app.get(
+  const api = endpoints(app, deps, 'Vaults')
+
+  api.list(
     '/vaults',
-    route({
+    {
       operationId: 'listVaults',
       summary: 'List the vaults that the caller is a member of',
       description: 'Also the way to check a token: 401 when it is not valid.',
-      tag,
       access: 'caller',
       querystring: VaultQuery,
-      answers: { 200: PageOf(Ref(Vault)) },
-    }),
-    async (request) => {
-      const { after, limit } = pageOf(request.query)
-      const rows = await listVaultsOf(deps.db, callerOf(request).userId, { after, limit })
-      return toPage(rows, limit, (row) => ({ createdAt: row.created_at, id: row.id }), toVault)
+      item: Vault,
     },
+    (db, { caller }, page) => listVaultsOf(db, caller.userId, page),
+    toVault,
   )
 
-  app.post(
+  api.post(
     '/vaults',
-    route({
+    {
       operationId: 'createVault',
       summary: 'Create a draft vault with its derivation structure',
-      tag,
       access: 'platform',
       body: VaultCreation,
-      answers: { 201: Ref(Vault) },
+      answers: { 201: Vault },
       errors: [409],
-    }),
-    async (request, reply) =>
-      mutate(deps, request, reply, async (trx) =>
-        created(toVault(await createVault(trx, deps, request.body, { caller: callerOf(request), now: deps.clock() }))),
-      ),
+    },
+    async (trx, { body, ...by }) => created(toVault(await createVault(trx, deps, body, by))),
   )
 
-  app.get(
+  api.get(
     '/vaults/:code',
-    route({
+    {
       operationId: 'getVault',
       summary: 'Read a vault with its networks and routes',
-      tag,
-      access: 'member',
-      params: VaultParams,
-      answers: { 200: Ref(Vault) },
-    }),
-    async (request) => toVault((await findVault(deps.db, memberOf(request).vault.id))!),
+      ...ofMember,
+      answers: { 200: Vault },
+    },
+    async (db, { member }) => toVault((await findVault(db, member.vault.id))!),
   )
 
-  app.patch(
+  api.patch(
     '/vaults/:code',
-    route({
+    {
       operationId: 'updateVault',
       summary: 'Change name, description or wallet service of a vault',
       description:
         'A `walletServiceUrl` of another origin (scheme, host or port) wants `walletServiceSecret` in the same request: the secret of the new service, or null for none. Without it the answer is 400 and nothing changes, so that a stored secret never reaches a service that it was not given for. Within the same origin the stored secret stays.',
-      tag,
-      access: 'administrator',
-      params: VaultParams,
+      ...ofAdministrator,
       body: VaultUpdate,
-      answers: { 200: Ref(Vault) },
+      answers: { 200: Vault },
       errors: [409],
-    }),
-    async (request, reply) => {
-      const member = memberOf(request)
-      return mutate(deps, request, reply, async (trx) =>
-        ok(toVault(await updateVault(trx, deps, member.vault.id, request.body, { caller: member, now: deps.clock() }))),
-      )
     },
+    async (trx, { body, ...by }) => ok(toVault(await updateVault(trx, deps, body, by))),
   )
 
-  app.post(
+  api.post(
     '/vaults/:code/lock',
-    route({
+    {
       operationId: 'lockVault',
       summary: 'Make the structure of a vault final',
-      tag,
-      access: 'administrator',
-      params: VaultParams,
-      answers: { 200: Ref(Vault) },
+      ...ofAdministrator,
+      answers: { 200: Vault },
       errors: [409],
-    }),
-    async (request, reply) => {
-      const member = memberOf(request)
-      return mutate(deps, request, reply, async (trx) =>
-        ok(toVault(await lockVault(trx, member.vault.id, { caller: member, now: deps.clock() }))),
-      )
     },
+    async (trx, by) => ok(toVault(await lockVault(trx, by))),
   )
 
-  app.put(
+  api.put(
     '/vaults/:code/routes',
-    route({
+    {
       operationId: 'replaceRoutes',
       summary: 'Replace networks and routes of a draft vault',
-      tag,
-      access: 'administrator',
-      params: VaultParams,
+      ...ofAdministrator,
       body: RoutesReplacement,
-      answers: { 200: Ref(Vault) },
+      answers: { 200: Vault },
       errors: [409],
-    }),
-    async (request, reply) => {
-      const member = memberOf(request)
-      return mutate(deps, request, reply, async (trx) =>
-        ok(
-          toVault(
-            await replaceStructure(trx, member.vault.id, request.body.routes, { caller: member, now: deps.clock() }),
-          ),
-        ),
-      )
     },
+    async (trx, { body, ...by }) => ok(toVault(await replaceStructure(trx, body.routes, by))),
   )
 
-  app.post(
+  api.post(
     '/vaults/:code/routes/:routeId/variants',
-    route({
+    {
       operationId: 'addVariant',
       summary: 'Add a variant to a static route',
-      tag,
       access: 'administrator',
       params: RouteParams,
       body: VariantCreation,
-      answers: { 201: Ref(Variant) },
+      answers: { 201: Variant },
       errors: [409],
-    }),
-    async (request, reply) => {
-      const member = memberOf(request)
-      return mutate(deps, request, reply, async (trx) =>
-        created(
-          toVariant(
-            await addVariant(trx, member.vault.id, request.params.routeId, request.body, {
-              caller: member,
-              now: deps.clock(),
-            }),
-          ),
-        ),
-      )
     },
+    async (trx, { params, body, ...by }) => created(toVariant(await addVariant(trx, params.routeId, body, by))),
   )
 
-  app.patch(
+  api.patch(
     '/vaults/:code/variants/:id',
-    route({
+    {
       operationId: 'updateVariant',
       summary: 'Rename, enable or disable a variant, or change its token',
-      tag,
       access: 'administrator',
       params: VaultAndIdParams,
       body: VariantUpdate,
-      answers: { 200: Ref(Variant) },
+      answers: { 200: Variant },
       errors: [409],
-    }),
-    async (request, reply) => {
-      const member = memberOf(request)
-      return mutate(deps, request, reply, async (trx) =>
-        ok(
-          toVariant(
-            await updateVariant(trx, member.vault.id, request.params.id, request.body, {
-              caller: member,
-              now: deps.clock(),
-            }),
-          ),
-        ),
-      )
     },
+    async (trx, { params, body, ...by }) => ok(toVariant(await updateVariant(trx, params.id, body, by))),
   )
 
-  app.post(
+  api.calculate(
     '/vaults/:code/derivation-path/parse',
-    route({
+    {
       operationId: 'parseDerivationPath',
       summary: 'Read a derivation path against the structure of a vault',
-      tag,
-      access: 'member',
-      params: VaultParams,
+      ...ofMember,
       body: DerivationPathInput,
-      answers: { 200: Ref(ParsedDerivationPath) },
-    }),
-    (request, reply) =>
-      answerOnce(deps, request, reply, async () => {
-        const vault = toVault((await findVault(deps.db, memberOf(request).vault.id))!)
-        const parsed = parseDerivationPath(request.body.path, vault)
-        if ('fault' in parsed) throw badRequest('path', parsed.fault)
-        return ok(parsed)
-      }),
+      answers: { 200: ParsedDerivationPath },
+    },
+    async (db, { member, body }) => {
+      const vault = toVault((await findVault(db, member.vault.id))!)
+      const parsed = parseDerivationPath(body.path, vault)
+      if ('fault' in parsed) throw badRequest('path', parsed.fault)
+      return ok(parsed)
+    },
   )
 }

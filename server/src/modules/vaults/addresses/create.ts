@@ -1,24 +1,22 @@
 import type { Static } from 'typebox'
-import { ownScopeOf } from '../../../access/address-scope.ts'
-import type { Member } from '../../../access/caller.ts'
+import type { By } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { violates } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
-import { badGateway, badRequest, conflict, faulty, notFound } from '../../../lib/errors.ts'
+import { badGateway, badRequest, conflict, faulty } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { pathIndexMax } from '../../../lib/limits.ts'
 import { type OnchainAddress, parseOnchainAddress } from '../../../lib/onchain-address.ts'
-import { insertAuditRecord } from '../../record/audit/record.ts'
+import { audit } from '../../record/audit/record.ts'
 import type { NetworkRow } from '../../registry/networks/queries.ts'
 import { findTokensOfNetworks } from '../../registry/tokens/queries.ts'
-import { toBadGateway, WalletServiceError, walletOf } from '../../registry/wallet-service/client.ts'
-import { findVault, findVaultRow } from '../vaults/queries.ts'
+import { toBadGateway, WalletServiceError, walletOfVault } from '../../registry/wallet-service/client.ts'
+import { findVault } from '../vaults/queries.ts'
 import { type AddressPlan, planAddress } from './plan-address.ts'
-import { type AddressRow, type AddressWithBalances, findAddress, findNextIndex, lockOnchainAddress } from './queries.ts'
-import type { AddressCreation, AddressUpdate } from './schema.ts'
+import { type AddressRow, findNextIndex, lockOnchainAddress } from './queries.ts'
+import type { AddressCreation } from './schema.ts'
 
 type Creation = Static<typeof AddressCreation>
-type By = { member: Member; now: Date }
 
 export type Placement = { network: NetworkRow; plan: AddressPlan }
 
@@ -68,13 +66,11 @@ export async function deriveAddress(
   const index = await findNextIndex(deps.db, vaultId, plan.staticPrefix)
   if (!plan.hasIndex && index > 0) throw conflict('This combination of segments has its one address already')
   if (index > pathIndexMax) throw conflict('All indexes of this combination of segments are in use')
-  const vault = (await findVaultRow(deps.db, vaultId))!
+  const wallet = await walletOfVault(deps, vaultId)
   const order = { network: network.slug, coinType: network.coin_type, derivationPath: plan.pathAt(index) }
-  const { address } = await walletOf(deps, vault)
-    .createAddress(order, deadline)
-    .catch((error: unknown) => {
-      throw error instanceof WalletServiceError ? toBadGateway(error) : error
-    })
+  const { address } = await wallet.createAddress(order, deadline).catch((error: unknown) => {
+    throw error instanceof WalletServiceError ? toBadGateway(error) : error
+  })
   const onchain = parseOnchainAddress(address, network.type)
   if (onchain === null) throw badGateway('The wallet service gave an answer that is not valid')
   return { index, onchain }
@@ -84,7 +80,7 @@ export async function deriveAddress(
 export class IndexTakenError extends Error {}
 
 /**
- * Stores the address and credits the events that came before it; returns its id.
+ * Stores the address, which belongs to the actor, and credits the events that came before it; returns its id.
  * @throws IndexTakenError, or 502 when the on-chain address is another one's already
  */
 export async function insertAddress(
@@ -92,9 +88,10 @@ export async function insertAddress(
   body: Creation,
   { network, plan }: Placement,
   { index, onchain }: Derivation,
-  { vaultId, ownerId, now }: { vaultId: string; ownerId: string; now: Date },
+  by: By,
   onAddressCreated: (trx: Trx, address: AddressRow) => Promise<void>,
 ): Promise<string> {
+  const { vaultId, actorId, now } = by
   await lockOnchainAddress(trx, network.id, onchain.key)
   const row = await trx
     .insertInto('addresses')
@@ -108,7 +105,7 @@ export async function insertAddress(
       static_prefix: plan.staticPrefix,
       path_index: index,
       segments: JSON.stringify(plan.segments),
-      owner_id: ownerId,
+      owner_id: actorId,
       token_id: plan.token?.id ?? null,
       label: body.label ?? null,
       description: body.description ?? null,
@@ -132,57 +129,8 @@ export async function insertAddress(
       throw error
     })
   await onAddressCreated(trx, row)
-  await insertAuditRecord(trx, {
-    vaultId,
-    actorId: ownerId,
-    action: 'address.created',
-    targetType: 'address',
-    targetId: row.id,
-    details: {
-      network: network.slug,
-      address: row.address,
-      derivationPath: row.derivation_path,
-      token: plan.token?.code ?? null,
-    },
-    now,
-  })
+  const { address, derivation_path: derivationPath } = row
+  const details = { network: network.slug, address, derivationPath, token: plan.token?.code ?? null }
+  await audit(trx, by, 'address.created', { type: 'address', id: row.id }, details)
   return row.id
-}
-
-/**
- * Changes label and looks of one's own address; what is on chain, in the books and in the path stays.
- * @throws 404 for the address of anybody else, administrator or not
- */
-export async function updateAddress(
-  trx: Trx,
-  id: string,
-  body: Static<typeof AddressUpdate>,
-  { member, now }: By,
-): Promise<AddressWithBalances> {
-  const { numUpdatedRows } = await trx
-    .updateTable('addresses')
-    .set({
-      ...(body.label === undefined ? {} : { label: body.label }),
-      ...(body.description === undefined ? {} : { description: body.description }),
-      ...(body.tags === undefined ? {} : { tags: body.tags }),
-      ...(body.logoUri === undefined ? {} : { logo_uri: body.logoUri }),
-      ...(body.color === undefined ? {} : { color: body.color }),
-      ...(body.emoji === undefined ? {} : { emoji: body.emoji }),
-      updated_at: now,
-    })
-    .where('vault_id', '=', member.vault.id)
-    .where('id', '=', id)
-    .where('owner_id', '=', member.userId)
-    .executeTakeFirstOrThrow()
-  if (numUpdatedRows === 0n) throw notFound('Address')
-  await insertAuditRecord(trx, {
-    vaultId: member.vault.id,
-    actorId: member.userId,
-    action: 'address.updated',
-    targetType: 'address',
-    targetId: id,
-    details: { changes: { ...body } },
-    now,
-  })
-  return (await findAddress(trx, ownScopeOf(member), id))!
 }
