@@ -8,7 +8,11 @@ import { type Answer, answerOnce, mutate, type Refusal, type Sent } from './muta
 import { type App, type RouteSpec, route } from './route.ts'
 import { PageOf, Ref } from './schema.ts'
 
-type Spec = Omit<RouteSpec, 'tag'> & { preHandler?: preHandlerAsyncHookHandler }
+type Spec = Omit<RouteSpec, 'tag'> & {
+  preHandler?: preHandlerAsyncHookHandler
+  /** false: not counted, for what a balancer or an orchestrator asks all the time. */
+  rateLimit?: false
+}
 type ListSpec = Omit<Spec, 'answers' | 'files'> & { item: TSchema & { $id?: string } }
 type Method = 'post' | 'patch' | 'put' | 'delete'
 
@@ -74,10 +78,15 @@ export function endpoints(typed: App, deps: Deps, tag: string) {
     spec: S,
     handle: (input: Input<S>, http: Http) => Promise<unknown>,
   ): void {
-    const { preHandler, ...documented } = spec
+    const { preHandler, rateLimit, ...documented } = spec
+    const { config, ...options } = route({ ...documented, tag })
     app[method](
       path,
-      { ...(route({ ...documented, tag }) as object), ...(preHandler === undefined ? {} : { preHandler }) },
+      {
+        ...(options as object),
+        config: { ...config, ...(rateLimit === undefined ? {} : { rateLimit }) },
+        ...(preHandler === undefined ? {} : { preHandler }),
+      },
       async (request: FastifyRequest, reply: FastifyReply) => handle(inputOf(spec, request), { request, reply }),
     )
   }

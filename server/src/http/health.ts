@@ -1,46 +1,48 @@
 import { sql } from 'kysely'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
+import type { Db } from '../db/client.ts'
 import type { Deps } from '../deps.ts'
 import { unavailable } from '../lib/errors.ts'
 import { readinessTimeoutMilliseconds } from '../lib/limits.ts'
-import { type App, route } from './route.ts'
+import { endpoints } from './endpoints.ts'
+import type { App } from './route.ts'
 import { Closed } from './schema.ts'
 
 const Status = Closed({ status: Type.Literal('ok', { examples: ['ok'] }) })
+const isUp: Static<typeof Status> = { status: 'ok' }
+const probe = { access: 'public', answers: { 200: Status }, rateLimit: false } as const
 
 /** What a balancer or an orchestrator asks: is the process up, and can it serve. */
-export function healthRoutes(app: App, { db, log }: Deps): void {
-  const healthz = route({
-    operationId: 'getHealth',
-    summary: 'Whether the process is up',
-    tag: 'Service',
-    access: 'public',
-    answers: { 200: Status },
-  })
-  app.get('/healthz', { ...healthz, config: { ...healthz.config, rateLimit: false } }, async () => ({
-    status: 'ok' as const,
-  }))
+export function healthRoutes(app: App, deps: Deps): void {
+  const api = endpoints(app, deps, 'Service')
 
-  const readyz = route({
-    operationId: 'getReadiness',
-    summary: 'Whether the service can answer requests: its database answers within a second',
-    tag: 'Service',
-    access: 'public',
-    answers: { 200: Status },
+  api.get('/healthz', { operationId: 'getHealth', summary: 'Whether the process is up', ...probe }, async () => isUp)
+
+  api.get(
+    '/readyz',
+    {
+      operationId: 'getReadiness',
+      summary: 'Whether the service can answer requests: its database answers within a second',
+      ...probe,
+    },
+    async (db) => {
+      await assertDatabaseAnswers(db).catch((error: unknown) => {
+        deps.log.warn({ err: error }, 'not ready')
+        throw unavailable('The database does not answer right now', 2)
+      })
+      return isUp
+    },
+  )
+}
+
+async function assertDatabaseAnswers(db: Db): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('the database did not answer in time')), readinessTimeoutMilliseconds)
   })
-  app.get('/readyz', { ...readyz, config: { ...readyz.config, rateLimit: false } }, async () => {
-    let timer: NodeJS.Timeout | undefined
-    const timeout = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error('the database did not answer in time')), readinessTimeoutMilliseconds)
-    })
-    try {
-      await Promise.race([sql`select 1`.execute(db), timeout])
-    } catch (error) {
-      log.warn({ err: error }, 'not ready')
-      throw unavailable('The database does not answer right now', 2)
-    } finally {
-      clearTimeout(timer)
-    }
-    return { status: 'ok' as const }
-  })
+  try {
+    await Promise.race([sql`select 1`.execute(db), timeout])
+  } finally {
+    clearTimeout(timer)
+  }
 }

@@ -34,7 +34,7 @@ export type RouteSpec = {
   /** Media types of files that a 200 may be instead of JSON. */
   files?: readonly string[]
   /** Statuses of errors beyond those that follow from the rest (400, 401, 403, 404 for a vault, 429, 500, 503). */
-  errors?: number[]
+  errors?: readonly number[]
 }
 
 type Schema<S extends RouteSpec> = Omit<

@@ -1,50 +1,45 @@
-import type { Static } from 'typebox'
-import { memberOf } from '../../../access/caller.ts'
 import type { Deps } from '../../../deps.ts'
-import { type App, route } from '../../../http/route.ts'
-import { PageOf, Ref, VaultParams } from '../../../http/schema.ts'
-import { pageOf, toPage } from '../../../lib/cursor.ts'
+import { endpoints } from '../../../http/endpoints.ts'
+import type { App } from '../../../http/route.ts'
+import { VaultParams } from '../../../http/schema.ts'
 import { parseBounds } from '../../../lib/period.ts'
 import { toAuditRecord } from './present.ts'
 import { listAuditRecords } from './queries.ts'
 import { platformChain } from './record.ts'
 import { AuditLogQuery, AuditRecord } from './schema.ts'
 
-export function auditRoutes(app: App, { db }: Deps): void {
-  app.get(
+const log = { querystring: AuditLogQuery, item: AuditRecord } as const
+
+export function auditRoutes(app: App, deps: Deps): void {
+  const api = endpoints(app, deps, 'Audit')
+
+  api.list(
     '/vaults/:code/audit-log',
-    route({
+    {
       operationId: 'listAuditRecords',
       summary: 'Read the audit log of a vault',
       description:
         'What happened in the vault, and what touched it from outside: the sign-ins of its members, and changes of the tokens that it uses.',
-      tag: 'Audit',
       access: 'administrator',
       params: VaultParams,
-      querystring: AuditLogQuery,
-      answers: { 200: PageOf(Ref(AuditRecord)) },
-    }),
-    (request) => listPage(memberOf(request).vault.id, request.query),
+      ...log,
+    },
+    async (db, { member, query }, page) =>
+      listAuditRecords(db, member.vault.id, { ...query, bounds: parseBounds(query) }, page),
+    toAuditRecord,
   )
 
-  app.get(
+  api.list(
     '/audit-log',
-    route({
+    {
       operationId: 'listPlatformAuditRecords',
       summary: 'Read the audit log of the platform',
       description:
         'What belongs to no vault: sign-ins, users, tokens and networks, the creation of vaults, and what operators did. What happens inside of vaults is on their own logs.',
-      tag: 'Audit',
       access: 'platform',
-      querystring: AuditLogQuery,
-      answers: { 200: PageOf(Ref(AuditRecord)) },
-    }),
-    (request) => listPage(platformChain, request.query),
+      ...log,
+    },
+    async (db, { query }, page) => listAuditRecords(db, platformChain, { ...query, bounds: parseBounds(query) }, page),
+    toAuditRecord,
   )
-
-  async function listPage(chain: string, { actor, action, target, from, to, ...paging }: Static<typeof AuditLogQuery>) {
-    const page = pageOf(paging)
-    const rows = await listAuditRecords(db, chain, { actor, action, target, bounds: parseBounds({ from, to }) }, page)
-    return toPage(rows, page.limit, (row) => ({ createdAt: row.created_at, id: row.id }), toAuditRecord)
-  }
 }
