@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { forbidden } from '../lib/errors.ts'
 import type { Member } from './caller.ts'
 
-/** Whoever asks, as far as it decides what they may read: a member, or the initiator of what is looked at later. */
+/** The viewer, as far as it decides what they may read: a member, or the initiator of what is decided on again later. */
 export type Asker = Pick<Member, 'userId' | 'isAdmin' | 'groupIds'> & { vault: Pick<Member['vault'], 'id'> }
 
 declare const brand: unique symbol
@@ -19,7 +19,7 @@ export type AddressScope = {
   readonly isWholeVault: boolean
   /** The addresses of this person with what happened on them, and the transfers they ordered. */
   readonly ownerId: string | null
-  /** The addresses that others share with whoever asks, with what happened on them. */
+  /** The addresses that others share with the viewer, with what happened on them. */
   readonly includesShared: boolean
   /** Set: of all that, only what is on addresses of this folder. */
   readonly folderId: string | null
@@ -41,7 +41,7 @@ type Wanted = {
 
 /**
  * The part of the vault that a list is about: an administrator reads all of it or one owner's part, everyone else their
- * own part and, where they ask for it, what is shared with them. Whoever names a folder and does not say otherwise
+ * own part and, where they ask for it, what is shared with them. A member who names a folder and nothing else
  * reads all of it that they may see.
  *
  * @throws 403 when someone else than an administrator names another user
@@ -65,7 +65,7 @@ export function visibleScopeOf(member: Asker): AddressScope {
   return addressScopeOf(member, { access: 'all' })
 }
 
-/** Everything that whoever asks in this scope may see, however little of it the scope is. */
+/** Everything that the viewer of this scope may see, however little of it the scope is. */
 export function allVisible(scope: AddressScope): AddressScope {
   const { isAdmin, userId } = scope.asker
   const parts = { isWholeVault: isAdmin, ownerId: isAdmin ? null : userId, includesShared: !isAdmin, folderId: null }
@@ -141,7 +141,7 @@ export function isOperationInScope(scope: AddressScope, alias: string): RawBuild
   return inScope(scope, alias, parts, addressId)
 }
 
-/** SQL: the ids of all addresses that are shared with whoever asks, one by one or by a folder. */
+/** SQL: the ids of all addresses that are shared with the viewer, one by one or by a folder. */
 export function sharedAddressIds({ vaultId, asker }: AddressScope): RawBuilder<unknown> {
   return sql`
     select g.address_id from address_grants g where g.vault_id = ${vaultId} and g.subject = any(${asker.subjects}::text[])
@@ -151,7 +151,7 @@ export function sharedAddressIds({ vaultId, asker }: AddressScope): RawBuilder<u
     where g.vault_id = ${vaultId} and g.subject = any(${asker.subjects}::text[])`
 }
 
-/** SQL: the ids of the addresses in the folder of the scope; none when whoever asks may not see it. */
+/** SQL: the ids of the addresses in the folder of the scope; none when the viewer may not see it. */
 export function folderAddressIds(scope: AddressScope): RawBuilder<unknown> {
   return sql`
     select m.address_id from address_group_members m
@@ -159,7 +159,7 @@ export function folderAddressIds(scope: AddressScope): RawBuilder<unknown> {
     where m.vault_id = ${scope.vaultId} and m.group_id = ${scope.folderId} and ${isFolderVisible(scope, 'f')}`
 }
 
-/** SQL condition: whoever asks manages, was granted or administers the folder of `alias`, a row of `address_groups`. */
+/** SQL condition: the viewer manages, was granted or administers the folder of `alias`, a row of `address_groups`. */
 export function isFolderVisible(scope: AddressScope, alias: string): RawBuilder<boolean> {
   const ofVault = sql`${sql.ref(`${alias}.vault_id`)} = ${scope.vaultId}`
   if (scope.asker.isAdmin) return sql<boolean>`${ofVault}`
@@ -167,7 +167,7 @@ export function isFolderVisible(scope: AddressScope, alias: string): RawBuilder<
   return sql<boolean>`(${ofVault} and (${manager} = ${scope.asker.userId} or ${isFolderGranted(scope, alias)}))`
 }
 
-/** SQL condition: the folder of `alias` was granted to whoever asks, as a person or by a group of theirs. */
+/** SQL condition: the folder of `alias` was granted to the viewer, as a person or by a group of theirs. */
 export function isFolderGranted({ asker }: AddressScope, alias: string): RawBuilder<boolean> {
   return sql<boolean>`exists (
     select from address_group_grants g where g.vault_id = ${sql.ref(`${alias}.vault_id`)}
@@ -175,7 +175,7 @@ export function isFolderGranted({ asker }: AddressScope, alias: string): RawBuil
 }
 
 /**
- * SQL condition: whoever asks may move what is on the address of `alias`, a row of `addresses`: as its owner or by
+ * SQL condition: the viewer may move what is on the address of `alias`, a row of `addresses`: as its owner or by
  * grant. To administer a vault is no part of it.
  */
 export function isTransferAllowed({ asker }: AddressScope, alias: string): RawBuilder<boolean> {

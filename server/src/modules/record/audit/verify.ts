@@ -28,7 +28,7 @@ export type ChainReport = {
   /** Records of the last seconds, held by no seal yet: checked by their own hash only. */
   unsealedRecords: number
   seals: number
-  /** Note it elsewhere: whoever rewrites the whole chain cannot reproduce it. */
+  /** Note it elsewhere: a rewritten chain has another one. */
   head: { sequence: number; hash: string } | null
   /** The first fault of the chain; what follows it was not looked at. */
   fault: AuditFault | null

@@ -49,7 +49,7 @@ export function isSilence(error: unknown): boolean {
 export type WalletClient = {
   /** Idempotent by derivation path. The answer is not yet known to be an address of the network. */
   createAddress(order: AddressOrder, deadline?: AbortSignal): Promise<{ address: string }>
-  /** Idempotent by id; sent once, whoever calls decides about repeating it. */
+  /** Idempotent by id; sent once: the caller decides whether to repeat it. */
   submitTransfer(order: TransferOrder): Promise<TransferStatus>
   /** null: the service never heard of this transfer. */
   getTransfer(id: string): Promise<TransferStatus | null>

@@ -27,7 +27,7 @@ export async function inTurn<Result>(key: string, work: (deadline: AbortSignal) 
   try {
     return await work(AbortSignal.timeout(Math.ceil(addressCreationMilliseconds - (performance.now() - startedAt))))
   } catch (error) {
-    // What the caller is told is a 502 whose cause is the wallet service's.
+    // The caller gets a 502, whose cause is the error of the wallet service.
     if (error instanceof AppError && isSilence(error.cause))
       for (const waiter of queue.splice(0)) waiter.refuse(silentWallet())
     throw error

@@ -5,7 +5,8 @@ import { newId } from '../../../lib/ids.ts'
 import { registerNetwork } from '../../registry/networks/actions.ts'
 import { findNetworkByCoinType, findNetworkBySlug, type NetworkRow } from '../../registry/networks/queries.ts'
 import { findTokensOfNetworks } from '../../registry/tokens/queries.ts'
-import { type Plan, planStructure, type RouteInput } from './structure.ts'
+import type { RouteInput } from './schema.ts'
+import { type Plan, planStructure } from './structure.ts'
 import { resolveToken, toVariantRow } from './variants.ts'
 
 /** @throws 400 with the faults that are known already and every fault of the structure */

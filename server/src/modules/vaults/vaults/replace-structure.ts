@@ -4,7 +4,7 @@ import { conflict } from '../../../lib/errors.ts'
 import { audit } from '../../record/audit/record.ts'
 import { insertStructure, planOrThrow, summaryOf } from './insert-structure.ts'
 import { findVault, lockVaultRow, type VaultWithStructure } from './queries.ts'
-import type { RouteInput } from './structure.ts'
+import type { RouteInput } from './schema.ts'
 
 /**
  * Replaces networks and routes of a draft whole.

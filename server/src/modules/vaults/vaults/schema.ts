@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { Closed, Description, Id, Name, Nullable, pageQuery, Ref, Timestamp, VaultCode } from '../../../http/schema.ts'
 import {
   pathIndexMax,
@@ -106,6 +106,8 @@ const VariantInput = Closed({
   token: Type.Optional(Nullable(TokenCode)),
 })
 
+export type VariantInput = Static<typeof VariantInput>
+
 const RouteInput = Closed({
   order: Type.Integer({ minimum: -2_147_483_648, maximum: 2_147_483_647, examples: [1] }),
   name: Name,
@@ -113,6 +115,8 @@ const RouteInput = Closed({
   description: Type.Optional(Nullable(Description)),
   variants: Type.Optional(Type.Array(VariantInput, { maxItems: variantsPerRouteMax })),
 })
+
+export type RouteInput = Static<typeof RouteInput>
 
 /** Keys are checked by structure.ts, which can name the one at fault. */
 const RoutesInput = Type.Record(Type.String(), RouteInput, {

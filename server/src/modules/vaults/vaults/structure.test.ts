@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { planStructure, type RouteInput } from './structure.ts'
+import type { RouteInput } from './schema.ts'
+import { planStructure } from './structure.ts'
 
 const network = { order: 5, name: 'Network', variants: [{ id: 60, code: 'ETH', name: 'Ethereum' }] }
 const purpose = { order: 9, name: 'Purpose', variants: [{ id: 1, code: 'ops', name: 'Operations' }] }

@@ -1,22 +1,7 @@
 import type { FieldFault } from '../../../lib/errors.ts'
 import { routesPerVaultMax } from '../../../lib/limits.ts'
 import { slugOf } from '../../registry/networks/coin-types.ts'
-
-export type VariantInput = {
-  id: number
-  code: string
-  name: string
-  description?: string | null
-  enabled?: boolean
-  token?: string | null
-}
-export type RouteInput = {
-  order: number
-  name: string
-  dynamic?: boolean
-  description?: string | null
-  variants?: VariantInput[]
-}
+import type { RouteInput, VariantInput } from './schema.ts'
 
 export type PlannedVariant = {
   pathId: number
