@@ -1,14 +1,8 @@
 import { Command } from 'commander'
 import type pg from 'pg'
-import { getAddress, isAddress } from 'viem'
-import { addClient, listClients } from './clients.ts'
 import { ConfigError, readStoreConfig, readWalletConfig } from './config.ts'
-import { migrate } from './database/migrate.ts'
-import { openPool } from './database/open-pool.ts'
-import { openKeyring } from './keys/keyring.ts'
-import { openLog } from './log.ts'
-import { startWallet } from './start-wallet.ts'
-import { acceptNonce } from './transfers/accept-nonce.ts'
+
+// Each command imports what it needs: the libraries of the chain alone take half a second.
 
 const program = new Command('strongroom-wallet').description('Reference wallet service of Strongroom for EVM chains')
 
@@ -23,6 +17,7 @@ program
   .action(() =>
     orExit(() =>
       withStore(async (pool) => {
+        const { migrate } = await import('./database/migrate.ts')
         const applied = await migrate(pool)
         print(applied.length === 0 ? 'nothing to do' : `applied ${applied.join(', ')}`)
       }),
@@ -38,6 +33,9 @@ client
   .action((name: string) =>
     orExit(() =>
       withStore(async (pool, passphrase) => {
+        const { migrate } = await import('./database/migrate.ts')
+        const { addClient } = await import('./clients.ts')
+        const { openKeyring } = await import('./keys/keyring.ts')
         await migrate(pool)
         if (name === '' || name.length > 100) throw new ConfigError('a client name has 1 to 100 characters')
         const token = await addClient(pool, await openKeyring(pool, passphrase), name)
@@ -53,6 +51,8 @@ client
   .action(() =>
     orExit(() =>
       withStore(async (pool) => {
+        const { migrate } = await import('./database/migrate.ts')
+        const { listClients } = await import('./clients.ts')
         await migrate(pool)
         for (const { name, addressCount, createdAt } of await listClients(pool)) {
           print(`${name}\t${addressCount} addresses\t${createdAt.toISOString()}`)
@@ -70,6 +70,8 @@ program
   .action((network: string, address: string, nextNonce: string) =>
     orExit(() =>
       withStore(async (pool) => {
+        const { getAddress, isAddress } = await import('viem')
+        const { acceptNonce } = await import('./transfers/accept-nonce.ts')
         if (!isAddress(address) || !/^\d{1,15}$/.test(nextNonce))
           throw new ConfigError('an address and a whole number are needed')
         const order = { network, address: getAddress(address), nextNonce: Number(nextNonce) }
@@ -84,7 +86,9 @@ program
 await program.parseAsync()
 
 async function serve(): Promise<void> {
-  const wallet = await startWallet(readWalletConfig())
+  const config = readWalletConfig()
+  const { startWallet } = await import('./start-wallet.ts')
+  const wallet = await startWallet(config)
   let stopping = false
   const stop = (): void => {
     if (stopping) return
@@ -107,6 +111,8 @@ const stopTimeoutMilliseconds = 15_000
 
 async function withStore(work: (pool: pg.Pool, passphrase: string) => Promise<void>): Promise<void> {
   const config = readStoreConfig()
+  const { openPool } = await import('./database/open-pool.ts')
+  const { openLog } = await import('./log.ts')
   const pool = openPool(config.databaseUrl, openLog(config.logLevel))
   try {
     await work(pool, config.passphrase)

@@ -1,0 +1,125 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { readCommandConfig } from './config.ts'
+import { type Db, openDatabase } from './db/client.ts'
+import { connectEmbeddedPostgres, startEmbeddedPostgres } from './db/embedded.ts'
+import { createJobQueue, type JobQueue } from './db/job-queue.ts'
+import { migrate } from './db/migrate.ts'
+import { inTransaction } from './db/transaction.ts'
+import { magicLinkTtlMinutes } from './lib/limits.ts'
+import { verifyLedger } from './modules/money/ledger/verify.ts'
+import { verifyTransfers } from './modules/money/transfers/verify.ts'
+import { createSignInLink } from './modules/people/sign-in/actions.ts'
+import { addPlatformAdmin } from './modules/people/users/actions.ts'
+import { verifyAudit } from './modules/record/audit/verify.ts'
+import { verifyRequests } from './modules/rules/approval-requests/verify.ts'
+
+/** What a verification that finds something exits with; like diff, `cli.ts` says 2 when the work could not be done. */
+const foundDifference = 1
+
+export function migrateDatabase(): Promise<void> {
+  return withDatabaseUrl({ mayCreate: true }, async (url) => {
+    await migrate(url)
+    print('The database is up to date.')
+  })
+}
+
+export function addAdmin(email: string): Promise<void> {
+  return withDatabase(async (db, jobs) => {
+    await inTransaction(db, (trx) => addPlatformAdmin(trx, email, new Date()))
+    print(`${email} is a platform administrator. Sign in within ${magicLinkTtlMinutes} minutes:`)
+    print(await makeSignInLink(db, jobs, email))
+  })
+}
+
+export function printSignInLink(email: string): Promise<void> {
+  return withDatabase(async (db, jobs) => print(await makeSignInLink(db, jobs, email)))
+}
+
+export function reportLedger(asJson: boolean): Promise<void> {
+  return withDatabase((db) => printLedger(db, asJson))
+}
+
+export function reportAudit(asJson: boolean): Promise<void> {
+  return withDatabase((db) => printAudit(db, asJson))
+}
+
+async function printLedger(db: Db, asJson: boolean): Promise<void> {
+  const report = await verifyLedger(db)
+  const { differences, checked } = report
+  if (differences.length > 0) process.exitCode = foundDifference
+  if (asJson) return print(JSON.stringify(report, null, 2))
+  for (const { kind, vaultId, detail } of differences) print(`vault ${vaultId}: ${kind}: ${detail}`)
+  const counts = Object.entries(checked).map(([noun, count]) => `${count} ${noun}`)
+  print(
+    `Checked ${counts.join(', ')}: ${differences.length === 0 ? 'no difference' : `${differences.length} differences`}.`,
+  )
+}
+
+async function printAudit(db: Db, asJson: boolean): Promise<void> {
+  const chains = await verifyAudit(db)
+  const [transfers, requests] = [await verifyTransfers(db), await verifyRequests(db)]
+  const differences = [...transfers.differences, ...requests.differences]
+  const faults = chains.filter(({ fault }) => fault !== null)
+  if (faults.length + differences.length > 0) process.exitCode = foundDifference
+  const checked = { transfers: transfers.checked, approvalRequests: requests.checked }
+  if (asJson) return print(JSON.stringify({ chains, checked, differences }, null, 2))
+  for (const { chain, head, sealedRecords, unsealedRecords, fault } of chains) {
+    const headText = head === null ? 'no seal yet' : `seal ${head.sequence} ${head.hash}`
+    print(`${chain}: ${sealedRecords} records sealed, ${unsealedRecords} not yet sealed, ${headText}`)
+    if (fault !== null) print(`${chain}: FIRST FAULT: ${fault.kind}: ${fault.detail}`)
+  }
+  for (const { vaultId, targetType, targetId, detail } of differences) {
+    print(`${vaultId}: NOT AS RECORDED: ${targetType} ${targetId}: ${detail}`)
+  }
+  print(
+    `Checked ${chains.length} chains: ${faults.length === 0 ? 'nothing was changed' : `${faults.length} with a fault`}.`,
+  )
+  print(
+    `Compared ${checked.transfers} transfers and ${checked.approvalRequests} approval requests with the record: ${differences.length === 0 ? 'no difference' : `${differences.length} differences`}.`,
+  )
+}
+
+async function makeSignInLink(db: Db, jobs: JobQueue, email: string): Promise<string> {
+  const { publicUrl, port } = readCommandConfig()
+  const publicOrigin = () => publicUrl ?? `http://localhost:${port}`
+  return inTransaction(db, (trx) => createSignInLink(trx, { publicOrigin, jobs }, email, new Date()))
+}
+
+async function withDatabase(work: (db: Db, jobs: JobQueue) => Promise<void>): Promise<void> {
+  await withDatabaseUrl({ mayCreate: false }, async (url) => {
+    const { db, pool } = openDatabase({ url, connectionsMax: 2, statementMilliseconds: 0, onError: () => {} })
+    try {
+      // Jobs are put into the queue here; a running server works on them.
+      await work(
+        db,
+        createJobQueue(pool, () => {}),
+      )
+    } finally {
+      await db.destroy()
+    }
+  })
+}
+
+/** DATABASE_URL, else the embedded server that a running service started, else one of our own for the time of the work. */
+async function withDatabaseUrl(
+  { mayCreate }: { mayCreate: boolean },
+  work: (url: string) => Promise<void>,
+): Promise<void> {
+  const { databaseUrl, dataDir } = readCommandConfig()
+  const running = databaseUrl ?? (await connectEmbeddedPostgres(dataDir))
+  if (running !== null) return work(running)
+  if (!mayCreate && !existsSync(join(dataDir, 'postgres'))) {
+    throw new Error(`There is no database in ${dataDir}; set DATA_DIR or DATABASE_URL`)
+  }
+  const embedded = await startEmbeddedPostgres({ dataDir })
+  try {
+    await work(embedded.url)
+  } finally {
+    await embedded.stop()
+  }
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
