@@ -55,7 +55,7 @@ afterAll(async () => {
 })
 
 async function serve() {
-  const child = fork(program, ['serve'], { env: environment, silent: true })
+  const child = fork(program, ['serve'], { env: environment, execArgv: [], silent: true })
   running.add(child)
   let output = ''
   child.stdout?.on('data', (chunk) => {
