@@ -66,6 +66,8 @@ export async function startStack(serverDir: string): Promise<Stack> {
   })
   const startNode = async () => {
     const child = fork(join(serverDir, 'dist/main.js'), {
+      // Nothing of the flags of the test runner, which would load other files of the libraries than a service does.
+      execArgv: [],
       env: environment(),
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     })
