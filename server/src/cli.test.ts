@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestDatabase } from './testing/database.ts'
+import { copyEmptyCluster } from './testing/empty-cluster.ts'
 
 const program = fileURLToPath(new URL('../bin/strongroom.js', import.meta.url))
 const unreachable = 'postgresql://app:hunter2hunter2@127.0.0.1:1/none'
@@ -61,6 +62,7 @@ describe('strongroom start', () => {
 
   it('T54 says in one line that its embedded database is gone, ends with 1, and starts again with what was committed', async () => {
     const embeddedDir = join(dataDir, 'embedded')
+    copyEmptyCluster(embeddedDir)
     const start = async () => {
       const env = environment({ DEMO: 'true', PORT: '0', LOG_LEVEL: 'silent', DATABASE_URL: '', DATA_DIR: embeddedDir })
       const node = spawn(process.execPath, [program, 'start'], { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })

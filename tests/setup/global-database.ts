@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -22,6 +22,7 @@ export default async function setUp(): Promise<() => Promise<void>> {
     return async () => {
       if (outside) await runAsAdmin(server.url, `drop database if exists ${template} with (force)`)
       else delete process.env.TEST_DATABASE_URL
+      delete process.env.TEST_EMPTY_CLUSTER
       delete process.env.TEST_TEMPLATE_DATABASE
       await server.stop()
     }
@@ -32,19 +33,31 @@ export default async function setUp(): Promise<() => Promise<void>> {
 }
 
 async function startThrowAwayServer(): Promise<{ url: string; stop(): Promise<void> }> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'strongroom-test-'))
-  const undertaker = watchDirectory(dataDir)
+  const root = mkdtempSync(join(tmpdir(), 'strongroom-test-'))
+  const undertaker = watchDirectory(root)
   const bury = () => {
-    rmSync(dataDir, { recursive: true, force: true })
+    rmSync(root, { recursive: true, force: true })
     undertaker.dismiss()
   }
   try {
+    const dataDir = join(root, 'data')
+    await (await startEmbeddedPostgres({ dataDir, fast: true })).stop()
+    process.env.TEST_EMPTY_CLUSTER = copyCluster(dataDir, join(root, 'empty'))
     const server = await startEmbeddedPostgres({ dataDir, fast: true })
     return { url: server.url, stop: () => server.stop().finally(bury) }
   } catch (error) {
     bury()
     throw error
   }
+}
+
+/** What `copyEmptyCluster` copies; the files of a server can be copied only while it is stopped. */
+function copyCluster(dataDir: string, destination: string): string {
+  mkdirSync(destination, { mode: 0o700 })
+  for (const name of ['postgres', 'postgres-password']) {
+    cpSync(join(dataDir, name), join(destination, name), { recursive: true })
+  }
+  return destination
 }
 
 async function makeTemplate(adminUrl: string, template: string): Promise<void> {

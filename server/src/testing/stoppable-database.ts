@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { startEmbeddedPostgres } from '../db/embedded.ts'
 import { migrate } from '../db/migrate.ts'
+import { copyEmptyCluster } from './empty-cluster.ts'
 import { watchDirectory } from './undertaker.ts'
 
 /** A PostgreSQL of one test's own behind a network of its own; both can be made to stop without closing a connection. */
@@ -28,6 +29,7 @@ export type StoppableDatabase = {
 export async function startStoppableDatabase(): Promise<StoppableDatabase> {
   const dataDir = mkdtempSync(join(tmpdir(), 'strongroom-stoppable-'))
   const undertaker = watchDirectory(dataDir)
+  copyEmptyCluster(dataDir)
   const server = await startEmbeddedPostgres({ dataDir, fast: true })
   const network = await startNetwork(server.port)
   const url = new URL(server.url)

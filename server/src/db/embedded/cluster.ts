@@ -154,7 +154,7 @@ async function createCluster(options: {
         '--locale-provider=builtin',
         '--builtin-locale=C.UTF-8',
         ...Object.entries(TUNABLES).flatMap(([name, value]) => ['--set', `${name}=${value}`]),
-        ...(fast ? ['--no-sync'] : []),
+        ...(fast ? ['--no-sync', '--wal-segsize=1'] : []),
       ],
       account,
       descriptors: reach.descriptors,
