@@ -10,7 +10,7 @@ import type { Initiator } from '../../rules/policies/queries.ts'
 import type { ActionType } from '../../rules/policies/selectors.ts'
 import type { Appliers } from '../../rules/votes/applier.ts'
 import { AddressCreation } from '../../vaults/addresses/schema.ts'
-import { previewTransfer } from '../transfers/actions.ts'
+import { loadOrder } from '../transfers/load-order.ts'
 import { TransferOrder } from '../transfers/schema.ts'
 
 type Simulation = {
@@ -40,7 +40,8 @@ export async function simulate(db: Db, appliers: Appliers, simulation: Simulatio
     }
     if (actionType === 'transfer') {
       const scope = visibleScopeOf(member)
-      return (await previewTransfer(db, { scope, initiator, spends: false, body: readTransfer(payload), now })).decision
+      const { question } = await loadOrder(db, readTransfer(payload), { scope, initiator, spends: false, now })
+      return decide(db, question)
     }
     const applier = appliers[actionType]
     if (applier === undefined) throw badRequest('actionType', `${actionType} is not available yet`)

@@ -9,6 +9,7 @@ import {
   type RecordedRequirement,
   readCreation,
 } from '../../rules/votes/compare-record.ts'
+import { isPhaseOf } from './lifecycle.ts'
 import { hashPayload, type Payload } from './payload.ts'
 import type { StoredOrder } from './queries.ts'
 
@@ -31,7 +32,7 @@ export type RequestRecord = {
 
 /** The order that the record holds, which the tables were found to agree with. */
 export type RecordedOrder = { payload: Payload; facts: Facts; isWaived: boolean }
-export type Comparison = { order: RecordedOrder } | { difference: string }
+export type Comparison = { recorded: RecordedOrder } | { difference: string }
 
 /** The actions that move a transfer; their records say from where to where. */
 const movements = new Set(
@@ -64,7 +65,7 @@ function compare(stored: StoredOrder, records: TargetRecord[]): Comparison {
     differenceOfVotes(stored, requested, records)
   if (difference !== null) return { difference }
   const { payload, bypassed } = requested
-  return { order: { payload, facts: stored.facts!, isWaived: bypassed.length > 0 } }
+  return { recorded: { payload, facts: stored.facts!, isWaived: bypassed.length > 0 } }
 }
 
 function differenceOfOrder(stored: StoredOrder, { payload, payloadHash }: RequestRecord): string | null {
@@ -97,12 +98,6 @@ function differenceOfStatus({ status, phase }: StoredOrder, recorded: string | n
   if (recorded === null) return 'its audit records contradict each other'
   if (status !== recorded) return `it is ${status}, and according to its audit records ${recorded}`
   return isPhaseOf(recorded, phase) ? null : `it is ${status} and in the phase ${phase}`
-}
-
-function isPhaseOf(status: string, phase: string): boolean {
-  if (status === 'awaiting_approval') return phase === 'waiting' || phase === 'halted'
-  if (status === 'pending') return phase !== 'waiting' && phase !== 'done'
-  return phase === 'done'
 }
 
 /** The status at the end of the recorded moves; null when they are not one way. */

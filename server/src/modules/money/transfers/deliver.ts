@@ -1,29 +1,21 @@
-import { sql } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
-import { walletCallTimeoutMilliseconds } from '../../../lib/limits.ts'
-import { setOperationTxHash } from '../../operations/feed/write.ts'
 import { notifyOfStop } from '../../record/notifications/write.ts'
 import { type WalletClient, WalletServiceError, walletOfVault } from '../../registry/wallet-service/client.ts'
-import { postEntries } from '../ledger/post-entries.ts'
-import { feePosting } from '../ledger/postings.ts'
-import { move } from './actions.ts'
-import { haltTransfer, haltUnlessAsRecorded, noteHaltReason } from './halt.ts'
-import { judgeStatus, type WalletStatus } from './judge-status.ts'
+import { stopUnlessAsRecorded } from '../../rules/votes/subject.ts'
+import * as claims from './claim.ts'
+import { haltTransfer, holdTransfer, recordedTransfers } from './halt.ts'
+import type { WalletStatus } from './judge-status.ts'
+import { movePhase, moveTransfer } from './move.ts'
 import type { Payload } from './payload.ts'
-import { type LockedTransfer, lockTransfer } from './queries.ts'
+import type { LockedTransfer } from './queries.ts'
 import { findObjection, type Objection } from './recheck.ts'
+import { applyStatus, settle } from './settle.ts'
 
-const claimedMax = 20
-const feesMax = 100
-/** How long a claim is ours; should this process die, another one goes on after it. */
-const leaseMilliseconds = 60_000
-const pollMilliseconds = 1_000
-const retryMillisecondsMax = 60_000
+export { postOutstandingFees } from './fees.ts'
 
-/** A transfer that is this node's until `leaseEndsAt`, in the phase it had when it was claimed. */
-type Claim = { vaultId: string; id: string; phase: string; leaseEndsAt: Date }
+type Claim = claims.Claim
 type Connect = (deps: Deps, vaultId: string) => Promise<WalletClient>
 
 /** Claimed transfers of a vault are under way until its wallet service has answered, or was not reached. */
@@ -45,16 +37,16 @@ export function createDelivery(deps: Deps, connect: Connect = walletOfVault): De
   return {
     underWay,
     async round() {
-      const claims = await claimDueTransfers(deps, [...underWay.keys()])
-      for (const vaultId of new Set(claims.map((claim) => claim.vaultId))) {
-        const ofVault = claims.filter((claim) => claim.vaultId === vaultId)
+      const claimed = await claims.claimDueTransfers(deps, [...underWay.keys()])
+      for (const vaultId of new Set(claimed.map((claim) => claim.vaultId))) {
+        const ofVault = claimed.filter((claim) => claim.vaultId === vaultId)
         const delivery = Promise.allSettled(ofVault.map((claim) => advance(deps, connect, claim)))
         underWay.set(
           vaultId,
           delivery.then(() => void underWay.delete(vaultId)),
         )
       }
-      return claims.length
+      return claimed.length
     },
   }
 }
@@ -65,22 +57,6 @@ export async function deliverDueTransfers(deps: Deps, connect?: Connect): Promis
   const claimed = await round()
   await Promise.all(underWay.values())
   return claimed
-}
-
-async function claimDueTransfers(deps: Deps, exceptVaultIds: string[]): Promise<Claim[]> {
-  const now = deps.clock()
-  const leaseEndsAt = new Date(now.getTime() + leaseMilliseconds)
-  const { rows } = await sql<Omit<Claim, 'leaseEndsAt'>>`
-    with due as (
-      select vault_id, id from transfers
-      where phase in ('queued', 'submitting', 'submitted', 'broadcast') and next_attempt_at <= ${now}
-        and vault_id <> all (${exceptVaultIds})
-      order by next_attempt_at limit ${claimedMax} for update skip locked
-    )
-    update transfers t set next_attempt_at = ${leaseEndsAt}
-    from due where t.vault_id = due.vault_id and t.id = due.id
-    returning t.vault_id as "vaultId", t.id, t.phase`.execute(deps.db)
-  return rows.map((claim) => ({ ...claim, leaseEndsAt }))
 }
 
 async function advance(deps: Deps, connect: Connect, claim: Claim): Promise<void> {
@@ -106,9 +82,9 @@ async function handOver(deps: Deps, connect: Connect, claim: Claim): Promise<voi
   const wallet = await connect(deps, claim.vaultId)
   const known = claim.phase === 'submitting' ? await wallet.getTransfer(claim.id) : null
   if (known === null && begun.objection !== null) return holdBack(deps, claim, begun.objection)
-  if (known === null) assertMaySend(deps, claim)
-  const said = known ?? (await submit(deps, wallet, claim, begun.payload))
-  if (said !== null) await apply(deps, claim, said)
+  if (known === null) claims.assertMaySend(deps, claim)
+  const status = known ?? (await submit(deps, wallet, claim, begun.payload))
+  if (status !== null) await applyStatus(deps, claim, status)
 }
 
 type Begun = { payload: Payload; objection: Objection | null }
@@ -118,69 +94,45 @@ type Begun = { payload: Payload; objection: Objection | null }
  * was recorded; null when nothing is to be done (any more, or now). What may have been sent already is never failed: an
  * objection then only keeps it from being sent again.
  */
-async function begin(trx: Trx, deps: Deps, claim: Claim): Promise<Begun | null> {
-  const transfer = await lockClaimed(trx, claim)
+async function begin(trx: Trx, { log, clock }: Deps, claim: Claim): Promise<Begun | null> {
+  const transfer = await claims.lockClaimed(trx, claim)
   if (transfer === null) return null
-  const found = await haltUnlessAsRecorded(trx, deps, claim)
-  if ('haltReason' in found) return null
-  const { order } = found
-  const now = deps.clock()
-  const objection = await findObjection(trx, transfer, order, { isSumKept: true, now })
-  if (claim.phase === 'submitting') return { payload: order.payload, objection }
+  const now = clock()
+  const compared = await stopUnlessAsRecorded(trx, recordedTransfers(log), transfer, now)
+  if ('refusal' in compared) return null
+  const { payload } = compared.recorded
+  const objection = await findObjection(trx, transfer, compared.recorded, { isSumKept: true, now })
+  if (claim.phase === 'submitting') return { payload, objection }
   if (!transfer.token_enabled) {
     // Nothing was sent yet: until the token is enabled again it waits, and may be cancelled.
-    await requeue(trx, claim, new Date(now.getTime() + retryMillisecondsMax))
+    await movePhase(trx, transfer, 'queued', { next_attempt_at: claims.after(now, claims.retryMillisecondsMax) })
     return null
   }
   if (objection !== null) {
-    await refuse(trx, claim, transfer, objection, now)
+    await refuse(trx, transfer, objection, now)
     return null
   }
-  await trx
-    .updateTable('transfers')
-    .set({ phase: 'submitting' })
-    .where('vault_id', '=', claim.vaultId)
-    .where('id', '=', claim.id)
-    .execute()
-  return { payload: order.payload, objection: null }
+  await movePhase(trx, transfer, 'submitting', {})
+  return { payload, objection: null }
 }
 
-/** Ends a transfer that was decided and may no longer go out; its initiator and the administrators are told. */
-async function refuse(
-  trx: Trx,
-  { vaultId, id }: Claim,
-  transfer: LockedTransfer,
-  { message, details }: Objection,
-  now: Date,
-): Promise<void> {
+/** Ends a transfer that was decided and may no longer go out, and notifies its initiator and the administrators. */
+async function refuse(trx: Trx, transfer: LockedTransfer, { message, details }: Objection, now: Date): Promise<void> {
+  const { vault_id: vaultId, id: subjectId, initiator_id } = transfer
   const failureReason = `NO_LONGER_ALLOWED: ${details === undefined ? message : `${message}: ${details}`}`
-  await move(trx, { vaultId, id, transfer, event: 'failed', actorId: null, now, failureReason })
-  await notifyOfStop(trx, { vaultId, subjectType: 'transfer', subjectId: id }, now, transfer.initiator_id)
+  await moveTransfer(trx, transfer, { event: 'failed', actorId: null, now, failureReason })
+  await notifyOfStop(trx, { vaultId, subjectType: 'transfer', subjectId }, now, initiator_id)
 }
 
 /** Keeps back, with its funds, what the wallet service does not know and may still hear of from an earlier attempt. */
-async function holdBack(deps: Deps, claim: Claim, { message }: Objection): Promise<void> {
-  await inTransaction(deps.db, async (trx) => {
-    if ((await lockClaimed(trx, claim)) === null) return
-    await noteHaltReason(trx, deps, claim, `Not sent again: ${message}`)
-    await schedule(trx, claim, new Date(deps.clock().getTime() + retryMillisecondsMax))
+async function holdBack({ db, log, clock }: Deps, claim: Claim, { message }: Objection): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    const transfer = await claims.lockClaimed(trx, claim)
+    if (transfer === null) return
+    const now = clock()
+    const nextAttemptAt = claims.after(now, claims.retryMillisecondsMax)
+    await holdTransfer(trx, log, transfer, `Not sent again: ${message}`, { now, nextAttemptAt })
   })
-}
-
-/** Locks a transfer; null when it went on without this node, which was paused, say. */
-async function lockClaimed(trx: Trx, { vaultId, id, phase, leaseEndsAt }: Claim): Promise<LockedTransfer | null> {
-  const transfer = await lockTransfer(trx, vaultId, id)
-  const isOurs = transfer?.phase === phase && transfer.next_attempt_at?.getTime() === leaseEndsAt.getTime()
-  return isOurs ? transfer : null
-}
-
-/**
- * A node that was paused may no longer send: another one has taken over, and may have given the funds back since
- * (threat 24).
- */
-function assertMaySend(deps: Deps, { leaseEndsAt }: Claim): void {
-  const remainingMilliseconds = leaseEndsAt.getTime() - deps.clock().getTime()
-  if (remainingMilliseconds < walletCallTimeoutMilliseconds) throw new Error('The claim on the transfer is nearly over')
 }
 
 async function submit(deps: Deps, wallet: WalletClient, claim: Claim, order: Payload): Promise<WalletStatus | null> {
@@ -197,238 +149,34 @@ async function submit(deps: Deps, wallet: WalletClient, claim: Claim, order: Pay
     })
   } catch (error) {
     if (!(error instanceof WalletServiceError)) throw error
-    if (error.kind === 'conflict') {
-      await inTransaction(deps.db, (trx) =>
-        haltTransfer(trx, deps, claim, 'The wallet service knows this transfer with another order'),
-      )
-      return null
-    }
+    const isConflict = error.kind === 'conflict'
     // A refusal is final only when the wallet service also says that it never took the transfer.
-    if (error.kind !== 'refused' || (await wallet.getTransfer(claim.id)) !== null) throw error
+    if (!isConflict && (error.kind !== 'refused' || (await wallet.getTransfer(claim.id)) !== null)) throw error
     await inTransaction(deps.db, async (trx) => {
-      const transfer = await lockTransfer(trx, claim.vaultId, claim.id)
-      if (transfer === null || transfer.status !== 'pending') return
-      await move(trx, {
-        vaultId: claim.vaultId,
-        id: claim.id,
-        transfer,
-        event: 'failed',
-        actorId: null,
-        now: deps.clock(),
-        failureReason: `WALLET_REFUSED: ${error.message}`,
-      })
+      const transfer = await claims.lockUnderWay(trx, claim)
+      if (transfer === null) return
+      const now = deps.clock()
+      if (isConflict) {
+        await haltTransfer(trx, deps.log, transfer, 'The wallet service knows this transfer with another order', now)
+        return
+      }
+      const failureReason = `WALLET_REFUSED: ${error.message}`
+      await moveTransfer(trx, transfer, { event: 'failed', actorId: null, now, failureReason })
     })
     return null
   }
 }
 
-/** Asks what became of a transfer that the wallet service has taken. */
-async function settle(deps: Deps, wallet: WalletClient, claim: Claim): Promise<void> {
-  const said = await wallet.getTransfer(claim.id)
-  if (said !== null) return apply(deps, claim, said)
-  // It confirmed to have it: sending it again could pay twice, so people are told and it is asked again, slowly.
-  await inTransaction(deps.db, async (trx) => {
-    await noteHaltReason(trx, deps, claim, 'The wallet service no longer knows this transfer')
-    await schedule(trx, claim, new Date(deps.clock().getTime() + retryMillisecondsMax))
-  })
-}
-
-async function apply(deps: Deps, claim: Claim, said: WalletStatus): Promise<void> {
-  await inTransaction(deps.db, async (trx) => {
-    const transfer = await lockTransfer(trx, claim.vaultId, claim.id)
-    if (transfer === null || transfer.status !== 'pending' || transfer.phase === 'halted') return
-    const now = deps.clock()
-    const judgement = judgeStatus(transfer.current, transfer.wallet_tx_hash, said)
-    if (judgement.kind === 'halt') return haltTransfer(trx, deps, claim, judgement.reason)
-    if (judgement.txHash !== null && (await isHashOfAnother(trx, transfer, claim, judgement.txHash))) {
-      return haltTransfer(trx, deps, claim, 'The wallet service reports the transaction hash of another transfer')
-    }
-    if (judgement.kind === 'wait') {
-      await trx
-        .updateTable('transfers')
-        .set({
-          phase: judgement.txHash === null ? 'submitted' : 'broadcast',
-          wallet_tx_hash: judgement.txHash ?? transfer.wallet_tx_hash,
-          halt_reason: null,
-          attempts: 0,
-          next_attempt_at: new Date(now.getTime() + pollMilliseconds),
-        })
-        .where('vault_id', '=', claim.vaultId)
-        .where('id', '=', claim.id)
-        .execute()
-      if (judgement.txHash !== null && transfer.wallet_tx_hash === null) {
-        await setOperationTxHash(trx, claim.vaultId, claim.id, judgement.txHash)
-      }
-      return
-    }
-    if ('haltReason' in (await haltUnlessAsRecorded(trx, deps, claim))) return
-    await resolve(trx, claim, transfer, judgement, now)
-  })
-}
-
-type Resolution = Extract<ReturnType<typeof judgeStatus>, { kind: 'confirm' | 'fail' }>
-
-/** Confirms or fails the transfer and posts the fee that its address paid, in one moment of the books. */
-async function resolve(
-  trx: Trx,
-  claim: Claim,
-  transfer: LockedTransfer,
-  judgement: Resolution,
-  now: Date,
-): Promise<void> {
-  const { vaultId, id } = claim
-  const coin = await lockAccounts(trx, transfer, vaultId)
-  const fee = judgement.fee !== null && judgement.fee > 0n ? judgement.fee : null
-  // The books never go below zero: a fee that they cannot cover yet is posted as soon as they can.
-  const returned = judgement.kind === 'fail' && coin?.tokenId === transfer.token_id ? transfer.amount : 0n
-  const isAffordable = fee !== null && coin !== null && coin.available + returned >= fee
-  const isPosted = fee === null || coin === null || isAffordable
-  await trx
-    .updateTable('transfers')
-    .set({
-      fee: judgement.fee?.toString() ?? null,
-      fee_token_id: coin?.tokenId ?? null,
-      fee_posted: isPosted,
-      wallet_tx_hash: judgement.txHash,
-      halt_reason: null,
-    })
-    .where('vault_id', '=', vaultId)
-    .where('id', '=', id)
-    .execute()
-  await move(trx, {
-    vaultId,
-    id,
-    transfer,
-    event: judgement.kind === 'confirm' ? 'confirmed' : 'failed',
-    actorId: null,
-    now,
-    txHash: judgement.txHash,
-    ...(judgement.kind === 'confirm' ? { blockchainAt: judgement.blockTime } : { failureReason: judgement.reason }),
-    extraPostings: isAffordable
-      ? [feePosting({ vaultId, tokenId: coin.tokenId, addressId: transfer.address_id, operationId: id, amount: fee })]
-      : [],
-  })
-}
-
-/** Posts the fees that the books could not cover when their transfer ended, as far as they can now. */
-export async function postOutstandingFees(deps: Deps): Promise<void> {
-  // Only those that can be posted are taken, so that the others never fill the batch.
-  const { rows } = await sql<{ vault_id: string; id: string }>`
-    select t.vault_id, t.id from transfers t
-    join operations o on o.vault_id = t.vault_id and o.id = t.id
-    join ledger_accounts l on l.vault_id = t.vault_id and l.address_id = o.address_id and l.token_id = t.fee_token_id
-      and l.purpose = 'available' and l.balance >= t.fee
-    where t.fee is not null and not t.fee_posted order by t.id limit ${feesMax}`.execute(deps.db)
-  for (const { vault_id: vaultId, id } of rows) {
-    try {
-      await postFee(deps, vaultId, id)
-    } catch (error) {
-      deps.log.error({ err: error, vaultId, transferId: id }, 'fee not posted')
-    }
-  }
-}
-
-async function postFee(deps: Deps, vaultId: string, id: string): Promise<void> {
-  await inTransaction(deps.db, async (trx) => {
-    const transfer = await lockTransfer(trx, vaultId, id)
-    const row = await trx
-      .selectFrom('transfers')
-      .select(['fee', 'fee_posted'])
-      .where('vault_id', '=', vaultId)
-      .where('id', '=', id)
-      .executeTakeFirstOrThrow()
-    if (transfer === null || row.fee === null || row.fee_posted) return
-    const coin = await lockAccounts(trx, transfer, vaultId)
-    const fee = BigInt(row.fee)
-    if (coin === null || coin.available < fee) return
-    const subject = { vaultId, tokenId: coin.tokenId, addressId: transfer.address_id, operationId: id, amount: fee }
-    await postEntries(trx, [feePosting(subject)], deps.clock())
-    await trx
-      .updateTable('transfers')
-      .set({ fee_posted: true })
-      .where('vault_id', '=', vaultId)
-      .where('id', '=', id)
-      .execute()
-  })
-}
-
-/**
- * Locks the accounts that a resolution touches, in the order in which every posting locks them, so that a reservation
- * at the same moment waits instead of deadlocking. Returns the native coin's account; null when it is not registered.
- */
-async function lockAccounts(
-  trx: Trx,
-  transfer: LockedTransfer,
-  vaultId: string,
-): Promise<{ tokenId: string; available: bigint } | null> {
-  const coin = await trx
-    .selectFrom('tokens')
-    .select('id')
-    .where('network_id', '=', transfer.network_id)
-    .where('contract_key', '=', '')
-    .executeTakeFirst()
-  const accounts = await trx
-    .selectFrom('ledger_accounts')
-    .select(['token_id', 'purpose', 'balance'])
-    .where('vault_id', '=', vaultId)
-    .where('address_id', '=', transfer.address_id)
-    .where('token_id', 'in', coin === undefined ? [transfer.token_id] : [transfer.token_id, coin.id])
-    .orderBy('token_id')
-    .orderBy('purpose')
-    .forUpdate()
-    .execute()
-  if (coin === undefined) return null
-  const available = accounts.find((account) => account.token_id === coin.id && account.purpose === 'available')
-  return { tokenId: coin.id, available: BigInt(available?.balance ?? '0') }
-}
-
-/** On EVM networks one transfer is one transaction; elsewhere a wallet may pay several in one. */
-async function isHashOfAnother(trx: Trx, transfer: LockedTransfer, claim: Claim, txHash: string): Promise<boolean> {
-  if (transfer.network_type !== 'evm') return false
-  // Two transfers that are told the same hash at the same moment do not see each other; this makes one of them wait.
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`${claim.vaultId} ${txHash}`}, 2))`.execute(trx)
-  const other = await trx
-    .selectFrom('operations')
-    .select('id')
-    .where('vault_id', '=', claim.vaultId)
-    .where('tx_hash', '=', txHash)
-    .where('type', '=', 'transfer')
-    .where('id', '<>', claim.id)
-    .executeTakeFirst()
-  return other !== undefined
-}
-
 /** With `isUnsent` the transfer goes back to the queue, where its initiator may still cancel it. */
-async function retryLater(deps: Deps, claim: Claim, isUnsent: boolean): Promise<void> {
-  await inTransaction(deps.db, async (trx) => {
-    const transfer = await lockTransfer(trx, claim.vaultId, claim.id)
-    if (transfer === null || transfer.status !== 'pending' || transfer.phase === 'halted') return
-    const delay = Math.min(pollMilliseconds * 2 ** Math.min(transfer.attempts, 10), retryMillisecondsMax)
-    await trx
-      .updateTable('transfers')
-      .set({ attempts: Math.min(transfer.attempts + 1, 1_000) })
-      .where('vault_id', '=', claim.vaultId)
-      .where('id', '=', claim.id)
-      .execute()
-    const at = new Date(deps.clock().getTime() + delay)
-    await (isUnsent ? requeue(trx, claim, at) : schedule(trx, claim, at))
+async function retryLater({ db, clock }: Deps, claim: Claim, isUnsent: boolean): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    const transfer = await claims.lockUnderWay(trx, claim)
+    if (transfer === null) return
+    const { attempts, phase } = transfer
+    const pause = Math.min(claims.pollMilliseconds * 2 ** Math.min(attempts, 10), claims.retryMillisecondsMax)
+    await movePhase(trx, transfer, isUnsent ? 'queued' : phase, {
+      attempts: Math.min(attempts + 1, 1_000),
+      next_attempt_at: claims.after(clock(), pause),
+    })
   })
-}
-
-async function requeue(trx: Trx, claim: Claim, at: Date): Promise<void> {
-  await trx
-    .updateTable('transfers')
-    .set({ phase: 'queued', next_attempt_at: at })
-    .where('vault_id', '=', claim.vaultId)
-    .where('id', '=', claim.id)
-    .execute()
-}
-
-async function schedule(trx: Trx, claim: Claim, at: Date): Promise<void> {
-  await trx
-    .updateTable('transfers')
-    .set({ next_attempt_at: at })
-    .where('vault_id', '=', claim.vaultId)
-    .where('id', '=', claim.id)
-    .execute()
 }

@@ -1,8 +1,13 @@
 import { sql } from 'kysely'
+import type { Static } from 'typebox'
 import type { Db } from '../../../db/client.ts'
+import { toTransfer } from './present.ts'
+import type { TransferRow } from './queries.ts'
+import type { TransferEvidence } from './schema.ts'
 
-/** The records behind a transfer, as the evidence shows them; hashes are hex. */
-export async function listEvidence(db: Db, vaultId: string, transferId: string) {
+/** A transfer with all the records behind it; hashes are hex. */
+export async function getEvidence(db: Db, row: TransferRow): Promise<Static<typeof TransferEvidence>> {
+  const { vault_id: vaultId, id: transferId } = row
   const { rows: ledgerEntries } = await sql<{
     sequence: string
     kind: string
@@ -45,6 +50,11 @@ export async function listEvidence(db: Db, vaultId: string, transferId: string) 
     db,
   )
   return {
+    schemaVersion: '1',
+    transfer: toTransfer(row),
+    payload: row.payload,
+    payloadHash: row.payload_hash.toString('hex'),
+    decision: row.decision,
     ledgerEntries: ledgerEntries.map((entry) => ({ ...entry, createdAt: entry.createdAt.toISOString() })),
     auditRecords: auditRecords.map((record) => ({
       content: record.content,

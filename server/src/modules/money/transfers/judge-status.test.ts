@@ -17,7 +17,7 @@ const order: Payload = {
   amount: '1000000',
 }
 const hash = `0x${'ab'.repeat(32)}`
-const said = (more: Partial<WalletStatus> = {}): WalletStatus => ({
+const reported = (more: Partial<WalletStatus> = {}): WalletStatus => ({
   status: 'queued',
   txHash: null,
   fee: null,
@@ -29,13 +29,17 @@ const said = (more: Partial<WalletStatus> = {}): WalletStatus => ({
 
 describe('what a wallet service says of a transfer', () => {
   it.each([
-    ['queued', said(), { kind: 'wait', txHash: null }],
-    ['signed and queued', said({ txHash: hash }), { kind: 'wait', txHash: hash }],
-    ['a hash in capitals', said({ txHash: hash.toUpperCase().replace('0X', '0x') }), { kind: 'wait', txHash: hash }],
-    ['a hash with 0X', said({ txHash: hash.toUpperCase() }), { kind: 'wait', txHash: hash }],
+    ['queued', reported(), { kind: 'wait', txHash: null }],
+    ['signed and queued', reported({ txHash: hash }), { kind: 'wait', txHash: hash }],
+    [
+      'a hash in capitals',
+      reported({ txHash: hash.toUpperCase().replace('0X', '0x') }),
+      { kind: 'wait', txHash: hash },
+    ],
+    ['a hash with 0X', reported({ txHash: hash.toUpperCase() }), { kind: 'wait', txHash: hash }],
     [
       'confirmed',
-      said({
+      reported({
         status: 'confirmed',
         txHash: hash,
         fee: '5',
@@ -46,22 +50,22 @@ describe('what a wallet service says of a transfer', () => {
     ],
     [
       'confirmed, the fee paid by somebody else',
-      said({ status: 'confirmed', txHash: hash, fee: '5', feePaidBy: order.toAddress }),
+      reported({ status: 'confirmed', txHash: hash, fee: '5', feePaidBy: order.toAddress }),
       { kind: 'confirm', txHash: hash, fee: null, blockTime: null },
     ],
     [
       'failed',
-      said({ status: 'failed', failureReason: 'REVERTED' }),
+      reported({ status: 'failed', failureReason: 'REVERTED' }),
       { kind: 'fail', txHash: null, fee: null, reason: 'REVERTED' },
     ],
     [
       'failed for no reason',
-      said({ status: 'failed' }),
+      reported({ status: 'failed' }),
       { kind: 'fail', txHash: null, fee: null, reason: 'The wallet service reports a failure' },
     ],
     [
       'an echo without case',
-      said({
+      reported({
         toAddress: order.toAddress.toLowerCase(),
         contractAddress: order.contractAddress?.toUpperCase().replace('0X', '0x') ?? null,
       }),
@@ -72,8 +76,8 @@ describe('what a wallet service says of a transfer', () => {
   })
 
   it('keeps the hash that it named before', () => {
-    expect(judgeStatus(order, hash, said())).toEqual({ kind: 'wait', txHash: hash })
-    expect(judgeStatus(order, hash, said({ status: 'confirmed' }))).toMatchObject({ kind: 'confirm', txHash: hash })
+    expect(judgeStatus(order, hash, reported())).toEqual({ kind: 'wait', txHash: hash })
+    expect(judgeStatus(order, hash, reported({ status: 'confirmed' }))).toMatchObject({ kind: 'confirm', txHash: hash })
   })
 
   it.each([
@@ -85,19 +89,19 @@ describe('what a wallet service says of a transfer', () => {
     ['token', { contractAddress: null }],
   ])('T25 another %s than ordered halts, whatever the status', (what, lie) => {
     for (const status of ['queued', 'broadcast', 'confirmed', 'failed'] as const) {
-      const judgement = judgeStatus(order, null, said({ status, txHash: hash, ...lie }))
+      const judgement = judgeStatus(order, null, reported({ status, txHash: hash, ...lie }))
       expect(judgement).toEqual({ kind: 'halt', reason: `The wallet service reports another ${what} than ordered` })
     }
   })
 
   it('T25 a token where the coin was ordered halts', () => {
     const coinOrder = { ...order, contractAddress: null }
-    expect(judgeStatus(coinOrder, null, said({ contractAddress: order.contractAddress })).kind).toBe('halt')
-    expect(judgeStatus(coinOrder, null, said({ contractAddress: null })).kind).toBe('wait')
+    expect(judgeStatus(coinOrder, null, reported({ contractAddress: order.contractAddress })).kind).toBe('halt')
+    expect(judgeStatus(coinOrder, null, reported({ contractAddress: null })).kind).toBe('wait')
   })
 
   it('T25 another hash than before, or none where it is confirmed, halts', () => {
-    expect(judgeStatus(order, hash, said({ txHash: `0x${'cd'.repeat(32)}` })).kind).toBe('halt')
-    expect(judgeStatus(order, null, said({ status: 'confirmed' })).kind).toBe('halt')
+    expect(judgeStatus(order, hash, reported({ txHash: `0x${'cd'.repeat(32)}` })).kind).toBe('halt')
+    expect(judgeStatus(order, null, reported({ status: 'confirmed' })).kind).toBe('halt')
   })
 })

@@ -23,44 +23,46 @@ export type Judgement =
   | { kind: 'halt'; reason: string }
 
 /**
- * Holds what the wallet service says against what was ordered and what it said before (threat 25). On any
+ * Holds what the wallet service reports against what was ordered and what it reported before (threat 25). On any
  * contradiction the transfer halts: its funds stay reserved until people have looked at it.
  *
  * @param knownTxHash the hash it named earlier, if any
  */
-export function judgeStatus(order: Payload, knownTxHash: string | null, said: WalletStatus): Judgement {
-  const txHashSaid = said.txHash === null ? null : txHashKey(said.txHash)
-  const lie = findLie(order, said)
-  if (lie !== null) return { kind: 'halt', reason: `The wallet service reports another ${lie} than ordered` }
-  if (knownTxHash !== null && txHashSaid !== null && knownTxHash !== txHashSaid) {
+export function judgeStatus(order: Payload, knownTxHash: string | null, reported: WalletStatus): Judgement {
+  const reportedHash = reported.txHash === null ? null : txHashKey(reported.txHash)
+  const mismatch = findMismatch(order, reported)
+  if (mismatch !== null) return { kind: 'halt', reason: `The wallet service reports another ${mismatch} than ordered` }
+  if (knownTxHash !== null && reportedHash !== null && knownTxHash !== reportedHash) {
     return { kind: 'halt', reason: 'The wallet service reports another transaction hash than before' }
   }
   const fee =
-    said.fee === null || !isSame(said.feePaidBy ?? order.fromAddress, order.fromAddress) ? null : BigInt(said.fee)
-  if (said.status === 'confirmed') {
-    const txHash = txHashSaid ?? knownTxHash
+    reported.fee === null || !isSame(reported.feePaidBy ?? order.fromAddress, order.fromAddress)
+      ? null
+      : BigInt(reported.fee)
+  if (reported.status === 'confirmed') {
+    const txHash = reportedHash ?? knownTxHash
     if (txHash === null)
       return { kind: 'halt', reason: 'The wallet service reports a confirmation without a transaction hash' }
-    return { kind: 'confirm', txHash, fee, blockTime: readTime(said.blockTime) }
+    return { kind: 'confirm', txHash, fee, blockTime: readTime(reported.blockTime) }
   }
-  if (said.status === 'failed') {
+  if (reported.status === 'failed') {
     return {
       kind: 'fail',
-      txHash: txHashSaid ?? knownTxHash,
+      txHash: reportedHash ?? knownTxHash,
       fee,
-      reason: said.failureReason ?? 'The wallet service reports a failure',
+      reason: reported.failureReason ?? 'The wallet service reports a failure',
     }
   }
-  return { kind: 'wait', txHash: txHashSaid ?? knownTxHash }
+  return { kind: 'wait', txHash: reportedHash ?? knownTxHash }
 }
 
-function findLie(order: Payload, said: WalletStatus): string | null {
-  if (said.amount != null && said.amount !== order.amount) return 'amount'
-  if (said.toAddress != null && !isSame(said.toAddress, order.toAddress)) return 'recipient'
-  if (said.fromAddress != null && !isSame(said.fromAddress, order.fromAddress)) return 'source'
-  if (said.network != null && said.network !== order.network) return 'network'
+function findMismatch(order: Payload, reported: WalletStatus): string | null {
+  if (reported.amount != null && reported.amount !== order.amount) return 'amount'
+  if (reported.toAddress != null && !isSame(reported.toAddress, order.toAddress)) return 'recipient'
+  if (reported.fromAddress != null && !isSame(reported.fromAddress, order.fromAddress)) return 'source'
+  if (reported.network != null && reported.network !== order.network) return 'network'
   // Null is a statement here: the coin of the network.
-  if (said.contractAddress !== undefined && !isSame(said.contractAddress ?? '', order.contractAddress ?? ''))
+  if (reported.contractAddress !== undefined && !isSame(reported.contractAddress ?? '', order.contractAddress ?? ''))
     return 'token'
   return null
 }

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest'
-import { nextStatus, releasesFunds, type TransferEvent } from './lifecycle.ts'
+import { isPhaseOf, mayMovePhase, nextStatus, type Phase, releasesFunds, type TransferEvent } from './lifecycle.ts'
 
 const statuses = ['awaiting_approval', 'pending', 'confirmed', 'failed', 'rejected', 'cancelled'] as const
 const events: TransferEvent[] = ['approved', 'rejected', 'expired', 'cancelled', 'confirmed', 'failed']
+const phases: Phase[] = ['waiting', 'queued', 'submitting', 'submitted', 'broadcast', 'halted', 'done']
 
 it('moves only as specified: 7 of 36 combinations', () => {
   const possible = statuses.flatMap((status) =>
@@ -24,4 +25,44 @@ it('moves only as specified: 7 of 36 combinations', () => {
 
 it('gives funds back in every end but one', () => {
   expect(statuses.filter(releasesFunds)).toEqual(['failed', 'rejected', 'cancelled'])
+})
+
+it('delivers only forwards, except for what surely was not sent: 22 of 49 combinations', () => {
+  const possible = phases.flatMap((from) => phases.filter((to) => mayMovePhase(from, to)).map((to) => `${from} ${to}`))
+  expect(possible).toEqual([
+    'waiting queued',
+    'waiting halted',
+    'waiting done',
+    'queued queued',
+    'queued submitting',
+    'queued halted',
+    'queued done',
+    'submitting queued',
+    'submitting submitting',
+    'submitting submitted',
+    'submitting broadcast',
+    'submitting halted',
+    'submitting done',
+    'submitted submitted',
+    'submitted broadcast',
+    'submitted halted',
+    'submitted done',
+    'broadcast broadcast',
+    'broadcast halted',
+    'broadcast done',
+    'halted halted',
+    'done halted',
+  ])
+})
+
+it('has phases that fit the status', () => {
+  const fitting = statuses.map((status) => phases.filter((phase) => isPhaseOf(status, phase)).join(' '))
+  expect(fitting).toEqual([
+    'waiting halted',
+    'queued submitting submitted broadcast halted',
+    'done',
+    'done',
+    'done',
+    'done',
+  ])
 })

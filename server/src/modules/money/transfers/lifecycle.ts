@@ -21,3 +21,34 @@ export function nextStatus(status: OperationStatus, event: TransferEvent): Opera
 export function releasesFunds(status: OperationStatus): boolean {
   return status === 'failed' || status === 'rejected' || status === 'cancelled'
 }
+
+/**
+ * How far the delivery of a transfer is: it waits for votes, is queued, may have been sent, was taken by the wallet service,
+ * has a transaction hash, was halted until people decide, or is over.
+ */
+export type Phase = 'waiting' | 'queued' | 'submitting' | 'submitted' | 'broadcast' | 'halted' | 'done'
+
+/**
+ * Every way a delivery may move. A phase that leads to itself is tried again later; from `submitting` back to `queued` goes
+ * what surely was not sent. Every phase leads to `halted`: rows that were changed past the service may be in any.
+ */
+const nextPhases: Record<Phase, readonly Phase[]> = {
+  waiting: ['queued', 'halted', 'done'],
+  queued: ['queued', 'submitting', 'halted', 'done'],
+  submitting: ['queued', 'submitting', 'submitted', 'broadcast', 'halted', 'done'],
+  submitted: ['submitted', 'broadcast', 'halted', 'done'],
+  broadcast: ['broadcast', 'halted', 'done'],
+  halted: ['halted'],
+  done: ['halted'],
+}
+
+export function mayMovePhase(from: Phase, to: Phase): boolean {
+  return nextPhases[from].includes(to)
+}
+
+/** Whether a transfer of this status may be in this phase. */
+export function isPhaseOf(status: string, phase: Phase): boolean {
+  if (status === 'awaiting_approval') return phase === 'waiting' || phase === 'halted'
+  if (status === 'pending') return phase !== 'waiting' && phase !== 'done'
+  return phase === 'done'
+}

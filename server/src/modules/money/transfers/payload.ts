@@ -1,8 +1,10 @@
+import type { Static } from 'typebox'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { sha256 } from '../../../lib/secrets.ts'
+import type { TransferOrder } from './schema.ts'
 
-/** What is asked for, as it arrives; `amount` is in token units. */
-export type OrderBody = { toAddress: string; token?: string; tokenId?: string; amount: string; counterpartyId?: string }
+/** An order as it arrives; `amount` is in token units. */
+export type OrderBody = Static<typeof TransferOrder>
 
 /** The order as it is stored, voted on and handed over; `amount` is in the smallest unit. */
 export type Payload = {

@@ -1,9 +1,11 @@
+import type { Static } from 'typebox'
 import { formatDecimal } from '../../../lib/money.ts'
 import { toApprover } from '../../rules/votes/present.ts'
 import { isQuorumReachable } from '../../rules/votes/tally.ts'
 import type { TransferRow } from './queries.ts'
+import type { Transfer } from './schema.ts'
 
-export function toTransfer(row: TransferRow) {
+export function toTransfer(row: TransferRow): Static<typeof Transfer> {
   const isWaiting = row.status === 'awaiting_approval' && row.phase !== 'halted'
   return {
     id: row.id,

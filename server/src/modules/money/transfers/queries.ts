@@ -28,6 +28,7 @@ import {
   requirementsOf,
 } from '../../rules/votes/queries.ts'
 import type { RequirementState } from '../../rules/votes/tally.ts'
+import type { Phase } from './lifecycle.ts'
 import type { OrderBody, Payload } from './payload.ts'
 
 export type SourceRow = RateColumns & {
@@ -36,7 +37,7 @@ export type SourceRow = RateColumns & {
   address_key: string
   derivation_path: string
   owner_id: string
-  /** Whoever asked may move what is on the address. */
+  /** The caller may move what is on the address. */
   can_transfer: boolean
   network_id: string
   network_slug: string
@@ -131,7 +132,7 @@ export type TransferRow = {
   usd_rate_as_of: Date | null
   usd_rate_source: string | null
   usd_value: string | null
-  /** Key of the first category that whoever asks may see. */
+  /** Key of the first category that the viewer may see. */
   category: string | null
   tags: string[]
   payment_purpose: string | null
@@ -149,7 +150,7 @@ export type TransferRow = {
   decision_policy_name: string | null
   approval_threshold: number
   expires_at: Date | null
-  phase: string
+  phase: Phase
   fee: string | null
   failure_reason: string | null
   halt_reason: string | null
@@ -161,7 +162,7 @@ export type TransferRow = {
 type Attachments = { category: RawBuilder<unknown>; toAddressId: RawBuilder<unknown> } & Votes
 type Votes = { requirements: RawBuilder<unknown>; approvers: RawBuilder<unknown> }
 
-/** `to_address_id` names an address of the vault only to whoever may see it. */
+/** `to_address_id` names an address of the vault only to a viewer who may see it. */
 const attachmentsIn = (scope: AddressScope): Attachments => ({
   category: firstCategoryKey(scope, 'o'),
   toAddressId: sql`(select r.id from addresses r
@@ -210,18 +211,14 @@ export async function isTransferVisible(trx: Trx, member: Member, id: string): P
 }
 
 /**
- * A transfer that this very transaction wrote for its initiator. One that `isPlain` has no category, no votes and no
- * address of the vault to go to: to look for them takes longer than all the rest.
+ * A transfer that has no category, no votes and no address of the vault to go to, for its initiator. To look for them takes
+ * longer than all the rest.
  */
-export async function findOwnNewTransfer(
-  trx: Trx,
-  member: Member,
-  { id, isPlain }: { id: string; isPlain: boolean },
-): Promise<TransferRow> {
+export async function findPlainTransfer(trx: Trx, member: Member, id: string): Promise<TransferRow | null> {
   const { rows } = await sql<TransferRow>`${prepared}
-    select ${transferColumns(isPlain ? noAttachments : attachmentsIn(visibleScopeOf(member)))} from ${transferSources}
-    where o.vault_id = ${member.vault.id} and o.id = ${id}`.execute(trx)
-  return rows[0]!
+    select ${transferColumns(noAttachments)} from ${transferSources}
+    where o.vault_id = ${member.vault.id} and o.id = ${id} and o.initiator_id = ${member.userId}`.execute(trx)
+  return rows[0] ?? null
 }
 
 function isVisible(member: Member, id: string): RawBuilder<unknown> {
@@ -247,8 +244,8 @@ export function listTransfers(
 }
 
 /**
- * What the address book says of a transfer's destination now: who has the address, and whether whoever had it when the
- * transfer was ordered is archived.
+ * What the address book says of a transfer's destination now: who has the address, and whether the counterparty that had it
+ * when the transfer was ordered is archived.
  */
 export async function findCounterpartyNow(
   trx: Trx,
@@ -266,8 +263,10 @@ export async function findCounterpartyNow(
 
 /** What of a transfer can still change, under lock, with the order rebuilt from the rows as they are now. */
 export type LockedTransfer = {
+  vault_id: string
+  id: string
   status: OperationStatus
-  phase: string
+  phase: Phase
   owner_id: string
   initiator_id: string
   address_id: string
@@ -281,6 +280,8 @@ export type LockedTransfer = {
   wallet_tx_hash: string | null
   halt_reason: string | null
   attempts: number
+  fee: string | null
+  fee_posted: boolean
   network_id: string
   network_type: NetworkType
   /** The order as the tables say it now. */
@@ -289,9 +290,9 @@ export type LockedTransfer = {
 
 export async function lockTransfer(trx: Trx, vaultId: string, id: string): Promise<LockedTransfer | null> {
   const { rows } = await sql<Omit<LockedTransfer, 'amount'> & { amount: string }>`${prepared}
-    select o.status, t.phase, o.owner_id, o.initiator_id, o.address_id, o.token_id, o.amount, t.expires_at,
+    select o.vault_id, o.id, o.status, t.phase, o.owner_id, o.initiator_id, o.address_id, o.token_id, o.amount, t.expires_at,
       t.next_attempt_at, k.enabled as token_enabled, v.locked_at is not null as vault_locked, t.payload_hash,
-      t.wallet_tx_hash, t.halt_reason, t.attempts, n.id as network_id, n.type as network_type, ${currentOrder} as current
+      t.wallet_tx_hash, t.halt_reason, t.attempts, t.fee, t.fee_posted, n.id as network_id, n.type as network_type, ${currentOrder} as current
     from operations o
     join transfers t on t.vault_id = o.vault_id and t.id = o.id
     join vaults v on v.id = o.vault_id
@@ -302,6 +303,31 @@ export async function lockTransfer(trx: Trx, vaultId: string, id: string): Promi
     for update of o, t`.execute(trx)
   const row = rows[0]
   return row === undefined ? null : { ...row, amount: BigInt(row.amount) }
+}
+
+/** The transfers whose time to be approved is over. */
+export function listDueApprovals(db: Db, now: Date, limit: number): Promise<{ vault_id: string; id: string }[]> {
+  return db
+    .selectFrom('transfers')
+    .select(['vault_id', 'id'])
+    .where('phase', '=', 'waiting')
+    .where('expires_at', '<=', now)
+    .limit(limit)
+    .execute()
+}
+
+/** The coin in which a network is paid its fees; null when it is not registered. */
+export async function findNativeCoin(
+  db: Db | Trx,
+  networkId: string,
+): Promise<{ id: string; code: string; decimals: number } | null> {
+  const coin = await db
+    .selectFrom('tokens')
+    .select(['id', 'code', 'decimals'])
+    .where('network_id', '=', networkId)
+    .where('contract_key', '=', '')
+    .executeTakeFirst()
+  return coin ?? null
 }
 
 /** JSON of Payload from the rows themselves, not from the stored payload. The amount is text: a JSON number has no such range. */
@@ -315,7 +341,7 @@ export type StoredOrder = {
   id: string
   /** null: its operation is gone, and so for the other columns that are not its own. */
   status: OperationStatus | null
-  phase: string
+  phase: Phase
   current: { [Field in keyof Payload]: Payload[Field] | null }
   payload: Payload
   payload_hash: Buffer

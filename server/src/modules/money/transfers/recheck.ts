@@ -1,12 +1,11 @@
 import { visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Trx } from '../../../db/client.ts'
-import type { AddressOwner } from '../../address-book/counterparties/queries.ts'
 import { findFirstCategoryKey } from '../../operations/assignments/queries.ts'
 import { decide } from '../../rules/policies/decide.ts'
-import type { Facts } from '../../rules/policies/facts.ts'
 import { findInitiator } from '../../rules/policies/queries.ts'
 import { findPermissions } from '../../vaults/addresses/queries.ts'
 import type { RecordedOrder } from './compare-record.ts'
+import { recipientFacts } from './facts.ts'
 import { findCounterpartyNow, type LockedTransfer } from './queries.ts'
 
 export type Objection = { message: string; details?: string | undefined }
@@ -58,15 +57,4 @@ export async function findObjection(
   })
   if (decision.effect !== 'block') return null
   return { message: 'A policy blocks this transfer now', details: decision.blockReason ?? undefined }
-}
-
-/** What the address book says of the destination. */
-export function recipientFacts(
-  isInternal: boolean,
-  owner: AddressOwner | null,
-): Pick<Facts, 'destinationType' | 'counterparty'> {
-  const destinationType = isInternal ? 'internal' : owner === null ? 'unknown' : 'counterparty'
-  if (owner === null) return { destinationType, counterparty: null }
-  const { id, kind, createdAt, groupIds } = owner
-  return { destinationType, counterparty: { id, kind, createdAt, groupIds } }
 }

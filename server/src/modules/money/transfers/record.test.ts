@@ -288,6 +288,17 @@ describe('T57 a status that was written as a row', () => {
     expect(await named(id)).toEqual(['it is pending, and according to its audit records confirmed'])
   })
 
+  it('T57 a finished transfer that is made to wait again takes no vote, and is halted', async () => {
+    const id = await waiting()
+    expect((await bench.act(bench.owner, id, 'cancel')).status).toBe(200)
+    await bench.sql(`update operations set status = 'awaiting_approval' where id = $1`, [id])
+    expect((await bench.act(bench.secondApprover, id, 'approve')).status).toBe(409)
+    const reason = 'it is awaiting_approval, and according to its audit records cancelled'
+    expect(await bench.sql('select phase, halt_reason from transfers where id = $1', [id])).toEqual([
+      { phase: 'halted', halt_reason: `The transfer is not what was recorded: ${reason}` },
+    ])
+  })
+
   it('T57 a release that was recorded without the votes it needs is not enough', async () => {
     const id = await waiting()
     const vaultId = bench.vault.id

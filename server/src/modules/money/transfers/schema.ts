@@ -15,8 +15,10 @@ import {
   Timestamp,
 } from '../../../http/schema.ts'
 import { addressLengthMax, noteLengthMax } from '../../../lib/limits.ts'
+import { CounterpartySnapshot } from '../../address-book/counterparties/schema.ts'
+import { OperationMetadata } from '../../operations/metadata/schema.ts'
 import { PolicyDecision, PolicyTrace } from '../../rules/policies/schema.ts'
-import { approverFields, QuorumReachable } from '../../rules/votes/schema.ts'
+import { Approver, QuorumReachable } from '../../rules/votes/schema.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
 const evmAddress = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -82,7 +84,7 @@ export const Transfer = Closed(
         bypassed: Type.Boolean(),
       }),
     ),
-    approvers: Type.Array(Closed(approverFields)),
+    approvers: Type.Array(Approver),
     quorumReachable: QuorumReachable,
     payloadHash: Type.String({
       description: 'SHA-256 (hex) of the order that votes and hand-over are bound to.',
@@ -91,7 +93,7 @@ export const Transfer = Closed(
     }),
     vault: Closed({ id: Id, code: Text('main-vault'), name: Text('Main vault') }),
     initiator: Ref(Profile),
-    counterparty: Nullable(Type.Unsafe<unknown>(Type.Ref('CounterpartySnapshot'))),
+    counterparty: Nullable(Ref(CounterpartySnapshot)),
     counterpartyAddressId: Nullable(Id),
     fromAddress: Closed({
       id: Id,
@@ -99,7 +101,7 @@ export const Transfer = Closed(
       derivationPath: Text('m/44/60/1/0'),
       network: Text('ethereum'),
     }),
-    metadata: Type.Unsafe<unknown>(Type.Ref('OperationMetadata')),
+    metadata: Ref(OperationMetadata),
     usdRate: Nullable(Text('1.0002')),
     usdRateAsOf: Nullable(Timestamp),
     usdRateSource: Nullable(Text('manual')),
@@ -195,7 +197,7 @@ export const TransferQuery = Closed({
 export const TransferEvidence = Closed(
   {
     schemaVersion: Type.Literal('1'),
-    transfer: Type.Unsafe<unknown>(Type.Ref('Transfer')),
+    transfer: Ref(Transfer),
     payload: Type.Unsafe<unknown>(
       Type.Object(
         {},

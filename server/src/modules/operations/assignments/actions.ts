@@ -1,7 +1,7 @@
 import type { Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import { notFound } from '../../../lib/errors.ts'
-import { type Outcome as RequestOutcome, requestAction } from '../../rules/approval-requests/actions.ts'
+import { type Outcome as RequestOutcome, requestAction } from '../../rules/approval-requests/request.ts'
 import { lockOperation, type OperationKey } from '../feed/queries.ts'
 import { type AssignmentPayload, categoryAppliers } from './appliers.ts'
 import { findAssignment } from './queries.ts'

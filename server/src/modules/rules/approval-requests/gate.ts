@@ -6,12 +6,12 @@ import type { Http } from '../../../http/endpoints.ts'
 import { type Answer, accepted, mutate, type Refusal, type Sent } from '../../../http/mutate.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { Appliers, GatedAction } from '../votes/applier.ts'
-import { requestAction } from './actions.ts'
 import { prefetching, type StepResult } from './apply.ts'
 import type { RequestAction } from './payload.ts'
 import { toApprovalRequest } from './present.ts'
 import { findRequest } from './queries.ts'
-import type { WaitingAction } from './schema.ts'
+import { requestAction } from './request.ts'
+import type { ApprovalRequest, WaitingAction } from './schema.ts'
 
 type Waits = { status: 202; body: Static<typeof WaitingAction> }
 type GatedStep = { action: GatedAction; targetId?: string | null; payload: object }
@@ -80,7 +80,12 @@ export function gateSteps<A extends Answer>(
 }
 
 /** A request as the member sees it. @throws 404 */
-export async function readRequest(db: Db | Trx, member: Member, id: string, now: Date) {
+export async function readRequest(
+  db: Db | Trx,
+  member: Member,
+  id: string,
+  now: Date,
+): Promise<Static<typeof ApprovalRequest>> {
   const row = await findRequest(db, member, id)
   if (row === null) throw notFound('Approval request')
   return toApprovalRequest(row, now)

@@ -1,9 +1,11 @@
+import type { Static } from 'typebox'
 import { toApprover } from '../votes/present.ts'
 import { isQuorumReachable } from '../votes/tally.ts'
 import type { RequestRow } from './queries.ts'
+import type { ApprovalRequest } from './schema.ts'
 
 /** `now` tells whether the time to vote is over although nobody has moved the request yet. */
-export function toApprovalRequest(row: RequestRow, now: Date) {
+export function toApprovalRequest(row: RequestRow, now: Date): Static<typeof ApprovalRequest> {
   const isOpen = row.status === 'pending' && row.expires_at > now
   const single = row.action === 'composite' ? null : row.steps[0]!
   return {
@@ -13,7 +15,7 @@ export function toApprovalRequest(row: RequestRow, now: Date) {
     status: row.status,
     initiatorId: row.initiator_id,
     initiator: row.initiator,
-    targetType: single === null ? ('composite' as const) : single.targetType,
+    targetType: single === null ? 'composite' : single.targetType,
     targetId: single === null ? null : single.targetId,
     baseVersion: single === null ? null : single.baseVersion,
     payload: single === null ? { steps: row.steps.map(({ step }) => step) } : single.step.payload,

@@ -53,6 +53,13 @@ export async function findRequest(db: Db | Trx, member: Member, id: string): Pro
   return rows[0] ?? null
 }
 
+export async function isRequestVisible(trx: Trx, member: Member, id: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from approval_requests r
+    where r.vault_id = ${member.vault.id} and r.id = ${id} and ${visibleTo(member)}`.execute(trx)
+  return rows.length > 0
+}
+
 export type RequestFilter = { status?: RequestStatus; action?: RequestAction; awaitingMyApproval?: boolean }
 
 /** What the member may see, newest first; one row more than the limit. */
@@ -79,6 +86,17 @@ export async function lockRequest(trx: Trx, vaultId: string, id: string): Promis
   const { rows } = await sql<LockedRequest>`
     select * from approval_requests where vault_id = ${vaultId} and id = ${id} for update`.execute(trx)
   return rows[0] ?? null
+}
+
+export function listDueRequests(db: Db, now: Date, limit: number): Promise<{ vault_id: string; id: string }[]> {
+  return db
+    .selectFrom('approval_requests')
+    .select(['vault_id', 'id'])
+    .where('status', '=', 'pending')
+    .where('expires_at', '<=', now)
+    .orderBy('expires_at')
+    .limit(limit)
+    .execute()
 }
 
 /** Everything of a request in the tables that its audit records say too. */

@@ -5,7 +5,7 @@ import type { Facts } from './facts.ts'
 import { type Initiator, listCandidates, lockVelocity, sumVelocity } from './queries.ts'
 import { velocityLocksOf, velocityWindowsOf } from './velocity.ts'
 
-type Question = {
+export type Question = {
   vaultId: string
   actionType: string
   initiator: Initiator
@@ -19,37 +19,30 @@ type Question = {
  */
 export async function decide(db: Db | Trx, question: Question): Promise<Decision> {
   const candidates = await listCandidates(db, question.vaultId, question.actionType, question.initiator.groupIds)
-  return conclude(db, question, candidates, question.facts)
+  return decideBy(db, candidates, question)
 }
 
 /**
- * Like `decide`, for an action that happens in this transaction if it is allowed: requests that count against the same
- * limit are decided one after the other, each seeing what the ones before it wrote. Locked are exactly the scopes that a
- * policy which can still match limits.
- *
- * @param readLockedFacts reads, after those locks, facts that must be true until the end of the transaction
+ * The candidates of `decide`, for an action that happens in this transaction if it is allowed: requests that count against
+ * the same limit are decided one after the other, each seeing what the ones before it wrote. Locked are exactly the scopes
+ * that a policy which can still match limits. Facts that must be true until the end of the transaction are read afterwards.
  */
-export async function decideUnderLock(
-  trx: Trx,
-  question: Question,
-  readLockedFacts: () => Promise<Partial<Facts>>,
-): Promise<Decision> {
+export async function lockCandidates(trx: Trx, question: Question): Promise<PolicySnapshot[]> {
   const { vaultId, actionType, initiator, facts } = question
   const candidates = await listCandidates(trx, vaultId, actionType, initiator.groupIds)
   const limiting = velocityWindowsOf(candidates.filter((policy) => !isRuledOut(policy, facts)))
   await lockVelocity(trx, velocityLocksOf(limiting, vaultId, facts))
-  return conclude(trx, question, candidates, { ...facts, ...(await readLockedFacts()) })
+  return candidates
 }
 
 /**
- * The sums are a statement of their own: one that waited for a lock would still see the state of before. A window whose
- * sum is among the facts already is not summed again.
+ * Decides by these candidates. The sums are a statement of their own: one that waited for a lock would still see the state
+ * of before. A window whose sum is among the facts already is not summed again.
  */
-async function conclude(
+export async function decideBy(
   db: Db | Trx,
-  { vaultId, initiator }: Question,
   candidates: PolicySnapshot[],
-  gathered: Facts,
+  { vaultId, initiator, facts: gathered }: Question,
 ): Promise<Decision> {
   const { velocity: known = [] } = gathered
   const windows = velocityWindowsOf(candidates).filter(

@@ -27,6 +27,8 @@ export const approverFields = {
   user: Ref(Profile),
 }
 
+export const Approver = Closed(approverFields)
+
 export const QuorumReachable = Type.Boolean({
   description:
     'false: it waits for votes, and those who can still vote are too few. Cancel it, or restore the approvers.',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isApproved, isQuorumReachable, type RequirementState, standingOf } from './tally.ts'
+import { isApproved, isQuorumReachable, type RequirementState, voterStateOf } from './tally.ts'
 
 const requirement = (approvalsCount: number, reachableCount: number, more: Partial<RequirementState> = {}) => ({
   stepIndex: 0,
@@ -33,7 +33,7 @@ describe('the tally', () => {
     ['approve', true, true, { counts: true, voidReason: null, canVote: false }],
     ['approve', false, true, { counts: false, voidReason: 'not_entitled', canVote: false }],
     ['reject', true, false, { counts: true, voidReason: null, canVote: false }],
-  ] as const)('a voter with decision %s, entitled %s, open %s', (decision, isEntitled, isOpen, standing) => {
-    expect(standingOf({ decision, isEntitled }, isOpen)).toEqual(standing)
+  ] as const)('a voter with decision %s, entitled %s, open %s', (decision, isEntitled, isOpen, state) => {
+    expect(voterStateOf({ decision, isEntitled }, isOpen)).toEqual(state)
   })
 })

@@ -22,7 +22,7 @@ export function isQuorumReachable(requirements: RequirementState[]): boolean {
 }
 
 /** What a voter of the snapshot can do and what their vote is worth; `isOpen`: the subject still takes votes. */
-export function standingOf(
+export function voterStateOf(
   voter: { decision: 'approve' | 'reject' | null; isEntitled: boolean },
   isOpen: boolean,
 ): { counts: boolean; voidReason: 'not_entitled' | null; canVote: boolean } {

@@ -1,0 +1,43 @@
+import { type AddressScope, subjectsOf } from '../../../access/address-scope.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import { forbidden, notFound } from '../../../lib/errors.ts'
+import { findNamedCategory, type NamedCategory } from '../../operations/assignments/first-category.ts'
+import type { Question } from '../../rules/policies/decide.ts'
+import type { Initiator } from '../../rules/policies/queries.ts'
+import { factsOf } from './facts.ts'
+import type { OrderBody } from './payload.ts'
+import { type Order, planOrder } from './plan-order.ts'
+import { findSource } from './queries.ts'
+
+/** An order with what the policies are asked about it; `category` is the one it declares. */
+export type LoadedOrder = { order: Order; category: NamedCategory | null; question: Question }
+
+/**
+ * Reads everything that an order refers to, and checks it.
+ *
+ * @param scope which source addresses the caller may name
+ * @param spends whether the caller would order it; a simulation may be about anybody
+ * @throws 400 for a wrong order, 404 for an address that the caller does not see, 403 for one they may not move funds from
+ *   or a category that the initiator may not assign, 409 for an archived recipient
+ */
+export async function loadOrder(
+  db: Db | Trx,
+  body: OrderBody,
+  { scope, initiator, spends, now }: { scope: AddressScope; initiator: Initiator; spends: boolean; now: Date },
+): Promise<LoadedOrder> {
+  const { vaultId } = scope
+  const source = await findSource(db, scope, body.fromAddressId, body, now)
+  if (source === null) throw notFound('Address')
+  // To see an address is not enough to move what is on it.
+  if (spends && !source.can_transfer) {
+    throw forbidden('Only the owner of an address and whoever they grant it to may move its funds')
+  }
+  const order = planOrder(source, body)
+
+  const key = body.metadata?.category ?? null
+  const standing = { isAdmin: initiator.isAdmin, isOwnOperation: true, subjects: subjectsOf(initiator) }
+  const naming = { type: 'transfer', standing, field: 'metadata.category' } as const
+  const category = key === null ? null : await findNamedCategory(db, vaultId, { key, ...naming })
+  const facts = factsOf(order, { initiator, category: category?.category.key ?? null, now })
+  return { order, category, question: { vaultId, actionType: 'transfer', initiator, facts } }
+}

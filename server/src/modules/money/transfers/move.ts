@@ -1,0 +1,85 @@
+import type { Updateable } from 'kysely'
+import { prepared, type Trx } from '../../../db/client.ts'
+import type { Transfers } from '../../../db/types.ts'
+import { conflict } from '../../../lib/errors.ts'
+import { insertPaidRecipient } from '../../address-book/recipients/queries.ts'
+import { moveOperation, type OperationStatus } from '../../operations/feed/write.ts'
+import { audit } from '../../record/audit/record.ts'
+import { closeVoting } from '../../rules/votes/vote.ts'
+import { postEntries } from '../ledger/post-entries.ts'
+import { type Posting, releasePosting, settlePosting } from '../ledger/postings.ts'
+import { mayMovePhase, nextStatus, type Phase, releasesFunds, type TransferEvent } from './lifecycle.ts'
+import type { LockedTransfer } from './queries.ts'
+
+type Movement = {
+  event: TransferEvent
+  /** null: the service itself. */
+  actorId: string | null
+  now: Date
+  failureReason?: string
+  txHash?: string | null
+  blockchainAt?: Date | null
+  /** What else of the delivery is over with it, such as the fee. */
+  changes?: DeliveryChanges
+  /** Postings that belong to the same moment, such as the network fee. */
+  extraPostings?: Posting[]
+}
+
+/** The word of an event in the action of its audit record. */
+const recordedAs: Partial<Record<TransferEvent, string>> = { approved: 'released', rejected: 'vetoed' }
+
+/**
+ * Moves a locked transfer on, with what follows from it: the release of its funds, its delivery, its audit record.
+ * @throws 409 when the event is not possible in the status it has
+ */
+export async function moveTransfer(trx: Trx, transfer: LockedTransfer, movement: Movement): Promise<void> {
+  const { vault_id: vaultId, id, status: from, token_id: tokenId, address_id: addressId, amount } = transfer
+  const { event, actorId, now, failureReason = null, txHash = null, blockchainAt = null } = movement
+  const to = assertMovable(transfer, event)
+  const moved = await moveOperation(trx, { vaultId, id, from, to, now, txHash, blockchainAt })
+  if (!moved) throw conflict('The transfer was resolved by someone else')
+  const subject = { vaultId, tokenId, addressId, operationId: id, amount }
+  const resolution = to === 'confirmed' ? [settlePosting(subject)] : releasesFunds(to) ? [releasePosting(subject)] : []
+  await postEntries(trx, [...resolution, ...(movement.extraPostings ?? [])], now)
+  if (to === 'confirmed') await insertPaidRecipient(trx, vaultId, id)
+  await (to === 'pending'
+    ? movePhase(trx, transfer, 'queued', { next_attempt_at: now })
+    : movePhase(trx, transfer, 'done', {
+        ...movement.changes,
+        next_attempt_at: null,
+        failure_reason: failureReason,
+      }))
+  const action = `transfer.${recordedAs[event] ?? event}`
+  const details = { from, to, reason: failureReason, txHash }
+  await audit(trx, { vaultId, actorId, now }, action, { type: 'transfer', id }, details)
+  if (from === 'awaiting_approval') await closeVoting(trx, 'transfer', transfer, actorId, now)
+}
+
+/** @throws 409 when the event is not possible in the status it has */
+export function assertMovable({ status }: LockedTransfer, event: TransferEvent): OperationStatus {
+  const to = nextStatus(status, event)
+  if (to === null) throw conflict(`The transfer is ${status} and cannot be ${event}`)
+  return to
+}
+
+/** What of a delivery changes together with its phase. */
+export type DeliveryChanges = Omit<Partial<Updateable<Transfers>>, 'vault_id' | 'id' | 'phase'>
+
+/** Moves the delivery of a transfer by compare-and-set: the only writer of its phase. */
+export async function movePhase(
+  trx: Trx,
+  { vault_id, id, phase }: LockedTransfer,
+  to: Phase,
+  changes: DeliveryChanges,
+): Promise<void> {
+  if (!mayMovePhase(phase, to)) throw new Error(`The delivery of transfer ${id} cannot go from ${phase} to ${to}`)
+  const { numUpdatedRows } = await trx
+    .updateTable('transfers')
+    .set({ ...changes, phase: to })
+    .where('vault_id', '=', vault_id)
+    .where('id', '=', id)
+    .where('phase', '=', phase)
+    .modifyEnd(prepared)
+    .executeTakeFirst()
+  if (numUpdatedRows !== 1n) throw new Error(`The delivery of transfer ${id} is no longer ${phase}`)
+}

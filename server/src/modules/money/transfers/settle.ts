@@ -1,0 +1,109 @@
+import { sql } from 'kysely'
+import type { Trx } from '../../../db/client.ts'
+import { inTransaction } from '../../../db/transaction.ts'
+import type { Deps } from '../../../deps.ts'
+import { setOperationTxHash } from '../../operations/feed/write.ts'
+import type { WalletClient } from '../../registry/wallet-service/client.ts'
+import { stopUnlessAsRecorded } from '../../rules/votes/subject.ts'
+import { feePosting } from '../ledger/postings.ts'
+import { after, type Claim, lockClaimed, lockUnderWay, pollMilliseconds, retryMillisecondsMax } from './claim.ts'
+import { lockAccounts } from './fees.ts'
+import { haltTransfer, holdTransfer, recordedTransfers } from './halt.ts'
+import { type Judgement, judgeStatus, type WalletStatus } from './judge-status.ts'
+import { movePhase, moveTransfer } from './move.ts'
+import type { LockedTransfer } from './queries.ts'
+
+/** Asks what became of a transfer that the wallet service has taken, and brings it into the books. */
+export async function settle(deps: Deps, wallet: WalletClient, claim: Claim): Promise<void> {
+  const status = await wallet.getTransfer(claim.id)
+  if (status !== null) return applyStatus(deps, claim, status)
+  // It confirmed to have it: sending it again could pay twice, so people are notified and it is asked again, slowly.
+  await inTransaction(deps.db, async (trx) => {
+    const transfer = await lockClaimed(trx, claim)
+    if (transfer === null) return
+    const now = deps.clock()
+    const nextAttemptAt = after(now, retryMillisecondsMax)
+    const reason = 'The wallet service no longer knows this transfer'
+    await holdTransfer(trx, deps.log, transfer, reason, { now, nextAttemptAt })
+  })
+}
+
+/** Brings what the wallet service reports of a transfer into the books; a contradiction halts it. */
+export async function applyStatus({ db, log, clock }: Deps, claim: Claim, status: WalletStatus): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    const transfer = await lockUnderWay(trx, claim)
+    if (transfer === null) return
+    const now = clock()
+    const judgement = judgeStatus(transfer.current, transfer.wallet_tx_hash, status)
+    if (judgement.kind === 'halt') return haltTransfer(trx, log, transfer, judgement.reason, now)
+    if (judgement.txHash !== null && (await isHashOfAnother(trx, transfer, judgement.txHash))) {
+      const reason = 'The wallet service reports the transaction hash of another transfer'
+      return haltTransfer(trx, log, transfer, reason, now)
+    }
+    if (judgement.kind === 'wait') return keepAsking(trx, transfer, judgement.txHash, now)
+    const compared = await stopUnlessAsRecorded(trx, recordedTransfers(log), transfer, now)
+    if ('recorded' in compared) await resolve(trx, transfer, judgement, now)
+  })
+}
+
+async function keepAsking(trx: Trx, transfer: LockedTransfer, txHash: string | null, now: Date): Promise<void> {
+  await movePhase(trx, transfer, txHash === null ? 'submitted' : 'broadcast', {
+    wallet_tx_hash: txHash ?? transfer.wallet_tx_hash,
+    halt_reason: null,
+    attempts: 0,
+    next_attempt_at: after(now, pollMilliseconds),
+  })
+  if (txHash !== null && transfer.wallet_tx_hash === null) {
+    await setOperationTxHash(trx, transfer.vault_id, transfer.id, txHash)
+  }
+}
+
+type Resolution = Extract<Judgement, { kind: 'confirm' | 'fail' }>
+
+/** Confirms or fails the transfer and posts the fee that its address paid, in one moment of the books. */
+async function resolve(trx: Trx, transfer: LockedTransfer, judgement: Resolution, now: Date): Promise<void> {
+  const { vault_id: vaultId, id: operationId, address_id: addressId } = transfer
+  const { txHash } = judgement
+  const coin = await lockAccounts(trx, transfer)
+  const fee = judgement.fee !== null && judgement.fee > 0n ? judgement.fee : null
+  // The books never go below zero: a fee that they cannot cover yet is posted as soon as they can.
+  const returned = judgement.kind === 'fail' && coin?.tokenId === transfer.token_id ? transfer.amount : 0n
+  const isAffordable = fee !== null && coin !== null && coin.available + returned >= fee
+  await moveTransfer(trx, transfer, {
+    event: judgement.kind === 'confirm' ? 'confirmed' : 'failed',
+    actorId: null,
+    now,
+    txHash,
+    ...(judgement.kind === 'confirm' ? { blockchainAt: judgement.blockTime } : { failureReason: judgement.reason }),
+    changes: {
+      fee: judgement.fee?.toString() ?? null,
+      fee_token_id: coin?.tokenId ?? null,
+      fee_posted: fee === null || coin === null || isAffordable,
+      wallet_tx_hash: txHash,
+      halt_reason: null,
+    },
+    extraPostings: isAffordable
+      ? [feePosting({ vaultId, tokenId: coin.tokenId, addressId, operationId, amount: fee })]
+      : [],
+  })
+}
+
+/** On EVM networks one transfer is one transaction; elsewhere a wallet may pay several in one. */
+async function isHashOfAnother(
+  trx: Trx,
+  { vault_id: vaultId, id, network_type }: LockedTransfer,
+  txHash: string,
+): Promise<boolean> {
+  if (network_type !== 'evm') return false
+  // Two transfers for which the same hash is reported at once do not see each other; this makes one of them wait.
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`${vaultId} ${txHash}`}, 2))`.execute(trx)
+  const other = await trx
+    .selectFrom('operations')
+    .select('id')
+    .where('vault_id', '=', vaultId)
+    .where('tx_hash', '=', txHash)
+    .where('type', '=', 'transfer')
+    .where('id', '<>', id)
+    .executeTakeFirst()
+  return other !== undefined
+}

@@ -1,0 +1,85 @@
+import type { ByMember } from '../../../access/caller.ts'
+import type { Trx } from '../../../db/client.ts'
+import type { Deps } from '../../../deps.ts'
+import type { Refusal } from '../../../http/mutate.ts'
+import { conflict } from '../../../lib/errors.ts'
+import { assertMayCancel, lockVisible, stopUnlessAsRecorded, type VotableSubject } from '../../rules/votes/subject.ts'
+import { type Ballot, type Decision, voteOn } from '../../rules/votes/vote.ts'
+import type { RecordedOrder } from './compare-record.ts'
+import { recordedTransfers } from './halt.ts'
+import { assertMovable, moveTransfer } from './move.ts'
+import { isTransferVisible, type LockedTransfer, lockTransfer, type StoredOrder } from './queries.ts'
+import { findObjection } from './recheck.ts'
+
+const lockable = { title: 'Transfer', isVisible: isTransferVisible, lock: lockTransfer }
+
+/** Transfers, as votes see them. */
+const votableTransfers = (log: Deps['log']): VotableSubject<LockedTransfer, StoredOrder, RecordedOrder> => ({
+  ...recordedTransfers(log),
+  ...lockable,
+  assertOpen(transfer, now) {
+    const { status, expires_at } = transfer
+    if (status !== 'awaiting_approval') throw conflict(`The transfer is ${status}, not awaiting approval`)
+    if (expires_at !== null && expires_at <= now) throw conflict('The time to approve this transfer is over')
+    assertNotHalted(transfer)
+  },
+  toVoteRecord: (decision) => ({
+    action: decision === 'approve' ? 'transfer.approved' : 'transfer.rejected',
+    details: {},
+  }),
+  async onApproved(trx, transfer, { member, now, recorded }) {
+    const objection = await findObjection(trx, transfer, recorded, { isSumKept: false, now })
+    if (objection !== null) throw conflict(objection.message, objection.details)
+    await moveTransfer(trx, transfer, { event: 'approved', actorId: member.userId, now })
+    return null
+  },
+  onRejected: (trx, transfer, { member, now }) =>
+    moveTransfer(trx, transfer, { event: 'rejected', actorId: member.userId, now }),
+})
+
+/**
+ * Records an approval or a veto: the last approval needed sends the transfer on its way, and after a veto its funds are
+ * available again. A transfer that is not what was recorded halts instead, which is committed and answered with 409.
+ *
+ * @throws as `voteOn`
+ */
+export function voteOnTransfer(
+  trx: Trx,
+  log: Deps['log'],
+  decision: Decision,
+  ballot: Ballot,
+): Promise<Refusal | null> {
+  return voteOn(trx, votableTransfers(log), decision, ballot)
+}
+
+/** Cancels a transfer, by its initiator or an administrator, as long as it is not handed to the wallet service. */
+export async function cancelTransfer(
+  trx: Trx,
+  log: Deps['log'],
+  id: string,
+  { member, now }: ByMember,
+): Promise<Refusal | null> {
+  const transfer = await lockVisible(trx, lockable, member, id)
+  assertMayCancel('transfer', transfer, member)
+  assertNotHalted(transfer)
+  if (transfer.status === 'pending' && transfer.phase !== 'queued') {
+    throw conflict('The transfer was handed to the wallet service already')
+  }
+  assertMovable(transfer, 'cancelled')
+  const compared = await stopUnlessAsRecorded(trx, recordedTransfers(log), transfer, now)
+  if ('refusal' in compared) return compared
+  await moveTransfer(trx, transfer, { event: 'cancelled', actorId: member.userId, now })
+  return null
+}
+
+/** Rejects a locked transfer whose time to be approved is over, and gives its funds back. */
+export async function expireTransfer(trx: Trx, log: Deps['log'], transfer: LockedTransfer, now: Date): Promise<void> {
+  if (transfer.status !== 'awaiting_approval' || transfer.phase === 'halted') return
+  const compared = await stopUnlessAsRecorded(trx, recordedTransfers(log), transfer, now)
+  if ('refusal' in compared) return
+  await moveTransfer(trx, transfer, { event: 'expired', actorId: null, now, failureReason: 'APPROVAL_EXPIRED' })
+}
+
+function assertNotHalted({ phase, halt_reason }: LockedTransfer): void {
+  if (phase === 'halted') throw conflict('The transfer is halted', halt_reason ?? undefined)
+}

@@ -1,0 +1,31 @@
+import type { Trx } from '../../../db/client.ts'
+import { decide } from '../policies/decide.ts'
+import type { Decision } from '../policies/decision.ts'
+import type { Facts } from '../policies/facts.ts'
+import type { Initiator } from '../policies/queries.ts'
+import type { Appliers, PreparedStep, StepContext } from '../votes/applier.ts'
+import { applierOf } from './apply.ts'
+
+/** Decides on every step by the policies of the vault, or by what its action is governed by instead. */
+export async function decideSteps(
+  trx: Trx,
+  context: StepContext,
+  initiator: Initiator,
+  steps: PreparedStep[],
+  appliers: Appliers,
+): Promise<Decision[]> {
+  const { vaultId, now } = context
+  const { userId: initiatorId, groupIds: initiatorGroupIds } = initiator
+  const decisions: Decision[] = []
+  for (const prepared of steps) {
+    const { step, facts } = prepared
+    const applier = applierOf(appliers, step.action)
+    const known = { ...facts, now, initiatorId, initiatorGroupIds } as Facts
+    decisions.push(
+      applier.decide === undefined
+        ? await decide(trx, { vaultId, actionType: step.action, initiator, facts: known })
+        : await applier.decide(trx, context, prepared, initiator),
+    )
+  }
+  return decisions
+}

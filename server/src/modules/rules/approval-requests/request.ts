@@ -1,0 +1,135 @@
+import { byMember, type Member } from '../../../access/caller.ts'
+import type { Trx } from '../../../db/client.ts'
+import { type AppError, conflict, forbidden } from '../../../lib/errors.ts'
+import { newId } from '../../../lib/ids.ts'
+import { audit } from '../../record/audit/record.ts'
+import { notifyApprovers } from '../../record/notifications/write.ts'
+import type { Decision, Requirement } from '../policies/decision.ts'
+import { type Appliers, type PreparedStep, StaleError, type Step, type StepContext } from '../votes/applier.ts'
+import { openApproval } from '../votes/open.ts'
+import { applySteps, type StepResult } from './apply.ts'
+import type { CreationRecord } from './compare-record.ts'
+import { decideSteps } from './decide-steps.ts'
+import { outcomeOf } from './outcome.ts'
+import { hashPayload, type RequestAction } from './payload.ts'
+import { prepareSteps } from './prepare.ts'
+
+export type ActionRequest = {
+  member: Member
+  action: RequestAction
+  /** Exactly one unless `action` is composite. */
+  steps: Step[]
+  appliers: Appliers
+  approvalTtlHours: number
+  now: Date
+  /** What the appliers fetched from outside the database: see `prefetching`. */
+  fetched?: unknown[] | null
+}
+
+export type Outcome =
+  | { applied: true; results: StepResult[] }
+  /** The id of the request that waits for votes now. */
+  | { request: string }
+  /** A refusal that leaves an audit record behind. */
+  | { refusal: AppError }
+
+/**
+ * Decides on gated actions by the policies, or by what an action is governed by instead: allowed, they are done at once and
+ * together; otherwise they wait for votes, or nothing happens at all.
+ *
+ * @throws 400, 404 and 409 as the appliers; 409 for a quorum that cannot be reached; PrefetchNeededError
+ */
+export async function requestAction(trx: Trx, request: ActionRequest): Promise<Outcome> {
+  const { member, action, appliers, fetched = null, now } = request
+  const context: StepContext = { vaultId: member.vault.id, initiatorId: member.userId, now }
+  const steps = await prepareSteps(trx, { context, action, steps: request.steps, appliers })
+  const decisions = await decideSteps(trx, context, member, steps, appliers)
+  const outcome = outcomeOf(decisions)
+  if (outcome.effect === 'refuse') {
+    await recordDecision(trx, 'action.refused', request, steps, decisions)
+    return { refusal: forbidden(outcome.message) }
+  }
+  if (outcome.effect === 'apply') {
+    const results = await applySteps(trx, { context, action, steps, appliers, fetched }).catch((error: unknown) => {
+      throw error instanceof StaleError ? conflict('The target was changed by someone else just now') : error
+    })
+    await recordDecision(trx, 'action.allowed', request, steps, decisions)
+    return { applied: true, results }
+  }
+  return { request: await openRequest(trx, request, steps, decisions, outcome) }
+}
+
+async function openRequest(
+  trx: Trx,
+  { member, action, approvalTtlHours, now }: ActionRequest,
+  steps: PreparedStep[],
+  decisions: Decision[],
+  { strictest, requirements }: { strictest: Requirement; requirements: (Requirement & { stepIndex: number })[] },
+): Promise<string> {
+  const id = newId(now)
+  const vaultId = member.vault.id
+  const initiatorId = member.userId
+  const payloadHash = hashPayload({ requestId: id, vaultId, initiatorId, action, steps })
+  await trx
+    .insertInto('approval_requests')
+    .values({
+      vault_id: vaultId,
+      id,
+      action,
+      status: 'pending',
+      initiator_id: initiatorId,
+      steps: JSON.stringify(steps),
+      payload_hash: payloadHash,
+      decision: JSON.stringify(decisions),
+      decision_policy_id: strictest.policyId,
+      decision_policy_code: strictest.policyCode,
+      approval_threshold: strictest.threshold,
+      expires_at: new Date(now.getTime() + approvalTtlHours * 3_600_000),
+      created_at: now,
+      updated_at: now,
+    })
+    .execute()
+  const snapshot = await openApproval(trx, { vaultId, subjectId: id, initiatorId, requirements, now })
+  const creation: CreationRecord = { payloadHash: payloadHash.toString('hex'), requirements: snapshot }
+  const target = { type: 'approval_request', id }
+  await audit(trx, byMember({ member, now }), 'approval_request.created', target, {
+    action,
+    steps: steps.map(({ step }) => step),
+    ...creation,
+    decisionPolicyCode: strictest.policyCode,
+    bypassed: bypassedOf(decisions),
+  })
+  await notifyApprovers(trx, { vaultId, subjectType: 'approval_request', subjectId: id, initiatorId }, now)
+  return id
+}
+
+async function recordDecision(
+  trx: Trx,
+  event: 'action.allowed' | 'action.refused',
+  { member, action, now }: ActionRequest,
+  steps: PreparedStep[],
+  decisions: Decision[],
+): Promise<void> {
+  const { targetType, targetId } = steps[0]!
+  await audit(
+    trx,
+    byMember({ member, now }),
+    event,
+    { type: targetType, id: targetId },
+    {
+      action,
+      steps: steps.map(({ step }, i) => ({
+        ...step,
+        effect: decisions[i]!.effect,
+        decisionPolicyCode: decisions[i]!.decisionPolicy?.code ?? null,
+      })),
+      bypassed: bypassedOf(decisions),
+    },
+  )
+}
+
+/** The codes of the policies whose votes were waived for an administrator. */
+function bypassedOf(decisions: Decision[]): string[] {
+  const waived = decisions.flatMap(({ requirements }) => requirements.filter(({ bypassed }) => bypassed))
+  return [...new Set(waived.map(({ policyCode }) => policyCode))]
+}
