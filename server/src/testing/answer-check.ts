@@ -22,7 +22,7 @@ function createAnswerCheck(app: App): AnswerCheck {
   // Not put into each other, so that a component is compiled once and not once for each answer that has it.
   const ajv = new Ajv({ strict: false, formats: { 'date-time': true }, allErrors: true, inlineRefs: false })
   const compiled = new Map<string, ValidateFunction>()
-  for (const [name, schema] of Object.entries(document.components.schemas ?? {})) ajv.addSchema(toNamedRefs(schema), name)
+  for (const [name, schema] of Object.entries(document.components.schemas)) ajv.addSchema(toNamedRefs(schema), name)
   const paths = Object.entries(document.paths).map(([url, operations]) => ({
     url,
     literals: url.split('/').filter((part) => !part.startsWith('{')).length,
