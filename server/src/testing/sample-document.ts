@@ -1,4 +1,4 @@
-import type { Column, ReportDocument, Row, Table } from '../modules/reports/exports/document.ts'
+import type { Column, ReportDocument, Row, Table } from '../modules/reports/files/document.ts'
 
 /** A report as renderers take it, with as little of everything as a test does not speak of. */
 export function sampleDocument(parts: Partial<ReportDocument> = {}): ReportDocument {

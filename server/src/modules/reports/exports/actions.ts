@@ -4,7 +4,7 @@ import { AppError, badRequest } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { exportsKeptPerCallerMax, exportsOpenPerCallerMax } from '../../../lib/limits.ts'
 import { insertAuditRecord } from '../../record/audit/record.ts'
-import type { FileFormat } from './formats.ts'
+import type { FileFormat } from '../files/formats.ts'
 import { countOpenExports, expireOldestExports, insertReportExport } from './queries.ts'
 import { type ReportType, sources } from './sources.ts'
 

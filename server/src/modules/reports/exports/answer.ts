@@ -5,9 +5,9 @@ import { memberOf } from '../../../access/caller.ts'
 import type { Deps } from '../../../deps.ts'
 import { badRequest } from '../../../lib/errors.ts'
 import { inlineFileMilliseconds, inlineFilesMax, inlineFilesPerCallerMax } from '../../../lib/limits.ts'
-import { type FileFormat, fileNameOf, mediaTypes, render } from './formats.ts'
-import { boundGarbage } from './garbage.ts'
-import { createSlots, type Slots } from './slots.ts'
+import { type FileFormat, fileNameOf, mediaTypes, render } from '../files/formats.ts'
+import { boundGarbage } from '../files/garbage.ts'
+import { createSlots, type Slots } from '../files/slots.ts'
 import { type ReportType, sources } from './sources.ts'
 
 type Query = Record<string, unknown> & { format?: FileFormat | 'json'; cursor?: string; limit?: number }

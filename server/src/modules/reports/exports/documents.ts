@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
+import type { Cell, Column, ColumnKind, ReportDocument, Row, Table } from '../files/document.ts'
 import { reportComponents } from '../reports/schema.ts'
-import type { Cell, Column, ColumnKind, ReportDocument, Row, Table } from './document.ts'
 
 type Json = Record<string, unknown>
 /** JSON Schema, as far as it says how a value is shown. */

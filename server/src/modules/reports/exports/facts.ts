@@ -1,6 +1,6 @@
 import type { Member } from '../../../access/caller.ts'
+import type { Fact, ReportDocument } from '../files/document.ts'
 import type { ReportRequest } from '../reports/request.ts'
-import type { Fact, ReportDocument } from './document.ts'
 import type { ReportContent } from './documents.ts'
 
 /** Parameters that the facts name in their own words. */

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
-import { type AddressScope, allVisible, sharedAddressIds } from '../../../access/address-scope.ts'
 import type { Member } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { exportAttemptsMax, exportLeaseSeconds, exportTtlHours } from '../../../lib/limits.ts'
 import { findInitiator } from '../../rules/policies/queries.ts'
-import type { FileFormat } from './formats.ts'
+import type { FileFormat } from '../files/formats.ts'
+import type { AccessSnapshot } from './access-snapshot.ts'
 import type { ReportType } from './sources.ts'
 
 export type ReportExportRow = {
@@ -23,16 +23,7 @@ export type ReportExportRow = {
   started_at: Date | null
   finished_at: Date | null
   expires_at: Date
-} & Sight
-
-/** What somebody could see of the vault; null until a file was made. */
-export type Sight = {
-  seen_whole_vault: boolean | null
-  seen_group_ids: string[] | null
-  seen_shared_ids: string[] | null
-  /** `view <id>` and `edit <id>` of categories whose values they could read on whatever operation they see. */
-  seen_category_rights: string[] | null
-}
+} & AccessSnapshot
 
 /** One taking of an export: all that is written for it carries its number. */
 export type Taking = Pick<ReportExportRow, 'vault_id' | 'id' | 'attempt'>
@@ -41,7 +32,7 @@ const columns = sql.raw(`vault_id, id, requester_id, report_type, format, parame
   size_bytes, seen_whole_vault, seen_group_ids, seen_shared_ids,
   seen_category_rights, created_at, started_at, finished_at, expires_at`)
 
-/** An export of the caller's own; that of anybody else is not there. */
+/** An export that the caller ordered; null for an export that somebody else ordered. */
 export async function findReportExport(
   db: Db | Trx,
   { vault, userId }: Pick<Member, 'vault' | 'userId'>,
@@ -64,7 +55,7 @@ export async function insertReportExport(
       ${JSON.stringify(order.parameters)}, 'queued', 0, ${now}, ${expiryAfter(now)})`.execute(trx)
 }
 
-/** Exports of the caller, in whatever vault, that wait or are being made; other orders of theirs wait until `trx` ends. */
+/** Exports of the caller in all vaults that wait or are being made; further orders of the caller wait until `trx` ends. */
 export async function countOpenExports(trx: Trx, requesterId: string): Promise<number> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`report exports of ${requesterId}`}, 0))`.execute(trx)
   const { rows } = await sql<{ count: number }>`
@@ -83,8 +74,8 @@ export async function expireOldestExports(trx: Trx, requesterId: string, kept: n
 }
 
 /**
- * Takes the export that waits longest: one that nobody has taken, or whose taker has not been heard of for the time of a
- * lease. Nobody else gets it, and what an earlier taker may still write belongs to an attempt that no longer counts.
+ * Takes the export that waits longest: one that no worker has taken, or whose worker has not renewed its lease. No other
+ * worker gets it, and what an earlier worker may still write belongs to an attempt that no longer counts.
  */
 export async function takeReportExport(db: Db, now: Date): Promise<ReportExportRow | null> {
   await sql`
@@ -102,32 +93,32 @@ export async function takeReportExport(db: Db, now: Date): Promise<ReportExportR
   return rows[0] ?? null
 }
 
-/** Says that the taker is alive and how far it is; false when the export is no longer theirs. */
+/** Renews the lease and stores the progress; false when another worker has the export. */
 export async function renewLease(db: Db, taking: Taking, percent: number, now: Date): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update report_exports set percent = ${percent}, leased_until = ${leaseFrom(now)} where ${isOf(taking)}`.execute(db)
   return numAffectedRows === 1n
 }
 
-/** False when the export is no longer theirs who took it. */
+/** False when another worker has the export. */
 export async function insertChunk(db: Db, taking: Taking, position: number, bytes: Uint8Array): Promise<boolean> {
   const { numAffectedRows } = await sql`
     insert into report_export_chunks (vault_id, export_id, attempt, position, bytes)
-    select vault_id, id, attempt, ${position}, ${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)} from report_exports where ${isOf(taking)}`.execute(
-    db,
-  )
+    select vault_id, id, attempt, ${position}, ${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)}
+    from report_exports where ${isOf(taking)}`.execute(db)
   return numAffectedRows === 1n
 }
 
 export async function finishReportExport(
   trx: Trx,
   taking: Taking,
-  { sight, sizeBytes, now }: { sight: Sight; sizeBytes: number; now: Date },
+  { access, sizeBytes, now }: { access: AccessSnapshot; sizeBytes: number; now: Date },
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update report_exports set state = 'done', percent = 100, leased_until = null, size_bytes = ${sizeBytes},
-      seen_whole_vault = ${sight.seen_whole_vault}, seen_group_ids = ${sight.seen_group_ids},
-      seen_shared_ids = ${sight.seen_shared_ids}, seen_category_rights = ${sight.seen_category_rights}, finished_at = ${now}, expires_at = ${expiryAfter(now)}
+      seen_whole_vault = ${access.seen_whole_vault}, seen_group_ids = ${access.seen_group_ids},
+      seen_shared_ids = ${access.seen_shared_ids}, seen_category_rights = ${access.seen_category_rights},
+      finished_at = ${now}, expires_at = ${expiryAfter(now)}
     where ${isOf(taking)}`.execute(trx)
   if (numAffectedRows !== 1n) return false
   await deleteChunks(trx, taking, 'other attempts')
@@ -141,7 +132,7 @@ export async function failReportExport(trx: Trx, taking: Taking, failure: string
   await deleteChunks(trx, taking, 'this attempt')
 }
 
-/** Gives an export back, to be begun again. */
+/** Puts an export back into the queue, to be made from the beginning. */
 export async function releaseReportExport(trx: Trx, taking: Taking): Promise<void> {
   await sql`update report_exports set state = 'queued', percent = 0, leased_until = null where ${isOf(taking)}`.execute(
     trx,
@@ -162,7 +153,7 @@ export async function findChunk(db: Db, { vault_id, id, attempt }: Taking, posit
   return rows[0]?.bytes ?? null
 }
 
-/** The requester as the member that they are now; null when they are none any more. */
+/** The requester with their membership as it is now; null when they are no member any more. */
 export async function findRequester(db: Db, vaultId: string, userId: string): Promise<Member | null> {
   const initiator = await findInitiator(db, vaultId, userId)
   if (initiator === null) return null
@@ -171,34 +162,6 @@ export async function findRequester(db: Db, vaultId: string, userId: string): Pr
     from users u, vaults v where u.id = ${userId} and v.id = ${vaultId}`.execute(db)
   const { kind, email, ...vault } = rows[0]!
   return { ...initiator, vault, kind, email, isPlatformAdmin: false, sessionId: null, expiresAt: null }
-}
-
-/** What decides how much of the vault somebody sees. */
-export async function readSight(db: Db, member: Pick<Member, 'groupIds'>, scope: AddressScope): Promise<Sight> {
-  const { isAdmin } = scope.asker
-  return {
-    seen_whole_vault: isAdmin,
-    seen_group_ids: member.groupIds,
-    seen_shared_ids: isAdmin ? [] : await listSharedIds(db, scope),
-    seen_category_rights: isAdmin ? [] : await listCategoryRights(db, scope),
-  }
-}
-
-async function listSharedIds(db: Db, scope: AddressScope): Promise<string[]> {
-  const { rows } = await sql<{ address_id: string }>`${sharedAddressIds(allVisible(scope))}`.execute(db)
-  return rows.map((row) => row.address_id)
-}
-
-/** What is for an operation's owner alone never changes for who it is, so it is not among them. */
-async function listCategoryRights(db: Db, { vaultId, asker }: AddressScope): Promise<string[]> {
-  const rightOf = (name: 'view' | 'edit') => sql`
-    select ${`${name} `} || c.id as name from operation_categories c
-    where c.vault_id = ${vaultId} and (${sql.ref(`c.${name}_scope`)} = 'vault_members'
-      or ${sql.ref(`c.${name}_scope`)} = 'restricted' and exists (
-        select from category_grants g where g.vault_id = c.vault_id and g.category_id = c.id
-          and ${sql.ref(`g.can_${name}`)} and g.subject = any(${asker.subjects}::text[])))`
-  const { rows } = await sql<{ name: string }>`${rightOf('view')} union all ${rightOf('edit')}`.execute(db)
-  return rows.map((row) => row.name)
 }
 
 const isOf = ({ vault_id, id, attempt }: Taking) =>

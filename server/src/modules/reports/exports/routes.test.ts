@@ -14,7 +14,7 @@ import { describedApiOf } from '../../../testing/described-api.ts'
 import { addMember } from '../../../testing/fixtures.ts'
 import { readCsv, readPdf, readWorkbook } from '../../../testing/read-files.ts'
 import { type Counterparty, createReportWorld, type ReportWorld } from '../../../testing/report-world.ts'
-import { mediaTypes } from './formats.ts'
+import { mediaTypes } from '../files/formats.ts'
 import { runDueExports } from './run.ts'
 import { type ReportType, reportTypes } from './sources.ts'
 
@@ -456,7 +456,7 @@ describe('an export', () => {
   })
 })
 
-describe('whoever loses sight of what is in a file', () => {
+describe('a file whose content the requester may no longer see in full', () => {
   const download = (id: string, by: Person) => fetchFile(`exports/${id}/download`, by)
   const leave = async (groupCode: string, { userId }: Person) => {
     const removed = await world.sql(

@@ -12,14 +12,14 @@ import {
   downloadsMax,
   downloadsPerCallerMax,
 } from '../../../lib/limits.ts'
+import { type FileFormat, fileMediaTypes, fileNameOf } from '../files/formats.ts'
+import { createSlots } from '../files/slots.ts'
+import { coversSnapshot, readAccessSnapshot } from './access-snapshot.ts'
 import { checkParameters, orderReportExport } from './actions.ts'
 import { sendFile } from './answer.ts'
-import { type FileFormat, fileMediaTypes, fileNameOf } from './formats.ts'
 import { toReportExport } from './present.ts'
-import { findChunk, findReportExport, type ReportExportRow, readSight } from './queries.ts'
+import { findChunk, findReportExport, type ReportExportRow } from './queries.ts'
 import { ReportExport, ReportExportCreation, ReportExportOrder, ReportTypeParams } from './schema.ts'
-import { seesAllOf } from './sight.ts'
-import { createSlots } from './slots.ts'
 import { sources } from './sources.ts'
 
 const tag = 'Reports'
@@ -94,7 +94,7 @@ export function reportExportRoutes(app: App, deps: Deps): void {
       if (row === null) throw notFound('Report export')
       if (row.state !== 'done') throw conflict(`The export is ${row.state}`)
       if (row.expires_at.getTime() <= deps.clock().getTime()) throw notFound('File')
-      if (!seesAllOf(row, await readSight(deps.db, member, visibleScopeOf(member)))) {
+      if (!coversSnapshot(await readAccessSnapshot(deps.db, member, visibleScopeOf(member)), row)) {
         throw forbidden('You may no longer see everything in this file; order it again')
       }
       const bytes = Readable.from(chunksOf(deps, row), { objectMode: false })

@@ -7,20 +7,19 @@ import {
   exportChunkBytes,
   exportHeartbeatMilliseconds,
 } from '../../../lib/limits.ts'
-import { render } from './formats.ts'
-import { boundGarbage } from './garbage.ts'
+import { render } from '../files/formats.ts'
+import { boundGarbage } from '../files/garbage.ts'
+import { mergeSnapshots, readAccessSnapshot } from './access-snapshot.ts'
 import {
   failReportExport,
   findRequester,
   finishReportExport,
   insertChunk,
   type ReportExportRow,
-  readSight,
   releaseReportExport,
   renewLease,
   takeReportExport,
 } from './queries.ts'
-import { eitherSight } from './sight.ts'
 import { sources } from './sources.ts'
 
 /** Makes the files that were ordered, one after the other, until none waits or `signal` says to stop. */
@@ -44,7 +43,7 @@ async function runExport(deps: Deps, taken: ReportExportRow, signal: AbortSignal
   }, exportHeartbeatMilliseconds)
   try {
     const isComplete = await makeFile(deps, taken, watch)
-    // Whoever has taken it over meanwhile is not disturbed: a release is for the own attempt only.
+    // A worker that has taken it over meanwhile is not disturbed: a release concerns this attempt only.
     if (!isComplete) await inTransaction(deps.db, (trx) => releaseReportExport(trx, taken))
   } catch (error) {
     await giveUp(deps, taken, error)
@@ -61,10 +60,10 @@ async function makeFile(deps: Deps, taken: ReportExportRow, watch: Watch): Promi
   if (requester === null) throw new AppError(403, 'You are not a member of this vault')
   const report = await sources[taken.report_type].prepare(deps.slowReads.db, requester, taken.parameters, deps.clock())
   const { scope } = report.request
-  const before = await readSight(deps.db, requester, scope)
+  const before = await readAccessSnapshot(deps.db, requester, scope)
   return report.open(async ({ document, totalRows }) => {
     // The snapshot was taken between the two.
-    const sight = eitherSight(before, await readSight(deps.db, requester, scope))
+    const access = mergeSnapshots(before, await readAccessSnapshot(deps.db, requester, scope))
     let written = 0
     const bytes = render(taken.format, document, (count) => {
       boundGarbage()
@@ -73,7 +72,7 @@ async function makeFile(deps: Deps, taken: ReportExportRow, watch: Watch): Promi
     })
     const sizeBytes = await storeChunks(deps, taken, bytes, watch)
     if (sizeBytes === null) return false
-    return inTransaction(deps.db, (trx) => finishReportExport(trx, taken, { sight, sizeBytes, now: deps.clock() }))
+    return inTransaction(deps.db, (trx) => finishReportExport(trx, taken, { access, sizeBytes, now: deps.clock() }))
   })
 }
 
@@ -123,7 +122,7 @@ async function* inChunks(bytes: AsyncIterable<Uint8Array>, size: number): AsyncG
   if (length > 0) yield chunk.subarray(0, length)
 }
 
-/** What the requester did wrong is told and final; anything else is tried again a few times. */
+/** A mistake of the requester is reported and final; any other failure is tried again a few times. */
 async function giveUp(deps: Deps, taken: ReportExportRow, error: unknown): Promise<void> {
   const isFinal = error instanceof AppError && error.status < 500
   if (!isFinal) deps.log.error({ err: error, exportId: taken.id }, 'an export failed')

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox'
 import { Closed, Enum, Id, Nullable, Timestamp } from '../../../http/schema.ts'
-import { fileFormats } from './formats.ts'
+import { fileFormats } from '../files/formats.ts'
 import { reportTypes, sources } from './sources.ts'
 
 type WithProperties = TSchema & { properties: Record<string, TSchema> }

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Static, TSchema } from 'typebox'
 import type { Member } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
+import type { ReportDocument } from '../files/document.ts'
 import {
   composeStatementHead,
   readStatementHead,
@@ -36,7 +37,6 @@ import {
   TransactionActivityReport,
 } from '../reports/schema.ts'
 import { inSnapshot } from '../reports/snapshot.ts'
-import type { ReportDocument } from './document.ts'
 import { type ReportContent, toDocument } from './documents.ts'
 import { toFacts } from './facts.ts'
 

@@ -11,7 +11,7 @@ import {
   Timestamp,
 } from '../../../http/schema.ts'
 import { decimalPattern } from '../../../lib/money.ts'
-import { fileFormats } from '../exports/formats.ts'
+import { fileFormats } from '../files/formats.ts'
 import { operationStatuses } from './activity.ts'
 import { exceptionKinds } from './blocks/data-quality.ts'
 

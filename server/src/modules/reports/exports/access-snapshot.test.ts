@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Sight } from './queries.ts'
-import { eitherSight, seesAllOf } from './sight.ts'
+import { type AccessSnapshot, coversSnapshot, mergeSnapshots } from './access-snapshot.ts'
 
-const member = (parts: Partial<Sight> = {}): Sight => ({
+const member = (parts: Partial<AccessSnapshot> = {}): AccessSnapshot => ({
   seen_whole_vault: false,
   seen_group_ids: ['clerks'],
   seen_shared_ids: ['a', 'b'],
@@ -10,15 +9,15 @@ const member = (parts: Partial<Sight> = {}): Sight => ({
   ...parts,
 })
 const admin = member({ seen_whole_vault: true, seen_shared_ids: [], seen_category_rights: [] })
-const nobody: Sight = {
+const nobody: AccessSnapshot = {
   seen_whole_vault: null,
   seen_group_ids: null,
   seen_shared_ids: null,
   seen_category_rights: null,
 }
 
-describe('what somebody still sees', () => {
-  it.each<[string, Sight, Sight, boolean]>([
+describe('whether access still covers what a file was made from', () => {
+  it.each<[string, AccessSnapshot, AccessSnapshot, boolean]>([
     ['the same', member(), member(), true],
     ['more', member(), member({ seen_shared_ids: ['c', 'b', 'a'], seen_group_ids: ['clerks', 'board'] }), true],
     ['one address less', member(), member({ seen_shared_ids: ['a'] }), false],
@@ -31,14 +30,14 @@ describe('what somebody still sees', () => {
     ['a file of which nobody knows', nobody, admin, false],
     ['nothing, then and now', member({ seen_shared_ids: [] }), member({ seen_shared_ids: [] }), true],
   ])('%s', (_, made, now, sees) => {
-    expect(seesAllOf(made, now)).toBe(sees)
+    expect(coversSnapshot(now, made)).toBe(sees)
   })
 
   it('what came or went while the report was read counts as seen', () => {
-    const either = eitherSight(member({ seen_shared_ids: ['a'] }), member({ seen_shared_ids: ['a', 'b'] }))
+    const either = mergeSnapshots(member({ seen_shared_ids: ['a'] }), member({ seen_shared_ids: ['a', 'b'] }))
     expect(either.seen_shared_ids).toEqual(['a', 'b'])
-    expect(seesAllOf(either, member({ seen_shared_ids: ['a'] }))).toBe(false)
-    expect(seesAllOf(either, member({ seen_shared_ids: ['b'] }))).toBe(false)
-    expect(eitherSight(member(), admin).seen_whole_vault).toBe(true)
+    expect(coversSnapshot(member({ seen_shared_ids: ['a'] }), either)).toBe(false)
+    expect(coversSnapshot(member({ seen_shared_ids: ['b'] }), either)).toBe(false)
+    expect(mergeSnapshots(member(), admin).seen_whole_vault).toBe(true)
   })
 })

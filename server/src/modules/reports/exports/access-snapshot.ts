@@ -1,0 +1,75 @@
+import { sql } from 'kysely'
+import { type AddressScope, allVisible, sharedAddressIds } from '../../../access/address-scope.ts'
+import type { Member } from '../../../access/caller.ts'
+import type { Db } from '../../../db/client.ts'
+
+/** How much of the vault a member could see at one moment, in the columns of an export; null until a file was made. */
+export type AccessSnapshot = {
+  seen_whole_vault: boolean | null
+  seen_group_ids: string[] | null
+  seen_shared_ids: string[] | null
+  /** `view <id>` and `edit <id>` of categories whose values the member could read on every operation they see. */
+  seen_category_rights: string[] | null
+}
+
+export async function readAccessSnapshot(
+  db: Db,
+  member: Pick<Member, 'groupIds'>,
+  scope: AddressScope,
+): Promise<AccessSnapshot> {
+  const { isAdmin } = scope.asker
+  return {
+    seen_whole_vault: isAdmin,
+    seen_group_ids: member.groupIds,
+    seen_shared_ids: isAdmin ? [] : await listSharedIds(db, scope),
+    seen_category_rights: isAdmin ? [] : await listCategoryRights(db, scope),
+  }
+}
+
+async function listSharedIds(db: Db, scope: AddressScope): Promise<string[]> {
+  const { rows } = await sql<{ address_id: string }>`${sharedAddressIds(allVisible(scope))}`.execute(db)
+  return rows.map((row) => row.address_id)
+}
+
+/** What is for the owner of an operation alone is left out: an operation never changes its owner. */
+async function listCategoryRights(db: Db, { vaultId, asker }: AddressScope): Promise<string[]> {
+  const rightOf = (name: 'view' | 'edit') => sql`
+    select ${`${name} `} || c.id as name from operation_categories c
+    where c.vault_id = ${vaultId} and (${sql.ref(`c.${name}_scope`)} = 'vault_members'
+      or ${sql.ref(`c.${name}_scope`)} = 'restricted' and exists (
+        select from category_grants g where g.vault_id = c.vault_id and g.category_id = c.id
+          and ${sql.ref(`g.can_${name}`)} and g.subject = any(${asker.subjects}::text[])))`
+  const { rows } = await sql<{ name: string }>`${rightOf('view')} union all ${rightOf('edit')}`.execute(db)
+  return rows.map((row) => row.name)
+}
+
+/**
+ * Whether a member with the access `now` still sees everything that a file was made from. A member who is no administrator
+ * any more, has left a group, is no longer shared an address, or no longer reads a category could read in the file what
+ * they may not read elsewhere.
+ */
+export function coversSnapshot(now: AccessSnapshot, made: AccessSnapshot): boolean {
+  if (made.seen_whole_vault === null) return false
+  if (now.seen_whole_vault === true) return true
+  const isWithin = (before: string[] | null, after: string[] | null) => {
+    const known = new Set(after)
+    return (before ?? []).every((id) => known.has(id))
+  }
+  return (
+    !made.seen_whole_vault &&
+    isWithin(made.seen_group_ids, now.seen_group_ids) &&
+    isWithin(made.seen_shared_ids, now.seen_shared_ids) &&
+    isWithin(made.seen_category_rights, now.seen_category_rights)
+  )
+}
+
+/** What was visible at one of two moments or at both: everything that may have been read between them. */
+export function mergeSnapshots(first: AccessSnapshot, second: AccessSnapshot): AccessSnapshot {
+  const either = (a: string[] | null, b: string[] | null) => [...new Set([...(a ?? []), ...(b ?? [])])]
+  return {
+    seen_whole_vault: first.seen_whole_vault === true || second.seen_whole_vault === true,
+    seen_group_ids: either(first.seen_group_ids, second.seen_group_ids),
+    seen_shared_ids: either(first.seen_shared_ids, second.seen_shared_ids),
+    seen_category_rights: either(first.seen_category_rights, second.seen_category_rights),
+  }
+}
