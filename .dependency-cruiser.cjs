@@ -67,6 +67,19 @@ module.exports = {
     },
     ...upward,
     {
+      name: 'report-files-know-no-report',
+      comment: 'Within the reports domain: files (rendering) ← reports (the catalogue) ← exports (the background).',
+      severity: 'error',
+      from: { path: '^server/src/modules/reports/files/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^server/src/modules/reports/(reports|exports)/' },
+    },
+    {
+      name: 'reports-know-no-export',
+      severity: 'error',
+      from: { path: '^server/src/modules/reports/reports/', pathNot: '\\.test\\.ts$' },
+      to: { path: '^server/src/modules/reports/exports/' },
+    },
+    {
       name: 'wallet-and-server-are-strangers',
       severity: 'error',
       from: { path: '^(wallet|server)/src/', pathNot: '\\.test\\.ts$|/testing/' },

@@ -1,6 +1,6 @@
 import type { App } from '../../server/src/http/route.ts'
 import { newId } from '../../server/src/lib/ids.ts'
-import { type ReportType, reportTypes } from '../../server/src/modules/reports/exports/sources.ts'
+import { type ReportType, reportTypes } from '../../server/src/modules/reports/reports/catalogue.ts'
 import { describedApiOf } from '../../server/src/testing/described-api.ts'
 import type { Organisation } from './organisation.ts'
 

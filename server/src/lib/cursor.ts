@@ -6,6 +6,8 @@ import { sha256 } from './secrets.ts'
 
 /** Where a page ends: the (createdAt, id) of its last row. */
 export type Position = { createdAt: Date; id: string }
+/** The rows of one page: those after a position, at most `limit` of them. */
+export type Paging = { after: Position | null; limit: number }
 export type PageQuery = { limit?: number; cursor?: string }
 export type Page<Row> = { items: Row[]; nextCursor: string | null }
 
@@ -34,7 +36,7 @@ export function decodeCursor(cursor: string, tag?: string): Position {
 }
 
 /** What a list query needs: one row more than asked for tells whether another page follows. */
-export function pageOf(query: PageQuery, tag?: string): { after: Position | null; limit: number } {
+export function pageOf(query: PageQuery, tag?: string): Paging {
   return {
     after: query.cursor === undefined ? null : decodeCursor(query.cursor, tag),
     limit: query.limit ?? pageItemsDefault,

@@ -1,22 +1,23 @@
-import type { Member } from '../../../access/caller.ts'
+import { type ByMember, byMember } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import { AppError, badRequest } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { exportsKeptPerCallerMax, exportsOpenPerCallerMax } from '../../../lib/limits.ts'
-import { insertAuditRecord } from '../../record/audit/record.ts'
+import { audit } from '../../record/audit/record.ts'
 import type { FileFormat } from '../files/formats.ts'
+import { type ReportType, reportOf } from '../reports/catalogue.ts'
+import type { Parameters } from '../reports/report.ts'
 import { countOpenExports, expireOldestExports, insertReportExport } from './queries.ts'
-import { type ReportType, sources } from './sources.ts'
 
-type Order = { member: Member; type: ReportType; format: FileFormat; parameters: Record<string, unknown>; now: Date }
+type ExportOrder = { type: ReportType; format: FileFormat; parameters: Parameters }
 
 /**
- * The parameters of one report out of those of all.
+ * Checks that parameters, of which the body of an order takes those of all reports, are those of one report.
  *
  * @throws 400 naming the parameter that the report does not take, or needs
  */
-export function checkParameters(type: ReportType, parameters: Record<string, unknown>): void {
-  const { properties, required = [] } = sources[type].query as { properties?: object; required?: string[] }
+export function checkParameters(type: ReportType, parameters: Parameters): void {
+  const { properties, required = [] } = reportOf(type).query as { properties?: object; required?: string[] }
   for (const name of Object.keys(parameters)) {
     if (!Object.hasOwn(properties ?? {}, name)) throw badRequest(name, 'is not a parameter of this report')
   }
@@ -26,8 +27,9 @@ export function checkParameters(type: ReportType, parameters: Record<string, unk
 }
 
 /** @throws 429 when too many of the caller's orders are open */
-export async function orderReportExport(trx: Trx, order: Order): Promise<string> {
-  const { member, type, format, parameters, now } = order
+export async function orderReportExport(trx: Trx, order: ExportOrder, by: ByMember): Promise<string> {
+  const { type, format, parameters } = order
+  const { member, now } = by
   if ((await countOpenExports(trx, member.userId)) >= exportsOpenPerCallerMax) {
     throw new AppError(429, `No more than ${exportsOpenPerCallerMax} exports can be made for one caller at a time`, {
       headers: { 'retry-after': '10' },
@@ -40,14 +42,6 @@ export async function orderReportExport(trx: Trx, order: Order): Promise<string>
     { vault_id: member.vault.id, id, requester_id: member.userId, report_type: type, format, parameters },
     now,
   )
-  await insertAuditRecord(trx, {
-    vaultId: member.vault.id,
-    actorId: member.userId,
-    action: 'report.exported',
-    targetType: 'report_export',
-    targetId: id,
-    details: { type, format, parameters },
-    now,
-  })
+  await audit(trx, byMember(by), 'report.exported', { type: 'report_export', id }, { type, format, parameters })
   return id
 }

@@ -1,13 +1,15 @@
+import type { Static } from 'typebox'
 import type { ReportExportRow } from './queries.ts'
+import type { ReportExport } from './schema.ts'
 
-export function toReportExport(row: ReportExportRow, vaultCode: string, now: Date) {
+export function toReportExport(row: ReportExportRow, vaultCode: string, now: Date): Static<typeof ReportExport> {
   const isExpired = row.state === 'done' && row.expires_at.getTime() <= now.getTime()
   return {
     id: row.id,
     type: row.report_type,
     format: row.format,
     parameters: row.parameters,
-    state: isExpired ? ('expired' as const) : row.state,
+    state: isExpired ? 'expired' : row.state,
     percent: row.percent,
     failure: row.failure,
     download:

@@ -4,8 +4,8 @@ import type { Db, Trx } from '../../../db/client.ts'
 import { exportAttemptsMax, exportLeaseSeconds, exportTtlHours } from '../../../lib/limits.ts'
 import { findInitiator } from '../../rules/policies/queries.ts'
 import type { FileFormat } from '../files/formats.ts'
+import type { ReportType } from '../reports/catalogue.ts'
 import type { AccessSnapshot } from './access-snapshot.ts'
-import type { ReportType } from './sources.ts'
 
 export type ReportExportRow = {
   vault_id: string

@@ -15,8 +15,8 @@ import { addMember } from '../../../testing/fixtures.ts'
 import { readCsv, readPdf, readWorkbook } from '../../../testing/read-files.ts'
 import { type Counterparty, createReportWorld, type ReportWorld } from '../../../testing/report-world.ts'
 import { mediaTypes } from '../files/formats.ts'
+import { type ReportType, reportTypes } from '../reports/catalogue.ts'
 import { runDueExports } from './run.ts'
-import { type ReportType, reportTypes } from './sources.ts'
 
 let world: ReportWorld
 let queries: Record<ReportType, Record<string, string>>

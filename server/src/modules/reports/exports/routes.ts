@@ -1,10 +1,12 @@
 import { addAbortSignal, Readable } from 'node:stream'
 import { visibleScopeOf } from '../../../access/address-scope.ts'
-import { memberOf } from '../../../access/caller.ts'
+import type { Member } from '../../../access/caller.ts'
+import type { Db } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
+import { endpoints } from '../../../http/endpoints.ts'
 import { accepted, mutate } from '../../../http/mutate.ts'
-import { type App, route } from '../../../http/route.ts'
-import { Ref, VaultAndIdParams } from '../../../http/schema.ts'
+import type { App } from '../../../http/route.ts'
+import { VaultAndIdParams } from '../../../http/schema.ts'
 import { conflict, forbidden, notFound } from '../../../lib/errors.ts'
 import {
   downloadBytesPerSecondMin,
@@ -12,92 +14,81 @@ import {
   downloadsMax,
   downloadsPerCallerMax,
 } from '../../../lib/limits.ts'
-import { type FileFormat, fileMediaTypes, fileNameOf } from '../files/formats.ts'
+import { fileMediaTypes, fileNameOf } from '../files/formats.ts'
+import { sendFile } from '../files/send.ts'
 import { createSlots } from '../files/slots.ts'
+import { prepare } from '../reports/answer.ts'
+import { reportOf } from '../reports/catalogue.ts'
 import { coversSnapshot, readAccessSnapshot } from './access-snapshot.ts'
 import { checkParameters, orderReportExport } from './actions.ts'
-import { sendFile } from './answer.ts'
 import { toReportExport } from './present.ts'
 import { findChunk, findReportExport, type ReportExportRow } from './queries.ts'
 import { ReportExport, ReportExportCreation, ReportExportOrder, ReportTypeParams } from './schema.ts'
-import { sources } from './sources.ts'
 
-const tag = 'Reports'
+const ofExport = { access: 'member', params: VaultAndIdParams } as const
 
 export function reportExportRoutes(app: App, deps: Deps): void {
+  const api = endpoints(app, deps, 'Reports')
   const downloads = createSlots({ ofNode: downloadsMax, ofCaller: downloadsPerCallerMax })
 
-  app.post(
+  api.send(
+    'post',
     '/vaults/:code/reports/:type/exports',
-    route({
+    {
       operationId: 'createReportExport',
       summary: 'Have a report made as a file',
       description:
         'The file is made in the background; `GET …/reports/exports/{id}` says how far it is. Without `to` the interval ends now.',
-      tag,
       access: 'member',
       params: ReportTypeParams,
       body: ReportExportCreation,
-      answers: { 202: Ref(ReportExportOrder) },
-    }),
-    async (request, reply) => {
-      const { format, ...parameters } = request.body as { format: FileFormat } & Record<string, unknown>
-      const { type } = request.params
-      const member = memberOf(request)
-      const now = deps.clock()
-      checkParameters(type, parameters)
-      const { interval } = (await sources[type].prepare(deps.db, member, parameters, now)).request
-      // What was left open is settled by the order, not by when its turn comes.
-      const meant = { ...parameters, from: interval.from.toISOString(), to: interval.to.toISOString() }
+      answers: { 202: ReportExportOrder },
+    },
+    async ({ member, params: { type }, body, now }, { request, reply }) => {
+      const { format, ...given } = body
+      checkParameters(type, given)
+      const { interval } = await prepare(deps.db, { report: reportOf(type), member, parameters: given }, now)
+      // The order decides what was left open, not the time at which the file is made.
+      const parameters = { ...given, from: interval.from.toISOString(), to: interval.to.toISOString() }
       return mutate(deps, request, reply, async (trx) =>
-        accepted({ id: await orderReportExport(trx, { member, type, format, parameters: meant, now }) }),
+        accepted({ id: await orderReportExport(trx, { type, format, parameters }, { member, now }) }),
       )
     },
   )
 
-  app.get(
+  api.get(
     '/vaults/:code/reports/exports/:id',
-    route({
+    {
       operationId: 'getReportExport',
       summary: 'How far an export is',
       description: 'Visible to whoever ordered it.',
-      tag,
-      access: 'member',
-      params: VaultAndIdParams,
-      answers: { 200: Ref(ReportExport) },
-    }),
-    async (request) => {
-      const member = memberOf(request)
-      const row = await findReportExport(deps.db, member, request.params.id)
-      if (row === null) throw notFound('Report export')
-      return toReportExport(row, member.vault.code, deps.clock())
+      ...ofExport,
+      answers: { 200: ReportExport },
     },
+    async (db, { member, params, now }) =>
+      toReportExport(await getReportExport(db, member, params.id), member.vault.code, now),
   )
 
-  app.get(
+  api.get(
     '/vaults/:code/reports/exports/:id/download',
-    route({
+    {
       operationId: 'downloadReportExport',
       summary: 'The file of an export',
       description:
         'For whoever ordered it, for 24 hours, and only while they still see everything that it was made from.',
-      tag,
-      access: 'member',
-      params: VaultAndIdParams,
+      ...ofExport,
       answers: {},
       files: fileMediaTypes,
       errors: [409],
-    }),
-    async (request, reply) => {
-      const member = memberOf(request)
-      const row = await findReportExport(deps.db, member, request.params.id)
-      if (row === null) throw notFound('Report export')
+    },
+    async (db, { member, params, now }, { reply }) => {
+      const row = await getReportExport(db, member, params.id)
       if (row.state !== 'done') throw conflict(`The export is ${row.state}`)
-      if (row.expires_at.getTime() <= deps.clock().getTime()) throw notFound('File')
-      if (!coversSnapshot(await readAccessSnapshot(deps.db, member, visibleScopeOf(member)), row)) {
+      if (row.expires_at.getTime() <= now.getTime()) throw notFound('File')
+      if (!coversSnapshot(await readAccessSnapshot(db, member, visibleScopeOf(member)), row)) {
         throw forbidden('You may no longer see everything in this file; order it again')
       }
-      const bytes = Readable.from(chunksOf(deps, row), { objectMode: false })
+      const bytes = Readable.from(chunksOf(db, row), { objectMode: false })
       bytes.once('close', downloads.take(member.userId))
       addAbortSignal(AbortSignal.timeout(downloadMilliseconds(Number(row.size_bytes))), bytes)
       reply.header('content-length', row.size_bytes)
@@ -106,12 +97,18 @@ export function reportExportRoutes(app: App, deps: Deps): void {
   )
 }
 
-/** How long a reader may take: so slow that a file holds its slot for ever is nobody who wants it. */
+async function getReportExport(db: Db, member: Member, id: string): Promise<ReportExportRow> {
+  const row = await findReportExport(db, member, id)
+  if (row === null) throw notFound('Report export')
+  return row
+}
+
+/** How long a download may take, so that a reader who has stopped reading does not hold a slot for ever. */
 const downloadMilliseconds = (sizeBytes: number) =>
   downloadGraceMilliseconds + Math.ceil((1_000 * sizeBytes) / downloadBytesPerSecondMin)
 
 /** One chunk at a time, so that a slow reader costs no more memory than a quick one. */
-async function* chunksOf({ db }: Deps, row: ReportExportRow): AsyncGenerator<Buffer> {
+async function* chunksOf(db: Db, row: ReportExportRow): AsyncGenerator<Buffer> {
   let left = Number(row.size_bytes)
   for (let position = 0; left > 0; position += 1) {
     const chunk = await findChunk(db, row, position)

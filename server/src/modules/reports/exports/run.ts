@@ -9,6 +9,9 @@ import {
 } from '../../../lib/limits.ts'
 import { render } from '../files/formats.ts'
 import { boundGarbage } from '../files/garbage.ts'
+import { prepare } from '../reports/answer.ts'
+import { reportOf } from '../reports/catalogue.ts'
+import { openDocument } from '../reports/to-document.ts'
 import { mergeSnapshots, readAccessSnapshot } from './access-snapshot.ts'
 import {
   failReportExport,
@@ -20,7 +23,6 @@ import {
   renewLease,
   takeReportExport,
 } from './queries.ts'
-import { sources } from './sources.ts'
 
 /** Makes the files that were ordered, one after the other, until none waits or `signal` says to stop. */
 export async function runDueExports(deps: Deps, signal: AbortSignal): Promise<void> {
@@ -56,14 +58,15 @@ type Watch = { percent: number; isStopped(): boolean }
 
 /** Reads the report as the requester may read it now, and stores its file; false when it was stopped on the way. */
 async function makeFile(deps: Deps, taken: ReportExportRow, watch: Watch): Promise<boolean> {
-  const requester = await findRequester(deps.db, taken.vault_id, taken.requester_id)
-  if (requester === null) throw new AppError(403, 'You are not a member of this vault')
-  const report = await sources[taken.report_type].prepare(deps.slowReads.db, requester, taken.parameters, deps.clock())
-  const { scope } = report.request
-  const before = await readAccessSnapshot(deps.db, requester, scope)
-  return report.open(async ({ document, totalRows }) => {
+  const member = await findRequester(deps.db, taken.vault_id, taken.requester_id)
+  if (member === null) throw new AppError(403, 'You are not a member of this vault')
+  const { db } = deps.slowReads
+  const order = { report: reportOf(taken.report_type), member, parameters: taken.parameters }
+  const request = await prepare(db, order, deps.clock())
+  const before = await readAccessSnapshot(deps.db, member, request.scope)
+  return openDocument(db, order, request, async ({ document, totalRows }) => {
     // The snapshot was taken between the two.
-    const access = mergeSnapshots(before, await readAccessSnapshot(deps.db, requester, scope))
+    const access = mergeSnapshots(before, await readAccessSnapshot(deps.db, member, request.scope))
     let written = 0
     const bytes = render(taken.format, document, (count) => {
       boundGarbage()

@@ -1,18 +1,16 @@
 import { type TSchema, Type } from 'typebox'
 import { Closed, Enum, Id, Nullable, Timestamp } from '../../../http/schema.ts'
 import { fileFormats } from '../files/formats.ts'
-import { reportTypes, sources } from './sources.ts'
+import { reports, reportTypes } from '../reports/catalogue.ts'
+import { deliveryParameters } from '../reports/query-schema.ts'
 
 type WithProperties = TSchema & { properties: Record<string, TSchema> }
 
-/** Parameters that say how an answer is handed over, not what is in it. */
-const ofDelivery = ['format', 'limit', 'cursor']
-
 /** The parameters of all reports; which of them one report takes is for its own schema to say. */
 const parameters = Object.fromEntries(
-  Object.values(sources)
-    .flatMap(({ query }) => Object.entries((query as WithProperties).properties))
-    .filter(([name]) => !ofDelivery.includes(name))
+  reports
+    .flatMap(({ query }) => Object.entries((query as unknown as WithProperties).properties))
+    .filter(([name]) => !deliveryParameters.includes(name))
     .map(([name, schema]) => [name, Type.Optional(schema)]),
 )
 

@@ -1,4 +1,5 @@
 import type { Calendar, Interval } from './buckets.ts'
+import type { Profile } from './schema.ts'
 
 /** What the blocks of a report are made of: sums of operations by a few properties, all read in one snapshot. */
 
@@ -55,7 +56,7 @@ export type Faults = {
   unmatched: number
   retroactivelyMatched: number
   conflictingCounterparty: number
-  /** Whoever the other side was, the address book now says another: somebody, nobody, or somebody else. */
+  /** The address book now names another counterparty for the other side, one where there was none, or none any more. */
   reclassified: number
 }
 
@@ -70,15 +71,6 @@ export type AddressDetails = {
   segments: Record<string, unknown>
   folderSnapshots: { id: string; name: string }[]
 }
-export type OwnerDetails = {
-  id: string
-  name: string | null
-  username: string | null
-  image: string | null
-  color: string | null
-  emoji: string | null
-}
-
 export type Activity = {
   interval: Interval
   calendar: Calendar
@@ -92,11 +84,11 @@ export type Activity = {
   byAddress: Keyed<string>[]
   byCategory: Keyed<string | null>[]
   byOwner: Keyed<string>[]
-  /** Whether the address book says of any operation otherwise than it did when that was created. */
+  /** Whether the address book now names another counterparty for any operation than when it was created. */
   hasReclassified: boolean
   /** By token. */
   orderStatistics: ReadonlyMap<string, OrderStatistics>
   counterparties: ReadonlyMap<string, CounterpartyDetails>
   addresses: ReadonlyMap<string, AddressDetails>
-  owners: ReadonlyMap<string, OwnerDetails>
+  owners: ReadonlyMap<string, Profile>
 }

@@ -4,7 +4,8 @@ import { parseDay, parseTimestamp } from '../../../lib/period.ts'
 
 /** The one place where reports read a wall clock: days, weeks and months of a zone become instants here. */
 
-export type GroupBy = 'day' | 'week' | 'month'
+export const groupings = ['day', 'week', 'month'] as const
+export type GroupBy = (typeof groupings)[number]
 
 /** Half open: `from` is in it, `to` is not. */
 export type Interval = { from: Date; to: Date }

@@ -3,10 +3,11 @@ import { type AddressScope, isFolderVisible, isOperationInScope } from '../../..
 import { isAssignmentVisible } from '../../operations/assignments/visibility.ts'
 import type { OperationStatus } from './activity.ts'
 import type { Interval } from './buckets.ts'
+import type { classifications, dateBases } from './schema.ts'
 import { isSensitiveReadable } from './sensitive.ts'
 
-export type DateBasis = 'createdAt' | 'blockchainAt' | 'confirmedAt'
-export type Classification = 'current' | 'historical'
+export type DateBasis = (typeof dateBases)[number]
+export type Classification = (typeof classifications)[number]
 
 /** A field that one assignment must have with one of these canonical values. */
 export type FieldCondition = { key: string; values: string[] }
@@ -60,6 +61,11 @@ export function isUndated(filter: OperationFilter, { from, to }: Interval): RawB
 /** SQL condition: the operation `o` enters sums. */
 export function isCounted({ statuses }: OperationFilter): RawBuilder<boolean> {
   return statuses === null ? sql<boolean>`o.status = 'confirmed'` : sql<boolean>`true`
+}
+
+/** The same of a status: whether operations of this status enter sums. */
+export function countedStatusOf({ statuses }: OperationFilter): (status: OperationStatus) => boolean {
+  return statuses === null ? (status) => status === 'confirmed' : () => true
 }
 
 /** Whether anything is asked of operations beyond the scope, the address and the token. */
@@ -116,7 +122,7 @@ function isAmount(comparison: '>=' | '<=', amount: string): RawBuilder<boolean> 
     and o.amount ${sql.raw(comparison)} ${amount}::numeric * ('1e' || k.decimals)::numeric)`
 }
 
-/** In one of these folders that whoever asks may see: now, or when the operation was created. */
+/** In one of these folders that the viewer may see: now, or when the operation was created. */
 function isInFolder({ scope, folderClassification }: OperationFilter, ids: string[]): RawBuilder<boolean> {
   if (folderClassification === 'current') {
     return sql<boolean>`o.address_id in (select m.address_id from address_group_members m
@@ -128,7 +134,7 @@ function isInFolder({ scope, folderClassification }: OperationFilter, ids: strin
     and l.added_at <= o.created_at and (l.removed_at is null or l.removed_at > o.created_at))`
 }
 
-/** SQL after `select`: memberships `l` of folders past and present, `f` if it still exists, that whoever asks may see. */
+/** SQL after `select`: memberships `l` of folders past and present, `f` if it still exists, that the viewer may see. */
 export function pastMemberships(scope: AddressScope): RawBuilder<unknown> {
   const { isAdmin, userId } = scope.asker
   return sql`from address_group_membership_log l
@@ -174,7 +180,7 @@ export function laterMatches(
       and o.counterparty_address_id is distinct from s.id and ${operations}`
 }
 
-/** One assignment that whoever asks may see holds all that is asked of categories and their fields. */
+/** One assignment that the viewer may see holds all that is asked of categories and their fields. */
 function isCategorized({
   scope,
   categoryKeys,

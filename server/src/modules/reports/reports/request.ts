@@ -2,16 +2,18 @@ import type { Static } from 'typebox'
 import { type AddressScope, addressScopeOf } from '../../../access/address-scope.ts'
 import type { Member } from '../../../access/caller.ts'
 import { badRequest } from '../../../lib/errors.ts'
-import { idPattern } from '../../../lib/ids.ts'
+import { idPattern, newId } from '../../../lib/ids.ts'
 import { reportDayBucketYearsMax, reportYearsMax } from '../../../lib/limits.ts'
 import { compareDecimals } from '../../../lib/money.ts'
+import type { AddressActivityQuery } from './activity/schema.ts'
 import { type OperationStatus, operationStatuses } from './activity.ts'
 import type { ComparisonMode } from './blocks/comparison.ts'
 import { daysBefore, type GroupBy, type Interval, isLongerThan, isZone, parseInstant } from './buckets.ts'
-import type { DateBasis, FieldCondition, OperationFilter } from './operation-filter.ts'
-import type { AddressActivityQuery, CommonQuery, FilterQuery } from './schema.ts'
+import type { FieldCondition, OperationFilter } from './operation-filter.ts'
+import type { FilterQuery } from './query-schema.ts'
+import type { ReportHeader } from './schema.ts'
 
-/** What every report has: who asks, of what, of when. */
+/** What the parameters of every report say: whose operations, of when, cut to what. */
 export type ReportRequest = {
   type: string
   scope: AddressScope
@@ -19,12 +21,13 @@ export type ReportRequest = {
   interval: Interval
   timezone: string
   baseCurrency: string
+  filter: OperationFilter
+  /** The history query that lists the operations of the report. */
+  drilldown: Record<string, string>
   now: Date
 }
 
-export type FilteredRequest = ReportRequest & { filter: OperationFilter; drilldown: Record<string, string> }
-
-export type ActivityRequest = FilteredRequest & {
+export type ActivityRequest = ReportRequest & {
   groupBy: GroupBy
   comparison: ComparisonMode
   isBrokenDownByOwner: boolean
@@ -37,18 +40,13 @@ type FilterInput = Static<typeof FilterQuery> & { addressId?: string; folderId?:
   >
 
 const defaultIntervalDays = 30
-/** Values of one list, however they are spelt; every condition on a category field is a look of its own. */
+/** Values of one list, however they are spelt; every condition on a category field is a lookup of its own. */
 const listValuesMax = 200
 const fieldConditionsMax = 20
 const baseCurrencies: readonly string[] = ['USD']
 
-/** @throws 400 naming the parameter, 403 when someone else than an administrator names another user */
-export function readReportRequest(
-  type: string,
-  member: Member,
-  query: Static<typeof CommonQuery>,
-  now: Date,
-): ReportRequest {
+/** @throws 400 naming the parameter, 403 when a caller who is no administrator names another user */
+export function readReportRequest(type: string, member: Member, query: FilterInput, now: Date): ReportRequest {
   const { timezone = 'UTC', baseCurrency = 'USD', userId, includeShared = false } = query
   const scope = addressScopeOf(member, { userId, includeShared })
   if (!isZone(timezone)) throw badRequest('timezone', 'must be a zone of the IANA database, such as Europe/Berlin')
@@ -59,7 +57,20 @@ export function readReportRequest(
     )
   }
   const interval = readInterval(query, timezone, now)
-  return { type, scope, callerId: member.userId, interval, timezone, baseCurrency, now }
+  const filter = readFilter(scope, query)
+  const drilldown = drilldownOf(interval, query, filter)
+  return { type, scope, callerId: member.userId, interval, timezone, baseCurrency, filter, drilldown, now }
+}
+
+/** @throws 400 naming the parameter, 403 when a caller who is no administrator names another user */
+export function readActivityRequest(type: string, member: Member, query: ActivityInput, now: Date): ActivityRequest {
+  const request = readReportRequest(type, member, query, now)
+  const { groupBy = 'day', comparison = 'none' } = query
+  if (groupBy === 'day') {
+    const message = `must not be more than ${reportDayBucketYearsMax} years after from when grouped by day`
+    checkLength(request.interval, request.timezone, reportDayBucketYearsMax, message)
+  }
+  return { ...request, groupBy, comparison, isBrokenDownByOwner: query.breakdownBy === 'owner' }
 }
 
 function readInterval(query: { from?: string; to?: string }, timezone: string, now: Date): Interval {
@@ -75,24 +86,6 @@ function readInterval(query: { from?: string; to?: string }, timezone: string, n
 
 function checkLength(interval: Interval, timezone: string, yearsMax: number, message: string): void {
   if (isLongerThan(interval, timezone, yearsMax)) throw badRequest('to', message)
-}
-
-/** @throws 400 naming the parameter, 403 when someone else than an administrator names another user */
-export function readFilteredRequest(type: string, member: Member, query: FilterInput, now: Date): FilteredRequest {
-  const request = readReportRequest(type, member, query, now)
-  const filter = readFilter(request.scope, query)
-  return { ...request, filter, drilldown: drilldownOf(request, query, filter) }
-}
-
-/** @throws 400 naming the parameter, 403 when someone else than an administrator names another user */
-export function readActivityRequest(type: string, member: Member, query: ActivityInput, now: Date): ActivityRequest {
-  const request = readFilteredRequest(type, member, query, now)
-  const { groupBy = 'day', comparison = 'none' } = query
-  if (groupBy === 'day') {
-    const message = `must not be more than ${reportDayBucketYearsMax} years after from when grouped by day`
-    checkLength(request.interval, request.timezone, reportDayBucketYearsMax, message)
-  }
-  return { ...request, groupBy, comparison, isBrokenDownByOwner: query.breakdownBy === 'owner' }
 }
 
 function readFilter(scope: AddressScope, query: FilterInput): OperationFilter {
@@ -182,19 +175,15 @@ function readFieldCondition(text: string): FieldCondition {
 }
 
 /** The history query that lists the operations of a report, as far as history has a parameter for its filters. */
-function drilldownOf(
-  { interval, scope }: ReportRequest,
-  query: FilterInput,
-  filter: OperationFilter,
-): Record<string, string> {
+function drilldownOf(interval: Interval, query: FilterInput, filter: OperationFilter): Record<string, string> {
   const single = (list: string[] | null | undefined) => (list?.length === 1 ? list[0] : undefined)
   const [status, slug] = [single(filter.statuses), single(filter.networkIds)]
   const wanted: Record<string, string | undefined> = {
     from: interval.from.toISOString(),
     to: new Date(interval.to.getTime() - 1).toISOString(),
     userId: query.userId,
-    // History reads all of a folder unless told otherwise, a report the caller's part.
-    includeShared: scope.asker.isAdmin ? undefined : String(query.includeShared ?? false),
+    // History reads a whole folder by default, a report the caller's part of it.
+    includeShared: filter.scope.asker.isAdmin ? undefined : String(query.includeShared ?? false),
     // Asked for a status, history leaves out deposits, which are always confirmed.
     status: status === 'confirmed' ? undefined : status,
     network: slug === undefined || isId.test(slug) ? undefined : slug,
@@ -211,25 +200,18 @@ function drilldownOf(
   return Object.fromEntries(Object.entries(wanted).filter((entry): entry is [string, string] => entry[1] !== undefined))
 }
 
-/** What `report` says of a request, whatever the report. */
-export function headerOf(
-  request: ReportRequest,
-  {
-    id,
-    dateBasis,
-    classificationMode,
-  }: { id: string; dateBasis: DateBasis; classificationMode: 'current' | 'historical' },
-) {
-  const { type, interval, timezone, baseCurrency, now, callerId } = request
+/** The header of the answer, the same for every report. */
+export function toHeader(request: ReportRequest): Static<typeof ReportHeader> {
+  const { type, interval, timezone, baseCurrency, filter, now, callerId } = request
   return {
-    id,
+    id: newId(now),
     type,
     from: interval.from.toISOString(),
     to: interval.to.toISOString(),
     timezone,
-    dateBasis,
+    dateBasis: filter.dateBasis,
     baseCurrency,
-    classificationMode,
+    classificationMode: filter.counterpartyClassification,
     dataCutoff: now.toISOString(),
     schemaVersion: '1',
     generatedAt: now.toISOString(),

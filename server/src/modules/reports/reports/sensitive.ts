@@ -2,8 +2,9 @@ import { type RawBuilder, sql } from 'kysely'
 import type { AddressScope } from '../../../access/address-scope.ts'
 
 /**
- * SQL condition: whoever asks may edit an assignment of the category on the operation, given that they see it, and so read
- * its sensitive values: what `rights.ts` of the assignments says of editing, row by row. The arguments are aliases of rows of `operation_categories` and `operations`.
+ * SQL condition: the viewer, given that they see the operation, may edit an assignment of the category on it, and so read
+ * its sensitive values. This is the rule of editing in `rights.ts` of the assignments, row by row. The arguments are aliases
+ * of rows of `operation_categories` and `operations`.
  */
 export function isSensitiveReadable({ asker }: AddressScope, category: string, operation: string): RawBuilder<boolean> {
   if (asker.isAdmin) return sql<boolean>`true`

@@ -1,5 +1,22 @@
+import type { Static } from 'typebox'
+import { Closed } from '../../../../http/schema.ts'
 import type { OperationStatus } from '../activity.ts'
 import { divideHalfEven, secondsOf } from '../exact.ts'
+import { approvalSeconds, Count } from '../schema.ts'
+
+export const ActivityApprovals = Closed(
+  {
+    operationsRequiringApproval: Count,
+    approvedOperations: Count,
+    rejectedOperations: Count,
+    cancelledOperations: Count,
+    pendingOperations: Count,
+    ...approvalSeconds,
+  },
+  { $id: 'ActivityApprovals' },
+)
+
+type ApprovalSeconds = Pick<Static<typeof ActivityApprovals>, keyof typeof approvalSeconds>
 
 /** Transfers that needed votes, by status. */
 export type ApprovalCount = { status: OperationStatus; count: number }
@@ -8,7 +25,10 @@ export type ApprovalCount = { status: OperationStatus; count: number }
 export type ApprovalTimes = { count: number; sum: bigint; lower: bigint; upper: bigint; longest: bigint }
 
 /** Transfers that needed votes: what became of them, and how long those waited that were approved. */
-export function summarizeApprovals(counts: readonly ApprovalCount[], times: ApprovalTimes | null) {
+export function summarizeApprovals(
+  counts: readonly ApprovalCount[],
+  times: ApprovalTimes | null,
+): Static<typeof ActivityApprovals> {
   const countOf = (...statuses: OperationStatus[]) =>
     counts.filter(({ status }) => statuses.includes(status)).reduce((sum, { count }) => sum + count, 0)
   return {
@@ -22,7 +42,7 @@ export function summarizeApprovals(counts: readonly ApprovalCount[], times: Appr
 }
 
 /** Mean (to the millisecond, half to even), median and longest of waiting times, in seconds; null of none. */
-export function secondsFigures(times: ApprovalTimes | null) {
+export function secondsFigures(times: ApprovalTimes | null): ApprovalSeconds {
   if (times === null || times.count === 0) {
     return { averageApprovalSeconds: null, medianApprovalSeconds: null, maximumApprovalSeconds: null }
   }

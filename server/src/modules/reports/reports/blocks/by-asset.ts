@@ -1,10 +1,30 @@
+import type { Static } from 'typebox'
+import { Closed, Nullable } from '../../../../http/schema.ts'
 import { formatDecimal } from '../../../../lib/money.ts'
 import type { Activity } from '../activity.ts'
 import { compareFlows, flowsByKey, nameAsset, usdFigures } from '../flows.ts'
+import { Amount, asset, counts, usd } from '../schema.ts'
 import { spreadsOf } from '../spread.ts'
 
+export const ActivityByAsset = Closed(
+  {
+    ...asset,
+    incoming: Amount,
+    outgoing: Amount,
+    netFlow: Amount,
+    grossTurnover: Amount,
+    ...usd,
+    ...counts,
+    averageAmount: Nullable(Amount),
+    medianAmount: Nullable(Amount),
+    minimumAmount: Nullable(Amount),
+    maximumAmount: Nullable(Amount),
+  },
+  { $id: 'ActivityByAsset' },
+)
+
 /** One entry per token of the report. Mean, median and extremes are null where no operation counts. */
-export function breakDownByAsset(activity: Activity) {
+export function breakDownByAsset(activity: Activity): Static<typeof ActivityByAsset>[] {
   const { assets } = activity
   const keyed = activity.overall.map((group) => ({ ...group, key: group.tokenId }))
   const spreads = spreadsOf(activity)

@@ -1,5 +1,25 @@
+import type { Static } from 'typebox'
+import { Closed, Enum, Nullable, Timestamp } from '../../../../http/schema.ts'
 import type { Interval } from '../buckets.ts'
 import { changePercent } from '../exact.ts'
+import { Percent } from '../schema.ts'
+
+export const comparisonModes = ['none', 'previous_period', 'previous_year'] as const
+export type ComparisonMode = (typeof comparisonModes)[number]
+
+export const ReportComparison = Closed(
+  {
+    mode: Enum(comparisonModes),
+    previousFrom: Nullable(Timestamp),
+    previousTo: Nullable(Timestamp),
+    incomingUsdChangePercent: Nullable(Percent),
+    outgoingUsdChangePercent: Nullable(Percent),
+    grossTurnoverUsdChangePercent: Nullable(Percent),
+    operationsCountChangePercent: Nullable(Percent),
+    averageOperationUsdChangePercent: Nullable(Percent),
+  },
+  { $id: 'ReportComparison' },
+)
 
 /** What is compared of two intervals; USD in cents, of operations that count. */
 export type Compared = {
@@ -10,14 +30,12 @@ export type Compared = {
   ratedCount: number
 }
 
-export type ComparisonMode = 'none' | 'previous_period' | 'previous_year'
-
 /** How the interval differs from an earlier one, in per cent; a change over zero is null. */
 export function compareIntervals(
   mode: ComparisonMode,
   current: Compared,
   previous: { interval: Interval; figures: Compared } | null,
-) {
+): Static<typeof ReportComparison> {
   if (previous === null) {
     return {
       mode,

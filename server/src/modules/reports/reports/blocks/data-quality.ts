@@ -1,4 +1,26 @@
+import type { Static } from 'typebox'
+import { Closed } from '../../../../http/schema.ts'
 import type { Faults, Overall } from '../activity.ts'
+import { Count } from '../schema.ts'
+
+export const ReportDataQuality = Closed(
+  {
+    totalOperations: Count,
+    unmatchedOperations: Count,
+    retroactivelyMatchedOperations: Count,
+    operationsWithoutUsdRate: Count,
+    operationsWithoutSelectedDate: Count,
+    operationsWithoutBlockchainTime: Count,
+    operationsWithoutPaymentPurpose: Count,
+    operationsWithoutBusinessReference: Count,
+    uncategorizedOperations: Count,
+    conflictingCounterpartyClassifications: Count,
+    invalidOperationRelations: Count,
+    missingLedgerEntries: Count,
+    ledgerReconciliationDifferences: Count,
+  },
+  { $id: 'ReportDataQuality' },
+)
 
 /** The figures of dataQuality that operations are behind. */
 export const exceptionKinds = [
@@ -25,7 +47,7 @@ export type OtherFaults = {
 }
 
 /** What the figures of the report lack; docs/reports.md defines each count, operations_exceptions lists what is behind it. */
-export function assessDataQuality(overall: readonly Overall[], others: OtherFaults) {
+export function assessDataQuality(overall: readonly Overall[], others: OtherFaults): Static<typeof ReportDataQuality> {
   const sum = (of: (group: Overall) => number) => overall.reduce((total, group) => total + of(group), 0)
   const faults = (name: keyof Faults) => sum((group) => group.faults[name])
   return {

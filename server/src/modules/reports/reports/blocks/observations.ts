@@ -1,7 +1,39 @@
+import type { Static } from 'typebox'
+import { Type } from 'typebox'
+import { Closed, Enum, Nullable } from '../../../../http/schema.ts'
 import type { Activity, Asset } from '../activity.ts'
 import { centsOf, changePercent, divideHalfEven, formatUsd, secondsOf, sharePercent } from '../exact.ts'
 import { flowOf, flowsByKey, grossUsd } from '../flows.ts'
+import { Figure, Percent, Text } from '../schema.ts'
 import type { ApprovalTimes } from './approvals.ts'
+
+export const ReportObservation = Closed(
+  {
+    code: Enum([
+      'VOLUME_SPIKE',
+      'LARGE_OPERATION',
+      'NEW_COUNTERPARTY',
+      'COUNTERPARTY_CONCENTRATION',
+      'HIGH_FAILURE_RATE',
+      'DORMANT_ADDRESS_ACTIVE',
+      'SLOW_APPROVALS',
+      'MISSING_RATES',
+    ]),
+    severity: Enum(['info', 'warning', 'critical']),
+    title: Text('Turnover far above the rest'),
+    description: Text('In the period from 2026-01-05T00:00:00.000Z the turnover was at least 3 times the mean.'),
+    /** What `currentValue` and `comparisonValue` are. */
+    metric: Text('grossTurnoverUsd'),
+    currentValue: Figure('90000.00'),
+    comparisonValue: Nullable(Figure('12000.00')),
+    changePercent: Nullable(Percent),
+    drilldownFilters: Type.Record(Type.String(), Type.String(), {
+      description: 'Query parameters of the history that lists the operations meant.',
+      examples: [{ from: '2026-01-05T00:00:00.000Z', to: '2026-01-05T23:59:59.999Z' }],
+    }),
+  },
+  { $id: 'ReportObservation' },
+)
 
 /** From where on something is worth a remark; docs/reports.md explains each. USD in whole dollars. */
 export const thresholds = {
@@ -28,27 +60,7 @@ export const thresholds = {
 /** What a median wait must reach to be slow. */
 export const slowApprovalMilliseconds = BigInt(thresholds.slowApprovalHoursMin * 3_600_000)
 
-export type Observation = {
-  code:
-    | 'VOLUME_SPIKE'
-    | 'LARGE_OPERATION'
-    | 'NEW_COUNTERPARTY'
-    | 'COUNTERPARTY_CONCENTRATION'
-    | 'HIGH_FAILURE_RATE'
-    | 'DORMANT_ADDRESS_ACTIVE'
-    | 'SLOW_APPROVALS'
-    | 'MISSING_RATES'
-  severity: 'info' | 'warning' | 'critical'
-  title: string
-  description: string
-  /** What `currentValue` and `comparisonValue` are. */
-  metric: string
-  currentValue: string
-  comparisonValue: string | null
-  changePercent: number | null
-  /** Query parameters of the history that lists the operations meant. */
-  drilldownFilters: Record<string, string>
-}
+export type Observation = Static<typeof ReportObservation>
 
 export type LargeOperation = {
   id: string

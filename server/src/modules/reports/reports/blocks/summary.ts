@@ -1,10 +1,38 @@
+import type { Static } from 'typebox'
+import { Closed, Nullable, Timestamp } from '../../../../http/schema.ts'
 import { formatDecimal } from '../../../../lib/money.ts'
 import type { Activity, OperationStatus } from '../activity.ts'
 import { assetAmounts, assetEntries, flowOf, grossByToken, netByToken, usdFigures } from '../flows.ts'
+import { AssetAmounts, Count, counts, usd } from '../schema.ts'
 import { spreadsOf } from '../spread.ts'
 
+export const ActivitySummary = Closed(
+  {
+    ...counts,
+    confirmedCount: Count,
+    pendingCount: Count,
+    awaitingApprovalCount: Count,
+    rejectedCount: Count,
+    cancelledCount: Count,
+    failedCount: Count,
+    activeDays: Count,
+    ...usd,
+    firstOperationAt: Nullable(Timestamp),
+    lastOperationAt: Nullable(Timestamp),
+    incomingAmountByAsset: AssetAmounts,
+    outgoingAmountByAsset: AssetAmounts,
+    grossTurnoverByAsset: AssetAmounts,
+    netFlowByAsset: AssetAmounts,
+    averageAmountByAsset: AssetAmounts,
+    medianAmountByAsset: AssetAmounts,
+    minimumAmountByAsset: AssetAmounts,
+    maximumAmountByAsset: AssetAmounts,
+  },
+  { $id: 'ActivitySummary' },
+)
+
 /** The whole report in one block. Counts are of all its operations; sums, means and extremes of those that count. */
-export function summarize(activity: Activity) {
+export function summarize(activity: Activity): Static<typeof ActivitySummary> {
   const { overall, assets } = activity
   const flow = flowOf(overall, activity)
   const spreads = [...spreadsOf(activity)]

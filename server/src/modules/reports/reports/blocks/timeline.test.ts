@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { coin, dollar, golden, nothing } from '../../../../testing/golden-activity.ts'
-import { lineUp } from './timeline.ts'
+import { toTimeline } from './timeline.ts'
 
 it('has every bucket, empty ones too', () => {
-  const timeline = lineUp(golden)
+  const timeline = toTimeline(golden)
   expect(timeline.map(({ operationsCount }) => operationsCount)).toEqual([2, 2, 0, 3])
   expect(timeline[1]).toEqual({
     periodStart: '2026-03-02T00:00:00.000Z',
@@ -28,5 +28,5 @@ it('has every bucket, empty ones too', () => {
     operationsCount: 0,
   })
   expect(timeline[3]).toMatchObject({ netFlowByAsset: [coin('-0.51'), dollar('-4')], netFlowUsd: '-9.10' })
-  expect(lineUp(nothing)).toHaveLength(4)
+  expect(toTimeline(nothing)).toHaveLength(4)
 })

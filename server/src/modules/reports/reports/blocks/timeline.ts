@@ -1,9 +1,27 @@
+import type { Static } from 'typebox'
+import { Closed, Timestamp } from '../../../../http/schema.ts'
 import type { Activity } from '../activity.ts'
 import { formatUsd } from '../exact.ts'
 import { assetAmounts, emptyFlow, flowsByKey, netByToken, netUsd } from '../flows.ts'
+import { AssetAmounts, Count, Usd } from '../schema.ts'
+
+export const ActivityPeriod = Closed(
+  {
+    periodStart: Timestamp,
+    periodEnd: Timestamp,
+    incomingByAsset: AssetAmounts,
+    outgoingByAsset: AssetAmounts,
+    netFlowByAsset: AssetAmounts,
+    incomingUsd: Usd,
+    outgoingUsd: Usd,
+    netFlowUsd: Usd,
+    operationsCount: Count,
+  },
+  { $id: 'ActivityPeriod' },
+)
 
 /** One entry per bucket of the interval, empty ones too. */
-export function lineUp(activity: Activity) {
+export function toTimeline(activity: Activity): Static<typeof ActivityPeriod>[] {
   const { calendar, assets } = activity
   const keyed = activity.byDay.map((group) => ({ ...group, key: calendar.bucketOfDay[group.key]! }))
   const flows = flowsByKey(keyed, activity)

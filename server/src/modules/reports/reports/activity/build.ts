@@ -1,39 +1,31 @@
-import type { Db, Trx } from '../../../db/client.ts'
-import { newId } from '../../../lib/ids.ts'
-import type { Activity, Group } from './activity.ts'
-import { summarizeApprovals } from './blocks/approvals.ts'
-import { breakDownByOwner } from './blocks/by-address-owner.ts'
-import { breakDownByAsset } from './blocks/by-asset.ts'
-import { breakDownByCategory } from './blocks/by-category.ts'
-import { breakDownByCounterparty } from './blocks/by-counterparty.ts'
-import { breakDownByOwnAddress } from './blocks/by-own-address.ts'
-import { breakDownByStatus } from './blocks/by-status.ts'
-import { type Compared, compareIntervals } from './blocks/comparison.ts'
-import { assessDataQuality, type OtherFaults } from './blocks/data-quality.ts'
-import { type Noticed, observe, slowApprovalMilliseconds } from './blocks/observations.ts'
-import { summarize } from './blocks/summary.ts'
-import { lineUp } from './blocks/timeline.ts'
-import { cutInterval, type Interval, previousInterval } from './buckets.ts'
-import { flowOf } from './flows.ts'
+import type { Static } from 'typebox'
+import type { Db, Trx } from '../../../../db/client.ts'
+import { listAccountDifferences } from '../account-differences.ts'
+import type { Activity, Group } from '../activity.ts'
+import { summarizeApprovals } from '../blocks/approvals.ts'
+import { breakDownByOwner } from '../blocks/by-address-owner.ts'
+import { breakDownByAsset } from '../blocks/by-asset.ts'
+import { breakDownByCategory } from '../blocks/by-category.ts'
+import { breakDownByCounterparty } from '../blocks/by-counterparty.ts'
+import { breakDownByOwnAddress } from '../blocks/by-own-address.ts'
+import { breakDownByStatus } from '../blocks/by-status.ts'
+import { type Compared, compareIntervals } from '../blocks/comparison.ts'
+import { assessDataQuality, type OtherFaults } from '../blocks/data-quality.ts'
+import { type Noticed, observe, slowApprovalMilliseconds } from '../blocks/observations.ts'
+import { summarize } from '../blocks/summary.ts'
+import { toTimeline } from '../blocks/timeline.ts'
+import { cutInterval, type Interval, previousInterval } from '../buckets.ts'
+import { findAddresses, findAssets, findCounterparties, findProfiles } from '../details.ts'
+import { countOtherFaults } from '../faults.ts'
+import { flowOf } from '../flows.ts'
+import { countedStatusOf } from '../operation-filter.ts'
+import { listOrderStatistics } from '../order-statistics.ts'
+import { type ActivityRequest, toHeader } from '../request.ts'
+import { inSnapshot } from '../snapshot.ts'
+import { type Approvals, listVotesByPolicy, summarizeVotes } from '../votes.ts'
 import { noticeOperations } from './notice.ts'
-import {
-  type Approvals,
-  compareOperations,
-  countInvalidRelations,
-  countMissingEntries,
-  countUndated,
-  findAddresses,
-  findAssets,
-  findCounterparties,
-  findOwners,
-  listAccountDifferences,
-  listOrderStatistics,
-  listVotesByPolicy,
-  summarizeVotes,
-  sumOperations,
-} from './queries.ts'
-import { type ActivityRequest, headerOf } from './request.ts'
-import { inSnapshot } from './snapshot.ts'
+import type { TransactionActivityReport } from './schema.ts'
+import { compareOperations, sumOperations } from './sum-operations.ts'
 
 /** Everything that an activity report says, read in one snapshot. */
 export type ActivityFacts = {
@@ -44,7 +36,7 @@ export type ActivityFacts = {
   previous: { interval: Interval; figures: Compared } | null
 }
 
-export type ActivityReport = ReturnType<typeof composeActivity>
+export type ActivityReport = Static<typeof TransactionActivityReport>
 
 /** A report of the activity engine: facts of one snapshot, composed by pure blocks. */
 export async function buildActivity(db: Db, request: ActivityRequest): Promise<ActivityReport> {
@@ -54,7 +46,7 @@ export async function buildActivity(db: Db, request: ActivityRequest): Promise<A
 /** Reads the facts of a report in the snapshot of `trx`. */
 export async function readFacts(trx: Trx, request: ActivityRequest): Promise<ActivityFacts> {
   const { filter, interval, timezone } = request
-  const isCounted: Activity['isCounted'] = filter.statuses === null ? (status) => status === 'confirmed' : () => true
+  const isCounted = countedStatusOf(filter)
   const calendar = cutInterval(interval, timezone, request.groupBy)
   const groups = await sumOperations(
     trx,
@@ -86,18 +78,18 @@ export async function readFacts(trx: Trx, request: ActivityRequest): Promise<Act
     orderStatistics: await listOrderStatistics(trx, filter, interval, tokensOf(counted)),
     counterparties: await findCounterparties(trx, filter, interval, keysOf(groups.byCounterparty)),
     addresses,
-    owners: byOwner.length === 0 ? new Map() : await findOwners(trx, keysOf(byOwner)),
+    owners: byOwner.length === 0 ? new Map() : await findProfiles(trx, keysOf(byOwner)),
   }
   return {
     activity,
     approvals,
     noticed: { ...noticed, approvalsByPolicy: await readSlowPolicies(trx, request, approvals) },
-    otherFaults: {
-      operationsWithoutSelectedDate: await countUndated(trx, filter, interval),
-      invalidOperationRelations: await countInvalidRelations(trx, filter, interval),
-      missingLedgerEntries: await countMissingEntries(trx, filter, interval, groups.overall),
-      ledgerReconciliationDifferences: (await listAccountDifferences(trx, filter)).length,
-    },
+    otherFaults: await countOtherFaults(
+      trx,
+      request,
+      groups.overall,
+      (await listAccountDifferences(trx, filter)).length,
+    ),
     previous: await readPrevious(trx, request),
   }
 }
@@ -115,9 +107,9 @@ async function readPrevious(trx: Trx, { comparison, filter, interval, timezone }
 }
 
 /** The blocks of a report from its facts; nothing here reads a database or a clock. */
-export function composeActivity(request: ActivityRequest, facts: ActivityFacts) {
+export function composeActivity(request: ActivityRequest, facts: ActivityFacts): ActivityReport {
   const { activity, approvals, noticed, otherFaults, previous } = facts
-  const { filter, comparison, callerId, isBrokenDownByOwner, drilldown, now } = request
+  const { comparison, callerId, isBrokenDownByOwner, drilldown } = request
   const flow = flowOf(activity.overall, activity)
   const current: Compared = {
     incomingUsd: flow.incomingUsd,
@@ -126,11 +118,7 @@ export function composeActivity(request: ActivityRequest, facts: ActivityFacts) 
     ratedCount: flow.ratedCount,
   }
   return {
-    report: headerOf(request, {
-      id: newId(now),
-      dateBasis: filter.dateBasis,
-      classificationMode: filter.counterpartyClassification,
-    }),
+    report: toHeader(request),
     summary: summarize(activity),
     byAsset: breakDownByAsset(activity),
     byCounterparty: breakDownByCounterparty(activity),
@@ -138,7 +126,7 @@ export function composeActivity(request: ActivityRequest, facts: ActivityFacts) 
     byStatus: breakDownByStatus(activity),
     byCategory: breakDownByCategory(activity),
     ...(isBrokenDownByOwner ? { byAddressOwner: breakDownByOwner(activity, callerId) } : {}),
-    timeline: lineUp(activity),
+    timeline: toTimeline(activity),
     approvals: summarizeApprovals(approvals.counts, approvals.times),
     observations: observe(activity, noticed, drilldown),
     dataQuality: assessDataQuality(activity.overall, otherFaults),

@@ -1,38 +1,28 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Db, Trx } from '../../../db/client.ts'
-import type { Position } from '../../../lib/cursor.ts'
-import { newId } from '../../../lib/ids.ts'
-import { formatDecimal } from '../../../lib/money.ts'
-import { firstCategoryKey } from '../../operations/assignments/visibility.ts'
-import { assessDataQuality, type ExceptionKind } from './blocks/data-quality.ts'
-import type { Interval } from './buckets.ts'
-import { isReported, isUndated, laterMatches, type OperationFilter } from './operation-filter.ts'
+import type { Trx } from '../../../../db/client.ts'
+import type { Paging } from '../../../../lib/cursor.ts'
+import { firstCategoryKey } from '../../../operations/assignments/visibility.ts'
+import type { OperationStatus, OperationType } from '../activity.ts'
+import type { ExceptionKind } from '../blocks/data-quality.ts'
+import type { Interval } from '../buckets.ts'
 import {
-  type AccountDifference,
-  countInvalidRelations,
-  countMissingEntries,
-  countUndated,
   invalidRelations,
   lacksBlockchainTime,
   lacksBusinessReference,
   lacksEntry,
   lacksPaymentPurpose,
   lacksUsdRate,
-  listAccountDifferences,
-  sumOperations,
-} from './queries.ts'
-import { type FilteredRequest, headerOf } from './request.ts'
-import { inSnapshot } from './snapshot.ts'
+} from '../faults.ts'
+import { isReported, isUndated, laterMatches, type OperationFilter } from '../operation-filter.ts'
+import type { ReportRequest } from '../request.ts'
 
-export type ExceptionsRequest = FilteredRequest & { kinds: readonly ExceptionKind[] }
+export type ExceptionsRequest = ReportRequest & { kinds: readonly ExceptionKind[]; page: Paging }
 
-type Paging = { after: Position | null; limit: number }
-
-type ExceptionRow = {
+export type ExceptionRow = {
   id: string
   kinds: ExceptionKind[]
-  type: 'transfer' | 'deposit'
-  status: string
+  type: OperationType
+  status: OperationStatus
   address_id: string
   address: string
   token_id: string
@@ -46,39 +36,14 @@ type ExceptionRow = {
   created_at: Date
 }
 
-/** Operations behind the figures of data quality, newest first; one row more than the limit tells of a further page. */
-export async function buildExceptions(db: Db, request: ExceptionsRequest, paging: Paging) {
-  const { filter, interval } = request
-  return inSnapshot(db, async (trx) => {
-    const differences = await listAccountDifferences(trx, filter)
-    const { overall } = await sumOperations(trx, filter, interval, [interval.from])
-    const dataQuality = assessDataQuality(overall, {
-      operationsWithoutSelectedDate: await countUndated(trx, filter, interval),
-      invalidOperationRelations: await countInvalidRelations(trx, filter, interval),
-      missingLedgerEntries: await countMissingEntries(trx, filter, interval, overall),
-      ledgerReconciliationDifferences: differences.length,
-    })
-    return {
-      report: headerOf(request, {
-        id: newId(request.now),
-        dateBasis: filter.dateBasis,
-        classificationMode: filter.counterpartyClassification,
-      }),
-      dataQuality,
-      accountDifferences: differences.map(toDifference),
-      rows: await listExceptions(trx, request, paging),
-    }
-  })
-}
-
-async function listExceptions(
+/** Operations behind the figures of data quality, newest first, and one more when there is a further page. */
+export async function listExceptions(
   trx: Trx,
-  { filter, interval, kinds }: ExceptionsRequest,
-  { after, limit }: Paging,
+  { filter, interval, kinds, page: { after, limit } }: ExceptionsRequest,
 ): Promise<ExceptionRow[]> {
   const { vaultId } = filter.scope
   const beyond = after === null ? sql`true` : sql`(o.created_at, o.id) < (${after.createdAt}, ${after.id})`
-  // Whatever is on the page is among the first so many of each of its kinds, so each kind is read in order and cut.
+  // A row of the page is among the first rows of each of its kinds, so each kind is read in order and cut.
   const parts = kinds.map(
     (kind) => sql`(select o.id, o.created_at, ${kind}::text as kind from operations o
       where ${conditionOf(kind, filter, interval)} and ${beyond} order by o.created_at desc, o.id desc limit ${limit + 1})`,
@@ -136,31 +101,5 @@ function faultOf(
       return sql`o.id in (select invalid.source_operation_id from (${invalidRelations(filter, interval)}) invalid)`
     case 'missingLedgerEntries':
       return lacksEntry
-  }
-}
-
-export function toException(row: ExceptionRow) {
-  return {
-    id: row.id,
-    exceptions: row.kinds,
-    operationType: row.type,
-    status: row.status,
-    addressId: row.address_id,
-    address: row.address,
-    tokenId: row.token_id,
-    asset: row.asset_code,
-    amount: formatDecimal(row.amount, row.decimals),
-    usdValue: row.usd_value,
-    txHash: row.tx_hash,
-    counterparty: row.counterparty_id === null ? null : { id: row.counterparty_id, name: row.counterparty_name ?? '' },
-    createdAt: row.created_at.toISOString(),
-  }
-}
-
-function toDifference({ decimals, balance, balanceOfEntries, ...account }: AccountDifference) {
-  return {
-    ...account,
-    balance: formatDecimal(balance, decimals),
-    balanceOfEntries: formatDecimal(balanceOfEntries, decimals),
   }
 }

@@ -1,6 +1,11 @@
-import type { TSchema } from 'typebox'
+import type { Member } from '../../../access/caller.ts'
+import type { Db } from '../../../db/client.ts'
 import type { Cell, Column, ColumnKind, ReportDocument, Row, Table } from '../files/document.ts'
-import { reportComponents } from '../reports/schema.ts'
+import { reportComponents } from './catalogue.ts'
+import { toFacts } from './facts.ts'
+import type { BlockLayout, Parameters, Report, ReportContent } from './report.ts'
+import type { ReportRequest } from './request.ts'
+import { markedKindOf } from './schema.ts'
 
 type Json = Record<string, unknown>
 /** JSON Schema, as far as it says how a value is shown. */
@@ -8,67 +13,71 @@ type Shape = {
   $ref?: string
   type?: string
   format?: string
-  pattern?: string
-  description?: string
   anyOf?: Shape[]
   items?: Shape
   properties?: Record<string, Shape>
 }
 type Reading = Column & { read: (item: Json) => Cell }
 
-export type ReportContent = {
-  /** The answer in JSON; blocks that are streamed may be missing. */
-  report: Json & { report: Json & { id: string; type: string; generatedAt: string } }
-  /** Rows of a block that is too long to be held. */
-  streams?: Record<string, AsyncIterable<object>>
-}
-
 const components = new Map(reportComponents.map((schema) => [(schema as { $id?: string }).$id, schema as Shape]))
 
 /** What is no block of the report, or stands among the facts. */
 const skipped = new Set(['report', 'nextCursor'])
-const titles: Record<string, string> = { items: 'Operations', lines: 'Postings' }
-/** What a reader looks for first. */
-const leading: Record<string, string> = { items: 'createdAt', lines: 'createdAt' }
-const omittedInPrint: Record<string, readonly string[]> = {
-  lines: ['id', 'operationType'],
-  items: ['operationType', 'addressId', 'tokenId'],
+
+/** A report as a document; `totalRows` is how many rows its tables have, roughly where they are streamed. */
+export type OpenReport = { document: ReportDocument; totalRows: number }
+
+/** Reads a report and hands its document to `use`; its rows can be read until that returns. */
+export async function openDocument<Result>(
+  db: Db,
+  { report, member, parameters }: { report: Report; member: Member; parameters: Parameters },
+  request: ReportRequest,
+  use: (opened: OpenReport) => Promise<Result>,
+): Promise<Result> {
+  const toOpen = (content: ReportContent): OpenReport => ({
+    document: toDocument(report, content, toFacts(member, request, content.report.report, parameters)),
+    totalRows: content.totalRows ?? countRows(content.report),
+  })
+  const open = report.document?.open
+  if (open !== undefined) return open(db, request, (content) => use(toOpen(content)))
+  // The size of the other reports does not grow with operations: the database is left before anything is written.
+  const answer = (await report.build(db, request)) as ReportContent['report']
+  return use(toOpen({ report: answer }))
 }
-/** Figures whose unit depends on the row, so that their schema is that of any text. */
-const amounts = new Set(['currentValue', 'comparisonValue', 'sum', 'minimum', 'maximum'])
+
+function countRows(report: Record<string, unknown>): number {
+  return Object.values(report).reduce<number>((sum, block) => sum + (Array.isArray(block) ? block.length : 1), 0)
+}
 
 /** The blocks of a report as tables, in the order and with the columns of its schema. */
 export function toDocument(
-  schema: TSchema,
+  { answer, document = {} }: Pick<Report, 'answer' | 'document'>,
   { report, streams = {} }: ReportContent,
   { facts, pageHead }: Pick<ReportDocument, 'facts' | 'pageHead'>,
 ): ReportDocument {
   const tables: Table[] = []
-  for (const [name, property] of Object.entries((schema as Shape).properties ?? {})) {
+  for (const [name, property] of Object.entries((answer as Shape).properties ?? {})) {
     const rows = streams[name] ?? report[name]
     if (skipped.has(name) || rows === undefined) continue
-    tables.push(...toTables(name, resolve(property), rows))
+    tables.push(...toTables(name, resolve(property), rows, document.blocks?.[name] ?? {}))
   }
+  const { id, type, generatedAt } = report.report
   return {
-    id: report.report.id,
-    title: titleOf(report.report.type),
-    generatedAt: new Date(report.report.generatedAt),
+    id,
+    title: toLabel(type.replaceAll('_', ' ')),
+    generatedAt: new Date(generatedAt),
     facts,
     pageHead,
     tables,
   }
 }
 
-export function titleOf(reportType: string): string {
-  return toLabel(reportType.replaceAll('_', ' '))
-}
-
-function toTables(name: string, shape: Shape, value: unknown): Table[] {
+function toTables(name: string, shape: Shape, value: unknown, layout: BlockLayout): Table[] {
   const isList = shape.type === 'array'
   const properties = (isList ? resolve(shape.items!) : shape).properties ?? {}
   const items = (isList ? value : [value]) as Iterable<Json> | AsyncIterable<Json>
-  const title = titles[name] ?? toLabel(name)
-  const readings = putFirst(leading[name], readingsOf(properties, omittedInPrint[name] ?? []))
+  const title = layout.title ?? toLabel(name)
+  const readings = putFirst(layout.firstColumn, readingsOf(properties, layout.omittedInPrint ?? []))
   return [{ title, columns: readings, rows: toRows(items, readings) }, ...nestedTables(title, properties, items)]
 }
 
@@ -114,7 +123,7 @@ function readingsOf(properties: Record<string, Shape>, omitted: readonly string[
     const reading: Reading = {
       key,
       label: toLabel(at.filter((part) => path.length === 0 || part !== 'name').join(' ')),
-      kind: kindOf(name, shape),
+      kind: kindOf(shape),
       read: (item) => toCell(at.reduce<unknown>((value, part) => (value as Json | null)?.[part], item)),
       ...(isOmittedInPrint ? { isOmittedInPrint } : {}),
     }
@@ -142,12 +151,12 @@ function isTable(shape: Shape): boolean {
 const isAssetAmount = (names: string[]) => names.includes('assetCode') && names.includes('amount')
 const isNamed = (names: string[]) => names.length === 2 && names.includes('id') && names.includes('name')
 
-function kindOf(name: string, { type, format, pattern, description }: Shape): ColumnKind {
-  if (type === 'integer') return 'integer'
-  if (type === 'number') return name.endsWith('Percent') ? 'percent' : 'integer'
-  if (format === 'date-time') return 'timestamp'
-  if (pattern?.startsWith('^-?')) return 'usd'
-  return description === 'Decimal, in token units.' || amounts.has(name) ? 'amount' : 'text'
+/** What the schema is marked with, or what its type says. */
+function kindOf(shape: Shape): ColumnKind {
+  const marked = markedKindOf(shape)
+  if (marked !== undefined) return marked
+  if (shape.type === 'integer' || shape.type === 'number') return 'integer'
+  return shape.format === 'date-time' ? 'timestamp' : 'text'
 }
 
 function toCell(value: unknown): Cell {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import { isOperationInScope } from '../../../access/address-scope.ts'
-import type { Trx } from '../../../db/client.ts'
-import type { Activity } from './activity.ts'
+import { isOperationInScope } from '../../../../access/address-scope.ts'
+import type { Trx } from '../../../../db/client.ts'
+import type { Activity } from '../activity.ts'
 import {
   type AwakenedAddress,
   isLargeUsd,
@@ -9,12 +9,12 @@ import {
   type NewCounterparty,
   type RatelessToken,
   thresholds,
-} from './blocks/observations.ts'
-import type { Interval } from './buckets.ts'
-import { compareText, flowOf, grossUsd } from './flows.ts'
-import { isCounted, isReported, type OperationFilter } from './operation-filter.ts'
-import type { Groups } from './queries.ts'
-import { lacksUsdRate } from './queries.ts'
+} from '../blocks/observations.ts'
+import type { Interval } from '../buckets.ts'
+import { lacksUsdRate } from '../faults.ts'
+import { compareText, flowOf, grossUsd } from '../flows.ts'
+import { isCounted, isReported, type OperationFilter } from '../operation-filter.ts'
+import type { Groups } from './sum-operations.ts'
 
 /** What single operations show that sums do not: the material of observations, all within the scope of the report. */
 export async function noticeOperations(
@@ -82,7 +82,7 @@ async function listNewCounterparties(
     .slice(0, thresholds.newCounterpartiesMax)
   const isReclassified = overall.some(({ faults }) => faults.reclassified > 0)
   if (!isReclassified || filter.counterpartyClassification === 'historical') return found
-  // The counts are by the address book as it is; history lists operations by what it said when they were created.
+  // The counts are by the address book as it is; history lists operations by the address book of when they were created.
   const { rows } = await sql<{ id: string; count: number }>`
     select o.counterparty_id as id, count(*)::float8 as count from operations o
     where ${isReported(filter, interval)} and o.counterparty_id = any(${found.map(({ id }) => id)}::text[])

@@ -1,13 +1,10 @@
 import { sql } from 'kysely'
-import type { Trx } from '../../../db/client.ts'
-import { formatDecimal } from '../../../lib/money.ts'
-import type { Asset } from './activity.ts'
-import type { Interval } from './buckets.ts'
-import { compareText, nameAsset } from './flows.ts'
-import type { OperationFilter } from './operation-filter.ts'
-import { isReportedToken, reportedAddressIds } from './queries.ts'
+import type { Trx } from '../../../../db/client.ts'
+import { isReportedToken, reportedAddressIds } from '../account-differences.ts'
+import type { Interval } from '../buckets.ts'
+import type { OperationFilter } from '../operation-filter.ts'
 
-/** What the books say of one token on the addresses of a report; raw amounts, available and reserved together. */
+/** What the ledger holds of one token on the addresses of a report; raw amounts, available and reserved together. */
 export type Balance = {
   tokenId: string
   opening: bigint
@@ -57,23 +54,4 @@ export async function listBalances(trx: Trx, filter: OperationFilter, { from, to
     adjustments: BigInt(amounts.adjustments),
     closing: BigInt(amounts.closing),
   }))
-}
-
-/** Balances in token units, in the order of asset codes. */
-export function toBalances(balances: readonly Balance[], assets: ReadonlyMap<string, Asset>) {
-  return balances
-    .map(({ tokenId, ...raw }) => {
-      const asset = assets.get(tokenId)!
-      const amount = (value: bigint) => formatDecimal(value, asset.decimals)
-      return {
-        ...nameAsset(asset),
-        openingBalance: amount(raw.opening),
-        incoming: amount(raw.incoming),
-        outgoing: amount(raw.outgoing),
-        fees: amount(raw.fees),
-        adjustments: amount(raw.adjustments),
-        closingBalance: amount(raw.closing),
-      }
-    })
-    .sort((a, b) => compareText(a.assetCode, b.assetCode) || compareText(a.tokenId, b.tokenId))
 }

@@ -1,10 +1,12 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Member } from '../../../access/caller.ts'
-import { createReportWorld, type ReportWorld } from '../../../testing/report-world.ts'
-import { countMissingEntries, listOrderStatistics, sumOperations } from './queries.ts'
-import { readActivityRequest } from './request.ts'
-import { inSnapshot } from './snapshot.ts'
+import type { Member } from '../../../../access/caller.ts'
+import { createReportWorld, type ReportWorld } from '../../../../testing/report-world.ts'
+import { countMissingEntries } from '../faults.ts'
+import { listOrderStatistics } from '../order-statistics.ts'
+import { readActivityRequest } from '../request.ts'
+import { inSnapshot } from '../snapshot.ts'
+import { sumOperations } from './sum-operations.ts'
 
 /** Statements that have two forms, by how much there is to read: both must say the same. */
 

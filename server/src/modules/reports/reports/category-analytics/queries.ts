@@ -1,25 +1,17 @@
 import { sql } from 'kysely'
-import type { Db, Trx } from '../../../db/client.ts'
-import { notFound } from '../../../lib/errors.ts'
-import { newId } from '../../../lib/ids.ts'
-import { isAssignmentVisible } from '../../operations/assignments/visibility.ts'
-import type { Activity, Group, OperationStatus, OperationType } from './activity.ts'
-import type { Interval } from './buckets.ts'
-import { centsOf, formatUsd } from './exact.ts'
-import { assetAmounts, compareFlows, flowOf, flowsByKey, grossUsd } from './flows.ts'
-import { isReported, type OperationFilter } from './operation-filter.ts'
-import { findAssets } from './queries.ts'
-import { type FilteredRequest, headerOf } from './request.ts'
-import { isSensitiveReadable } from './sensitive.ts'
-import { inSnapshot } from './snapshot.ts'
-
-export type AnalyticsRequest = FilteredRequest & { categoryKey: string }
+import type { Trx } from '../../../../db/client.ts'
+import { isAssignmentVisible } from '../../../operations/assignments/visibility.ts'
+import type { Group, OperationStatus, OperationType } from '../activity.ts'
+import type { Interval } from '../buckets.ts'
+import { centsOf } from '../exact.ts'
+import { isReported, type OperationFilter } from '../operation-filter.ts'
+import { isSensitiveReadable } from '../sensitive.ts'
 
 /** Values of one field that are broken down; the rest is only counted. */
 export const fieldValuesMax = 200
 
 type CategoryRow = { id: string; key: string; name: string }
-type FieldRow = {
+export type FieldRow = {
   key: string
   label: string
   type: string
@@ -29,62 +21,13 @@ type FieldRow = {
   archived: boolean
 }
 
-/** What the assignments of one category say, value by value, and sums of its numbers by unit or currency. */
-export async function buildCategoryAnalytics(db: Db, request: AnalyticsRequest) {
-  const { filter, interval, categoryKey } = request
-  return inSnapshot(db, async (trx) => {
-    const category = await findCategory(trx, filter.scope.vaultId, categoryKey)
-    if (category === null) throw notFound('Operation category')
-    const fields = await listFields(trx, filter.scope.vaultId, category.id)
-    const groups = await listGroups(trx, filter, interval, category.id)
-    const sums = await listSums(trx, filter, interval, category.id)
-    const isCounted: Activity['isCounted'] = filter.statuses === null ? (status) => status === 'confirmed' : () => true
-    const assets = await findAssets(trx, [...new Set(groups.map(({ tokenId }) => tokenId))])
-    const figures = (flow: ReturnType<typeof flowOf>) => ({
-      count: flow.count,
-      incomingByAsset: assetAmounts(flow.incoming, assets),
-      outgoingByAsset: assetAmounts(flow.outgoing, assets),
-      usdValue: formatUsd(grossUsd(flow)),
-    })
-    const whole = groups.filter(({ field }) => field === null)
-    return {
-      report: headerOf(request, {
-        id: newId(request.now),
-        dateBasis: filter.dateBasis,
-        classificationMode: filter.counterpartyClassification,
-      }),
-      category,
-      summary: figures(flowOf(whole, { isCounted })),
-      fields: fields.map((field) => {
-        const ofField = groups.filter((group) => group.field === field.key)
-        const shown = ofField.filter(({ isShown, isRedacted }) => isShown && !isRedacted)
-        const countOf = (some: FieldGroup[]) => some.reduce((sum, { count }) => sum + count, 0)
-        return {
-          ...field,
-          values: [
-            ...flowsByKey(
-              shown.map((group) => ({ ...group, key: group.value })),
-              { isCounted },
-            ),
-          ]
-            .sort(([a, flowA], [b, flowB]) => compareFlows([a ?? '', flowA], [b ?? '', flowB]))
-            .map(([value, flow]) => ({ value, ...figures(flow) })),
-          otherCount: countOf(ofField.filter(({ isShown, isRedacted }) => !isShown && !isRedacted)),
-          redactedCount: countOf(ofField.filter(({ isRedacted }) => isRedacted)),
-          sums: sums.filter((sum) => sum.field === field.key).map(({ field: _, ...sum }) => sum),
-        }
-      }),
-    }
-  })
-}
-
-async function findCategory(trx: Trx, vaultId: string, key: string): Promise<CategoryRow | null> {
+export async function findCategory(trx: Trx, vaultId: string, key: string): Promise<CategoryRow | null> {
   const { rows } = await sql<CategoryRow>`
     select id, key, name from operation_categories where vault_id = ${vaultId} and key = ${key}`.execute(trx)
   return rows[0] ?? null
 }
 
-async function listFields(trx: Trx, vaultId: string, categoryId: string): Promise<FieldRow[]> {
+export async function listFields(trx: Trx, vaultId: string, categoryId: string): Promise<FieldRow[]> {
   const { rows } = await sql<FieldRow>`
     select key, label, type, unit, currency_field_key as "currencyFieldKey", sensitive, archived
     from category_fields where vault_id = ${vaultId} and category_id = ${categoryId} order by order_index, id`.execute(
@@ -93,7 +36,7 @@ async function listFields(trx: Trx, vaultId: string, categoryId: string): Promis
   return rows
 }
 
-type FieldGroup = Group & {
+export type FieldGroup = Group & {
   /** null: the category as a whole. */
   field: string | null
   value: string | null
@@ -101,7 +44,7 @@ type FieldGroup = Group & {
   isRedacted: boolean
 }
 
-/** SQL: assignments of the category to operations of the report that whoever asks may see, with their operation. */
+/** SQL: assignments of the category to operations of the report that the viewer may see, with their operation. */
 const assigned = (filter: OperationFilter, interval: Interval, categoryId: string) => sql`
   select a.values, o.token_id, o.type, o.status, o.amount, o.usd_value, ${isSensitiveReadable(filter.scope, 'c', 'o')} as is_readable
   from category_assignments a
@@ -110,7 +53,7 @@ const assigned = (filter: OperationFilter, interval: Interval, categoryId: strin
   where a.vault_id = ${filter.scope.vaultId} and a.category_id = ${categoryId}
     and ${isAssignmentVisible(filter.scope, 'a', 'c', 'o')} and ${isReported(filter, interval)}`
 
-async function listGroups(
+export async function listGroups(
   trx: Trx,
   filter: OperationFilter,
   interval: Interval,
@@ -132,7 +75,7 @@ async function listGroups(
   const figures = sql`count(*) as count, sum(amount) as amount, sum(usd_value) as usd, count(usd_value) as rated`
   const { rows } = await sql<Row>`
     with assigned as materialized (${assigned(filter, interval, categoryId)}),
-    told as (
+    grouped as (
       select f.key as field, f.sensitive and not x.is_readable as is_redacted,
         case when f.sensitive and not x.is_readable then null else x.values ->> f.key end as value,
         x.token_id, x.type, x.status, ${figures}
@@ -140,7 +83,7 @@ async function listGroups(
         and f.type not in ('number', 'currency')
       group by 1, 2, 3, 4, 5, 6
     ), sized as (
-      select told.*, sum(count) over (partition by field, is_redacted, value) as size from told
+      select grouped.*, sum(count) over (partition by field, is_redacted, value) as size from grouped
     ), ranked as (
       select sized.*, dense_rank() over (partition by field, is_redacted order by size desc, value nulls first) as rank from sized
     )
@@ -166,7 +109,7 @@ async function listGroups(
   }))
 }
 
-type FieldSum = {
+export type FieldSum = {
   field: string
   unit: string | null
   currency: string | null
@@ -177,7 +120,7 @@ type FieldSum = {
 }
 
 /** Sums of numbers by the unit of their field, of currencies by what stands beside them: never over two currencies. */
-async function listSums(
+export async function listSums(
   trx: Trx,
   filter: OperationFilter,
   interval: Interval,

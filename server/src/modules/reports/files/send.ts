@@ -1,0 +1,25 @@
+import type { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import { type FileFormat, mediaTypes } from './formats.ts'
+
+/** Sends bytes as a file to be saved, never to be shown by a browser as a page of this service. */
+export function sendFile(reply: FastifyReply, bytes: Readable, format: FileFormat, fileName: string): FastifyReply {
+  return reply
+    .type(mediaTypes[format])
+    .header('content-disposition', `attachment; filename="${fileName}"`)
+    .header('x-content-type-options', 'nosniff')
+    .send(bytes)
+}
+
+/** The same bytes, of which the first are there: a failure before them can still be answered as an error. */
+export async function begun(bytes: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
+  const rest = bytes[Symbol.asyncIterator]()
+  const first = await rest.next()
+  return (async function* () {
+    try {
+      for (let next = first; next.done !== true; next = await rest.next()) yield next.value
+    } finally {
+      await rest.return?.()
+    }
+  })()
+}

@@ -1,0 +1,229 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Trx } from '../../../../db/client.ts'
+import { isAssignmentVisible } from '../../../operations/assignments/visibility.ts'
+import type { Group, Keyed, OperationStatus, OperationType, Overall } from '../activity.ts'
+import type { Compared } from '../blocks/comparison.ts'
+import type { Interval } from '../buckets.ts'
+import { centsOf } from '../exact.ts'
+import { lacksBlockchainTime, lacksBusinessReference, lacksPaymentPurpose } from '../faults.ts'
+import {
+  type Classification,
+  dateOf,
+  isCounted,
+  isReported,
+  laterMatches,
+  type OperationFilter,
+} from '../operation-filter.ts'
+
+type GroupRow = {
+  breakdown: keyof Groups
+  token_id: string
+  type: OperationType
+  status: OperationStatus
+  /** The day as a number, an id or a key; null of `overall`. */
+  key: string | null
+  count: number
+  amount: string
+  usd: string | null
+  rated: number
+}
+
+/** A row of `overall`; in the rows of all breakdowns these are null. */
+type OverallRow = GroupRow & {
+  largest_usd: string | null
+  first_at: Date
+  last_at: Date
+  without_blockchain_time: number
+  without_payment_purpose: number
+  without_business_reference: number
+  uncategorized: number
+  unmatched: number
+  retroactively_matched: number
+  conflicting_counterparty: number
+  reclassified: number
+}
+
+export type Groups = {
+  overall: Overall[]
+  byDay: Keyed<number>[]
+  byAddress: Keyed<string>[]
+  byCounterparty: Keyed<string | null>[]
+  byCategory: Keyed<string | null>[]
+}
+
+/**
+ * All operations of the report in one pass, added up by everything that a block is broken down by. The cells of that pass
+ * stay in PostgreSQL; what arrives here grows with the days, addresses, counterparties and categories, not with operations.
+ *
+ * @param dayStarts the first instant of every day of the interval, in order
+ */
+export async function sumOperations(
+  trx: Trx,
+  filter: OperationFilter,
+  interval: Interval,
+  dayStarts: readonly Date[],
+): Promise<Groups> {
+  const { vaultId } = filter.scope
+  const reported = isReported(filter, interval)
+  const date = dateOf(filter)
+  // As seconds, because PostgreSQL looks up doubles much faster than timestamps; milliseconds fit exactly enough.
+  const starts = dayStarts.map((start) => start.getTime() / 1000)
+  const has = await findSideTables(trx, filter, interval)
+  const keys = [
+    sql`o.token_id`,
+    sql`o.type`,
+    sql`o.status`,
+    sql`width_bucket(date_part('epoch', ${date}), ${starts}::float8[]) - 1 as day`,
+    sql`o.counterparty_id`,
+    sql`o.counterparty_address_id`,
+  ]
+  // Each key of a million rows takes its time, so what is the same for all of them is none.
+  const onlyAddressId = filter.addressIdLists.find((ids) => ids.length === 1)?.[0]
+  if (onlyAddressId === undefined) keys.push(sql`o.address_id`)
+  if (has.laterEntries) keys.push(sql`later.counterparty_id as later_id`)
+  if (has.assignments) keys.push(sql`c.key as category`)
+  const breakdowns = [
+    sumsBy('byDay', sql`day`, sql`classified`),
+    sumsBy('byCounterparty', sql`chosen_id`, sql`parties`),
+    ...(onlyAddressId === undefined ? [sumsBy('byAddress', sql`address_id`, sql`classified`)] : []),
+    ...(has.assignments ? [sumsBy('byCategory', sql`category`, sql`classified`)] : []),
+  ]
+  const isLater = filter.dateBasis === 'createdAt' ? sql`s.created_at >= ${interval.from}` : sql`true`
+  const { rows } = await sql<OverallRow>`
+    with ${has.laterEntries ? sql`later as materialized (${laterMatches(vaultId, isLater, reported)}),` : sql``}
+    cells as (
+      select ${sql.join(keys)},
+        count(*) as count, sum(o.amount) as amount, sum(o.usd_value) as usd, count(o.usd_value) as rated,
+        max(o.usd_value) as largest_usd,
+        min(${date}) as first_at, max(${date}) as last_at,
+        count(*) filter (where ${lacksBlockchainTime}) as without_blockchain_time,
+        count(*) filter (where ${lacksPaymentPurpose}) as without_payment_purpose,
+        count(*) filter (where ${lacksBusinessReference}) as without_business_reference,
+        count(*) filter (where o.flow_type = 'external') as external
+      from operations o
+      ${has.laterEntries ? sql`left join later on later.id = o.id` : sql``}
+      ${has.assignments ? joinFirstAssignment(filter) : sql``}
+      where ${reported}
+      group by ${sql.join(keys.map((_, index) => sql.lit(index + 1)))}
+    ), found as (
+      select cells.*, ${has.laterEntries ? sql`coalesce(cells.later_id, s.counterparty_id)` : sql`s.counterparty_id`} as current_id
+        ${has.assignments ? sql`` : sql`, null::text as category`}
+      from cells left join counterparty_addresses s on s.vault_id = ${vaultId} and s.id = cells.counterparty_address_id
+    ), classified as materialized (
+      select found.*, ${chosenId(filter.counterpartyClassification)} as chosen_id from found
+    ), parties as materialized (
+      select token_id, type, status, chosen_id,
+        sum(count) as count, sum(amount) as amount, sum(usd) as usd, sum(rated) as rated,
+        max(largest_usd) as largest_usd, min(first_at) as first_at, max(last_at) as last_at,
+        sum(without_blockchain_time) as without_blockchain_time,
+        sum(without_payment_purpose) as without_payment_purpose,
+        sum(without_business_reference) as without_business_reference,
+        sum(case when category is null then count else 0 end) as uncategorized,
+        sum(case when chosen_id is null then external else 0 end) as unmatched,
+        sum(case when counterparty_id is null and current_id is not null then count else 0 end) as retroactively_matched,
+        sum(case when counterparty_id <> current_id then count else 0 end) as conflicting_counterparty,
+        sum(case when counterparty_id is distinct from current_id then count else 0 end) as reclassified
+      from classified group by token_id, type, status, chosen_id
+    )
+    select 'overall' as breakdown, token_id, type, status, null as key, ${sums},
+      max(largest_usd) as largest_usd, min(first_at) as first_at, max(last_at) as last_at,
+      sum(without_blockchain_time)::float8 as without_blockchain_time,
+      sum(without_payment_purpose)::float8 as without_payment_purpose,
+      sum(without_business_reference)::float8 as without_business_reference,
+      sum(uncategorized)::float8 as uncategorized, sum(unmatched)::float8 as unmatched,
+      sum(retroactively_matched)::float8 as retroactively_matched,
+      sum(conflicting_counterparty)::float8 as conflicting_counterparty, sum(reclassified)::float8 as reclassified
+    from parties group by token_id, type, status
+    union all ${sql.join(breakdowns, sql` union all `)}`.execute(trx)
+  const overall = rows.filter(({ breakdown }) => breakdown === 'overall').map(toOverall)
+  const keyed = (wanted: keyof Groups) =>
+    rows.filter(({ breakdown }) => breakdown === wanted).map((row) => ({ ...toGroup(row), key: row.key }))
+  return {
+    overall,
+    byDay: keyed('byDay').map((group) => ({ ...group, key: Number(group.key) })),
+    byAddress:
+      onlyAddressId === undefined
+        ? keyed('byAddress').map((group) => ({ ...group, key: group.key! }))
+        : overall.map((group) => ({ ...group, key: onlyAddressId })),
+    byCounterparty: keyed('byCounterparty'),
+    byCategory: has.assignments ? keyed('byCategory') : overall.map((group) => ({ ...group, key: null })),
+  }
+}
+
+const sums = sql`sum(count)::float8 as count, sum(amount) as amount, sum(usd) as usd, sum(rated)::float8 as rated`
+
+/** SQL: the sums of `source` by `key`, with nothing of what is asked of the whole only. */
+function sumsBy(breakdown: keyof Groups, key: RawBuilder<unknown>, source: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select ${sql.lit(breakdown)}, token_id, type, status, ${key}::text, ${sums},
+      null, null, null, null, null, null, null, null, null, null, null
+    from ${source} group by token_id, type, status, ${key}`
+}
+
+const chosenId = (classification: Classification) =>
+  classification === 'current' ? sql`current_id` : sql`counterparty_id`
+
+/** Whether there are entries of the book made since and assigned categories at all: most vaults have none. */
+async function findSideTables(trx: Trx, { scope, dateBasis }: OperationFilter, { from }: Interval) {
+  const isLate = dateBasis === 'createdAt' ? sql`s.created_at >= ${from}` : sql`true`
+  const { rows } = await sql<{ laterEntries: boolean; assignments: boolean }>`
+    select exists (select from counterparty_addresses s where s.vault_id = ${scope.vaultId} and ${isLate}) as "laterEntries",
+      exists (select from category_assignments a where a.vault_id = ${scope.vaultId}) as assignments`.execute(trx)
+  return rows[0]!
+}
+
+/**
+ * SQL: joins the first category of the operation `o` that the viewer may see, as `c`. One join, not a subquery, so that
+ * PostgreSQL may begin with the few operations of a small report or with the few assignments of a large one.
+ */
+function joinFirstAssignment({ scope }: OperationFilter): RawBuilder<unknown> {
+  return sql`
+    left join (category_assignments a
+      join operation_categories c on c.vault_id = a.vault_id and c.id = a.category_id)
+    on a.vault_id = ${scope.vaultId} and a.operation_id = o.id and ${isAssignmentVisible(scope, 'a', 'c', 'o')}
+      and not exists (select from category_assignments b
+        join operation_categories d on d.vault_id = b.vault_id and d.id = b.category_id
+        where b.vault_id = a.vault_id and b.operation_id = a.operation_id
+          and (b.position, b.created_at, b.id) < (a.position, a.created_at, a.id)
+          and ${isAssignmentVisible(scope, 'b', 'd', 'o')})`
+}
+
+function toGroup({ token_id, type, status, count, amount, usd, rated }: GroupRow): Group {
+  return { tokenId: token_id, type, status, count, amount: BigInt(amount), usd: centsOf(usd), rated }
+}
+
+function toOverall(row: OverallRow): Overall {
+  return {
+    ...toGroup(row),
+    largestUsd: row.largest_usd === null ? null : centsOf(row.largest_usd),
+    firstAt: row.first_at,
+    lastAt: row.last_at,
+    faults: {
+      withoutBlockchainTime: row.without_blockchain_time,
+      withoutPaymentPurpose: row.without_payment_purpose,
+      withoutBusinessReference: row.without_business_reference,
+      uncategorized: row.uncategorized,
+      unmatched: row.unmatched,
+      retroactivelyMatched: row.retroactively_matched,
+      conflictingCounterparty: row.conflicting_counterparty,
+      reclassified: row.reclassified,
+    },
+  }
+}
+
+/** Operations and USD of another interval, for comparing. */
+export async function compareOperations(trx: Trx, filter: OperationFilter, interval: Interval): Promise<Compared> {
+  const { rows } = await sql<{ operations: number; rated: number; incoming: string | null; outgoing: string | null }>`
+    select count(*)::float8 as operations,
+      count(o.usd_value) filter (where ${isCounted(filter)})::float8 as rated,
+      sum(o.usd_value) filter (where o.type = 'deposit' and ${isCounted(filter)}) as incoming,
+      sum(o.usd_value) filter (where o.type = 'transfer' and ${isCounted(filter)}) as outgoing
+    from operations o where ${isReported(filter, interval)}`.execute(trx)
+  const { operations, rated, incoming, outgoing } = rows[0]!
+  return {
+    incomingUsd: centsOf(incoming),
+    outgoingUsd: centsOf(outgoing),
+    operationsCount: operations,
+    ratedCount: rated,
+  }
+}

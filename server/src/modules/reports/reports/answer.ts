@@ -1,0 +1,83 @@
+import { addAbortSignal, Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
+import type { FastifyReply } from 'fastify'
+import type { Member } from '../../../access/caller.ts'
+import type { Db } from '../../../db/client.ts'
+import type { Deps } from '../../../deps.ts'
+import type { Http } from '../../../http/endpoints.ts'
+import { badRequest } from '../../../lib/errors.ts'
+import { inlineFileMilliseconds } from '../../../lib/limits.ts'
+import { type FileFormat, fileNameOf, render } from '../files/formats.ts'
+import { boundGarbage } from '../files/garbage.ts'
+import { begun, sendFile } from '../files/send.ts'
+import type { Slots } from '../files/slots.ts'
+import type { Parameters, Report } from './report.ts'
+import type { ReportRequest } from './request.ts'
+import { requireKnownFields } from './subjects.ts'
+import { openDocument } from './to-document.ts'
+
+/** A report, who asks for it, and with which parameters. */
+export type Order = { report: Report; member: Member; parameters: Parameters }
+
+/**
+ * Reads the parameters of a report and checks that the caller may see what it is about.
+ *
+ * @throws 400 naming the parameter, 403 for the part of another user, 404 for a subject that the caller does not see
+ */
+export async function prepare(db: Db, { report, member, parameters }: Order, now: Date): Promise<ReportRequest> {
+  const request = report.prepare(report.type, member, parameters, now)
+  await report.checkSubject?.(db, request.scope, parameters)
+  await requireKnownFields(db, request.filter)
+  return request
+}
+
+/**
+ * The report as JSON, built when it is the caller's turn.
+ *
+ * @throws 400, 403, 404 before the turn comes; 429 and 503 when too many reports are waiting
+ */
+export async function answerJson(deps: Deps, order: Order): Promise<unknown> {
+  // A request that is wrong is refused at once.
+  await prepare(deps.db, order, deps.clock())
+  return deps.slowReads.inTurn(order.member.userId, async (db) => {
+    // Prepared again, so that `dataCutoff` is the time of the snapshot and access is the access of then.
+    const request = await prepare(db, order, deps.clock())
+    return order.report.build(db, request)
+  })
+}
+
+/**
+ * The report as a file, made while it is sent: rows are read no faster than the reader takes the bytes, and for a bounded
+ * time. A file holds a slot, not a turn, because its reader decides how long it takes.
+ *
+ * @throws 400, 403, 404 as the report in JSON; 429 and 503 when too many files are being sent
+ */
+export async function answerFile(
+  deps: Deps,
+  slots: Slots,
+  order: Order,
+  format: FileFormat,
+  { request: { log }, reply }: Http,
+): Promise<FastifyReply> {
+  if (order.parameters.cursor !== undefined) throw badRequest('cursor', 'is for format=json: a file holds every row')
+  const { db } = deps.slowReads
+  const request = await prepare(db, order, deps.clock())
+  const leave = slots.take(order.member.userId)
+  let isSending = false
+  try {
+    await openDocument(db, order, request, async ({ document }) => {
+      const bytes = Readable.from(await begun(render(format, document, boundGarbage)), { objectMode: false })
+      addAbortSignal(AbortSignal.timeout(inlineFileMilliseconds), bytes)
+      isSending = true
+      sendFile(reply, bytes, format, fileNameOf(order.report.type, document.id, format))
+      await finished(bytes)
+    })
+  } catch (error) {
+    // Part of the answer is on its way: the connection was cut, which is how the reader knows that it is incomplete.
+    if (!isSending) throw error
+    log.warn({ err: error }, 'a file was not sent to its end')
+  } finally {
+    leave()
+  }
+  return reply
+}

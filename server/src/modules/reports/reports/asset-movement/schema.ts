@@ -1,0 +1,22 @@
+import { Type } from 'typebox'
+import { Closed, Ref } from '../../../../http/schema.ts'
+import { activityBlocks } from '../activity/schema.ts'
+import { Amount, asset } from '../schema.ts'
+
+export const AssetBalance = Closed(
+  {
+    ...asset,
+    openingBalance: Amount,
+    incoming: Amount,
+    outgoing: Amount,
+    fees: Amount,
+    adjustments: Amount,
+    closingBalance: Amount,
+  },
+  { $id: 'AssetBalance' },
+)
+
+export const AssetMovementReport = Closed(
+  { ...activityBlocks, balances: Type.Array(Ref(AssetBalance)) },
+  { $id: 'AssetMovementReport' },
+)

@@ -1,0 +1,78 @@
+import { sql } from 'kysely'
+import { isFolderVisible, isOperationInScope } from '../../../access/address-scope.ts'
+import type { Trx } from '../../../db/client.ts'
+import type { AddressDetails, Asset, CounterpartyDetails } from './activity.ts'
+import type { Interval } from './buckets.ts'
+import { isReported, type OperationFilter, pastMemberships } from './operation-filter.ts'
+import type { Profile } from './schema.ts'
+
+/** What an id in a report stands for: assets, counterparties, addresses and people. */
+
+export async function findAssets(trx: Trx, ids: readonly string[]): Promise<Map<string, Asset>> {
+  const { rows } = await sql<Asset>`
+    select t.id as "tokenId", t.code as "assetCode", t.symbol as "assetSymbol", n.slug as network,
+      t.contract_address as "contractAddress", t.decimals
+    from tokens t join networks n on n.id = t.network_id where t.id = any(${ids}::text[])`.execute(trx)
+  return new Map(rows.map((asset) => [asset.tokenId, asset]))
+}
+
+/**
+ * Names and kinds of counterparties: as they are, or as they were at the last operation of the scope with them before the
+ * interval ended.
+ */
+export async function findCounterparties(
+  trx: Trx,
+  { scope, counterpartyClassification }: OperationFilter,
+  { to }: Interval,
+  ids: readonly string[],
+): Promise<Map<string, CounterpartyDetails>> {
+  if (ids.length === 0) return new Map()
+  const found =
+    counterpartyClassification === 'current'
+      ? sql<CounterpartyDetails & { id: string }>`
+        select id, name, kind from counterparties where vault_id = ${scope.vaultId} and id = any(${ids}::text[])`
+      : sql<CounterpartyDetails & { id: string }>`
+        select wanted.id, then_called.name, then_called.kind
+        from unnest(${ids}::text[]) wanted(id) cross join lateral (
+          select o.counterparty_name as name, o.counterparty_kind as kind from operations o
+          where o.vault_id = ${scope.vaultId} and o.counterparty_id = wanted.id and o.created_at < ${to}
+            and ${isOperationInScope(scope, 'o')}
+          order by o.created_at desc, o.id desc limit 1) then_called`
+  const { rows } = await found.execute(trx)
+  return new Map(rows.map(({ id, name, kind }) => [id, { name, kind }]))
+}
+
+/** Addresses with the folders that they are in, or were in when an operation of the report was created. */
+export async function findAddresses(
+  trx: Trx,
+  filter: OperationFilter,
+  interval: Interval,
+  ids: readonly string[],
+): Promise<Map<string, AddressDetails & { ownerId: string }>> {
+  const { scope } = filter
+  const folders =
+    filter.folderClassification === 'current'
+      ? sql`select m.address_id, f.id, f.name from address_group_members m
+          join address_groups f on f.vault_id = m.vault_id and f.id = m.group_id
+          where m.vault_id = ${scope.vaultId} and m.address_id = any(${ids}::text[]) and ${isFolderVisible(scope, 'f')}`
+      : sql`select distinct l.address_id, l.group_id as id, coalesce(f.name, l.group_name) as name ${pastMemberships(scope)}
+          and l.address_id = any(${ids}::text[])
+          and exists (select from operations o where ${isReported(filter, interval)} and o.address_id = l.address_id
+            and o.created_at >= l.added_at and (l.removed_at is null or o.created_at < l.removed_at))`
+  const { rows } = await sql<AddressDetails & { id: string; ownerId: string }>`
+    with folders as (${folders}), snapshots as (
+      select address_id, json_agg(json_build_object('id', id, 'name', name) order by name, id) as list
+      from folders group by address_id
+    )
+    select a.id, a.address, a.label, a.derivation_path as "derivationPath", a.segments, a.owner_id as "ownerId",
+      coalesce(snapshots.list, '[]') as "folderSnapshots"
+    from addresses a left join snapshots on snapshots.address_id = a.id
+    where a.vault_id = ${scope.vaultId} and a.id = any(${ids}::text[])`.execute(trx)
+  return new Map(rows.map(({ id, ...details }) => [id, details]))
+}
+
+export async function findProfiles(trx: Trx, ids: readonly string[]): Promise<Map<string, Profile>> {
+  const { rows } = await sql<Profile>`
+    select id, name, username, image, color, emoji from users where id = any(${ids}::text[])`.execute(trx)
+  return new Map(rows.map((owner) => [owner.id, owner]))
+}
