@@ -233,7 +233,7 @@ function blockDrawer(pages: Pages, name: string, columns: Column[]): (row: Row) 
   }
 }
 
-/** Nothing is said to be there, so that an empty place is no fault of the page. */
+/** Shown for a value that is not there, so that nobody takes an empty place for a fault of the page. */
 const absent = toWinAnsi('–')
 
 function print(value: string | number | null, kind: Column['kind']): string {

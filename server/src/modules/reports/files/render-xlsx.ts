@@ -130,7 +130,11 @@ function toFactsSheet({ title, facts }: ReportDocument): string {
     ({ label, value }, i) =>
       `<row r="${i + 2}">${textCell(`A${i + 2}`, label, style.header)}${textCell(`B${i + 2}`, value)}</row>`,
   )
-  return `${declaration}<worksheet xmlns="${main}"><cols><col min="1" max="1" width="24" customWidth="1"/><col min="2" max="2" width="90" customWidth="1"/></cols><sheetData><row r="1">${textCell('A1', title, style.title)}</row>${rows.join('')}</sheetData></worksheet>`
+  return [
+    `${declaration}<worksheet xmlns="${main}"><cols><col min="1" max="1" width="24" customWidth="1"/>`,
+    '<col min="2" max="2" width="90" customWidth="1"/></cols>',
+    `<sheetData><row r="1">${textCell('A1', title, style.title)}</row>${rows.join('')}</sheetData></worksheet>`,
+  ].join('')
 }
 
 function toSheetStart(columns: Column[], widths: number[]): string {
@@ -139,7 +143,11 @@ function toSheetStart(columns: Column[], widths: number[]): string {
     return `<col min="${i + 1}" max="${i + 1}" width="${width}" customWidth="1"/>`
   })
   const header = columns.map(({ label }, i) => textCell(`${letters(i)}1`, label, style.header))
-  return `${declaration}<worksheet xmlns="${main}"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><cols>${cols.join('')}</cols><sheetData><row r="1">${header.join('')}</row>`
+  return [
+    `${declaration}<worksheet xmlns="${main}"><sheetViews><sheetView workbookViewId="0">`,
+    '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>',
+    `<cols>${cols.join('')}</cols><sheetData><row r="1">${header.join('')}</row>`,
+  ].join('')
 }
 
 function toRow(columns: Column[], row: Row, number: number): string {
@@ -212,6 +220,8 @@ function packageParts(sheetNames: string[]): [path: string, xml: string][] {
   const numbers = sheetNames.map((_, i) => i + 1)
   const relation = (id: string, kind: string, target: string) =>
     `<Relationship Id="${id}" Type="${relationships}/${kind}" Target="${target}"/>`
+  const relationshipsOf = (list: string[]) =>
+    `${declaration}<Relationships xmlns="${packages}/relationships">${list.join('')}</Relationships>`
   const sheets = sheetNames.map(
     (name, i) => `<sheet name="${escapeText(name).replaceAll('"', '&quot;')}" sheetId="${i + 1}" r:id="rId${i + 1}"/>`,
   )
@@ -223,18 +233,41 @@ function packageParts(sheetNames: string[]): [path: string, xml: string][] {
     ],
     [
       'xl/_rels/workbook.xml.rels',
-      `${declaration}<Relationships xmlns="${packages}/relationships">${numbers.map((n) => relation(`rId${n}`, 'worksheet', `worksheets/sheet${n}.xml`)).join('')}${relation('rIdStyles', 'styles', 'styles.xml')}</Relationships>`,
+      relationshipsOf([
+        ...numbers.map((n) => relation(`rId${n}`, 'worksheet', `worksheets/sheet${n}.xml`)),
+        relation('rIdStyles', 'styles', 'styles.xml'),
+      ]),
     ],
-    [
-      '_rels/.rels',
-      `${declaration}<Relationships xmlns="${packages}/relationships">${relation('rId1', 'officeDocument', 'xl/workbook.xml')}</Relationships>`,
-    ],
+    ['_rels/.rels', relationshipsOf([relation('rId1', 'officeDocument', 'xl/workbook.xml')])],
     [
       '[Content_Types].xml',
-      `${declaration}<Types xmlns="${packages}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="${type}.sheet.main+xml"/><Override PartName="/xl/styles.xml" ContentType="${type}.styles+xml"/>${numbers.map((n) => `<Override PartName="/xl/worksheets/sheet${n}.xml" ContentType="${type}.worksheet+xml"/>`).join('')}</Types>`,
+      [
+        `${declaration}<Types xmlns="${packages}/content-types">`,
+        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>',
+        '<Default Extension="xml" ContentType="application/xml"/>',
+        `<Override PartName="/xl/workbook.xml" ContentType="${type}.sheet.main+xml"/>`,
+        `<Override PartName="/xl/styles.xml" ContentType="${type}.styles+xml"/>`,
+        ...numbers.map(
+          (n) => `<Override PartName="/xl/worksheets/sheet${n}.xml" ContentType="${type}.worksheet+xml"/>`,
+        ),
+        '</Types>',
+      ].join(''),
     ],
   ]
 }
 
 /** Format 49 is text; 164 shows a percentage that is a percentage already, not a share of one. */
-const stylesXml = `${declaration}<styleSheet xmlns="${main}"><numFmts count="1"><numFmt numFmtId="164" formatCode="0.00&quot;%&quot;"/></numFmts><fonts count="3"><font><sz val="10"/><name val="Calibri"/></font><font><b/><sz val="10"/><name val="Calibri"/></font><font><b/><sz val="14"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="5"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/><xf numFmtId="49" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="49" fontId="1" fillId="0" borderId="0" xfId="0" applyNumberFormat="1" applyFont="1"/><xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="49" fontId="2" fillId="0" borderId="0" xfId="0" applyNumberFormat="1" applyFont="1"/></cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`
+const stylesXml = [
+  `${declaration}<styleSheet xmlns="${main}">`,
+  '<numFmts count="1"><numFmt numFmtId="164" formatCode="0.00&quot;%&quot;"/></numFmts>',
+  '<fonts count="3"><font><sz val="10"/><name val="Calibri"/></font><font><b/><sz val="10"/><name val="Calibri"/></font><font><b/><sz val="14"/><name val="Calibri"/></font></fonts>',
+  '<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>',
+  '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>',
+  '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>',
+  '<cellXfs count="5"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>',
+  '<xf numFmtId="49" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>',
+  '<xf numFmtId="49" fontId="1" fillId="0" borderId="0" xfId="0" applyNumberFormat="1" applyFont="1"/>',
+  '<xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>',
+  '<xf numFmtId="49" fontId="2" fillId="0" borderId="0" xfId="0" applyNumberFormat="1" applyFont="1"/></cellXfs>',
+  '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>',
+].join('')

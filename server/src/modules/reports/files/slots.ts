@@ -12,7 +12,7 @@ export type Slots = {
 
 const retrySeconds = 10
 
-/** Whoever holds connections or memory for as long as a reader pleases holds a slot, so that there is an end to it. */
+/** A file that holds connections or memory for as long as its reader takes holds a slot, so that their number is bounded. */
 export function createSlots({ ofNode, ofCaller }: { ofNode: number; ofCaller: number }): Slots {
   const taken = new Map<string, number>()
   let all = 0

@@ -20,9 +20,9 @@ for (const space of ['\t', '\n', '\r']) byteOf.set(space.charCodeAt(0), 0x20)
 export function toWinAnsi(text: string): string {
   if (/^[\x20-\x5B\x5D-\x7E]*$/.test(text)) return text
   let encoded = ''
-  // What spells itself like a character that we spell out is told apart from it.
-  const told = text.replace(/\\(?=u\{)/g, spellOut(0x5c)).replaceAll('\r\n', '\n')
-  for (const character of told.normalize('NFC')) {
+  // Text that looks like a spelled-out character is distinguished from one.
+  const marked = text.replace(/\\(?=u\{)/g, spellOut(0x5c)).replaceAll('\r\n', '\n')
+  for (const character of marked.normalize('NFC')) {
     const point = character.codePointAt(0)!
     const byte = byteOf.get(point)
     encoded += byte === undefined ? spellOut(point) : String.fromCharCode(byte)

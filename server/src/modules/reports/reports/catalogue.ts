@@ -49,7 +49,8 @@ export const reports = [
       operationId: 'reportAddressActivity',
       summary: 'What happened on an address or in a folder',
       description:
-        'Exactly one of `addressId` and `folderId` says what it is about. A member reads their own operations, with `includeShared` those on addresses shared with them too; an administrator reads the whole vault.',
+        'Exactly one of `addressId` and `folderId` says what it is about. A member reads their own operations, with ' +
+        '`includeShared` those on addresses shared with them too; an administrator reads the whole vault.',
     },
     query: AddressActivityQuery,
     answer: AddressActivityReport,
@@ -111,7 +112,8 @@ export const reports = [
       operationId: 'reportAssetMovement',
       summary: 'How balances came about',
       description:
-        'The blocks of the address activity report, and per asset its opening balance, what moved it, and its closing balance, from the ledger.',
+        'The blocks of the address activity report, and per asset its opening balance, what moved it, and its closing ' +
+        'balance, from the ledger.',
     },
     query: TransactionActivityQuery,
     answer: AssetMovementReport,
@@ -125,7 +127,8 @@ export const reports = [
       operationId: 'reportAccountStatement',
       summary: 'Every posting of an address in one token',
       description:
-        'Opening, every posting with the balances it left, oldest first, and closing. Filters of categories choose lines; balances stay those of the whole account.',
+        'Opening, every posting with the balances it left, oldest first, and closing. Filters of categories choose ' +
+        'lines; balances stay those of the whole account.',
     },
     query: AccountStatementQuery,
     answer: AccountStatementReport,
@@ -180,7 +183,8 @@ export const reports = [
       operationId: 'reportCategoryAnalytics',
       summary: 'What the assignments of a category say',
       description:
-        'Per field of the category its values with counts and amounts; numbers and currencies are summed by unit or currency, never over two.',
+        'Per field of the category its values with counts and amounts; numbers and currencies are summed by unit or ' +
+        'currency, never over two.',
     },
     query: CategoryAnalyticsQuery,
     answer: CategoryAnalyticsReport,

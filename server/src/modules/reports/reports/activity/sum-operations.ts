@@ -64,24 +64,8 @@ export async function sumOperations(
   dayStarts: readonly Date[],
 ): Promise<Groups> {
   const { vaultId } = filter.scope
-  const reported = isReported(filter, interval)
-  const date = dateOf(filter)
-  // As seconds, because PostgreSQL looks up doubles much faster than timestamps; milliseconds fit exactly enough.
-  const starts = dayStarts.map((start) => start.getTime() / 1000)
   const has = await findSideTables(trx, filter, interval)
-  const keys = [
-    sql`o.token_id`,
-    sql`o.type`,
-    sql`o.status`,
-    sql`width_bucket(date_part('epoch', ${date}), ${starts}::float8[]) - 1 as day`,
-    sql`o.counterparty_id`,
-    sql`o.counterparty_address_id`,
-  ]
-  // Each key of a million rows takes its time, so what is the same for all of them is none.
-  const onlyAddressId = filter.addressIdLists.find((ids) => ids.length === 1)?.[0]
-  if (onlyAddressId === undefined) keys.push(sql`o.address_id`)
-  if (has.laterEntries) keys.push(sql`later.counterparty_id as later_id`)
-  if (has.assignments) keys.push(sql`c.key as category`)
+  const onlyAddressId = onlyAddressIdOf(filter)
   const breakdowns = [
     sumsBy('byDay', sql`day`, sql`classified`),
     sumsBy('byCounterparty', sql`chosen_id`, sql`parties`),
@@ -89,22 +73,10 @@ export async function sumOperations(
     ...(has.assignments ? [sumsBy('byCategory', sql`category`, sql`classified`)] : []),
   ]
   const isLater = filter.dateBasis === 'createdAt' ? sql`s.created_at >= ${interval.from}` : sql`true`
+  const later = laterMatches(vaultId, isLater, isReported(filter, interval))
   const { rows } = await sql<OverallRow>`
-    with ${has.laterEntries ? sql`later as materialized (${laterMatches(vaultId, isLater, reported)}),` : sql``}
-    cells as (
-      select ${sql.join(keys)},
-        count(*) as count, sum(o.amount) as amount, sum(o.usd_value) as usd, count(o.usd_value) as rated,
-        max(o.usd_value) as largest_usd,
-        min(${date}) as first_at, max(${date}) as last_at,
-        count(*) filter (where ${lacksBlockchainTime}) as without_blockchain_time,
-        count(*) filter (where ${lacksPaymentPurpose}) as without_payment_purpose,
-        count(*) filter (where ${lacksBusinessReference}) as without_business_reference,
-        count(*) filter (where o.flow_type = 'external') as external
-      from operations o
-      ${has.laterEntries ? sql`left join later on later.id = o.id` : sql``}
-      ${has.assignments ? joinFirstAssignment(filter) : sql``}
-      where ${reported}
-      group by ${sql.join(keys.map((_, index) => sql.lit(index + 1)))}
+    with ${has.laterEntries ? sql`later as materialized (${later}),` : sql``}
+    cells as (${cellsOf(filter, interval, dayStarts, has)}
     ), found as (
       select cells.*, ${has.laterEntries ? sql`coalesce(cells.later_id, s.counterparty_id)` : sql`s.counterparty_id`} as current_id
         ${has.assignments ? sql`` : sql`, null::text as category`}
@@ -150,6 +122,47 @@ export async function sumOperations(
   }
 }
 
+/** The address that all operations of the report are on, if its filters say so. */
+const onlyAddressIdOf = (filter: OperationFilter) => filter.addressIdLists.find((ids) => ids.length === 1)?.[0]
+
+/** SQL: the operations of the report, added up by every combination of what they are broken down by. */
+function cellsOf(
+  filter: OperationFilter,
+  interval: Interval,
+  dayStarts: readonly Date[],
+  has: SideTables,
+): RawBuilder<unknown> {
+  const date = dateOf(filter)
+  // As seconds, because PostgreSQL looks up doubles much faster than timestamps; milliseconds fit exactly enough.
+  const starts = dayStarts.map((start) => start.getTime() / 1000)
+  const keys = [
+    sql`o.token_id`,
+    sql`o.type`,
+    sql`o.status`,
+    sql`width_bucket(date_part('epoch', ${date}), ${starts}::float8[]) - 1 as day`,
+    sql`o.counterparty_id`,
+    sql`o.counterparty_address_id`,
+  ]
+  // Each key of a million rows takes its time, so what is the same for all of them is none.
+  if (onlyAddressIdOf(filter) === undefined) keys.push(sql`o.address_id`)
+  if (has.laterEntries) keys.push(sql`later.counterparty_id as later_id`)
+  if (has.assignments) keys.push(sql`c.key as category`)
+  return sql`
+      select ${sql.join(keys)},
+        count(*) as count, sum(o.amount) as amount, sum(o.usd_value) as usd, count(o.usd_value) as rated,
+        max(o.usd_value) as largest_usd,
+        min(${date}) as first_at, max(${date}) as last_at,
+        count(*) filter (where ${lacksBlockchainTime}) as without_blockchain_time,
+        count(*) filter (where ${lacksPaymentPurpose}) as without_payment_purpose,
+        count(*) filter (where ${lacksBusinessReference}) as without_business_reference,
+        count(*) filter (where o.flow_type = 'external') as external
+      from operations o
+      ${has.laterEntries ? sql`left join later on later.id = o.id` : sql``}
+      ${has.assignments ? joinFirstAssignment(filter) : sql``}
+      where ${isReported(filter, interval)}
+      group by ${sql.join(keys.map((_, index) => sql.lit(index + 1)))}`
+}
+
 const sums = sql`sum(count)::float8 as count, sum(amount) as amount, sum(usd) as usd, sum(rated)::float8 as rated`
 
 /** SQL: the sums of `source` by `key`, with nothing of what is asked of the whole only. */
@@ -163,10 +176,16 @@ function sumsBy(breakdown: keyof Groups, key: RawBuilder<unknown>, source: RawBu
 const chosenId = (classification: Classification) =>
   classification === 'current' ? sql`current_id` : sql`counterparty_id`
 
+type SideTables = { laterEntries: boolean; assignments: boolean }
+
 /** Whether there are entries of the book made since and assigned categories at all: most vaults have none. */
-async function findSideTables(trx: Trx, { scope, dateBasis }: OperationFilter, { from }: Interval) {
+async function findSideTables(
+  trx: Trx,
+  { scope, dateBasis }: OperationFilter,
+  { from }: Interval,
+): Promise<SideTables> {
   const isLate = dateBasis === 'createdAt' ? sql`s.created_at >= ${from}` : sql`true`
-  const { rows } = await sql<{ laterEntries: boolean; assignments: boolean }>`
+  const { rows } = await sql<SideTables>`
     select exists (select from counterparty_addresses s where s.vault_id = ${scope.vaultId} and ${isLate}) as "laterEntries",
       exists (select from category_assignments a where a.vault_id = ${scope.vaultId}) as assignments`.execute(trx)
   return rows[0]!

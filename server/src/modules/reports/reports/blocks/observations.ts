@@ -128,7 +128,9 @@ function volumeSpikes(activity: Activity, filters: Filters): Observation[] {
         code: 'VOLUME_SPIKE',
         severity: 'warning',
         title: 'Turnover far above the rest',
-        description: `In the period from ${start.toISOString()} the turnover was at least ${thresholds.spikeFactor} times the mean of the other periods.`,
+        description:
+          `In the period from ${start.toISOString()} the turnover was at least ` +
+          `${thresholds.spikeFactor} times the mean of the other periods.`,
         metric: 'grossTurnoverUsd',
         currentValue: formatUsd(usd),
         comparisonValue: formatUsd(mean),
@@ -156,7 +158,9 @@ function largeOperation(operation: LargeOperation, activity: Activity, filters: 
     code: 'LARGE_OPERATION',
     severity: 'info',
     title: 'Operation far above the mean',
-    description: `The ${operation.type} ${operation.id} is worth at least ${thresholds.largeFactor} times the mean of the other operations.`,
+    description:
+      `The ${operation.type} ${operation.id} is worth at least ` +
+      `${thresholds.largeFactor} times the mean of the other operations.`,
     metric: 'usdValue',
     currentValue: formatUsd(usd),
     comparisonValue: formatUsd(mean),
@@ -187,7 +191,7 @@ function newCounterparty({ id, name, count }: NewCounterparty, filters: Filters)
   }
 }
 
-/** Only where the address book says of every operation what it said then: history goes by what it said then. */
+/** Only where no operation was reclassified: history lists operations by the address book of when they were created. */
 function concentration(activity: Activity, filters: Filters): Observation[] {
   if (activity.hasReclassified) return []
   const known = activity.byCounterparty.flatMap(({ key, ...group }) => (key === null ? [] : [{ ...group, key }]))
@@ -198,12 +202,13 @@ function concentration(activity: Activity, filters: Filters): Observation[] {
   return [...flows].flatMap(([id, flow]): Observation[] => {
     const share = sharePercent(grossUsd(flow), total)
     if (share === null || share < thresholds.concentrationPercentMin) return []
+    const name = activity.counterparties.get(id)?.name ?? id
     return [
       {
         code: 'COUNTERPARTY_CONCENTRATION',
         severity: 'warning',
         title: 'Turnover depends on one counterparty',
-        description: `${activity.counterparties.get(id)?.name ?? id} has at least ${thresholds.concentrationPercentMin} per cent of the turnover.`,
+        description: `${name} has at least ${thresholds.concentrationPercentMin} per cent of the turnover.`,
         metric: 'shareOfGrossTurnoverUsdPercent',
         currentValue: String(share),
         comparisonValue: String(thresholds.concentrationPercentMin),
@@ -243,12 +248,13 @@ function awakenedAddress(
   { addresses }: Activity,
   filters: Filters,
 ): Observation {
+  const name = addresses.get(id)?.label ?? addresses.get(id)?.address ?? id
   const days = Math.floor((firstWithin.getTime() - lastBefore.getTime()) / 86_400_000)
   return {
     code: 'DORMANT_ADDRESS_ACTIVE',
     severity: 'warning',
     title: 'A dormant address is active again',
-    description: `Nothing happened on ${addresses.get(id)?.label ?? addresses.get(id)?.address ?? id} for ${days} days until ${firstWithin.toISOString()}.`,
+    description: `Nothing happened on ${name} for ${days} days until ${firstWithin.toISOString()}.`,
     metric: 'operationsCount',
     currentValue: String(count),
     comparisonValue: '0',
@@ -285,7 +291,9 @@ function missingRates(
     code: 'MISSING_RATES',
     severity: 'warning',
     title: 'Operations without a USD rate',
-    description: `From ${firstAt.toISOString()} to ${lastAt.toISOString()}, ${missing} of ${operations} operations in ${assets.get(tokenId)!.assetCode} had no rate and are missing from USD sums.`,
+    description:
+      `From ${firstAt.toISOString()} to ${lastAt.toISOString()}, ${missing} of ${operations} operations in ` +
+      `${assets.get(tokenId)!.assetCode} had no rate and are missing from USD sums.`,
     metric: 'operationsWithoutUsdRate',
     currentValue: String(missing),
     comparisonValue: String(operations),
