@@ -11,19 +11,9 @@ import { lockOnchainAddress } from '../../vaults/addresses/queries.ts'
 import { isOverflow, postEntries } from '../ledger/post-entries.ts'
 import { depositPosting } from '../ledger/postings.ts'
 import { mayCredit } from './authority.ts'
-import type { NotFinal } from './finality.ts'
 import { type DepositEvent, parseStoredEvent } from './parse-event.ts'
 import { type DepositKey, type EventTarget, findDepositsByKey, findEventTargets, insertEventsOnce } from './queries.ts'
-
-export type EventOutcome = 'credited' | 'duplicate' | 'ignored' | 'unmatched' | 'quarantined'
-export type EventReason =
-  | NotFinal
-  | 'unknown_kind'
-  | 'unknown_network'
-  | 'unknown_token'
-  | 'disabled_token'
-  | 'amount_differs'
-  | 'overflow'
+import type { EventOutcome, EventReason } from './schema.ts'
 
 /**
  * An authentic event; null: of a kind that is not ours. `rawBody` is what arrived. `signedBy` are the vaults whose own
@@ -126,7 +116,7 @@ async function insertWalletEvents(trx: Trx, arrivals: Arrival[], outcomes: Outco
 
 /**
  * Credits the events that arrived before their address existed; runs in the transaction that creates the address. What
- * the wallet service of another vault said of it, and what can no longer be read, stays as it is.
+ * the wallet service of another vault reported of it, and what can no longer be read, stays as it is.
  */
 export async function creditUnmatchedEvents(
   trx: Trx,
@@ -284,20 +274,20 @@ async function insertDeposits(trx: Trx, candidates: Candidate[]): Promise<Set<st
  */
 async function findRecipients(trx: Trx, events: DepositEvent[], now: Date): Promise<(EventTarget | null)[]> {
   const targets = await findEventTargets(trx, events, now)
-  const homeless = targets.flatMap((target, n) =>
+  const unmatched = targets.flatMap((target, n) =>
     target !== null && target.address === null && target.token !== null ? [{ n, target }] : [],
   )
-  if (homeless.length === 0) return targets
-  const keys = new Map(homeless.map(({ target }) => [`${target.networkId} ${target.addressKey}`, target]))
+  if (unmatched.length === 0) return targets
+  const keys = new Map(unmatched.map(({ target }) => [`${target.networkId} ${target.addressKey}`, target]))
   for (const [, { networkId, addressKey }] of [...keys].sort(([a], [b]) => (a < b ? -1 : 1))) {
     await lockOnchainAddress(trx, networkId, addressKey)
   }
   const again = await findEventTargets(
     trx,
-    homeless.map(({ n }) => events[n]!),
+    unmatched.map(({ n }) => events[n]!),
     now,
   )
-  for (const [i, { n }] of homeless.entries()) targets[n] = again[i]!
+  for (const [i, { n }] of unmatched.entries()) targets[n] = again[i]!
   return targets
 }
 

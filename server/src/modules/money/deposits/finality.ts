@@ -1,7 +1,8 @@
 import { badRequest } from '../../../lib/errors.ts'
 
 /** Why the transaction of an event moves nothing, at least not yet. */
-export type NotFinal = 'failed' | 'unconfirmed'
+export const notFinalReasons = ['failed', 'unconfirmed'] as const
+export type NotFinal = (typeof notFinalReasons)[number]
 
 /** How wallets and nodes say what became of a transaction; `1` and `0x1` are the status of an Ethereum receipt. */
 const meanings: Record<string, NotFinal | 'final'> = {
@@ -24,9 +25,9 @@ const meanings: Record<string, NotFinal | 'final'> = {
  * @throws 400 that names the field
  */
 export function notFinalReason(tx: Record<string, unknown>): NotFinal | null {
-  const said = [meaningOf(tx, 'status'), meaningOf(tx, 'success'), depthOf(tx.confirmations)]
-  if (said.includes('failed')) return 'failed'
-  return said.includes('unconfirmed') ? 'unconfirmed' : null
+  const meaningsFound = [meaningOf(tx, 'status'), meaningOf(tx, 'success'), depthOf(tx.confirmations)]
+  if (meaningsFound.includes('failed')) return 'failed'
+  return meaningsFound.includes('unconfirmed') ? 'unconfirmed' : null
 }
 
 function meaningOf(tx: Record<string, unknown>, name: string): NotFinal | 'final' {

@@ -1,8 +1,10 @@
+import type { Static } from 'typebox'
 import { formatDecimal } from '../../../lib/money.ts'
 import { parseStoredEvent } from './parse-event.ts'
 import type { DepositRow, UncreditedRow } from './queries.ts'
+import type { Deposit, UncreditedEvent } from './schema.ts'
 
-export function toDeposit(row: DepositRow) {
+export function toDeposit(row: DepositRow): Static<typeof Deposit> {
   return {
     id: row.id,
     vaultId: row.vault_id,
@@ -37,7 +39,7 @@ export function toDeposit(row: DepositRow) {
   }
 }
 
-export function toUncreditedEvent(row: UncreditedRow) {
+export function toUncreditedEvent(row: UncreditedRow): Static<typeof UncreditedEvent> {
   const event = parseStoredEvent(row.body)
   return {
     id: row.id,

@@ -9,6 +9,7 @@ import { addressKeyIn, bitcoinKeyOf } from '../../registry/networks/queries.ts'
 import { newestRate, type RateColumns, type RateSnapshot, toRateSnapshot } from '../../registry/rates/queries.ts'
 import { isDust } from '../../registry/tokens/queries.ts'
 import type { DepositEvent } from './parse-event.ts'
+import type { EventReason, QuarantineReason } from './schema.ts'
 
 /** What the registry and the address book say of an event. */
 export type EventTarget = {
@@ -140,7 +141,7 @@ export type DepositRow = {
   usd_rate_source: string | null
   usd_value: string | null
   is_dust: boolean
-  /** Key of the first category that whoever asks may see. */
+  /** Key of the first category that the viewer may see. */
   category: string | null
   tags: string[]
   payment_purpose: string | null
@@ -149,7 +150,7 @@ export type DepositRow = {
   created_at: Date
   outcome: 'credited' | 'quarantined'
   /** Why it is quarantined. */
-  reason: string | null
+  reason: QuarantineReason | null
 }
 
 const creditedDeposits = sql`
@@ -222,7 +223,7 @@ export type UncreditedRow = {
   id: string
   vault_id: string | null
   outcome: 'ignored' | 'unmatched'
-  reason: string | null
+  reason: EventReason | null
   body: string
   received_at: Date
 }

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { addressScopeOf, visibleScopeOf } from '../../../access/address-scope.ts'
-import { memberOf } from '../../../access/caller.ts'
 import { createGroupCommit, tooMuchAtOnce } from '../../../db/group-commit.ts'
 import type { Deps } from '../../../deps.ts'
+import { endpoints } from '../../../http/endpoints.ts'
 import { shedLoad } from '../../../http/load-shedding.ts'
 import { createBodyReader } from '../../../http/read-body.ts'
 import { type App, route } from '../../../http/route.ts'
@@ -21,80 +21,79 @@ import { findDeposit, listDeposits, listQuarantined, listUncredited, listUncredi
 import { Deposit, DepositQuery, UncreditedEvent, UncreditedQuery, WalletEvent, WebhookAnswer } from './schema.ts'
 import { createSigners } from './signers.ts'
 
-const tag = 'Deposits'
 const webhookPath = '/webhooks/wallet'
 
 export function depositRoutes(app: App, deps: Deps): void {
-  app.get(
+  const api = endpoints(app, deps, 'Deposits')
+
+  api.get(
     '/vaults/:code/deposits',
-    route({
+    {
       operationId: 'listDeposits',
       summary: 'Deposits, newest first',
       description:
         'A member reads deposits to their own addresses and with `includeShared` to those shared with them, an administrator those of the whole vault. Administrators read what was not credited too: `outcome=quarantined` are the events that contradict a credited deposit or whose amount the account cannot hold; `outcome=ignored` and `outcome=unmatched` are events that name an address of the vault or that its own webhook secret signed. A page may hold fewer items than `limit`, even none, while `nextCursor` is not null.',
-      tag,
       access: 'member',
       params: VaultParams,
       querystring: DepositQuery,
       answers: { 200: PageOf(Type.Union([Ref(Deposit), Ref(UncreditedEvent)])) },
-    }),
-    async (request) => {
-      const member = memberOf(request)
-      const { outcome, userId, addressId, folderId, includeShared } = request.query
-      const scope = addressScopeOf(member, { userId, folderId, includeShared })
+    },
+    async (db, { member, query }) => {
+      const { outcome, addressId = null } = query
+      const scope = addressScopeOf(member, query)
       if (outcome !== undefined && outcome !== 'credited') {
         if (!member.isAdmin) throw forbidden('Only administrators see what was not credited')
-        const options = { ...pageOf(request.query), addressId: addressId ?? null }
+        const options = { ...pageOf(query), addressId }
         if (outcome === 'quarantined') {
-          const rows = await listQuarantined(deps.db, scope, options)
-          return toPage(rows, options.limit, (row) => ({ createdAt: row.created_at, id: row.id }), toDeposit)
+          return toPage(await listQuarantined(db, scope, options), options.limit, createdAt, toDeposit)
         }
-        const rows = await listUncredited(deps.db, scope, { ...options, outcome })
-        return toPage(rows, options.limit, arrivedAt, toUncreditedEvent)
+        return toPage(
+          await listUncredited(db, scope, { ...options, outcome }),
+          options.limit,
+          arrivedAt,
+          toUncreditedEvent,
+        )
       }
-      const filters: FeedFilters = { ...noFilters, addressId: addressId ?? null }
+      const filters: FeedFilters = { ...noFilters, addressId }
       const list = feedTag('deposits', scope, filters)
-      return toTaggedPage(await listDeposits(deps.db, scope, filters, pageOf(request.query, list)), list, toDeposit)
+      return toTaggedPage(await listDeposits(db, scope, filters, pageOf(query, list)), list, toDeposit)
     },
   )
 
-  app.get(
+  api.get(
     '/vaults/:code/deposits/:id',
-    route({
+    {
       operationId: 'getDeposit',
       summary: 'One deposit',
-      tag,
       access: 'member',
       params: VaultAndIdParams,
-      answers: { 200: Ref(Deposit) },
-    }),
-    async (request) => {
-      const row = await findDeposit(deps.db, visibleScopeOf(memberOf(request)), request.params.id)
+      answers: { 200: Deposit },
+    },
+    async (db, { member, params }) => {
+      const row = await findDeposit(db, visibleScopeOf(member), params.id)
       if (row === null) throw notFound('Deposit')
       return toDeposit(row)
     },
   )
 
-  app.get(
+  api.list(
     '/wallet-events',
-    route({
+    {
       operationId: 'listWalletEvents',
       summary: 'Wallet events that belong to no vault',
       description:
         'Authentic events that were not credited and of which nothing says whose they are: no vault has the address they name, and no secret of one vault alone signed them. Those of a vault are read by its administrators with `GET /vaults/{code}/deposits?outcome=`.',
-      tag,
       access: 'platform',
       querystring: UncreditedQuery,
-      answers: { 200: PageOf(Ref(UncreditedEvent)) },
-    }),
-    async (request) => {
-      const page = pageOf(request.query)
-      const rows = await listUncreditedOfNoVault(deps.db, { ...page, outcome: request.query.outcome })
-      return toPage(rows, page.limit, arrivedAt, toUncreditedEvent)
+      item: UncreditedEvent,
     },
+    (db, { query }, page) => listUncreditedOfNoVault(db, { ...page, outcome: query.outcome }),
+    toUncreditedEvent,
+    arrivedAt,
   )
 }
 
+const createdAt = (row: { created_at: Date; id: string }) => ({ createdAt: row.created_at, id: row.id })
 const arrivedAt = (row: { received_at: Date; id: string }) => ({ createdAt: row.received_at, id: row.id })
 
 /** The inbound webhook; it lives outside /api/v1 and reads raw bytes, because that is what the signature covers. */

@@ -9,10 +9,29 @@ import {
   Nullable,
   pageQuery,
   RawAmount,
+  Ref,
   Timestamp,
 } from '../../../http/schema.ts'
+import { CounterpartySnapshot } from '../../address-book/counterparties/schema.ts'
+import { OperationMetadata } from '../../operations/metadata/schema.ts'
+import { notFinalReasons } from './finality.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
+
+const quarantineReasons = ['amount_differs', 'overflow'] as const
+const eventReasons = [
+  ...notFinalReasons,
+  'unknown_kind',
+  'unknown_network',
+  'unknown_token',
+  'disabled_token',
+  ...quarantineReasons,
+] as const
+const eventOutcomes = ['credited', 'duplicate', 'ignored', 'unmatched', 'quarantined'] as const
+
+export type QuarantineReason = (typeof quarantineReasons)[number]
+export type EventReason = (typeof eventReasons)[number]
+export type EventOutcome = (typeof eventOutcomes)[number]
 
 export const Deposit = Closed(
   {
@@ -34,7 +53,7 @@ export const Deposit = Closed(
     txHash: Text('0x7f9c3f5b5d3a'),
     index: Type.Integer({ minimum: 0, examples: [0] }),
     fromAddress: Nullable(Text('0x70997970C51812dc3A010C7d01b50e0d17dc79C8')),
-    counterparty: Nullable(Type.Unsafe<unknown>(Type.Ref('CounterpartySnapshot'))),
+    counterparty: Nullable(Ref(CounterpartySnapshot)),
     counterpartyAddressId: Nullable(Id),
     flowType: Enum(['internal', 'external']),
     usdRate: Nullable(Text('1.0002')),
@@ -42,32 +61,21 @@ export const Deposit = Closed(
     usdRateSource: Nullable(Text('manual')),
     usdValue: Nullable(Text('1.50')),
     isDust: Type.Boolean({ description: 'Below the dust limit of the token as it is now.', examples: [false] }),
-    metadata: Type.Ref('OperationMetadata'),
+    metadata: Ref(OperationMetadata),
     blockchainAt: Nullable(Timestamp),
     outcome: Enum(['credited', 'quarantined']),
-    reason: Nullable(Enum(['amount_differs', 'overflow'])),
+    reason: Nullable(Enum(quarantineReasons)),
     createdAt: Timestamp,
   },
   { $id: 'Deposit' },
 )
-
-const reasons = [
-  'failed',
-  'unconfirmed',
-  'unknown_kind',
-  'unknown_network',
-  'unknown_token',
-  'disabled_token',
-  'amount_differs',
-  'overflow',
-] as const
 
 export const UncreditedEvent = Closed(
   {
     id: Id,
     vaultId: Nullable(Id),
     outcome: Enum(['ignored', 'unmatched']),
-    reason: Nullable(Enum(reasons)),
+    reason: Nullable(Enum(eventReasons)),
     network: Nullable(Text('ethereum')),
     contractAddress: Nullable(Text('0x5FbDB2315678afecb367f032d93F642f64180aa3')),
     amountDecimal: Nullable(Text('1.5')),
@@ -99,8 +107,8 @@ export const DepositQuery = Closed({
 export const WebhookAnswer = Closed(
   {
     received: Type.Literal(true),
-    outcome: Enum(['credited', 'duplicate', 'ignored', 'unmatched', 'quarantined']),
-    reason: Type.Optional(Enum(reasons)),
+    outcome: Enum(eventOutcomes),
+    reason: Type.Optional(Enum(eventReasons)),
     depositId: Type.Optional(Id),
   },
   { $id: 'WebhookAnswer' },

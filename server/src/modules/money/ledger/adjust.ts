@@ -1,4 +1,6 @@
 import { sql } from 'kysely'
+import type { Static } from 'typebox'
+import { type ByMember, byMember } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import { violates } from '../../../db/transaction.ts'
 import { badRequest, conflict, notFound } from '../../../lib/errors.ts'
@@ -7,24 +9,18 @@ import { formatDecimal, parseDecimal } from '../../../lib/money.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
 import { isOverflow, postEntries } from './post-entries.ts'
 import { adjustmentPosting } from './postings.ts'
-
-type AdjustmentOrder = {
-  vaultId: string
-  actorId: string
-  addressId: string
-  tokenId: string
-  /** Signed decimal in token units. */
-  amount: string
-  reason: string
-  now: Date
-}
+import type { Adjustment, AdjustmentBody } from './schema.ts'
 
 /**
- * Corrects what an address holds against the vault's adjustment account.
+ * Corrects what an address holds against the vault's adjustment account. `amount` is signed, in token units.
  * @throws 400 for an amount that does not fit the token, 404 for an unknown address or token, 409 below zero
  */
-export async function adjustBalance(trx: Trx, order: AdjustmentOrder) {
-  const { vaultId, addressId, tokenId, actorId, reason, now } = order
+export async function adjustBalance(
+  trx: Trx,
+  { addressId, tokenId, amount: signed, reason }: Static<typeof AdjustmentBody>,
+  by: ByMember,
+): Promise<Static<typeof Adjustment>> {
+  const { vaultId, actorId, now } = byMember(by)
   const { rows } = await sql<{
     address: string
     label: string | null
@@ -38,8 +34,8 @@ export async function adjustBalance(trx: Trx, order: AdjustmentOrder) {
   const found = rows[0]
   if (found === undefined) throw notFound('Address')
   if (found.decimals === null) throw badRequest('tokenId', 'is not a token of the network of this address')
-  const isNegative = order.amount.startsWith('-')
-  const magnitude = parseDecimal(isNegative ? order.amount.slice(1) : order.amount, found.decimals)
+  const isNegative = signed.startsWith('-')
+  const magnitude = parseDecimal(isNegative ? signed.slice(1) : signed, found.decimals)
   if (magnitude === null) throw badRequest('amount', `must fit a token of ${found.decimals} decimals`)
   if (magnitude === 0n) throw badRequest('amount', 'must not be 0')
   const amount = isNegative ? -magnitude : magnitude
@@ -85,11 +81,11 @@ export async function adjustBalance(trx: Trx, order: AdjustmentOrder) {
     vaultId,
     addressId,
     tokenId,
-    amount,
-    decimals: found.decimals,
+    amount: amount.toString(),
+    amountDecimal: formatDecimal(amount, found.decimals),
     reason,
     createdById: actorId,
-    createdAt: now,
+    createdAt: now.toISOString(),
   }
 }
 

@@ -1,8 +1,14 @@
+import type { Static } from 'typebox'
+import type { Position } from '../../../lib/cursor.ts'
 import { idOfSequence } from '../../../lib/ids.ts'
 import { formatDecimal } from '../../../lib/money.ts'
-import type { AccountRow, StatementRow, TotalRow } from './queries.ts'
+import type { AccountRow, StatementAccount, StatementRow, TotalRow } from './queries.ts'
+import type { Balances, LedgerEntry, PastBalance } from './schema.ts'
 
-export function toTotal(row: TotalRow) {
+type Total = Static<typeof Balances>['totals'][number]
+type Account = NonNullable<Static<typeof Balances>['accounts']>[number]
+
+export function toTotal(row: TotalRow): Total {
   return {
     token: { code: row.code, symbol: row.symbol, decimals: row.decimals },
     available: row.available,
@@ -12,7 +18,7 @@ export function toTotal(row: TotalRow) {
   }
 }
 
-export function toAccount(row: AccountRow) {
+export function toAccount(row: AccountRow): Account {
   return {
     id: row.id,
     purpose: row.purpose,
@@ -23,11 +29,14 @@ export function toAccount(row: AccountRow) {
   }
 }
 
-type StatementAccount = { tokenId: string; purpose: 'available' | 'reserved'; code: string; decimals: number }
+/** Entries have no id of their own: one is made of their time and sequence. */
+const entryId = (row: StatementRow): string => idOfSequence(row.created_at, BigInt(row.sequence))
 
-export function toEntry(row: StatementRow, account: StatementAccount) {
+export const positionOf = (row: StatementRow): Position => ({ createdAt: row.created_at, id: entryId(row) })
+
+export function toEntry(row: StatementRow, account: StatementAccount): Static<typeof LedgerEntry> {
   return {
-    id: idOfSequence(row.created_at, BigInt(row.sequence)),
+    id: entryId(row),
     kind: row.kind,
     operationId: row.operation_id,
     purpose: account.purpose,
@@ -44,8 +53,8 @@ export function toEntry(row: StatementRow, account: StatementAccount) {
 export function toPastBalance(
   newest: StatementRow | null,
   at: Date,
-  { addressId, tokenId, purpose, code, decimals }: StatementAccount & { addressId: string },
-) {
+  { addressId, tokenId, purpose, code, decimals }: StatementAccount,
+): Static<typeof PastBalance> {
   const balance = newest?.balance ?? '0'
   return {
     addressId,
@@ -55,27 +64,6 @@ export function toPastBalance(
     at: at.toISOString(),
     balance,
     balanceDecimal: formatDecimal(balance, decimals),
-    entryId: newest === null ? null : idOfSequence(newest.created_at, BigInt(newest.sequence)),
-  }
-}
-
-type AdjustmentRow = {
-  id: string
-  vaultId: string
-  addressId: string
-  tokenId: string
-  amount: bigint
-  decimals: number
-  reason: string
-  createdById: string
-  createdAt: Date
-}
-
-export function toAdjustment({ decimals, ...row }: AdjustmentRow) {
-  return {
-    ...row,
-    amount: row.amount.toString(),
-    amountDecimal: formatDecimal(row.amount, decimals),
-    createdAt: row.createdAt.toISOString(),
+    entryId: newest === null ? null : entryId(newest),
   }
 }

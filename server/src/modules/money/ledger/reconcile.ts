@@ -1,13 +1,19 @@
+import type { Static } from 'typebox'
 import type { Deps } from '../../../deps.ts'
 import { reconciliationCallsMilliseconds } from '../../../lib/limits.ts'
 import { isSilence, walletOfVault } from '../../registry/wallet-service/client.ts'
 import { listTokenSums } from './queries.ts'
+import type { Reconciliation } from './schema.ts'
 import { verifyLedger } from './verify.ts'
 
 const balancesAtOnceMax = 8
 
-/** Holds the books of a vault against themselves and against the chain, as the wallet service reports it. */
-export async function reconcileVault(deps: Deps, vaultId: string, callerId: string) {
+/** Compares the books of a vault with themselves and with the chain, as the wallet service reports it. */
+export async function reconcileVault(
+  deps: Deps,
+  vaultId: string,
+  callerId: string,
+): Promise<Static<typeof Reconciliation>> {
   const { differences, sums } = await deps.slowReads.inTurn(callerId, async (db) => ({
     ...(await verifyLedger(db, vaultId)),
     sums: await listTokenSums(db, vaultId),
