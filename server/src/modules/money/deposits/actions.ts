@@ -261,7 +261,8 @@ async function insertDeposits(trx: Trx, candidates: Candidate[]): Promise<Set<st
   }))
   const inserted = await sql<{ id: string }>`${prepared}
     insert into deposits (vault_id, id, address_id, token_id, tx_hash, tx_index, from_address, created_at)
-    select vault_id, id, address_id, token_id, tx_hash, tx_index, from_address, created_at from json_populate_recordset(null::deposits, ${JSON.stringify(rows)}::json) with ordinality as d
+    select vault_id, id, address_id, token_id, tx_hash, tx_index, from_address, created_at
+    from json_populate_recordset(null::deposits, ${JSON.stringify(rows)}::json) with ordinality as d
     order by d.vault_id, d.address_id, d.token_id, d.tx_hash, d.tx_index, d.ordinality
     on conflict (vault_id, address_id, token_id, tx_hash, tx_index) do nothing
     returning id`.execute(trx)

@@ -52,7 +52,8 @@ export async function findEventTargets(
   const { rows } = await sql<TargetRow>`${prepared}
     select e.n::int, n.id as network_id, k.address_key, t.id as token_id, t.decimals, t.enabled,
       a.vault_id, a.id as address_id, a.owner_id,
-      (select v.wallet_webhook_secret is not null from vaults v where v.id = a.vault_id) as has_vault_secret, r.usd_rate, r.usd_rate_as_of, r.usd_rate_source,
+      (select v.wallet_webhook_secret is not null from vaults v where v.id = a.vault_id) as has_vault_secret,
+      r.usd_rate, r.usd_rate_as_of, r.usd_rate_source,
       exists (
         select from (select o.type from operations o where o.vault_id = a.vault_id and o.tx_hash = e.tx_hash offset 0) o
         where o.type = 'transfer')
@@ -154,10 +155,11 @@ export type DepositRow = {
 }
 
 const creditedDeposits = sql`
-  select o.id, o.vault_id, o.address_id, o.owner_id, o.initiator_id, a.address, a.label, n.slug as network, o.token_id, t.code as token_code,
-    t.symbol as token_symbol, t.contract_address, t.decimals, o.amount, d.tx_hash, d.tx_index, d.from_address, o.flow_type,
+  select o.id, o.vault_id, o.address_id, o.owner_id, o.initiator_id, a.address, a.label, n.slug as network, o.token_id,
+    t.code as token_code, t.symbol as token_symbol, t.contract_address, t.decimals, o.amount, d.tx_hash, d.tx_index, d.from_address, o.flow_type,
     o.counterparty_id, o.counterparty_address_id, o.counterparty_name, o.counterparty_kind,
-    o.usd_rate, o.usd_rate_as_of, o.usd_rate_source, o.usd_value, ${isDust('o.amount', 't')} as is_dust, o.tags, o.payment_purpose, o.note, o.blockchain_at,
+    o.usd_rate, o.usd_rate_as_of, o.usd_rate_source, o.usd_value, ${isDust('o.amount', 't')} as is_dust,
+    o.tags, o.payment_purpose, o.note, o.blockchain_at,
     o.created_at, 'credited' as outcome, null as reason
   from operations o
   join deposits d on d.vault_id = o.vault_id and d.id = o.id

@@ -214,9 +214,9 @@ describe('the balance at a time', () => {
     expect(entries.map((one) => one.balanceDecimal)).toEqual(['0', '930', '929.5', '1000'])
     for (const [i, entry] of entries.entries()) {
       const at = new Date(entry.createdAt).getTime()
-      const said = { balance: entry.balance, balanceDecimal: entry.balanceDecimal, entryId: entry.id }
-      expect((await balanceAt(address.id, entry.createdAt)).body).toMatchObject({ ...said, at: entry.createdAt })
-      expect((await balanceAt(address.id, new Date(at + 1).toISOString())).body).toMatchObject(said)
+      const left = { balance: entry.balance, balanceDecimal: entry.balanceDecimal, entryId: entry.id }
+      expect((await balanceAt(address.id, entry.createdAt)).body).toMatchObject({ ...left, at: entry.createdAt })
+      expect((await balanceAt(address.id, new Date(at + 1).toISOString())).body).toMatchObject(left)
       const before = entries[i + 1] ?? { balance: '0', id: null }
       expect((await balanceAt(address.id, new Date(at - 1).toISOString())).body).toMatchObject({
         balance: before.balance,

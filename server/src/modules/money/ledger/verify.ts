@@ -76,7 +76,8 @@ const checks: Record<string, string> = {
         max(created_at) over (partition by number) as newest_at
       from sides
     )
-    select t.vault_id, format('entry %s of account number %s is of %s, after one of %s', sequence, number, created_at, previous_at) as detail
+    select t.vault_id,
+      format('entry %s of account number %s is of %s, after one of %s', sequence, number, created_at, previous_at) as detail
     from timed t where created_at < previous_at
     union all
     select a.vault_id, format('account %s remembers %s as its last entry, its entries say %s', a.id, a.last_entry_at, n.newest_at)

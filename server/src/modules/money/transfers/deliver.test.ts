@@ -461,8 +461,8 @@ describe('T23 a node that dies', () => {
     bench.test.clock.advance(61_000)
     await Promise.all(nodes.map((deps) => deliverDueTransfers(deps)))
     expect(ids.map((id) => bench.vault.wallet.broadcastCount(id))).toEqual(ids.map(() => 1))
-    const told = bench.vault.wallet.requests.filter(({ method, path }) => method === 'POST' && path === '/transfers')
-    expect(ids.map((id) => told.filter(({ body }) => body.id === id).length)).toEqual(ids.map(() => 1))
+    const submitted = bench.vault.wallet.requests.filter(({ method, path }) => method === 'POST' && path === '/transfers')
+    expect(ids.map((id) => submitted.filter(({ body }) => body.id === id).length)).toEqual(ids.map(() => 1))
     expect(await bench.balances(address.id)).toEqual({ available: '880', reserved: '0' })
     for (const id of ids) expect(await bench.audited('transfer.confirmed', id)).toBe(1)
   })
@@ -610,7 +610,7 @@ describe('T29 the kill switch at the hand-over', () => {
 describe('T29 the hand-over decides again', () => {
   const nowhere = async () => createWalletClient({ url: 'http://127.0.0.1:1', secret: null, dispatcher })
   const everybody = () => [bench.vault.admin.userId, bench.owner.userId].toSorted()
-  const told = async (id: string) =>
+  const notified = async (id: string) =>
     (await bench.sql(`select user_id from notifications where subject_id = $1 and kind = 'stopped'`, [id]))
       .map((row) => row.user_id)
       .toSorted()
@@ -622,7 +622,7 @@ describe('T29 the hand-over decides again', () => {
     await bench.deliver()
     await bench.vault.admin.delete(`/policies/${policy.id}`)
     await expectRefused(id, 'A policy blocks this transfer now: Closed')
-    expect(await told(id)).toEqual(everybody())
+    expect(await notified(id)).toEqual(everybody())
     expect(await bench.balances(address.id)).toEqual(released)
   })
 

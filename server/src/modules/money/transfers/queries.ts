@@ -68,7 +68,8 @@ export async function findSource(
 ): Promise<SourceRow | null> {
   const { rows } = await sql<SourceRow>`${prepared}
     select a.id as address_id, a.address, a.address_key, a.derivation_path, a.owner_id,
-      ${isTransferAllowed(scope, 'a')} as can_transfer, n.id as network_id, n.slug as network_slug, n.type as network_type, n.coin_type, t.id as token_id, t.code as token_code,
+      ${isTransferAllowed(scope, 'a')} as can_transfer, n.id as network_id, n.slug as network_slug,
+      n.type as network_type, n.coin_type, t.id as token_id, t.code as token_code,
       t.contract_address, t.decimals, t.enabled as token_enabled, l.balance as available, d.id as to_address_id,
       ${ownerOfAddress(sql`a.vault_id`, sql`a.network_id`, addressKeyOn('n', body.toAddress))} as counterparty,
       r.usd_rate, r.usd_rate_as_of, r.usd_rate_source,
@@ -183,8 +184,8 @@ const transferColumns = ({ category, toAddressId, requirements, approvers }: Att
   o.owner_id, o.initiator_id, ${profileOf('i')} as initiator, n.slug as network, o.token_id, k.code as token_code,
   k.symbol as token_symbol, k.decimals, t.contract_address, o.amount, o.status, o.flow_type, o.counterparty_id, o.counterparty_address_id,
   o.counterparty_name, o.counterparty_kind, o.tx_hash, o.usd_rate,
-  o.usd_rate_as_of, o.usd_rate_source, o.usd_value, ${category} as category, o.tags, o.payment_purpose, o.note, o.created_at, o.confirmed_at,
-  o.updated_at, t.to_address, ${toAddressId} as to_address_id, t.payload, t.payload_hash, t.decision, t.decision_policy_id,
+  o.usd_rate_as_of, o.usd_rate_source, o.usd_value, ${category} as category, o.tags, o.payment_purpose, o.note,
+  o.created_at, o.confirmed_at, o.updated_at, t.to_address, ${toAddressId} as to_address_id, t.payload, t.payload_hash, t.decision, t.decision_policy_id,
   t.decision_policy_code, t.decision_policy_name, t.approval_threshold, t.expires_at, t.phase, t.fee, t.failure_reason,
   t.halt_reason, ${requirements} as requirements, ${approvers} as approvers`
 
@@ -292,7 +293,8 @@ export async function lockTransfer(trx: Trx, vaultId: string, id: string): Promi
   const { rows } = await sql<Omit<LockedTransfer, 'amount'> & { amount: string }>`${prepared}
     select o.vault_id, o.id, o.status, t.phase, o.owner_id, o.initiator_id, o.address_id, o.token_id, o.amount, t.expires_at,
       t.next_attempt_at, k.enabled as token_enabled, v.locked_at is not null as vault_locked, t.payload_hash,
-      t.wallet_tx_hash, t.halt_reason, t.attempts, t.fee, t.fee_posted, n.id as network_id, n.type as network_type, ${currentOrder} as current
+      t.wallet_tx_hash, t.halt_reason, t.attempts, t.fee, t.fee_posted, n.id as network_id,
+      n.type as network_type, ${currentOrder} as current
     from operations o
     join transfers t on t.vault_id = o.vault_id and t.id = o.id
     join vaults v on v.id = o.vault_id

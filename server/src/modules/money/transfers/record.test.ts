@@ -70,8 +70,8 @@ const statement =
 const ofAddress = 'where id = (select address_id from operations where id = $1)'
 const otherUser = () => bench.thirdApprover.userId
 
-/** What somebody who writes to the database could do to an order, what is said of it, and how it is undone for the others. */
-const rewrites: [what: string, said: string, change: (id: string) => Promise<unknown>, undo?: string][] = [
+/** What somebody who writes to the database could do to an order, the difference that is named, and how it is undone for the others. */
+const rewrites: [what: string, difference: string, change: (id: string) => Promise<unknown>, undo?: string][] = [
   ['recipient, payload and hash', 'its toAddress was changed', (id) => forge(id, { toAddress: thief })],
   ['amount, payload and hash', 'its amount was changed', (id) => forge(id, { amount: '900000000' })],
   ['payload and hash alone', 'its payload was changed', (id) => swapPayload(id)],
@@ -183,7 +183,7 @@ async function swapPayload(id: string): Promise<void> {
 describe('T27 T56 a stored order that differs from its audit record', () => {
   it.each(rewrites)(
     'T56 %s: takes no vote, is never handed over, is halted and named',
-    async (_what, said, change, undo) => {
+    async (_what, difference, change, undo) => {
       const atVote = await waiting()
       const atHandOver = await approved()
       for (const id of [atVote, atHandOver]) expect(await named(id)).toEqual([])
@@ -191,7 +191,7 @@ describe('T27 T56 a stored order that differs from its audit record', () => {
         await change(atVote)
         if (undo === undefined) await change(atHandOver)
 
-        const reason = `The transfer is not what was recorded: ${said}`
+        const reason = `The transfer is not what was recorded: ${difference}`
         for (const [by, verb] of [
           [bench.secondApprover, 'approve'],
           [bench.secondApprover, 'reject'],
@@ -202,7 +202,7 @@ describe('T27 T56 a stored order that differs from its audit record', () => {
         }
         await bench.deliver()
         for (const id of [atVote, atHandOver]) {
-          expect(await named(id)).toEqual([said])
+          expect(await named(id)).toEqual([difference])
           const [row] = await bench.sql('select phase, halt_reason from transfers where id = $1', [id])
           expect(row).toEqual({ phase: 'halted', halt_reason: reason })
           expect(await bench.audited('transfer.halted', id)).toBe(1)
@@ -228,8 +228,8 @@ describe('T27 T56 a stored order that differs from its audit record', () => {
     const id = await waiting()
     await forge(id, { toAddress: thief })
     expect((await bench.act(bench.secondApprover, id, 'approve')).status).toBe(409)
-    const told = await bench.sql(`select user_id from notifications where subject_id = $1 and kind = 'stopped'`, [id])
-    expect(told).toEqual([{ user_id: bench.vault.admin.userId }])
+    const notified = await bench.sql(`select user_id from notifications where subject_id = $1 and kind = 'stopped'`, [id])
+    expect(notified).toEqual([{ user_id: bench.vault.admin.userId }])
     for (let round = 0; round < 10; round += 1) await sendNotifications(bench.test.deps)
     const messageId = new RegExp(`<${id}-\\d+-${bench.vault.admin.userId}-stopped@`)
     const mails = (await outbox.read()).filter(({ source }) => messageId.test(source))
@@ -263,15 +263,15 @@ describe('T57 a status that was written as a row', () => {
     ],
     ['confirmed', `status = 'confirmed'`, 'it is confirmed, and according to its audit records awaiting_approval'],
     ['in the queue', `status = status`, 'it is awaiting_approval and in the phase queued'],
-  ])('T57 %s: is never handed over, and named', async (_what, assignment, said) => {
+  ])('T57 %s: is never handed over, and named', async (_what, assignment, difference) => {
     const id = await waiting()
     await bench.sql(`update operations set ${assignment} where id = $1`, [id])
     await bench.sql(`update transfers set phase = 'queued', next_attempt_at = now() where id = $1`, [id])
-    expect(await named(id)).toEqual([said])
+    expect(await named(id)).toEqual([difference])
     await bench.deliver()
     expect(bench.vault.wallet.transfer(id)).toBeNull()
     expect(await bench.sql('select phase, halt_reason from transfers where id = $1', [id])).toEqual([
-      { phase: 'halted', halt_reason: `The transfer is not what was recorded: ${said}` },
+      { phase: 'halted', halt_reason: `The transfer is not what was recorded: ${difference}` },
     ])
   })
 

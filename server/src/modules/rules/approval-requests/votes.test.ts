@@ -137,7 +137,7 @@ async function forge(id: string): Promise<void> {
 }
 
 describe('T27 T56 votes are bound to what was recorded', () => {
-  it.each<[what: string, said: string, change: (id: string) => Promise<unknown>]>([
+  it.each<[what: string, difference: string, change: (id: string) => Promise<unknown>]>([
     ['payload', payloadSaid, ofRequest(`steps = jsonb_set(steps, '{0,step,payload,name}', '"Somebody else"')`)],
     ['payload with its hash', payloadSaid, forge],
     ['action', payloadSaid, ofRequest(`steps = jsonb_set(steps, '{0,step,action}', '"counterparty_group_create"')`)],
@@ -163,13 +163,13 @@ describe('T27 T56 votes are bound to what was recorded', () => {
           [id, bench.thirdApprover.userId],
         ),
     ],
-  ])('T27 T56 another %s takes no more votes, nothing happens, and it is named', async (_what, said, change) => {
+  ])('T27 T56 another %s takes no more votes, nothing happens, and it is named', async (_what, difference, change) => {
     const before = await bench.traces()
     const id = await waiting()
     await approve(bench.firstApprover, id)
     expect(await named(id)).toEqual([])
     await change(id)
-    expect(await named(id)).toEqual([said])
+    expect(await named(id)).toEqual([difference])
     for (const [vote, message] of [
       [approve, 'The request was stopped'],
       [reject, 'The request is failed already'],
@@ -179,8 +179,8 @@ describe('T27 T56 votes are bound to what was recorded', () => {
     }
     expect(await statusOf(id)).toBe('failed')
     expect(await bench.traces()).toBe(before)
-    const told = await bench.sql(`select user_id from notifications where subject_id = $1 and kind = 'stopped'`, [id])
-    expect(told).toEqual([{ user_id: bench.vault.admin.userId }])
+    const notified = await bench.sql(`select user_id from notifications where subject_id = $1 and kind = 'stopped'`, [id])
+    expect(notified).toEqual([{ user_id: bench.vault.admin.userId }])
   })
 
   it('T57 a status that was written as a row is named', async () => {

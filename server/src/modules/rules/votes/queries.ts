@@ -34,7 +34,7 @@ export async function listRequirements(db: Db | Trx, vaultId: string, subjectId:
   return rows[0]!.items
 }
 
-/** JSON array of RequirementState: an expression for the column list of whoever selects the subject. */
+/** JSON array of RequirementState: an expression for the column list of a query that selects the subject. */
 export function requirementsOf(vaultId: RawBuilder<unknown>, subjectId: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(
     select coalesce(json_agg(json_build_object('stepIndex', q.step_index, 'policyId', q.policy_id,
