@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Answer, Person } from '../../../testing/app.ts'
 import { addMember, createVaultFixture } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { actionTypes } from '../../rules/policies/selectors.ts'
+import { actionTypes } from '../../rules/policies/decision.ts'
 
 let bench: TransferBench
 let address: Answer['body']

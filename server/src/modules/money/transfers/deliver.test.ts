@@ -461,7 +461,9 @@ describe('T23 a node that dies', () => {
     bench.test.clock.advance(61_000)
     await Promise.all(nodes.map((deps) => deliverDueTransfers(deps)))
     expect(ids.map((id) => bench.vault.wallet.broadcastCount(id))).toEqual(ids.map(() => 1))
-    const submitted = bench.vault.wallet.requests.filter(({ method, path }) => method === 'POST' && path === '/transfers')
+    const submitted = bench.vault.wallet.requests.filter(
+      ({ method, path }) => method === 'POST' && path === '/transfers',
+    )
     expect(ids.map((id) => submitted.filter(({ body }) => body.id === id).length)).toEqual(ids.map(() => 1))
     expect(await bench.balances(address.id)).toEqual({ available: '880', reserved: '0' })
     for (const id of ids) expect(await bench.audited('transfer.confirmed', id)).toBe(1)

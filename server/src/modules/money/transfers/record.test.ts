@@ -228,7 +228,9 @@ describe('T27 T56 a stored order that differs from its audit record', () => {
     const id = await waiting()
     await forge(id, { toAddress: thief })
     expect((await bench.act(bench.secondApprover, id, 'approve')).status).toBe(409)
-    const notified = await bench.sql(`select user_id from notifications where subject_id = $1 and kind = 'stopped'`, [id])
+    const notified = await bench.sql(`select user_id from notifications where subject_id = $1 and kind = 'stopped'`, [
+      id,
+    ])
     expect(notified).toEqual([{ user_id: bench.vault.admin.userId }])
     for (let round = 0; round < 10; round += 1) await sendNotifications(bench.test.deps)
     const messageId = new RegExp(`<${id}-\\d+-${bench.vault.admin.userId}-stopped@`)

@@ -1,6 +1,7 @@
 import type { Trx } from '../../../db/client.ts'
 import type { FieldFault } from '../../../lib/errors.ts'
-import { listMembersAmong, lockExistingGroups } from '../../rules/policies/queries.ts'
+import { lockExistingGroups } from '../../rules/policies/group-queries.ts'
+import { listMembersAmong } from '../../rules/policies/memberships.ts'
 
 /** One entry of a list of people and groups, as it was sent. */
 type NamedSubject = { kind: 'user' | 'group'; userId?: string | null; groupId?: string | null }

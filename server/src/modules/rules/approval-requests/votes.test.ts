@@ -179,7 +179,9 @@ describe('T27 T56 votes are bound to what was recorded', () => {
     }
     expect(await statusOf(id)).toBe('failed')
     expect(await bench.traces()).toBe(before)
-    const notified = await bench.sql(`select user_id from notifications where subject_id = $1 and kind = 'stopped'`, [id])
+    const notified = await bench.sql(`select user_id from notifications where subject_id = $1 and kind = 'stopped'`, [
+      id,
+    ])
     expect(notified).toEqual([{ user_id: bench.vault.admin.userId }])
   })
 

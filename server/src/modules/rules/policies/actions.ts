@@ -1,44 +1,32 @@
+import type { ByCaller } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import { violates } from '../../../db/transaction.ts'
-import { conflict, type FieldFault, faulty } from '../../../lib/errors.ts'
+import { conflict, faulty } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { changedFields } from '../../record/audit/changed-fields.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
 import { quote } from '../../record/notifications/describe-change.ts'
 import { nameSubjects } from '../../record/notifications/names.ts'
-import { findNetworksOfVaults } from '../../registry/networks/queries.ts'
-import type { Rule } from './decision.ts'
+import type { StoredRule } from './decision.ts'
+import { lockGroup } from './group-queries.ts'
 import {
   type ApproverDraft,
-  approverReferences,
   findPolicyFaults,
   type PolicyChange,
   type PolicyDraft,
-  type Reference,
   type RuleDraft,
-  selectorReferences,
 } from './policy-draft.ts'
-import {
-  findGroup,
-  findPolicy,
-  listMembersAmong,
-  listNamedAmong,
-  lockExistingAddressGroups,
-  lockExistingGroups,
-  lockForAdministrator,
-  type PolicyRow,
-} from './queries.ts'
-import { addressKeyOf } from './selectors/address-keys.ts'
-import { assertWritable } from './standing.ts'
+import { findPolicy, lockPolicy, type PolicyRow } from './queries.ts'
+import { findMissingReferences } from './references.ts'
 
-/** @throws 400 naming every fault, 409 when the vault has a policy of that code */
+/** @throws 400 naming every fault, 404, 403, 409 when the vault has a policy of that code */
 export async function createPolicy(
   trx: Trx,
-  order: { groupId: string; actorId: string; draft: PolicyDraft; now: Date },
+  groupId: string,
+  draft: PolicyDraft,
+  { caller, now }: ByCaller,
 ): Promise<PolicyRow> {
-  const { groupId, actorId, draft, now } = order
-  await lockForAdministrator(trx, 'policy_groups', groupId, actorId)
-  const { vaultId } = assertWritable(await findGroup(trx, groupId, actorId), 'Policy group')
+  const { vaultId } = await lockGroup(trx, groupId, caller.userId)
   await assertSound(trx, vaultId, draft, draft)
   const id = newId(now)
   await onTakenCode(
@@ -56,32 +44,26 @@ export async function createPolicy(
       .execute(),
   )
   await insertApprovers(trx, { vaultId, policyId: id, approvers: draft.approvers, now })
-  await record(trx, {
-    vaultId,
-    actorId,
-    verb: 'created',
-    policyId: id,
-    name: draft.name,
-    details: { groupId, after: draft },
-    voters: votersOf(draft, groupId),
-    now,
-  })
-  return (await findPolicy(trx, id, actorId))!
+  const created = (await findPolicy(trx, id, caller.userId))!
+  const details = { groupId, after: draft }
+  await announce(trx, created, { verb: 'created', details, voters: votersOf(draft, groupId) }, { caller, now })
+  return created
 }
 
 /** Changes what `change` names and leaves the rest; rules and approvers are replaced whole. @throws as `createPolicy` */
 export async function updatePolicy(
   trx: Trx,
-  order: { id: string; actorId: string; change: PolicyChange; now: Date },
+  id: string,
+  change: PolicyChange,
+  { caller, now }: ByCaller,
 ): Promise<PolicyRow> {
-  const { id, actorId, change, now } = order
-  const policy = await getPolicyToWrite(trx, id, actorId)
+  const policy = await lockPolicy(trx, id, caller.userId)
   const { vaultId } = policy
   const before = draftOfRow(policy)
   const after = { ...before, ...change }
   await assertSound(trx, vaultId, after, change)
-  const changes = changedFields(before, after)
-  if (changes === null) return policy
+  const details = changedFields(before, after)
+  if (details === null) return policy
   await onTakenCode(
     trx
       .updateTable('policies')
@@ -98,41 +80,19 @@ export async function updatePolicy(
     await trx.deleteFrom('policy_approvers').where('vault_id', '=', vaultId).where('policy_id', '=', id).execute()
     await insertApprovers(trx, { vaultId, policyId: id, approvers: change.approvers, now })
   }
-  await record(trx, {
-    vaultId,
-    actorId,
-    verb: 'updated',
-    policyId: id,
-    name: policy.name,
-    details: changes,
-    voters: [...votersOf(before, policy.groupId), ...votersOf(after, policy.groupId)],
-    now,
-  })
-  return (await findPolicy(trx, id, actorId))!
+  const voters = [...votersOf(before, policy.groupId), ...votersOf(after, policy.groupId)]
+  await announce(trx, policy, { verb: 'updated', details, voters }, { caller, now })
+  return (await findPolicy(trx, id, caller.userId))!
 }
 
-/** Deletes a policy; what it decided keeps its own copy of it. */
-export async function deletePolicy(trx: Trx, order: { id: string; actorId: string; now: Date }): Promise<void> {
-  const { id, actorId, now } = order
-  const policy = await getPolicyToWrite(trx, id, actorId)
+/** Deletes a policy; what it decided keeps its own copy of it. @throws 404, 403 */
+export async function deletePolicy(trx: Trx, id: string, { caller, now }: ByCaller): Promise<void> {
+  const policy = await lockPolicy(trx, id, caller.userId)
   const { vaultId, groupId } = policy
   await trx.deleteFrom('policies').where('vault_id', '=', vaultId).where('id', '=', id).execute()
   const before = draftOfRow(policy)
-  await record(trx, {
-    vaultId,
-    actorId,
-    verb: 'deleted',
-    policyId: id,
-    name: policy.name,
-    details: { groupId, before },
-    voters: votersOf(before, groupId),
-    now,
-  })
-}
-
-async function getPolicyToWrite(trx: Trx, id: string, actorId: string): Promise<PolicyRow> {
-  await lockForAdministrator(trx, 'policies', id, actorId)
-  return assertWritable(await findPolicy(trx, id, actorId), 'Policy')
+  const details = { groupId, before }
+  await announce(trx, policy, { verb: 'deleted', details, voters: votersOf(before, groupId) }, { caller, now })
 }
 
 /** `given` is what the caller named: only that is held against who and what exists now. */
@@ -141,52 +101,6 @@ async function assertSound(trx: Trx, vaultId: string, draft: PolicyDraft, given:
   if (faults.length > 0) throw faulty(faults)
   const dangling = await findMissingReferences(trx, vaultId, given)
   if (dangling.length > 0) throw faulty(dangling)
-}
-
-/**
- * What a policy names must be there when it is written: a block that names a misspelt token would never match. What
- * disappears later does no harm to the policies that name it.
- */
-async function findMissingReferences(trx: Trx, vaultId: string, given: PolicyChange): Promise<FieldFault[]> {
-  const named = (selectorType: string) => selectorReferences(given, selectorType)
-  const groups = [...named('initiatorGroup'), ...approverReferences(given, 'groupId')]
-  const users = [...named('initiator'), ...approverReferences(given, 'userId')]
-  const addressGroups = named('addressGroup')
-  const destinations = named('destination')
-  const existingGroups = await lockExistingGroups(trx, vaultId, idsOf(groups))
-  const existingAddressGroups = await lockExistingAddressGroups(trx, vaultId, idsOf(addressGroups))
-  const members = await listMembersAmong(trx, vaultId, idsOf(users))
-  const networks = await findNetworksOfVaults(trx, [vaultId])
-  const payable = idsOf(destinations).filter((text) => networks.some(({ type }) => addressKeyOf(text, type) !== null))
-  const existing = await listNamedAmong(trx, vaultId, {
-    counterparty: idsOf(named('counterparty')),
-    counterpartyGroup: idsOf(named('counterpartyGroup')),
-    routeVariant: idsOf(named('routeVariant')),
-    category: idsOf(named('category')),
-    token: idsOf(named('token')),
-    sourceAddress: idsOf(named('sourceAddress')),
-  })
-  return [
-    ...missing(groups, existingGroups, 'is no policy group of the vault'),
-    ...missing(addressGroups, existingAddressGroups, 'is no address group of the vault'),
-    ...missing(users, members, 'is no member of the vault'),
-    ...missing(named('network'), new Set(networks.map(({ slug }) => slug)), 'is no network of the vault'),
-    ...missing(destinations, new Set(payable), 'is no address of a network of the vault'),
-    ...missing(named('token'), existing.token, 'is no token of a network of the vault'),
-    ...missing(named('sourceAddress'), existing.sourceAddress, 'is no address of the vault'),
-    ...missing(named('counterparty'), existing.counterparty, 'is no counterparty of the vault'),
-    ...missing(named('counterpartyGroup'), existing.counterpartyGroup, 'is no counterparty group of the vault'),
-    ...missing(named('routeVariant'), existing.routeVariant, 'is no route and variant of the vault'),
-    ...missing(named('category'), existing.category, 'is no operation category of the vault'),
-  ]
-}
-
-function idsOf(references: Reference[]): string[] {
-  return [...new Set(references.map(({ id }) => id))]
-}
-
-function missing(references: Reference[], existing: ReadonlySet<string>, message: string): FieldFault[] {
-  return references.filter(({ id }) => !existing.has(id)).map(({ field }) => ({ field, message }))
 }
 
 function columnsOf(draft: PolicyDraft) {
@@ -215,7 +129,7 @@ function draftOfRow(row: PolicyRow): PolicyDraft {
     logoUri: row.logoUri,
     color: row.color,
     emoji: row.emoji,
-    actionType: row.actionType as PolicyDraft['actionType'],
+    actionType: row.actionType,
     effect: row.effect,
     blockReason: row.blockReason,
     approvalThreshold: row.approvalThreshold,
@@ -223,7 +137,7 @@ function draftOfRow(row: PolicyRow): PolicyDraft {
     allowInitiatorApproval: row.allowInitiatorApproval,
     enabled: row.enabled,
     rules: row.rules.map(({ conditionType, selectors }) => ({
-      conditionType: conditionType as RuleDraft['conditionType'],
+      conditionType,
       selectors: selectors.map(({ selectorType, value }) => ({ selectorType, value })),
     })),
     approvers: row.approvers.map(
@@ -232,7 +146,7 @@ function draftOfRow(row: PolicyRow): PolicyDraft {
   }
 }
 
-function toRules(drafts: RuleDraft[], now: Date): Rule[] {
+function toRules(drafts: RuleDraft[], now: Date): StoredRule[] {
   return drafts.map(({ conditionType, selectors }) => ({
     id: newId(now),
     conditionType,
@@ -273,39 +187,38 @@ async function onTakenCode<Result>(work: Promise<Result>): Promise<Result> {
   }
 }
 
-type Fields = Partial<PolicyDraft>
-
-type PolicyEvent = {
-  vaultId: string
-  actorId: string
+type Change = {
   verb: 'created' | 'updated' | 'deleted'
-  policyId: string
-  /** The name that it had before the change. */
-  name: string
-  details: { groupId?: string; before?: Fields; after?: Fields }
+  details: { groupId?: string; before?: Partial<PolicyDraft>; after?: Partial<PolicyDraft> }
   /** Who votes under the policy, or did until now. */
-  voters: Voters
-  now: Date
+  voters: Voter[]
 }
 
-async function record(trx: Trx, { policyId, verb, name, voters, ...event }: PolicyEvent): Promise<void> {
-  const { before, after } = event.details
-  const idsOfApprovers = (fields?: Fields) => fields?.approvers?.map(({ userId, groupId }) => userId ?? groupId!) ?? []
-  const nameOf = await nameSubjects(trx, event.vaultId, [...idsOfApprovers(before), ...idsOfApprovers(after)])
-  const inWords = (fields?: Fields) =>
+async function announce(
+  trx: Trx,
+  { vaultId, id, name }: PolicyRow,
+  { verb, details, voters }: Change,
+  { caller, now }: ByCaller,
+): Promise<void> {
+  const { before, after } = details
+  const nameOf = await nameSubjects(trx, vaultId, [...idsOfApprovers(before), ...idsOfApprovers(after)])
+  const inWords = (fields?: Partial<PolicyDraft>) =>
     fields?.approvers === undefined ? fields : { ...fields, approvers: idsOfApprovers(fields).map(nameOf) }
   await announceVaultChange(
     trx,
     {
-      ...event,
+      vaultId,
+      actorId: caller.userId,
       action: `policy.${verb}`,
       targetType: 'policy',
-      targetId: policyId,
+      targetId: id,
+      details,
       words: {
         sentence: `The policy ${quote(name)} was ${verb}`,
         before: inWords(before),
         after: inWords(after),
       },
+      now,
     },
     {
       userIds: voters.flatMap(({ userId }) => userId ?? []),
@@ -314,9 +227,12 @@ async function record(trx: Trx, { policyId, verb, name, voters, ...event }: Poli
   )
 }
 
-type Voters = Pick<ApproverDraft, 'userId' | 'groupId'>[]
+const idsOfApprovers = (fields?: Partial<PolicyDraft>) =>
+  fields?.approvers?.map(({ userId, groupId }) => userId ?? groupId!) ?? []
+
+type Voter = Pick<ApproverDraft, 'userId' | 'groupId'>
 
 /** Where a policy that asks for votes names nobody, its group votes. */
-function votersOf({ approvers, approvalThreshold }: PolicyDraft, groupId: string): Voters {
+function votersOf({ approvers, approvalThreshold }: PolicyDraft, groupId: string): Voter[] {
   return approvers.length === 0 && approvalThreshold > 0 ? [{ groupId }] : approvers
 }

@@ -2,8 +2,9 @@ import type { Db, Trx } from '../../../db/client.ts'
 import { combine, type Decision, type PolicySnapshot } from './decision.ts'
 import { evaluatePolicy, isRuledOut } from './evaluate.ts'
 import type { Facts } from './facts.ts'
-import { type Initiator, listCandidates, lockVelocity, sumVelocity } from './queries.ts'
+import { type Initiator, listCandidates } from './queries.ts'
 import { velocityLocksOf, velocityWindowsOf } from './velocity.ts'
+import { lockVelocity, sumVelocity } from './velocity-queries.ts'
 
 export type Question = {
   vaultId: string

@@ -1,10 +1,12 @@
+import type { SubjectKind } from '../../../access/subjects.ts'
 import type { Facts } from './facts.ts'
 
 /** What the policies of a vault say about one action (decisions.md, section 6). Types, and the pure rule that combines. */
 
-export type Effect = 'allow' | 'block' | 'approval' | 'deny'
+export const decisionEffects = ['allow', 'block', 'approval', 'deny'] as const
+export type Effect = (typeof decisionEffects)[number]
 
-export type Approver = { kind: 'user' | 'group'; id: string }
+export type Approver = { kind: SubjectKind; id: string }
 
 /** One matching policy that asks for approval: its own threshold must be reached. */
 export type Requirement = {
@@ -31,10 +33,32 @@ export type PolicyTrace = {
   rules: RuleTrace[]
 }
 
-export type PolicyEffect = 'allow' | 'block' | 'requireApproval'
+/** The actions that policies decide on. */
+export const actionTypes = [
+  'transfer',
+  'create_address',
+  'counterparty_create',
+  'counterparty_update',
+  'counterparty_archive',
+  'counterparty_group_create',
+  'counterparty_group_update',
+  'counterparty_group_archive',
+  'counterparty_group_add',
+  'counterparty_group_remove',
+] as const
+export type ActionType = (typeof actionTypes)[number]
+
+export const policyEffects = ['allow', 'block', 'requireApproval'] as const
+export type PolicyEffect = (typeof policyEffects)[number]
+
+export const conditionTypes = ['require', 'any', 'exclude'] as const
+export type ConditionType = (typeof conditionTypes)[number]
+
 type Selector = { id: string; selectorType: string; value: unknown }
-/** `createdAt` is an ISO timestamp. */
+/** `createdAt` is an ISO timestamp. A condition of a type that is not known fails closed. */
 export type Rule = { id: string; conditionType: string; createdAt: string; selectors: Selector[] }
+/** A rule of a policy that the API wrote. */
+export type StoredRule = Rule & { conditionType: ConditionType }
 
 /** A policy as it was when it decided; safe for JSON. */
 export type PolicySnapshot = {

@@ -2,7 +2,7 @@ import type { NetworkType } from '../../../lib/onchain-address.ts'
 
 /**
  * What selectors look at. A fact that is left out is unknown, and an unknown fact fails closed (decisions.md, section 6);
- * whoever gathers facts leaves out only what the action does not have or what nobody can tell. Safe for JSON, `now` apart:
+ * a fact is left out only when the action does not have it or nobody can tell it. Safe for JSON, `now` apart:
  * a decision keeps the facts it was made on.
  */
 export type Facts = {
@@ -28,7 +28,7 @@ export type Facts = {
   routeVariants?: { route: string; variant: string }[]
   /** `key` is the one of lib/onchain-address.ts. */
   destination?: { address: string; key: string; networkType: NetworkType }
-  destinationType?: 'internal' | 'counterparty' | 'unknown'
+  destinationType?: DestinationType
   /** Who is paid, or who is changed; null: certainly nobody of the address book. */
   counterparty?: CounterpartyFacts | null
   /** The counterparty groups acted upon (counterparty_group_*); for other actions those of `counterparty` count. */
@@ -38,6 +38,11 @@ export type Facts = {
   /** What operations other than this one add up to; gathered by `decide` when a candidate asks for it. */
   velocity?: VelocitySum[]
 }
+
+export const destinationTypes = ['internal', 'counterparty', 'unknown'] as const
+export type DestinationType = (typeof destinationTypes)[number]
+
+export const counterpartyKinds = ['individual', 'company', 'exchange', 'service', 'other'] as const
 
 export type CounterpartyFacts = {
   /** Left out while it does not exist yet: a creation knows only the kind. */

@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Answer, createTestApp, type TestApp } from '../../../testing/app.ts'
 import { addMember, allowAll, createAddress, createVaultFixture, type VaultFixture } from '../../../testing/fixtures.ts'
-import { actionTypes, findSelectorFault, renderSelectorTable, selectorTypes } from './selectors.ts'
+import { actionTypes } from './decision.ts'
+import { findSelectorFault, renderSelectorTable, selectorTypes } from './selectors.ts'
 
 /** Every request and example of docs/policies.md, run in the order in which the manual has them. */
 const manual = await readFile(new URL('../../../../../docs/policies.md', import.meta.url), 'utf8')

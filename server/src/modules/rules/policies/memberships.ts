@@ -34,3 +34,12 @@ export async function listVaultIdsOf(db: Db | Trx, userId: string): Promise<stri
     .execute()
   return rows.map((row) => row.vault_id)
 }
+
+/** Which of these users are in any group of the vault. */
+export async function listMembersAmong(db: Db | Trx, vaultId: string, userIds: string[]): Promise<Set<string>> {
+  if (userIds.length === 0) return new Set()
+  const { rows } = await sql<{ user_id: string }>`
+    select distinct user_id from policy_group_memberships
+    where vault_id = ${vaultId} and user_id = any(${userIds})`.execute(db)
+  return new Set(rows.map(({ user_id }) => user_id))
+}

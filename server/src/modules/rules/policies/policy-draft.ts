@@ -3,7 +3,7 @@ import type { FieldFault } from '../../../lib/errors.ts'
 import type { CreatePolicy, UpdatePolicy } from './schema.ts'
 import { spellingKey } from './selectors/address-keys.ts'
 import type { RouteVariant } from './selectors/route-variant.ts'
-import { findSelectorFault } from './selectors.ts'
+import { findSelectorFault, type SelectorType } from './selectors.ts'
 
 type Creation = Static<typeof CreatePolicy>
 export type PolicyChange = Static<typeof UpdatePolicy>
@@ -86,7 +86,7 @@ function findRuleFaults({ selectors }: RuleDraft, i: number, actionType: string)
 export type Reference = { field: string; id: string }
 
 /** What the rules name with selectors of this type, and where; their form has been checked. */
-export function selectorReferences({ rules = [] }: PolicyChange, wanted: string): Reference[] {
+export function selectorReferences({ rules = [] }: PolicyChange, wanted: SelectorType): Reference[] {
   return rules.flatMap(({ selectors }, i) =>
     selectors.flatMap(({ selectorType, value }, j) => {
       if (selectorType !== wanted) return []
@@ -98,7 +98,7 @@ export function selectorReferences({ rules = [] }: PolicyChange, wanted: string)
 }
 
 /** A variant is named by two codes, which hold no `/`; an address in whatever spelling. */
-function nameOf(selectorType: string, value: unknown): string {
+function nameOf(selectorType: SelectorType, value: unknown): string {
   if (selectorType === 'routeVariant') {
     const { route, variant } = value as RouteVariant
     return `${route}/${variant}`

@@ -1,8 +1,10 @@
 import type { Static } from 'typebox'
 import type { Decision, KeptDecision, PolicyTrace, SelectorTrace } from './decision.ts'
-import type { GroupListRow, GroupRow, MembershipRow, PolicyRow } from './queries.ts'
+import type { GroupListRow, GroupRow, MembershipRow } from './group-queries.ts'
+import type { PolicyRow } from './queries.ts'
 import type {
   Policy,
+  PolicyDecision,
   PolicyGroup,
   PolicyGroupListItem,
   PolicyGroupMembership,
@@ -14,12 +16,10 @@ import { readVelocityWindow, velocityTypes } from './selectors/velocity.ts'
 export function toPolicyGroup(row: GroupRow): Static<typeof PolicyGroup> {
   return {
     ...groupFields(row),
-    policies: row.policies.map((policy) => ({ ...policy, createdAt: isoOf(policy.createdAt) }) as PolicyInGroup),
+    policies: row.policies.map((policy) => ({ ...policy, createdAt: isoOf(policy.createdAt) })),
     memberships: row.memberships.map(({ id, userId, createdAt }) => ({ id, userId, createdAt: isoOf(createdAt) })),
   }
 }
-
-type PolicyInGroup = Static<typeof PolicyGroup>['policies'][number]
 
 export function toPolicyGroupListItem(row: GroupListRow): Static<typeof PolicyGroupListItem> {
   return { ...groupFields(row), _count: { policies: row.policyCount, memberships: row.membershipCount } }
@@ -43,7 +43,10 @@ export function toPolicyListItem(row: PolicyRow): Static<typeof PolicyListItem> 
 export type TraceReader = { isAdmin: boolean; isInitiator: boolean }
 
 /** A decision as it is kept with its subject. */
-export function toPolicyDecision({ effect, decisionPolicy, trace }: KeptDecision, reader: TraceReader) {
+export function toPolicyDecision(
+  { effect, decisionPolicy, trace }: KeptDecision,
+  reader: TraceReader,
+): Static<typeof PolicyDecision> {
   return { effect, decisionPolicy, trace: toTrace(trace, reader) }
 }
 
@@ -115,7 +118,7 @@ function policyFields(row: PolicyRow) {
     logoUri: row.logoUri,
     color: row.color,
     emoji: row.emoji,
-    actionType: row.actionType as Static<typeof Policy>['actionType'],
+    actionType: row.actionType,
     effect: row.effect,
     blockReason: row.blockReason,
     approvalThreshold: row.approvalThreshold,
@@ -127,7 +130,7 @@ function policyFields(row: PolicyRow) {
     rules: row.rules.map((rule) => ({
       id: rule.id,
       policyId: row.id,
-      conditionType: rule.conditionType as Static<typeof Policy>['rules'][number]['conditionType'],
+      conditionType: rule.conditionType,
       createdAt: rule.createdAt,
       selectors: rule.selectors.map(({ id, selectorType, value }) => ({ id, ruleId: rule.id, selectorType, value })),
     })),

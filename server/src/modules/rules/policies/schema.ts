@@ -1,4 +1,5 @@
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
+import { subjectKinds } from '../../../access/subjects.ts'
 import {
   Closed,
   Code,
@@ -10,20 +11,18 @@ import {
   Name,
   Nullable,
   pageQuery,
+  Ref,
   Timestamp,
   Uri,
 } from '../../../http/schema.ts'
 import * as limits from '../../../lib/limits.ts'
-import { actionTypes, renderSelectorTable } from './selectors.ts'
-
-const policyEffects = ['allow', 'block', 'requireApproval'] as const
-const conditionTypes = ['require', 'any', 'exclude'] as const
-const approverKinds = ['user', 'group'] as const
+import { actionTypes, conditionTypes, decisionEffects, policyEffects } from './decision.ts'
+import { renderSelectorTable } from './selectors.ts'
 
 export const ActionType = Enum(actionTypes)
 const PolicyEffect = Enum(policyEffects)
 const ConditionType = Enum(conditionTypes)
-const ApproverKind = Enum(approverKinds)
+const ApproverKind = Enum(subjectKinds)
 const MemberUserId = Type.String({
   minLength: 1,
   maxLength: limits.membershipUserIdLengthMax,
@@ -189,13 +188,13 @@ export const PolicyTrace = Closed(
   },
   { $id: 'PolicyTrace', description: 'One candidate policy of a decision, matching or not, and why.' },
 )
-const DecisionEffect = Enum(['allow', 'block', 'approval', 'deny'])
+const DecisionEffect = Enum(decisionEffects)
 const DecisionPolicy = Nullable(Closed({ id: Id, code: Code, name: Name }))
 export const PolicyDecision = Closed(
   {
     effect: DecisionEffect,
     decisionPolicy: DecisionPolicy,
-    trace: Type.Array(Type.Unsafe<Static<typeof PolicyTrace>>(Type.Ref('PolicyTrace'))),
+    trace: Type.Array(Ref(PolicyTrace)),
   },
   { $id: 'PolicyDecision', description: 'What the policies said, and why.' },
 )
@@ -212,7 +211,7 @@ export const PolicySimulation = Closed(
         bypassed: Type.Boolean({ description: 'Waived, because the initiator administers the vault.' }),
       }),
     ),
-    trace: Type.Array(Type.Unsafe<Static<typeof PolicyTrace>>(Type.Ref('PolicyTrace'))),
+    trace: Type.Array(Ref(PolicyTrace)),
   },
   { $id: 'PolicySimulation' },
 )

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { actionTypes } from './decision.ts'
 import type { Facts } from './facts.ts'
-import { actionTypes, evaluateSelector, findSelectorFault, selectorTypes } from './selectors.ts'
+import { evaluateSelector, findSelectorFault, selectorTypes } from './selectors.ts'
 
 const evmAddress = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 const bitcoinAddress = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'

@@ -1,4 +1,5 @@
 import type { FieldFault } from '../../../lib/errors.ts'
+import { type ActionType, actionTypes } from './decision.ts'
 import type { Facts } from './facts.ts'
 import { addressGroup } from './selectors/address-group.ts'
 import { amount } from './selectors/amount.ts'
@@ -21,20 +22,6 @@ import { time } from './selectors/time.ts'
 import { token } from './selectors/token.ts'
 import { velocityAmount, velocityCount, velocityUsd } from './selectors/velocity.ts'
 
-export const actionTypes = [
-  'transfer',
-  'create_address',
-  'counterparty_create',
-  'counterparty_update',
-  'counterparty_archive',
-  'counterparty_group_create',
-  'counterparty_group_update',
-  'counterparty_group_archive',
-  'counterparty_group_add',
-  'counterparty_group_remove',
-] as const
-export type ActionType = (typeof actionTypes)[number]
-
 type Entry = {
   kind: SelectorKind
   actionTypes: readonly ActionType[]
@@ -55,85 +42,88 @@ const groupChanges: readonly ActionType[] = ['counterparty_group_update', 'count
 
 /**
  * The one table of selectors: which there are, what each looks at, and the actions each applies to. The description of
- * the API and docs/policies.md are rendered from it. A Map: a name such as `constructor` finds nothing.
+ * the API and docs/policies.md are rendered from it.
  */
-const registry: ReadonlyMap<string, Entry> = new Map(
-  Object.entries<Entry>({
-    amount: { kind: amount, actionTypes: transfers, summary: 'amount in token units' },
-    amountUsd: { kind: amountUsd, actionTypes: transfers, summary: 'amount in USD at the rate of the moment' },
-    percentOfBalance: {
-      kind: percentOfBalance,
-      actionTypes: transfers,
-      summary: 'amount in per cent of what the source address has available of the token before the transfer',
-    },
-    velocityAmount: {
-      kind: velocityAmount,
-      actionTypes: transfers,
-      summary: 'sum of the transfers of the token in a window, this one included, in token units',
-    },
-    velocityUsd: {
-      kind: velocityUsd,
-      actionTypes: transfers,
-      summary: 'sum of the transfers of all tokens in a window, this one included, in USD',
-    },
-    velocityCount: {
-      kind: velocityCount,
-      actionTypes: transfers,
-      summary: 'number of transfers in a window, this one included',
-    },
-    token: { kind: token, actionTypes: transfers, summary: 'token by id or code' },
-    network: { kind: network, actionTypes: transfersAndAddresses, summary: 'network by slug' },
-    sourceAddress: {
-      kind: sourceAddress,
-      actionTypes: transfers,
-      summary: 'address that pays, by id or on-chain address',
-    },
-    addressGroup: {
-      kind: addressGroup,
-      actionTypes: transfers,
-      summary: 'folder of the source address, by id',
-    },
-    routeVariant: {
-      kind: routeVariant,
-      actionTypes: transfersAndAddresses,
-      summary: 'segment of the source address, or of the one to create, by the codes of route and variant',
-    },
-    destination: { kind: destination, actionTypes: transfers, summary: 'on-chain address that is paid' },
-    destinationType: {
-      kind: destinationType,
-      actionTypes: transfers,
-      summary: 'internal (an address of the vault), counterparty (of the address book) or unknown',
-    },
-    counterparty: {
-      kind: counterparty,
-      actionTypes: [...transfers, ...counterpartyChanges],
-      summary: 'counterparty that is paid or changed, by id',
-    },
-    counterpartyGroup: {
-      kind: counterpartyGroup,
-      actionTypes: [...transfers, ...counterpartyChanges, ...groupChanges],
-      summary: 'group of the counterparty by id; for counterparty_group_* the group that is changed',
-    },
-    counterpartyKind: {
-      kind: counterpartyKind,
-      actionTypes: [...transfers, 'counterparty_create', ...counterpartyChanges],
-      summary: 'individual, company, exchange, service or other',
-    },
-    counterpartyAgeHours: {
-      kind: counterpartyAgeHours,
-      actionTypes: [...transfers, ...counterpartyChanges],
-      summary: 'hours since the counterparty was created',
-    },
-    initiator: { kind: initiator, actionTypes, summary: 'who asks, by user id' },
-    initiatorGroup: { kind: initiatorGroup, actionTypes, summary: 'policy group that who asks is in, by id' },
-    category: {
-      kind: category,
-      actionTypes: transfers,
-      summary: 'operation category that the transfer is declared to be of, by key',
-    },
-    time: { kind: time, actionTypes, summary: 'weekly window on the wall clock of a zone' },
-  }),
-)
+const entries = {
+  amount: { kind: amount, actionTypes: transfers, summary: 'amount in token units' },
+  amountUsd: { kind: amountUsd, actionTypes: transfers, summary: 'amount in USD at the rate of the moment' },
+  percentOfBalance: {
+    kind: percentOfBalance,
+    actionTypes: transfers,
+    summary: 'amount in per cent of what the source address has available of the token before the transfer',
+  },
+  velocityAmount: {
+    kind: velocityAmount,
+    actionTypes: transfers,
+    summary: 'sum of the transfers of the token in a window, this one included, in token units',
+  },
+  velocityUsd: {
+    kind: velocityUsd,
+    actionTypes: transfers,
+    summary: 'sum of the transfers of all tokens in a window, this one included, in USD',
+  },
+  velocityCount: {
+    kind: velocityCount,
+    actionTypes: transfers,
+    summary: 'number of transfers in a window, this one included',
+  },
+  token: { kind: token, actionTypes: transfers, summary: 'token by id or code' },
+  network: { kind: network, actionTypes: transfersAndAddresses, summary: 'network by slug' },
+  sourceAddress: {
+    kind: sourceAddress,
+    actionTypes: transfers,
+    summary: 'address that pays, by id or on-chain address',
+  },
+  addressGroup: {
+    kind: addressGroup,
+    actionTypes: transfers,
+    summary: 'folder of the source address, by id',
+  },
+  routeVariant: {
+    kind: routeVariant,
+    actionTypes: transfersAndAddresses,
+    summary: 'segment of the source address, or of the one to create, by the codes of route and variant',
+  },
+  destination: { kind: destination, actionTypes: transfers, summary: 'on-chain address that is paid' },
+  destinationType: {
+    kind: destinationType,
+    actionTypes: transfers,
+    summary: 'internal (an address of the vault), counterparty (of the address book) or unknown',
+  },
+  counterparty: {
+    kind: counterparty,
+    actionTypes: [...transfers, ...counterpartyChanges],
+    summary: 'counterparty that is paid or changed, by id',
+  },
+  counterpartyGroup: {
+    kind: counterpartyGroup,
+    actionTypes: [...transfers, ...counterpartyChanges, ...groupChanges],
+    summary: 'group of the counterparty by id; for counterparty_group_* the group that is changed',
+  },
+  counterpartyKind: {
+    kind: counterpartyKind,
+    actionTypes: [...transfers, 'counterparty_create', ...counterpartyChanges],
+    summary: 'individual, company, exchange, service or other',
+  },
+  counterpartyAgeHours: {
+    kind: counterpartyAgeHours,
+    actionTypes: [...transfers, ...counterpartyChanges],
+    summary: 'hours since the counterparty was created',
+  },
+  initiator: { kind: initiator, actionTypes, summary: 'who asks, by user id' },
+  initiatorGroup: { kind: initiatorGroup, actionTypes, summary: 'policy group that who asks is in, by id' },
+  category: {
+    kind: category,
+    actionTypes: transfers,
+    summary: 'operation category that the transfer is declared to be of, by key',
+  },
+  time: { kind: time, actionTypes, summary: 'weekly window on the wall clock of a zone' },
+} satisfies Record<string, Entry>
+
+export type SelectorType = keyof typeof entries
+
+/** A map, in which a name such as `constructor` finds nothing. */
+const registry: ReadonlyMap<string, Entry> = new Map(Object.entries(entries))
 
 /** The selectors that a policy may use. */
 export const selectorTypes: readonly string[] = [...registry.keys()]

@@ -26,7 +26,7 @@ export function velocityKeyOf(per: VelocityScope, vaultId: string, facts: Facts)
   return facts.destination?.key ?? null
 }
 
-/** The advisory locks of the scopes of these windows, sorted: whoever takes them in this order never waits in a circle. */
+/** The advisory locks of the scopes of these windows, sorted: transactions that take them in this order never wait in a circle. */
 export function velocityLocksOf(windows: VelocityWindow[], vaultId: string, facts: Facts): bigint[] {
   const scopes = new Set(windows.map(({ per }) => per))
   const locks = [...scopes].flatMap((per) => {

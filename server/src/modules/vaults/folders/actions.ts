@@ -7,7 +7,7 @@ import { badRequest, conflict, forbidden, notFound } from '../../../lib/errors.t
 import { newId } from '../../../lib/ids.ts'
 import { changedFields } from '../../record/audit/changed-fields.ts'
 import { audit } from '../../record/audit/record.ts'
-import { isSelectedByPolicy } from '../../rules/policies/queries.ts'
+import { isSelectedByPolicy } from '../../rules/policies/reference-queries.ts'
 import { findAddress } from '../addresses/queries.ts'
 import { grantAccess, revokeAccess } from '../grants/actions.ts'
 import type { GrantRow } from '../grants/queries.ts'

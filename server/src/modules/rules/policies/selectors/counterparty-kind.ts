@@ -1,7 +1,8 @@
+import { counterpartyKinds } from '../facts.ts'
 import { defineSelector, unknownFinding } from './selector.ts'
 import { readSetOf } from './values.ts'
 
-const kinds: readonly string[] = ['individual', 'company', 'exchange', 'service', 'other']
+const kinds: readonly string[] = counterpartyKinds
 
 /** What the counterparty is. A destination outside the address book is certainly of no kind. */
 export const counterpartyKind = defineSelector(

@@ -1,13 +1,18 @@
 import { velocityWindowSecondsMax, velocityWindowSecondsMin } from '../../../../lib/limits.ts'
 import { addDecimals, decimalPattern } from '../../../../lib/money.ts'
 import { type Facts, type VelocityScope, type VelocitySum, velocityScopes } from '../facts.ts'
+import type { SelectorType } from '../selectors.ts'
 import { usdOf } from './amount-usd.ts'
 import { defineSelector, faultOf, type Reading, unknownFinding } from './selector.ts'
 import { type Comparison, isObject, meets, strayKey } from './values.ts'
 
 export type VelocityLimit = { comparison: Comparison; windowSeconds: number; per: VelocityScope }
 
-export const velocityTypes: ReadonlySet<string> = new Set(['velocityAmount', 'velocityUsd', 'velocityCount'])
+export const velocityTypes: ReadonlySet<string> = new Set<SelectorType>([
+  'velocityAmount',
+  'velocityUsd',
+  'velocityCount',
+])
 
 /** What the transfers of the token add up to in the window, this one included; in token units. */
 export const velocityAmount = defineVelocity(readAmountLimit, ({ amount }, sum) =>

@@ -1,14 +1,16 @@
 import { forbidden, notFound } from '../../../lib/errors.ts'
-import type { Standing } from './queries.ts'
+
+/** What the caller is in the vault that a row belongs to, read in the same statement as the row. */
+export type VaultRole = { isMember: boolean; isAdmin: boolean }
 
 /** @throws 404 when there is no such row or its vault is not the caller's: an id must reveal nothing */
-export function assertReadable<Row extends Standing>(row: Row | undefined, noun: string): Row {
+export function assertReadable<Row extends VaultRole>(row: Row | undefined, noun: string): Row {
   if (row === undefined || !row.isMember) throw notFound(noun)
   return row
 }
 
 /** @throws 404 as `assertReadable`, 403 for a member who does not administer the vault */
-export function assertWritable<Row extends Standing>(row: Row | undefined, noun: string): Row {
+export function assertWritable<Row extends VaultRole>(row: Row | undefined, noun: string): Row {
   const readable = assertReadable(row, noun)
   if (!readable.isAdmin) throw forbidden('Only administrators of the vault may do this')
   return readable

@@ -1,0 +1,27 @@
+import { type RawBuilder, sql } from 'kysely'
+import { membershipOf } from '../../../access/memberships.ts'
+import type { Trx } from '../../../db/client.ts'
+
+/**
+ * Locks a group or policy until the transaction ends, if the caller administers its vault; nobody else can hold up
+ * others. What it says must be read afterwards, in a statement of its own: one that waited still sees the old state.
+ */
+export async function lockForAdministrator(
+  trx: Trx,
+  table: 'policy_groups' | 'policies',
+  id: string,
+  callerId: string,
+): Promise<void> {
+  await sql`
+    select 1 from ${sql.table(table)} t ${joinVaultRole(sql`t.vault_id`, callerId)}
+    where t.id = ${id} and s."isAdmin"
+    for update of t`.execute(trx)
+}
+
+/** Joins `s`: whether the caller is a member and an administrator of the vault. */
+export function joinVaultRole(vaultId: RawBuilder<unknown>, callerId: string): RawBuilder<unknown> {
+  return sql`
+    cross join lateral (
+      select is_member as "isMember", is_admin as "isAdmin" from ${membershipOf(vaultId, sql`${callerId}`)} own
+    ) s`
+}

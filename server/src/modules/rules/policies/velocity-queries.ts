@@ -1,0 +1,61 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Db, Trx } from '../../../db/client.ts'
+import type { Facts, VelocitySum } from './facts.ts'
+import { type VelocityWindow, velocityKeyOf } from './velocity.ts'
+
+/** Takes these advisory locks, in their order, until the transaction ends. */
+export async function lockVelocity(trx: Trx, locks: bigint[]): Promise<void> {
+  if (locks.length === 0) return
+  const ids = locks.map(String)
+  await sql`select pg_advisory_xact_lock(lock.id) from unnest(${ids}::bigint[]) as lock (id)`.execute(trx)
+}
+
+/**
+ * What the transfers in these windows add up to that wait, run or are confirmed, the one that is decided on left out: one
+ * round trip, in which every window is a range of the index of its scope. A scope that the facts do not tell is left out.
+ */
+export async function sumVelocity(
+  db: Db | Trx,
+  vaultId: string,
+  windows: VelocityWindow[],
+  facts: Facts,
+): Promise<VelocitySum[]> {
+  const parts = windows.flatMap((window) => {
+    const key = velocityKeyOf(window.per, vaultId, facts)
+    return key === null ? [] : [sumOfWindow(vaultId, window, key, facts)]
+  })
+  if (parts.length === 0) return []
+  const { rows } = await sql<VelocitySum>`${sql.join(parts, sql` union all `)}`.execute(db)
+  return rows
+}
+
+/** No upper bound: a request that began later may have committed first, and it counts. */
+function sumOfWindow(
+  vaultId: string,
+  { per, windowSeconds }: VelocityWindow,
+  key: string,
+  { now, operationId, token }: Facts,
+): RawBuilder<unknown> {
+  const since = new Date(now.getTime() - windowSeconds * 1_000)
+  const counted = {
+    initiator: sql`operations o where o.initiator_id = ${key} and o.created_at > ${since}`,
+    sourceAddress: sql`operations o where o.address_id = ${key} and o.created_at > ${since}`,
+    vault: sql`operations o where o.created_at > ${since}`,
+    destination: sql`transfers t join operations o on o.vault_id = t.vault_id and o.id = t.id
+      where t.vault_id = ${vaultId} and t.to_address_key = ${key} and t.created_at > ${since}`,
+  }[per]
+  // The unit of a token is 1e-decimals, which is exact; a division would not be.
+  return sql`
+    select ${per}::text as per, ${windowSeconds}::int as "windowSeconds", coalesce(sum(c.count), 0)::int as count,
+      trim_scale(coalesce(sum(c.raw * k.unit) filter (where c.token_id = ${token?.id ?? null}), 0))::text as amount,
+      case when coalesce(sum(c.count - c.rated), 0) = 0
+        then trim_scale(coalesce(sum(c.raw_usd * k.unit), 0))::text end as usd
+    from (
+      select o.token_id, count(*) as count, count(o.usd_rate) as rated, sum(o.amount) as raw,
+        sum(o.amount * o.usd_rate) as raw_usd
+      from ${counted} and o.vault_id = ${vaultId} and o.type = 'transfer'
+        and o.status in ('awaiting_approval', 'pending', 'confirmed') and o.id is distinct from ${operationId ?? null}
+      group by o.token_id
+    ) c
+    cross join lateral (select ('1e-' || t.decimals)::numeric as unit from tokens t where t.id = c.token_id) k`
+}
