@@ -57,6 +57,13 @@ export type ByMember = { member: Member; now: Date }
 /** The same of a caller whom no vault is asked of: of what belongs to the platform, or to a vault that the action finds. */
 export type ByCaller = { caller: Caller; now: Date }
 
+/** The initiator of what is done later, when the votes that it waited for are there. */
+export const byInitiator = (context: { vaultId: string; initiatorId: string; now: Date }): By => ({
+  vaultId: context.vaultId,
+  actorId: context.initiatorId,
+  now: context.now,
+})
+
 export const byMember = ({ member, now }: ByMember): By => ({
   vaultId: member.vault.id,
   actorId: member.userId,

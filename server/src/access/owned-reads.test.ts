@@ -40,6 +40,8 @@ const allowed: Record<string, string> = {
   'operations/relations/findStanding': 'sums what relates to an operation that was found in scope',
   'rules/policies/sumVelocity': 'limits count everybody’s transfers; a trace hides the sums',
   'rules/policies/lockForAdministrator': 'of a table that is one of two, neither of them anybody’s',
+  'rules/policies/lockGroup': 'by lockForAdministrator',
+  'rules/policies/lockPolicy': 'by lockForAdministrator',
   'rules/policies/listNamedAmong': 'an administrator writes a policy; only whether what it names exists',
   'rules/policies/lockExistingAddressGroups': 'an administrator writes a policy; only whether the ids exist',
   'address-book/recipients/insertPaidRecipient': 'by the id of a transfer that this very transaction confirms',

@@ -1,11 +1,12 @@
 import type { Static } from 'typebox'
+import type { By } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import { violates } from '../../../db/transaction.ts'
 import { conflict, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { addressesPerCounterpartyMax } from '../../../lib/limits.ts'
 import { changedFields } from '../../record/audit/changed-fields.ts'
-import { insertAuditRecord } from '../../record/audit/record.ts'
+import { audit } from '../../record/audit/record.ts'
 import { StaleError } from '../../rules/votes/applier.ts'
 import { type PlannedAddress, planAddresses } from './address-plan.ts'
 import { type CounterpartyRow, findCounterparty, lockCounterparty } from './queries.ts'
@@ -14,13 +15,12 @@ import type { CounterpartyCreation, CounterpartyUpdate } from './schema.ts'
 type Creation = Static<typeof CounterpartyCreation>
 type Update = Static<typeof CounterpartyUpdate>
 
-export type By = { vaultId: string; actorId: string; now: Date }
-
 /** What is changed, and the version it must still have; null: whatever it has. */
 export type Target = { id: string; baseVersion: string | null }
 
 /** @throws 400 and 409 as `planAddresses` */
-export async function insertCounterparty(trx: Trx, body: Creation, { vaultId, actorId, now }: By): Promise<string> {
+export async function insertCounterparty(trx: Trx, body: Creation, by: By): Promise<string> {
+  const { vaultId, actorId, now } = by
   const planned = await planAddresses(trx, vaultId, body.addresses ?? [], { field: 'addresses' })
   const id = newId(now)
   await trx
@@ -40,15 +40,8 @@ export async function insertCounterparty(trx: Trx, body: Creation, { vaultId, ac
     })
     .execute()
   await insertAddresses(trx, { vaultId, counterpartyId: id, planned, now })
-  await insertAuditRecord(trx, {
-    vaultId,
-    actorId,
-    action: 'counterparty.created',
-    targetType: 'counterparty',
-    targetId: id,
-    details: { name: body.name, kind: body.kind, addresses: planned.map(toAuditedAddress) },
-    now,
-  })
+  const details = { name: body.name, kind: body.kind, addresses: planned.map(toAuditedAddress) }
+  await audit(trx, by, 'counterparty.created', { type: 'counterparty', id }, details)
   return id
 }
 
@@ -58,7 +51,7 @@ export async function insertCounterparty(trx: Trx, body: Creation, { vaultId, ac
  *   `planAddresses`
  */
 export async function updateCounterparty(trx: Trx, target: Target, body: Update, by: By): Promise<void> {
-  const { vaultId, actorId, now } = by
+  const { vaultId, now } = by
   const row = await lockForChange(trx, vaultId, target)
   const { addAddresses = [], removeAddressIds = [], ...fields } = body
   const removed = row.addresses.filter(({ id }) => removeAddressIds.includes(id))
@@ -93,23 +86,22 @@ export async function updateCounterparty(trx: Trx, target: Target, body: Update,
     .where('vault_id', '=', vaultId)
     .where('id', '=', row.id)
     .execute()
-  await insertAuditRecord(trx, {
-    vaultId,
-    actorId,
-    action: 'counterparty.updated',
-    targetType: 'counterparty',
-    targetId: row.id,
-    details: {
+  await audit(
+    trx,
+    by,
+    'counterparty.updated',
+    { type: 'counterparty', id: row.id },
+    {
       changes: changedFields(fieldsOf(row), fields),
       addedAddresses: planned.map(toAuditedAddress),
       removedAddresses: removed.map(toAuditedAddress),
     },
-    now,
-  })
+  )
 }
 
 /** @throws StaleError, 404, 409 when it is archived already */
-export async function archiveCounterparty(trx: Trx, target: Target, { vaultId, actorId, now }: By): Promise<void> {
+export async function archiveCounterparty(trx: Trx, target: Target, by: By): Promise<void> {
+  const { vaultId, now } = by
   const row = await lockForChange(trx, vaultId, target)
   await trx
     .updateTable('counterparties')
@@ -117,15 +109,7 @@ export async function archiveCounterparty(trx: Trx, target: Target, { vaultId, a
     .where('vault_id', '=', vaultId)
     .where('id', '=', row.id)
     .execute()
-  await insertAuditRecord(trx, {
-    vaultId,
-    actorId,
-    action: 'counterparty.archived',
-    targetType: 'counterparty',
-    targetId: row.id,
-    details: { name: row.name },
-    now,
-  })
+  await audit(trx, by, 'counterparty.archived', { type: 'counterparty', id: row.id }, { name: row.name })
 }
 
 /** @throws 409 for a counterparty that is archived: nothing about it changes any more */

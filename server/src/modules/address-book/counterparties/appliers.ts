@@ -1,7 +1,9 @@
+import { byInitiator } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
+import { payloadReader } from '../../../http/read-payload.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { CounterpartyFacts } from '../../rules/policies/facts.ts'
-import { type Applier, type PreparedStep, referenceOf, type Step, type StepContext } from '../../rules/votes/applier.ts'
+import { type Applier, type PreparedStep, referenceOf, type Step } from '../../rules/votes/applier.ts'
 import {
   archiveCounterparty,
   assertLive,
@@ -11,9 +13,9 @@ import {
   updateCounterparty,
 } from './actions.ts'
 import { planAddresses } from './address-plan.ts'
-import { assertNoTarget, payloadReader, targetOf } from './payload.ts'
 import { type CounterpartyRow, findCounterparty } from './queries.ts'
 import { CounterpartyCreation, CounterpartyUpdate, NoPayload } from './schema.ts'
+import { assertNoTarget, targetOf } from './step-target.ts'
 
 const readCreation = payloadReader(CounterpartyCreation)
 const readUpdate = payloadReader(CounterpartyUpdate)
@@ -28,7 +30,7 @@ const create: Applier = {
     return { step, targetType: 'counterparty', targetId: null, baseVersion: null, facts: { counterparty } }
   },
   async apply(trx, context, step) {
-    return { resultId: await insertCounterparty(trx, readCreation(step.payload), byOf(context)) }
+    return { resultId: await insertCounterparty(trx, readCreation(step.payload), byInitiator(context)) }
   },
 }
 
@@ -45,7 +47,7 @@ const update: Applier = {
   },
   async apply(trx, context, step, baseVersion) {
     const id = targetOf(step)
-    await updateCounterparty(trx, { id, baseVersion }, readUpdate(step.payload), byOf(context))
+    await updateCounterparty(trx, { id, baseVersion }, readUpdate(step.payload), byInitiator(context))
     return { resultId: id }
   },
 }
@@ -57,7 +59,7 @@ const archive: Applier = {
   },
   async apply(trx, context, step, baseVersion) {
     const id = targetOf(step)
-    await archiveCounterparty(trx, { id, baseVersion }, byOf(context))
+    await archiveCounterparty(trx, { id, baseVersion }, byInitiator(context))
     return { resultId: id }
   },
 }
@@ -76,10 +78,6 @@ export function toFacts(row: CounterpartyRow): CounterpartyFacts {
     createdAt: row.created_at.toISOString(),
     groupIds: row.groups.map(({ id }) => id),
   }
-}
-
-export function byOf({ vaultId, initiatorId, now }: StepContext) {
-  return { vaultId, actorId: initiatorId, now }
 }
 
 /** The live counterparty that a step is about; null when an earlier step of its chain makes it. */

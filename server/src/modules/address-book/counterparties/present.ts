@@ -1,6 +1,8 @@
+import type { Static } from 'typebox'
 import type { CounterpartyAddressRow, CounterpartyRow } from './queries.ts'
+import type { Counterparty, CounterpartyAddress } from './schema.ts'
 
-export function toCounterparty(row: CounterpartyRow) {
+export function toCounterparty(row: CounterpartyRow): Static<typeof Counterparty> {
   return {
     id: row.id,
     vaultId: row.vault_id,
@@ -19,6 +21,7 @@ export function toCounterparty(row: CounterpartyRow) {
   }
 }
 
-export function toCounterpartyAddress({ id, network, address, label, createdAt }: CounterpartyAddressRow) {
+export function toCounterpartyAddress(row: CounterpartyAddressRow): Static<typeof CounterpartyAddress> {
+  const { id, network, address, label, createdAt } = row
   return { id, network, address, label, createdAt }
 }

@@ -3,8 +3,9 @@ import type { Db, Trx } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
 import { containsPattern } from '../../../lib/like.ts'
 import { addressKeyOn } from '../../registry/networks/queries.ts'
+import type { counterpartyKinds } from '../../rules/policies/facts.ts'
 
-export type CounterpartyKind = 'individual' | 'company' | 'exchange' | 'service' | 'other'
+export type CounterpartyKind = (typeof counterpartyKinds)[number]
 
 /** `createdAt` is an ISO timestamp. */
 export type CounterpartyAddressRow = {

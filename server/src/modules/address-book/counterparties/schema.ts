@@ -10,12 +10,12 @@ import {
   Name,
   Nullable,
   pageQuery,
+  Ref,
   Timestamp,
   Uri,
 } from '../../../http/schema.ts'
 import { addressesPerCounterpartyMax, addressLengthMax, labelLengthMax } from '../../../lib/limits.ts'
-
-export const counterpartyKinds = ['individual', 'company', 'exchange', 'service', 'other'] as const
+import { counterpartyKinds } from '../../rules/policies/facts.ts'
 
 const Key = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
 const Label = Type.String({ maxLength: labelLengthMax, examples: ['Hot wallet'] })
@@ -46,7 +46,7 @@ export const Counterparty = Closed(
     createdAt: Timestamp,
     updatedAt: Timestamp,
     groups: Type.Array(Closed({ id: Id, code: Code, name: Name })),
-    addresses: Type.Array(Type.Unsafe<unknown>(Type.Ref('CounterpartyAddress'))),
+    addresses: Type.Array(Ref(CounterpartyAddress)),
   },
   { $id: 'Counterparty', description: 'Someone outside the vault, known by on-chain addresses.' },
 )

@@ -1,12 +1,13 @@
 import type { Static } from 'typebox'
+import type { By } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import { violates } from '../../../db/transaction.ts'
 import { badRequest, conflict, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { changedFields } from '../../record/audit/changed-fields.ts'
-import { insertAuditRecord } from '../../record/audit/record.ts'
+import { audit } from '../../record/audit/record.ts'
 import { StaleError } from '../../rules/votes/applier.ts'
-import { assertLive, type By, type Target } from '../counterparties/actions.ts'
+import { assertLive, type Target } from '../counterparties/actions.ts'
 import { lockCounterparty } from '../counterparties/queries.ts'
 import { findGroup, lockGroup } from './queries.ts'
 import type { CounterpartyGroupCreation, CounterpartyGroupUpdate } from './schema.ts'
@@ -35,7 +36,7 @@ export async function insertGroup(trx: Trx, body: Creation, by: By): Promise<str
     .catch((error: unknown) => {
       throw violates(error, 'counterparty_groups_code') ? codeTaken(body.code) : error
     })
-  await record(trx, by, 'created', id, { code: body.code, name: body.name })
+  await audit(trx, by, 'counterparty_group.created', groupOf(id), { code: body.code, name: body.name })
   return id
 }
 
@@ -58,7 +59,7 @@ export async function updateGroup(trx: Trx, target: Target, body: Update, by: By
     .where('id', '=', target.id)
     .execute()
   const { name, description, avatar_uri: avatarUri, color, emoji } = row
-  await record(trx, by, 'updated', target.id, {
+  await audit(trx, by, 'counterparty_group.updated', groupOf(target.id), {
     code: row.code,
     changes: changedFields({ name, description, avatarUri, color, emoji }, body),
   })
@@ -74,7 +75,7 @@ export async function archiveGroup(trx: Trx, target: Target, by: By): Promise<vo
     .where('id', '=', target.id)
     .returning('code')
     .executeTakeFirstOrThrow()
-  await record(trx, by, 'archived', target.id, { code })
+  await audit(trx, by, 'counterparty_group.archived', groupOf(target.id), { code })
 }
 
 /**
@@ -96,7 +97,7 @@ export async function addMember(trx: Trx, target: Target, counterpartyId: string
     .catch((error: unknown) => {
       throw violates(error, 'counterparty_group_memberships_once') ? alreadyMember() : error
     })
-  await record(trx, by, 'member_added', target.id, { counterpartyId })
+  await audit(trx, by, 'counterparty_group.member_added', groupOf(target.id), { counterpartyId })
 }
 
 /**
@@ -112,7 +113,7 @@ export async function removeMember(trx: Trx, target: Target, counterpartyId: str
     .where('counterparty_id', '=', counterpartyId)
     .executeTakeFirst()
   if (numDeletedRows === 0n) throw notFound('Membership')
-  await record(trx, by, 'member_removed', target.id, { counterpartyId })
+  await audit(trx, by, 'counterparty_group.member_removed', groupOf(target.id), { counterpartyId })
 }
 
 /** @throws 409 for a group that is archived: nothing about it changes any more */
@@ -137,20 +138,4 @@ async function lockForChange(
   assertGroupLive(locked)
 }
 
-async function record(
-  trx: Trx,
-  { vaultId, actorId, now }: By,
-  verb: string,
-  id: string,
-  details: Record<string, unknown>,
-): Promise<void> {
-  await insertAuditRecord(trx, {
-    vaultId,
-    actorId,
-    action: `counterparty_group.${verb}`,
-    targetType: 'counterparty_group',
-    targetId: id,
-    details,
-    now,
-  })
-}
+const groupOf = (id: string) => ({ type: 'counterparty_group', id })

@@ -1,12 +1,14 @@
+import { byInitiator } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
+import { payloadReader } from '../../../http/read-payload.ts'
 import { badRequest, notFound } from '../../../lib/errors.ts'
 import type { Facts } from '../../rules/policies/facts.ts'
 import { type Applier, type PreparedStep, referenceOf, type Step } from '../../rules/votes/applier.ts'
 import { assertLive } from '../counterparties/actions.ts'
-import { byOf, toFacts } from '../counterparties/appliers.ts'
-import { assertNoTarget, payloadReader, targetOf } from '../counterparties/payload.ts'
+import { toFacts } from '../counterparties/appliers.ts'
 import { type CounterpartyRow, findCounterparty } from '../counterparties/queries.ts'
 import { NoPayload } from '../counterparties/schema.ts'
+import { assertNoTarget, targetOf } from '../counterparties/step-target.ts'
 import {
   addMember,
   alreadyMember,
@@ -34,7 +36,7 @@ const create: Applier = {
     return { step, targetType: 'counterparty_group', targetId: null, baseVersion: null, facts }
   },
   async apply(trx, context, step) {
-    return { resultId: await insertGroup(trx, readCreation(step.payload), byOf(context)) }
+    return { resultId: await insertGroup(trx, readCreation(step.payload), byInitiator(context)) }
   },
 }
 
@@ -45,7 +47,7 @@ const update: Applier = {
   },
   async apply(trx, context, step, baseVersion) {
     const id = targetOf(step)
-    await updateGroup(trx, { id, baseVersion }, readUpdate(step.payload), byOf(context))
+    await updateGroup(trx, { id, baseVersion }, readUpdate(step.payload), byInitiator(context))
     return { resultId: id }
   },
 }
@@ -57,7 +59,7 @@ const archive: Applier = {
   },
   async apply(trx, context, step, baseVersion) {
     const id = targetOf(step)
-    await archiveGroup(trx, { id, baseVersion }, byOf(context))
+    await archiveGroup(trx, { id, baseVersion }, byInitiator(context))
     return { resultId: id }
   },
 }
@@ -75,7 +77,7 @@ const add: Applier = {
   },
   async apply(trx, context, step, baseVersion) {
     const id = targetOf(step)
-    await addMember(trx, { id, baseVersion }, readMember(step.payload).counterpartyId, byOf(context))
+    await addMember(trx, { id, baseVersion }, readMember(step.payload).counterpartyId, byInitiator(context))
     return { resultId: id }
   },
 }
@@ -95,7 +97,7 @@ const remove: Applier = {
   },
   async apply(trx, context, step, baseVersion) {
     const id = targetOf(step)
-    await removeMember(trx, { id, baseVersion }, readMember(step.payload).counterpartyId, byOf(context))
+    await removeMember(trx, { id, baseVersion }, readMember(step.payload).counterpartyId, byInitiator(context))
     return { resultId: id }
   },
 }

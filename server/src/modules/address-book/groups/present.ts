@@ -1,6 +1,8 @@
+import type { Static } from 'typebox'
 import type { CounterpartyGroupRow, MembershipRow } from './queries.ts'
+import type { CounterpartyGroup, CounterpartyGroupMembership } from './schema.ts'
 
-export function toCounterpartyGroup(row: CounterpartyGroupRow) {
+export function toCounterpartyGroup(row: CounterpartyGroupRow): Static<typeof CounterpartyGroup> {
   return {
     id: row.id,
     vaultId: row.vault_id,
@@ -17,7 +19,7 @@ export function toCounterpartyGroup(row: CounterpartyGroupRow) {
   }
 }
 
-export function toCounterpartyGroupMembership(row: MembershipRow) {
+export function toCounterpartyGroupMembership(row: MembershipRow): Static<typeof CounterpartyGroupMembership> {
   return {
     groupId: row.group_id,
     counterpartyId: row.counterparty_id,

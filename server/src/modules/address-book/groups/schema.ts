@@ -9,9 +9,11 @@ import {
   Name,
   Nullable,
   pageQuery,
+  Ref,
   Timestamp,
   Uri,
 } from '../../../http/schema.ts'
+import { CounterpartySnapshot } from '../counterparties/schema.ts'
 
 const Key = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
 
@@ -38,7 +40,7 @@ export const CounterpartyGroupMembership = Closed(
     groupId: Id,
     counterpartyId: Id,
     createdAt: Timestamp,
-    counterparty: Type.Unsafe<unknown>(Type.Ref('CounterpartySnapshot')),
+    counterparty: Ref(CounterpartySnapshot),
   },
   { $id: 'CounterpartyGroupMembership' },
 )

@@ -12,7 +12,7 @@ import { type Db, prepared, type Trx } from '../../../db/client.ts'
  */
 export async function findLookAlikes(db: Db | Trx, scope: AddressScope, keys: string[]): Promise<Set<string>> {
   if (keys.length === 0) return new Set()
-  const { vaultId, asker } = scope
+  const { vaultId, asker: viewer } = scope
   const looksAlike = (alias: string) => sql`look_alike_of(${sql.ref(`${alias}.address_key`)}) = look_alike_of(k.key)`
   const { rows } = await sql<{ key: string }>`${prepared}
     select k.key from unnest(${keys}::text[]) as k(key)
@@ -27,7 +27,7 @@ export async function findLookAlikes(db: Db | Trx, scope: AddressScope, keys: st
         union all
         select p.address_key, false from paid_recipients p
         where p.vault_id = ${vaultId} and ${looksAlike('p')}
-          ${asker.isAdmin ? sql`` : sql`and p.user_id = ${asker.userId}`}
+          ${viewer.isAdmin ? sql`` : sql`and p.user_id = ${viewer.userId}`}
       ) known
     ) found
     where found.looks_like_another and not found.is_trusted`.execute(db)
