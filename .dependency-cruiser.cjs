@@ -50,6 +50,7 @@ module.exports = {
       to: { couldNotResolve: true },
     },
     below('lib-is-pure', 'lib/', '(?!lib/)'),
+    below('embedded-postgres-stands-alone', 'embedded-postgres/', '(?!embedded-postgres/)'),
     below('db-above-lib-only', 'db/', '(?!(lib|db)/)'),
     below('access-above-db', 'access/', '(?!(lib|db|access)/)'),
     below('http-above-access', 'http/', '(?!(lib|db|access|http)/|deps\\.ts$|config\\.ts$)'),

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Member } from '../server/src/access/caller.ts'
 import { type Db, openDatabase } from '../server/src/db/client.ts'
-import { startEmbeddedPostgres } from '../server/src/db/embedded.ts'
+import { startEmbeddedPostgres } from '../server/src/embedded-postgres/start.ts'
 import { buildActivity } from '../server/src/modules/reports/reports/activity/build.ts'
 import { readActivityRequest } from '../server/src/modules/reports/reports/request.ts'
 

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { readConfig } from '../../server/src/config.ts'
-import { startEmbeddedPostgres } from '../../server/src/db/embedded.ts'
+import { startEmbeddedPostgres } from '../../server/src/embedded-postgres/start.ts'
 import { createLogger, openDeps } from '../../server/src/start.ts'
-import { watchDirectory } from '../../server/src/testing/undertaker.ts'
+import { watchDirectory } from '../../server/src/testing/cleanup.ts'
 
 /** A PostgreSQL and one node of the service, as they ship, on data of their own that is thrown away. */
 export type Stack = {
@@ -27,7 +27,7 @@ export const webhookSecret = 'a secret of the bench with enough bytes'
 export async function startStack({ nodeArguments = [] as string[] } = {}): Promise<Stack> {
   leaveSqlBesideCode()
   const dataDir = mkdtempSync(join(tmpdir(), 'strongroom-bench-'))
-  const undertaker = watchDirectory(dataDir)
+  const cleanup = watchDirectory(dataDir)
   const postgres = await startEmbeddedPostgres({ dataDir })
   const pool = new pg.Pool({ connectionString: postgres.url, max: 4 })
   pool.on('error', () => {})
@@ -57,7 +57,7 @@ export async function startStack({ nodeArguments = [] as string[] } = {}): Promi
       await pool.end()
       await postgres.stop()
       rmSync(dataDir, { recursive: true, force: true })
-      undertaker.dismiss()
+      cleanup.dismiss()
     },
   }
 }

@@ -4,8 +4,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startEmbeddedPostgres } from '../dist/db/embedded.js'
 import { migrate } from '../dist/db/migrate.js'
+import { startEmbeddedPostgres } from '../dist/embedded-postgres/start.js'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'strongroom-types-'))
 const server = await startEmbeddedPostgres({ dataDir, fast: true })

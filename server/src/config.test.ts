@@ -252,7 +252,7 @@ describe('the environment', () => {
       if ((await readFile(new URL(name, folder), 'utf8')).includes('process.env')) readers.push(name)
     }
     // The programs of the embedded PostgreSQL inherit the environment as it is.
-    expect(readers.sort()).toEqual(['config.ts', 'db/embedded/programs.ts'])
+    expect(readers.sort()).toEqual(['config.ts', 'embedded-postgres/programs.ts'])
   })
 })
 

@@ -3,9 +3,9 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { startEmbeddedPostgres } from '../../server/src/db/embedded.ts'
 import { migrate } from '../../server/src/db/migrate.ts'
-import { watchDirectory } from '../../server/src/testing/undertaker.ts'
+import { startEmbeddedPostgres } from '../../server/src/embedded-postgres/start.ts'
+import { watchDirectory } from '../../server/src/testing/cleanup.ts'
 
 /**
  * Gives the whole suite one PostgreSQL with a migrated template database, which `createTestDatabase` clones. Set
@@ -34,19 +34,19 @@ export default async function setUp(): Promise<() => Promise<void>> {
 
 async function startThrowAwayServer(): Promise<{ url: string; stop(): Promise<void> }> {
   const root = mkdtempSync(join(tmpdir(), 'strongroom-test-'))
-  const undertaker = watchDirectory(root)
-  const bury = () => {
+  const cleanup = watchDirectory(root)
+  const discard = () => {
     rmSync(root, { recursive: true, force: true })
-    undertaker.dismiss()
+    cleanup.dismiss()
   }
   try {
     const dataDir = join(root, 'data')
     await (await startEmbeddedPostgres({ dataDir, fast: true })).stop()
     process.env.TEST_EMPTY_CLUSTER = copyCluster(dataDir, join(root, 'empty'))
     const server = await startEmbeddedPostgres({ dataDir, fast: true })
-    return { url: server.url, stop: () => server.stop().finally(bury) }
+    return { url: server.url, stop: () => server.stop().finally(discard) }
   } catch (error) {
-    bury()
+    discard()
     throw error
   }
 }

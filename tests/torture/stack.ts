@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { type Db, openDatabase } from '../../server/src/db/client.ts'
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../server/src/db/embedded.ts'
-import { watchDirectory } from '../../server/src/testing/undertaker.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../server/src/embedded-postgres/start.ts'
+import { watchDirectory } from '../../server/src/testing/cleanup.ts'
 
 const recoveryMillisecondsMax = 60_000
 
@@ -39,7 +39,7 @@ export type Stack = {
 /** @param serverDir the folder of a built server: it holds `dist` */
 export async function startStack(serverDir: string): Promise<Stack> {
   const directory = mkdtempSync(join(tmpdir(), 'strongroom-torture-'))
-  const undertaker = watchDirectory(directory)
+  const cleanup = watchDirectory(directory)
   let node: { process: ChildProcess; url: string } | null = null
   let postgres: EmbeddedPostgres
   let pool: pg.Pool
@@ -94,7 +94,7 @@ export async function startStack(serverDir: string): Promise<Stack> {
     await startPostgres()
   } catch (error) {
     rmSync(directory, { recursive: true, force: true })
-    undertaker.dismiss()
+    cleanup.dismiss()
     throw error
   }
   return {
@@ -137,7 +137,7 @@ export async function startStack(serverDir: string): Promise<Stack> {
       await closeConnections()
       await postgres.stop()
       rmSync(directory, { recursive: true, force: true })
-      undertaker.dismiss()
+      cleanup.dismiss()
     },
   }
 }

@@ -5,10 +5,10 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { startEmbeddedPostgres } from '../db/embedded.ts'
 import { migrate } from '../db/migrate.ts'
+import { startEmbeddedPostgres } from '../embedded-postgres/start.ts'
+import { watchDirectory } from './cleanup.ts'
 import { copyEmptyCluster } from './empty-cluster.ts'
-import { watchDirectory } from './undertaker.ts'
 
 /** A PostgreSQL of one test's own behind a network of its own; both can be made to stop without closing a connection. */
 export type StoppableDatabase = {
@@ -28,7 +28,7 @@ export type StoppableDatabase = {
 
 export async function startStoppableDatabase(): Promise<StoppableDatabase> {
   const dataDir = mkdtempSync(join(tmpdir(), 'strongroom-stoppable-'))
-  const undertaker = watchDirectory(dataDir)
+  const cleanup = watchDirectory(dataDir)
   copyEmptyCluster(dataDir)
   const server = await startEmbeddedPostgres({ dataDir, fast: true })
   const network = await startNetwork(server.port)
@@ -64,7 +64,7 @@ export async function startStoppableDatabase(): Promise<StoppableDatabase> {
       signalAll('SIGCONT')
       network.close()
       await server.stop()
-      undertaker.dismiss()
+      cleanup.dismiss()
       rmSync(dataDir, { recursive: true, force: true })
     },
   }

@@ -1,14 +1,14 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Account, chooseAccount } from './embedded/account.ts'
-import { type Binaries, prepareBinaries } from './embedded/binaries.ts'
-import { ensureCluster } from './embedded/cluster.ts'
-import { toUrl, tryDatabase } from './embedded/connection.ts'
-import { launchPostgres } from './embedded/launch.ts'
-import { findPassword } from './embedded/password.ts'
-import { hasStarter, type Postmaster, readPostmaster, readRecord, servesCluster } from './embedded/postmaster.ts'
-import { signalIfThere, stopPostmaster } from './embedded/stop.ts'
+import { type Account, chooseAccount } from './account.ts'
+import { type Binaries, prepareBinaries } from './binaries.ts'
+import { ensureCluster } from './cluster.ts'
+import { toUrl, tryDatabase } from './connection.ts'
+import { launchPostgres } from './launch.ts'
+import { findPassword } from './password.ts'
+import { hasStarter, type Postmaster, readPostmaster, readRecord, servesCluster } from './postmaster.ts'
+import { signalIfThere, stopPostmaster } from './stop.ts'
 
 /**
  * A running embedded server. `stop` ends it and waits, and may be called again. `died` resolves when the server has

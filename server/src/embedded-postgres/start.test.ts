@@ -21,22 +21,22 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { watchDirectory } from '../testing/cleanup.ts'
 import { copyEmptyCluster } from '../testing/empty-cluster.ts'
-import { watchDirectory } from '../testing/undertaker.ts'
-import { prepareBinaries } from './embedded/binaries.ts'
-import { servesCluster } from './embedded/postmaster.ts'
-import { connectEmbeddedPostgres, type EmbeddedPostgres, startEmbeddedPostgres } from './embedded.ts'
+import { prepareBinaries } from './binaries.ts'
+import { servesCluster } from './postmaster.ts'
+import { connectEmbeddedPostgres, type EmbeddedPostgres, startEmbeddedPostgres } from './start.ts'
 
 let root: string
 let dataDir: string
 let started: EmbeddedPostgres[]
 let children: ChildProcess[]
-let undertaker: { dismiss(): void }
+let cleanup: { dismiss(): void }
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'strongroom-embedded-'))
   dataDir = join(root, 'data')
-  undertaker = watchDirectory(root)
+  cleanup = watchDirectory(root)
   started = []
   children = []
 })
@@ -46,7 +46,7 @@ afterEach(async () => {
   for (const child of children) child.kill('SIGKILL')
   await Promise.all(started.map((server) => server.stop()))
   rmSync(root, { recursive: true, force: true })
-  undertaker.dismiss()
+  cleanup.dismiss()
 })
 
 describe('starting and stopping', () => {
@@ -292,7 +292,7 @@ async function startInChild(): Promise<{ child: ChildProcess; url: string; pid: 
   const vite = pathToFileURL(createRequire(import.meta.resolve('vitest')).resolve('vite')).href
   const script = `
     const { runnerImport } = await import(${JSON.stringify(vite)})
-    const { module } = await runnerImport(${JSON.stringify(join(import.meta.dirname, 'embedded.ts'))}, { configFile: false })
+    const { module } = await runnerImport(${JSON.stringify(join(import.meta.dirname, 'start.ts'))}, { configFile: false })
     const { url, pid } = await module.startEmbeddedPostgres({ dataDir: ${JSON.stringify(dataDir)}, fast: true })
     console.log(JSON.stringify({ url, pid }))
     process.stdin.resume().on('end', () => process.exit(0))
