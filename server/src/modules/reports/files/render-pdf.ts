@@ -1,6 +1,6 @@
 import { type Column, inLots, isNumeric, type OnRows, type ReportDocument, type Row, type Table } from './document.ts'
 import { type Layout, planLayout, widthOf, wrap } from './pdf-layout.ts'
-import { leftEdge, openPages, type Pages, pageWidth } from './pdf-pages.ts'
+import { leftEdge, Pages, pageWidth } from './pdf-pages.ts'
 import { toWinAnsi } from './win-ansi.ts'
 
 const rowsPerLot = 200
@@ -24,7 +24,7 @@ export async function* renderPdf(
   onRows: OnRows,
   { isCompressed = true }: { isCompressed?: boolean } = {},
 ): AsyncGenerator<Uint8Array> {
-  const pages = openPages({
+  const pages = new Pages({
     title: toWinAnsi(document.title),
     pageHead: document.pageHead.map(toWinAnsi),
     footer: toWinAnsi(`Report ${document.id} · generated at ${document.generatedAt.toISOString()}`),
