@@ -37,7 +37,7 @@ const allowed: Record<string, string> = {
   'money/ledger/listTokenSums': 'the reconciliation, which is the administrators’',
   'record/notifications/claimNotification': 'the mailer acts for nobody; who is told has been decided',
   'operations/categories/hasValues': 'only whether any value exists, for whoever edits the definition',
-  'operations/relations/findStanding': 'sums what relates to an operation that was found in scope',
+  'operations/relations/findExistingRelations': 'sums what relates to an operation that was found in scope',
   'rules/policies/sumVelocity': 'limits count everybody’s transfers; a trace hides the sums',
   'rules/policies/lockForAdministrator': 'of a table that is one of two, neither of them anybody’s',
   'rules/policies/lockGroup': 'by lockForAdministrator',

@@ -1,7 +1,7 @@
 import type { AddressScope } from '../access/address-scope.ts'
 import type { Db } from '../db/client.ts'
-import { isAssignmentVisible } from '../modules/operations/assignments/visibility.ts'
-import { type FeedFilters, lookUp, noFilters } from '../modules/operations/feed/feed.ts'
+import { type FeedFilters, noFilters } from '../modules/operations/feed/feed.ts'
+import { lookUp } from '../modules/operations/feed/feed-lookups.ts'
 import { chooseFeedPath, type FeedPath } from '../modules/operations/feed/feed-path.ts'
 import type { FeedWorld } from './feed-world.ts'
 
@@ -32,8 +32,8 @@ export function feedQueries({ idOf, operations }: FeedWorld): Record<string, Fee
     counterpartyAddressId: by({ counterpartyAddressId: idOf('counterparty', 8) }),
     'flowType=internal': by({ flowType: 'internal' }),
     'flowType=external': by({ flowType: 'external' }),
-    category: by({ category: { key: 'category_1', isVisible: isAssignmentVisible } }),
-    'restricted category': by({ category: { key: 'category_2', isVisible: isAssignmentVisible } }),
+    category: by({ category: 'category_1' }),
+    'restricted category': by({ category: 'category_2' }),
     paymentPurpose: by({ paymentPurpose: 'Invoice 17' }),
     decisionPolicyId: by({ decisionPolicyId: idOf('policy', 2) }),
     includeShared: { ...by({}), includeShared: true },

@@ -3,6 +3,7 @@ import { expect, vi } from 'vitest'
 import { inTransaction } from '../db/transaction.ts'
 import { newId } from '../lib/ids.ts'
 import { parseDecimal, usdValueOf } from '../lib/money.ts'
+import type { FlowType, OperationStatus, OperationType } from '../lib/operations.ts'
 import { postEntries } from '../modules/money/ledger/post-entries.ts'
 import {
   adjustmentPosting,
@@ -16,11 +17,10 @@ import { type Answer, createTestApp, type Person, type TestApp } from './app.ts'
 import { fakeAddress, fakeTxHash } from './fake-wallet.ts'
 import { addMember, allowAll, createAddress, createVaultFixture, type VaultFixture } from './fixtures.ts'
 
-type Status = 'awaiting_approval' | 'pending' | 'confirmed' | 'failed' | 'rejected' | 'cancelled'
 type WireAddress = { id: string; address: string }
 
 export type OperationDraft = {
-  type?: 'transfer' | 'deposit'
+  type?: OperationType
   at: string
   address?: WireAddress
   by?: Person
@@ -29,8 +29,8 @@ export type OperationDraft = {
   amount: string
   /** USD per token unit; null: unknown. */
   rate?: string | null
-  status?: Status
-  flowType?: 'internal' | 'external'
+  status?: OperationStatus
+  flowType?: FlowType
   counterparty?: Counterparty | null
   /** On-chain address of the other side; that of the counterparty unless given. */
   otherSide?: string
@@ -232,8 +232,8 @@ export async function createReportWorld(): Promise<ReportWorld> {
   /** Posts the entries that an operation of this status has; transfers are paid out of an endless adjustment before. */
   async function book(
     subject: Parameters<typeof depositPosting>[0],
-    type: 'transfer' | 'deposit',
-    status: Status,
+    type: OperationType,
+    status: OperationStatus,
     at: Date,
   ): Promise<void> {
     if (type === 'deposit') return post([depositPosting(subject)], at)

@@ -35,8 +35,8 @@ export async function loadOrder(
   const order = planOrder(source, body)
 
   const key = body.metadata?.category ?? null
-  const standing = { isAdmin: initiator.isAdmin, isOwnOperation: true, subjects: subjectsOf(initiator) }
-  const naming = { type: 'transfer', standing, field: 'metadata.category' } as const
+  const viewer = { isAdmin: initiator.isAdmin, isOwnOperation: true, subjects: subjectsOf(initiator) }
+  const naming = { type: 'transfer', viewer, field: 'metadata.category' } as const
   const category = key === null ? null : await findNamedCategory(db, vaultId, { key, ...naming })
   const facts = factsOf(order, { initiator, category: category?.category.key ?? null, now })
   return { order, category, question: { vaultId, actionType: 'transfer', initiator, facts } }

@@ -3,7 +3,6 @@ import {
   type AddressScope,
   allVisible,
   isAddressInScope,
-  isOperationInScope,
   isTransferAllowed,
   visibleScopeOf,
 } from '../../../access/address-scope.ts'
@@ -13,6 +12,7 @@ import type { NetworkType } from '../../../lib/onchain-address.ts'
 import { type AddressOwner, type CounterpartyKind, ownerOfAddress } from '../../address-book/counterparties/queries.ts'
 import { firstCategoryKey } from '../../operations/assignments/visibility.ts'
 import { type FeedFilters, type FeedPage, type FeedRows, readFeed } from '../../operations/feed/feed.ts'
+import { isOperationReadable } from '../../operations/feed/visibility.ts'
 import type { OperationStatus } from '../../operations/feed/write.ts'
 import { addressKeyOn } from '../../registry/networks/queries.ts'
 import { newestRate, type RateColumns } from '../../registry/rates/queries.ts'
@@ -223,10 +223,8 @@ export async function findPlainTransfer(trx: Trx, member: Member, id: string): P
 }
 
 function isVisible(member: Member, id: string): RawBuilder<unknown> {
-  return sql`o.vault_id = ${member.vault.id} and o.id = ${id} and o.type = 'transfer' and (
-    ${isOperationInScope(visibleScopeOf(member), 'o')} or exists (
-      select from approval_voters s
-      where s.vault_id = o.vault_id and s.subject_id = o.id and s.user_id = ${member.userId}))`
+  return sql`o.vault_id = ${member.vault.id} and o.id = ${id} and o.type = 'transfer'
+    and ${isOperationReadable(visibleScopeOf(member), 'o')}`
 }
 
 /** One page of the transfers that the filters leave in scope, newest first. */

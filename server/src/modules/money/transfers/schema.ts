@@ -15,6 +15,7 @@ import {
   Timestamp,
 } from '../../../http/schema.ts'
 import { addressLengthMax, noteLengthMax } from '../../../lib/limits.ts'
+import { flowTypes, operationStatuses } from '../../../lib/operations.ts'
 import { CounterpartySnapshot } from '../../address-book/counterparties/schema.ts'
 import { OperationMetadata } from '../../operations/metadata/schema.ts'
 import { PolicyDecision, PolicyTrace } from '../../rules/policies/schema.ts'
@@ -22,15 +23,6 @@ import { Approver, QuorumReachable } from '../../rules/votes/schema.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
 const evmAddress = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
-
-export const transferStatuses = [
-  'awaiting_approval',
-  'pending',
-  'confirmed',
-  'failed',
-  'rejected',
-  'cancelled',
-] as const
 
 export const Transfer = Closed(
   {
@@ -47,7 +39,7 @@ export const Transfer = Closed(
     tokenId: Id,
     contractAddress: Nullable(Text('0x5FbDB2315678afecb367f032d93F642f64180aa3')),
     network: Text('ethereum'),
-    status: Enum(transferStatuses),
+    status: Enum(operationStatuses),
     txHash: Nullable(Text('0x7f9c3f5b5d3a')),
     fee: Nullable(
       Type.String({
@@ -72,7 +64,7 @@ export const Transfer = Closed(
         examples: ['The wallet service reports another amount'],
       }),
     ),
-    flowType: Enum(['internal', 'external']),
+    flowType: Enum(flowTypes),
     decision: Type.Optional(Ref(PolicyDecision)),
     approvalThreshold: Type.Integer({ minimum: 0, examples: [2] }),
     approvalRequirements: Type.Array(
@@ -187,7 +179,7 @@ export const TransferPreview = Closed(
 )
 
 export const TransferQuery = Closed({
-  status: Type.Optional(Enum(transferStatuses)),
+  status: Type.Optional(Enum(operationStatuses)),
   userId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
   folderId: FolderFilter,
   includeShared: IncludeShared,

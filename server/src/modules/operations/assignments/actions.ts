@@ -1,4 +1,4 @@
-import type { Member } from '../../../access/caller.ts'
+import type { ByMember } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { type Outcome as RequestOutcome, requestAction } from '../../rules/approval-requests/request.ts'
@@ -7,13 +7,11 @@ import { type AssignmentPayload, categoryAppliers } from './appliers.ts'
 import { findAssignment } from './queries.ts'
 
 export type AssignmentOrder = {
-  member: Member
   operation: OperationKey
   categoryId: string
   /** null: the assignment is removed. */
   values: Record<string, unknown> | null
   approvalTtlHours: number
-  now: Date
 }
 
 type Outcome = { isNew: boolean } | Exclude<RequestOutcome, { applied: true }>
@@ -26,8 +24,8 @@ type Outcome = { isNew: boolean } | Exclude<RequestOutcome, { applied: true }>
  * @throws 400 naming every wrong value, 403, 404 for an operation or category that the member does not see, 409 for an
  *   archived category, one that somebody changes at this moment, or a quorum that cannot be reached
  */
-export async function requestAssignment(trx: Trx, order: AssignmentOrder): Promise<Outcome> {
-  const { member, categoryId, values, approvalTtlHours, now } = order
+export async function requestAssignment(trx: Trx, order: AssignmentOrder, { member, now }: ByMember): Promise<Outcome> {
+  const { categoryId, values, approvalTtlHours } = order
   const operation = await lockOperation(trx, member, order.operation)
   if (operation === null) throw notFound('Operation')
   const isNew = values !== null && (await findAssignment(trx, operation, categoryId)) === null

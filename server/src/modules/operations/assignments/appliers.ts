@@ -1,14 +1,15 @@
 import type { Asker } from '../../../access/address-scope.ts'
+import { byInitiator } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { badRequest, conflict, faulty, forbidden, notFound } from '../../../lib/errors.ts'
+import type { OperationType } from '../../../lib/operations.ts'
 import { findInitiator } from '../../rules/policies/queries.ts'
 import { type Applier, type PreparedStep, StaleError, type Step, type StepContext } from '../../rules/votes/applier.ts'
 import { type CategoryRow, findCategory, lockCategory } from '../categories/queries.ts'
-import { findOperation, lockOperation, type OperationRow, type OperationType } from '../feed/queries.ts'
+import { findOperation, lockOperation, type OperationRow } from '../feed/queries.ts'
 import { type AssignmentAction, decisionOf } from './approval.ts'
 import { type AssignmentRow, findAdministratorsId, findAssignment } from './queries.ts'
-import { type Rights, rightsOf } from './rights.ts'
-import { standingOf } from './standing.ts'
+import { operationViewer, type Rights, rightsOf } from './rights.ts'
 import { planValues, type Values } from './values.ts'
 import { deleteAssignment, insertAssignment, updateAssignment } from './write.ts'
 
@@ -36,7 +37,7 @@ const assign: Applier = {
     assertUnchanged(baseVersion, { category, assignment })
     assertAssignable(category, payload.operationType, rights)
     const values = payload.values as Values
-    return { resultId: await insertAssignment(trx, operation, { category, values }, byOf(context)) }
+    return { resultId: await insertAssignment(trx, operation, { category, values }, byInitiator(context)) }
   },
 }
 
@@ -56,8 +57,8 @@ const edit: Applier = {
     assertUnchanged(baseVersion, { category, assignment })
     const values = payloadOf(step).values as Values | null
     assertEditable(category, rights, values === null)
-    if (values === null) await deleteAssignment(trx, operation, assignment, byOf(context))
-    else await updateAssignment(trx, operation, { assignment, values }, byOf(context))
+    if (values === null) await deleteAssignment(trx, operation, assignment, byInitiator(context))
+    else await updateAssignment(trx, operation, { assignment, values }, byInitiator(context))
     return { resultId: assignment.id }
   },
 }
@@ -82,28 +83,28 @@ export function assertEditable(category: Pick<CategoryRow, 'archived'>, { canEdi
 type Target = { operation: OperationRow; category: CategoryRow; assignment: AssignmentRow | null; rights: Rights }
 
 async function findTarget(db: Db | Trx, context: StepContext, payload: AssignmentPayload): Promise<Target> {
-  const asker = await askerOf(db, context)
-  const operation = await findOperation(db, asker, keyOf(payload))
+  const viewer = await viewerOf(db, context)
+  const operation = await findOperation(db, viewer, keyOf(payload))
   const category = await findCategory(db, context.vaultId, payload.categoryId)
-  return targetOf(db, asker, operation, category)
+  return targetOf(db, viewer, operation, category)
 }
 
 async function lockTarget(trx: Trx, context: StepContext, payload: AssignmentPayload): Promise<Target> {
-  const asker = await askerOf(trx, context)
-  const operation = await lockOperation(trx, asker, keyOf(payload))
+  const viewer = await viewerOf(trx, context)
+  const operation = await lockOperation(trx, viewer, keyOf(payload))
   const category = await lockCategory(trx, context.vaultId, payload.categoryId, 'share')
-  return targetOf(trx, asker, operation, category)
+  return targetOf(trx, viewer, operation, category)
 }
 
-/** A category that is not for whoever asks to see is one that does not exist. @throws 404 */
+/** A category that the viewer may not see is one that does not exist. @throws 404 */
 async function targetOf(
   db: Db | Trx,
-  asker: Asker,
+  viewer: Asker,
   operation: OperationRow | null,
   category: CategoryRow | null,
 ): Promise<Target> {
   if (operation === null) throw notFound('Operation')
-  const rights = category === null ? null : rightsOf(category, standingOf(asker, operation))
+  const rights = category === null ? null : rightsOf(category, operationViewer(viewer, operation))
   if (category === null || rights?.canView !== true) throw notFound('Operation category')
   return { operation, category, assignment: await findAssignment(db, operation, category.id), rights }
 }
@@ -148,7 +149,7 @@ async function decide(
   return decisionOf(category, step.action as AssignmentAction, await findAdministratorsId(trx, vaultId), facts)
 }
 
-async function askerOf(db: Db | Trx, { vaultId, initiatorId }: StepContext): Promise<Asker> {
+async function viewerOf(db: Db | Trx, { vaultId, initiatorId }: StepContext): Promise<Asker> {
   const initiator = await findInitiator(db, vaultId, initiatorId)
   if (initiator === null) throw conflict('The initiator is disabled or no longer a member of the vault')
   return { ...initiator, vault: { id: vaultId } }
@@ -157,4 +158,3 @@ async function askerOf(db: Db | Trx, { vaultId, initiatorId }: StepContext): Pro
 /** Only `requestAssignment` makes these steps: no chain holds them. */
 const payloadOf = ({ payload }: Step) => payload as AssignmentPayload
 const keyOf = ({ operationType: type, operationId: id }: AssignmentPayload) => ({ type, id })
-const byOf = ({ initiatorId: actorId, now }: StepContext) => ({ actorId, now })

@@ -1,13 +1,14 @@
-import { type Asker, visibleScopeOf } from '../../../access/address-scope.ts'
+import { visibleScopeOf } from '../../../access/address-scope.ts'
+import type { By, ByMember } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { badRequest, conflict, forbidden } from '../../../lib/errors.ts'
+import type { OperationType } from '../../../lib/operations.ts'
 import { type CategoryRow, findCategoryByKey, lockCategory } from '../categories/queries.ts'
-import type { OperationRow, OperationType } from '../feed/queries.ts'
+import type { OperationRow } from '../feed/queries.ts'
 import { assertEditable } from './appliers.ts'
 import { needsApproval } from './approval.ts'
 import { type AssignmentRow, findAssignment, listAssignments } from './queries.ts'
-import { rightsOf, type Standing } from './rights.ts'
-import { standingOf } from './standing.ts'
+import { type OperationViewer, operationViewer, rightsOf } from './rights.ts'
 import { planValues, type Values } from './values.ts'
 import { deleteAssignment, insertAssignment, moveToFront } from './write.ts'
 
@@ -17,7 +18,8 @@ export type NamedCategory = { category: CategoryRow; values: Values }
 type Naming = {
   key: string
   type: OperationType
-  standing: Standing /** Of the request, for its faults. */
+  viewer: OperationViewer
+  /** Of the request, for its faults. */
   field: string
 }
 
@@ -28,10 +30,10 @@ type Naming = {
  * @throws 400 with `field`, 403 for a category that they see and may not assign
  */
 export async function findNamedCategory(db: Db | Trx, vaultId: string, naming: Naming): Promise<NamedCategory> {
-  const { key, type, standing, field } = naming
+  const { key, type, viewer, field } = naming
   const category = await findCategoryByKey(db, vaultId, key)
-  const rights = category === null ? null : rightsOf(category, standing)
-  // One that is hidden from whoever asks must look like one that does not exist.
+  const rights = category === null ? null : rightsOf(category, viewer)
+  // One that is hidden from the viewer must look like one that does not exist.
   if (category === null || rights?.canView !== true || category.archived) {
     throw badRequest(field, 'is no category of this vault that is in use')
   }
@@ -52,7 +54,7 @@ export async function assignNamedCategory(
   trx: Trx,
   operation: OperationRow | Pick<OperationRow, 'vault_id' | 'id' | 'type' | 'created_at'>,
   { category, values }: NamedCategory,
-  by: { actorId: string; now: Date },
+  by: Pick<By, 'actorId' | 'now'>,
 ): Promise<string> {
   const locked = await lockCategory(trx, category.vault_id, category.id, 'share')
   if (locked?.version !== category.version) throw conflict('The category was changed by someone else just now')
@@ -61,22 +63,22 @@ export async function assignNamedCategory(
 
 /**
  * Makes the named category the first one of a locked operation, in place of the one that is now, which is unassigned;
- * null only unassigns that. Whoever asks sees the categories that count here, and must have the rights to both changes.
+ * null only unassigns that. Only categories that the member sees count here, and they must have the rights to both changes.
  *
  * @throws 400 with the field `category`, 403, 409
  */
 export async function replaceFirstCategory(
   trx: Trx,
-  asker: Asker,
   operation: OperationRow,
-  { key, now }: { key: string | null; now: Date },
+  key: string | null,
+  { member, now }: ByMember,
 ): Promise<void> {
-  const [first] = await listAssignments(trx, visibleScopeOf(asker), operation)
+  const [first] = await listAssignments(trx, visibleScopeOf(member), operation)
   if (key === (first?.key ?? null)) return
-  const standing = standingOf(asker, operation)
-  const by = { actorId: asker.userId, now }
-  const next = key === null ? null : await findNext(trx, operation, { key, standing })
-  if (first !== undefined) await unassign(trx, operation, first, standing, by)
+  const viewer = operationViewer(member, operation)
+  const by = { actorId: member.userId, now }
+  const next = key === null ? null : await findNext(trx, operation, key, viewer)
+  if (first !== undefined) await unassign(trx, operation, first, viewer, by)
   if (next === null) return
   await moveToFront(trx, operation, 'id' in next ? next.id : await assignNamedCategory(trx, operation, next, by))
 }
@@ -85,23 +87,24 @@ export async function replaceFirstCategory(
 async function findNext(
   trx: Trx,
   operation: OperationRow,
-  { key, standing }: { key: string; standing: Standing },
+  key: string,
+  viewer: OperationViewer,
 ): Promise<AssignmentRow | NamedCategory> {
   const category = await findCategoryByKey(trx, operation.vault_id, key)
   const assigned = category === null ? null : await findAssignment(trx, operation, category.id)
-  if (assigned !== null && rightsOf(assigned, standing).canView) return assigned
-  return findNamedCategory(trx, operation.vault_id, { key, type: operation.type, standing, field: 'category' })
+  if (assigned !== null && rightsOf(assigned, viewer).canView) return assigned
+  return findNamedCategory(trx, operation.vault_id, { key, type: operation.type, viewer, field: 'category' })
 }
 
 async function unassign(
   trx: Trx,
   operation: OperationRow,
   assignment: AssignmentRow,
-  standing: Standing,
-  by: { actorId: string; now: Date },
+  viewer: OperationViewer,
+  by: Pick<By, 'actorId' | 'now'>,
 ): Promise<void> {
   const category = (await lockCategory(trx, operation.vault_id, assignment.category_id, 'share'))!
-  assertEditable(category, rightsOf(category, standing), true)
+  assertEditable(category, rightsOf(category, viewer), true)
   if (needsApproval(category, 'category_edit')) {
     throw badRequest(
       'category',

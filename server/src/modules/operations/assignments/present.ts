@@ -1,14 +1,14 @@
 import type { Static } from 'typebox'
 import type { AssignmentRow } from './queries.ts'
-import { rightsOf, type Standing } from './rights.ts'
+import { type OperationViewer, rightsOf } from './rights.ts'
 import type { CategoryAssignment } from './schema.ts'
 
 /**
- * An assignment as whoever asks may see it: sensitive values are for editors. Every sensitive field reads null to
+ * An assignment as the viewer may see it: sensitive values are for editors. Every sensitive field reads null to
  * others, so that nothing tells whether it has a value.
  */
-export function toCategoryAssignment(row: AssignmentRow, standing: Standing): Static<typeof CategoryAssignment> {
-  const redacted = row.sensitive_keys.length > 0 && !rightsOf(row, standing).canEdit
+export function toCategoryAssignment(row: AssignmentRow, viewer: OperationViewer): Static<typeof CategoryAssignment> {
+  const redacted = row.sensitive_keys.length > 0 && !rightsOf(row, viewer).canEdit
   const withheld = redacted ? row.sensitive_keys.map((key): [string, null] => [key, null]) : []
   return {
     id: row.id,

@@ -4,9 +4,9 @@ import { isAdministrators } from '../../../access/system-groups.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { type CategoryRow, listCategories } from '../categories/queries.ts'
 import type { OperationRow } from '../feed/queries.ts'
-import { rightsOf, type Scopes, type Standing } from './rights.ts'
+import { type OperationViewer, rightsOf, type Scopes } from './rights.ts'
 import type { Values } from './values.ts'
-import { isAssignmentVisible } from './visibility.ts'
+import { hasCategoryRight } from './visibility.ts'
 
 /** An assignment with what of its category decides who may see what of it. */
 export type AssignmentRow = Scopes & {
@@ -26,16 +26,16 @@ export type AssignmentRow = Scopes & {
 
 type Operation = Pick<OperationRow, 'vault_id' | 'id'>
 
-/** The assignments of an operation that whoever asks may see, the first of them first. */
+/** The assignments of an operation that the viewer may see, the first of them first. */
 export async function listAssignments(
   db: Db | Trx,
   scope: AddressScope,
   operation: Operation,
 ): Promise<AssignmentRow[]> {
-  return selectAssignments(db, operation, isAssignmentVisible(scope, 'a', 'c', 'o'))
+  return selectAssignments(db, operation, hasCategoryRight(scope, 'view', 'c', 'o'))
 }
 
-/** The assignment of a category, whoever asks. */
+/** The assignment of a category, whether or not anybody may see it. */
 export async function findAssignment(
   db: Db | Trx,
   operation: Operation,
@@ -45,7 +45,7 @@ export async function findAssignment(
   return rows[0] ?? null
 }
 
-/** The key of the category that was assigned first, whoever asks; null when there is none. */
+/** The key of the category that was assigned first, whether or not anybody may see it; null when there is none. */
 export async function findFirstCategoryKey(db: Db | Trx, operation: Operation): Promise<string | null> {
   const [first] = await selectAssignments(db, operation, sql<boolean>`true`)
   return first?.key ?? null
@@ -53,11 +53,11 @@ export async function findFirstCategoryKey(db: Db | Trx, operation: Operation): 
 
 const pageOfCategories = 100
 
-/** The categories in use that whoever asks may assign to an operation, newest first. */
+/** The categories in use that the viewer may assign to an operation, newest first. */
 export async function listAssignableCategories(
   db: Db | Trx,
   { vault_id: vaultId, type }: Pick<OperationRow, 'vault_id' | 'type'>,
-  standing: Standing,
+  viewer: OperationViewer,
 ): Promise<CategoryRow[]> {
   const found: CategoryRow[] = []
   let page: CategoryRow[]
@@ -67,7 +67,7 @@ export async function listAssignableCategories(
     page = await listCategories(db, vaultId, { archived: false, appliesTo: type, after, limit: pageOfCategories })
     found.push(...page.slice(0, pageOfCategories))
   } while (page.length > pageOfCategories)
-  return found.filter((category) => rightsOf(category, standing).canAssign)
+  return found.filter((category) => rightsOf(category, viewer).canAssign)
 }
 
 /** The group that approves when a category names no approvers. */

@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import type { CategoryScope } from '../categories/queries.ts'
-import { type Rights, rightsOf, type Scopes, type Standing } from './rights.ts'
+import type { CategoryScope } from '../categories/schema.ts'
+import { type OperationViewer, type Rights, rightsOf, type Scopes } from './rights.ts'
 
-const everybody: Standing = { isAdmin: false, isOwnOperation: false, subjects: ['user:somebody', 'group:everyone'] }
-const askers = {
+const everybody: OperationViewer = {
+  isAdmin: false,
+  isOwnOperation: false,
+  subjects: ['user:somebody', 'group:everyone'],
+}
+const viewers = {
   'an administrator': { ...everybody, isAdmin: true },
   'owner or initiator': { ...everybody, isOwnOperation: true },
   'a viewer': everybody,
@@ -11,29 +15,29 @@ const askers = {
   'a viewer of another group': { ...everybody, subjects: ['user:payroll', 'group:pay'] },
 } as const
 const allScopes = ['owner_only', 'vault_members', 'restricted'] as const
-type Asker = keyof typeof askers
+type Viewer = keyof typeof viewers
 
 /** Who is in each scope, given a grant of the right to `group:payroll`. */
-const insiders: Record<CategoryScope, Asker[]> = {
+const insiders: Record<CategoryScope, Viewer[]> = {
   owner_only: ['an administrator', 'owner or initiator'],
-  vault_members: Object.keys(askers) as Asker[],
+  vault_members: Object.keys(viewers) as Viewer[],
   restricted: ['an administrator', 'a viewer who was granted it'],
 }
 const grant = { subject: 'group:payroll', can_view: true, can_assign: true, can_edit: true }
 const columns = { canView: 'view_scope', canAssign: 'assign_scope', canEdit: 'edit_scope' } as const
-const cases = Object.keys(askers).flatMap((asker) =>
+const cases = Object.keys(viewers).flatMap((viewer) =>
   allScopes.flatMap((view) =>
-    allScopes.flatMap((assign) => allScopes.map((edit) => [asker as Asker, view, assign, edit] as const)),
+    allScopes.flatMap((assign) => allScopes.map((edit) => [viewer as Viewer, view, assign, edit] as const)),
   ),
 )
 
 describe('rights on the assignments of a category', () => {
-  it.each(cases)('T39 %s; view %s, assign %s, edit %s', (asker, view_scope, assign_scope, edit_scope) => {
-    const sees = insiders[view_scope].includes(asker)
-    expect(rightsOf({ view_scope, assign_scope, edit_scope, grants: [grant] }, askers[asker])).toEqual({
+  it.each(cases)('T39 %s; view %s, assign %s, edit %s', (viewer, view_scope, assign_scope, edit_scope) => {
+    const sees = insiders[view_scope].includes(viewer)
+    expect(rightsOf({ view_scope, assign_scope, edit_scope, grants: [grant] }, viewers[viewer])).toEqual({
       canView: sees,
-      canAssign: sees && insiders[assign_scope].includes(asker),
-      canEdit: sees && insiders[edit_scope].includes(asker),
+      canAssign: sees && insiders[assign_scope].includes(viewer),
+      canEdit: sees && insiders[edit_scope].includes(viewer),
     })
   })
 
@@ -47,7 +51,7 @@ describe('rights on the assignments of a category', () => {
     const granted = { ...grant, can_view: true, can_assign: true, can_edit: true }
     const without = { canView: 'can_view', canAssign: 'can_assign', canEdit: 'can_edit' } as const
     const restricted = { ...scopes, [columns[right]]: 'restricted', grants: [{ ...granted, [without[right]]: false }] }
-    expect(rightsOf(restricted, askers['a viewer who was granted it'])[right]).toBe(false)
+    expect(rightsOf(restricted, viewers['a viewer who was granted it'])[right]).toBe(false)
   })
 
   it('rights of several grants add up', () => {

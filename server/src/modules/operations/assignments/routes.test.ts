@@ -6,8 +6,7 @@ import { addMember, createVaultFixture, ensureGroup } from '../../../testing/fix
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { findInitiator } from '../../rules/policies/queries.ts'
 import { findAssignment, listAssignments } from './queries.ts'
-import { rightsOf } from './rights.ts'
-import { standingOf } from './standing.ts'
+import { operationViewer, rightsOf } from './rights.ts'
 
 let bench: TransferBench
 let admin: Person
@@ -320,7 +319,7 @@ describe('category assignments are refused', () => {
       const byRule: string[] = []
       for (const one of categories) {
         const row = (await findAssignment(db, operation, one.id))!
-        if (rightsOf(row, standingOf(asker, operation)).canView) byRule.push(row.key)
+        if (rightsOf(row, operationViewer(asker, operation)).canView) byRule.push(row.key)
       }
       expect(bySql).toEqual(byRule)
       seen[person.email] = bySql

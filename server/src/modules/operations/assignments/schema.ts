@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { Closed, Enum, Id, Nullable, Ref, Timestamp } from '../../../http/schema.ts'
-import { operationTypes } from '../feed/queries.ts'
+import { operationTypes } from '../../../lib/operations.ts'
+import { OperationCategory } from '../categories/schema.ts'
 
 const Key = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
 
@@ -30,10 +31,7 @@ export const CategoryAssignments = Closed(
   { $id: 'CategoryAssignments' },
 )
 
-export const AvailableCategories = Closed(
-  { items: Type.Array(Type.Unsafe<unknown>(Type.Ref('OperationCategory'))) },
-  { $id: 'AvailableCategories' },
-)
+export const AvailableCategories = Closed({ items: Type.Array(Ref(OperationCategory)) }, { $id: 'AvailableCategories' })
 
 export const CategoryValues = Closed(
   {
@@ -46,13 +44,12 @@ export const CategoryValues = Closed(
   { $id: 'CategoryValues' },
 )
 
-export const operationParams = {
+export const OperationParams = Closed({
   code: Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }),
   type: Enum(operationTypes),
   id: Key,
-}
-export const OperationParams = Closed(operationParams)
-export const OperationCategoryParams = Closed({ ...operationParams, categoryId: Key })
+})
+export const OperationCategoryParams = Closed({ ...OperationParams.properties, categoryId: Key })
 
 export const categoryAssignmentComponents = [
   CategoryAssignment,

@@ -1,14 +1,15 @@
 import { sql } from 'kysely'
+import type { By } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import { newId } from '../../../lib/ids.ts'
-import { insertAuditRecord } from '../../record/audit/record.ts'
+import { audit } from '../../record/audit/record.ts'
 import type { OperationRow } from '../feed/queries.ts'
 import type { AssignmentRow } from './queries.ts'
 import type { Values } from './values.ts'
 
-/** Whoever writes holds the lock on the operation, so that its assignments are changed one after the other. */
+/** The writer holds the lock on the operation, so that its assignments are changed one after the other. */
 type Operation = Pick<OperationRow, 'vault_id' | 'id' | 'type' | 'created_at'>
-type By = { actorId: string; now: Date }
+type Author = Pick<By, 'actorId' | 'now'>
 type Named = { id: string; key: string }
 
 /** @returns the id of the assignment */
@@ -16,7 +17,7 @@ export async function insertAssignment(
   trx: Trx,
   operation: Operation,
   { category, values }: { category: Named; values: Values },
-  { actorId, now }: By,
+  { actorId, now }: Author,
 ): Promise<string> {
   const id = newId(now)
   await trx
@@ -43,23 +44,23 @@ export async function updateAssignment(
   trx: Trx,
   operation: Operation,
   { assignment, values }: { assignment: AssignmentRow; values: Values },
-  { actorId, now }: By,
+  by: Author,
 ): Promise<void> {
   await trx
     .updateTable('category_assignments')
-    .set((value) => ({ values: JSON.stringify(values), version: value('version', '+', 1), updated_at: now }))
+    .set((value) => ({ values: JSON.stringify(values), version: value('version', '+', 1), updated_at: by.now }))
     .where('vault_id', '=', assignment.vault_id)
     .where('id', '=', assignment.id)
     .execute()
   const category = categoryOf(assignment)
-  await record(trx, operation, 'edited', { category, before: assignment.values, after: values }, { actorId, now })
+  await record(trx, operation, 'edited', { category, before: assignment.values, after: values }, by)
 }
 
 export async function deleteAssignment(
   trx: Trx,
   operation: Operation,
   assignment: AssignmentRow,
-  by: By,
+  by: Author,
 ): Promise<void> {
   await trx
     .deleteFrom('category_assignments')
@@ -86,15 +87,8 @@ async function record(
   operation: Operation,
   verb: 'assigned' | 'edited' | 'unassigned',
   { category, before = null, after = null }: { category: Named; before?: Values | null; after?: Values | null },
-  { actorId, now }: By,
+  by: Author,
 ): Promise<void> {
-  await insertAuditRecord(trx, {
-    vaultId: operation.vault_id,
-    actorId,
-    action: `category_assignment.${verb}`,
-    targetType: operation.type,
-    targetId: operation.id,
-    details: { categoryId: category.id, categoryKey: category.key, before, after },
-    now,
-  })
+  const details = { categoryId: category.id, categoryKey: category.key, before, after }
+  await audit(trx, { ...by, vaultId: operation.vault_id }, `category_assignment.${verb}`, operation, details)
 }

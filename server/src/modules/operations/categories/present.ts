@@ -1,9 +1,16 @@
+import type { Static } from 'typebox'
 import type { Member } from '../../../access/caller.ts'
 import type { CategoryApproverRow, CategoryFieldRow, CategoryGrantRow, CategoryRow } from './queries.ts'
 import { grantsSeenBy } from './rights.ts'
+import type { CategoryField, OperationCategory } from './schema.ts'
+
+type Category = Static<typeof OperationCategory>
 
 /** The category as this member sees it. */
-export function toOperationCategory(row: CategoryRow, member: Pick<Member, 'userId' | 'groupIds' | 'isAdmin'>) {
+export function toOperationCategory(
+  row: CategoryRow,
+  member: Pick<Member, 'userId' | 'groupIds' | 'isAdmin'>,
+): Category {
   return {
     id: row.id,
     vaultId: row.vault_id,
@@ -32,7 +39,7 @@ export function toOperationCategory(row: CategoryRow, member: Pick<Member, 'user
   }
 }
 
-export function toCategoryField(row: CategoryFieldRow) {
+export function toCategoryField(row: CategoryFieldRow): Static<typeof CategoryField> {
   return {
     id: row.id,
     categoryId: row.category_id,
@@ -55,7 +62,7 @@ export function toCategoryField(row: CategoryFieldRow) {
   }
 }
 
-function toGrant(grant: CategoryGrantRow, category: CategoryRow) {
+function toGrant(grant: CategoryGrantRow, category: CategoryRow): Category['grants'][number] {
   return {
     id: grant.id,
     vaultId: category.vault_id,
@@ -68,12 +75,12 @@ function toGrant(grant: CategoryGrantRow, category: CategoryRow) {
     canEdit: grant.can_edit,
     grantorId: grant.grantor_id,
     // A grant that is taken back is gone; the audit log knows of it.
-    status: 'active' as const,
+    status: 'active',
     createdAt: grant.created_at.toISOString(),
   }
 }
 
-function toApprover(approver: CategoryApproverRow, category: CategoryRow) {
+function toApprover(approver: CategoryApproverRow, category: CategoryRow): Category['approvers'][number] {
   return {
     id: approver.id,
     categoryId: category.id,

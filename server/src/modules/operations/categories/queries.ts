@@ -1,11 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { SubjectKind } from '../../../access/subjects.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
+import type { AppliesTo, ApprovalScope, CategoryScope, FieldType } from './schema.ts'
 
-export type AppliesTo = 'transfer' | 'deposit' | 'both'
-export type CategoryScope = 'owner_only' | 'vault_members' | 'restricted'
-export type ApprovalScope = 'none' | 'edit' | 'assign_and_edit'
-export type FieldType = 'text' | 'number' | 'select' | 'date' | 'datetime' | 'boolean' | 'url' | 'currency'
 export type FieldOption = { value: string; label: string }
 
 export type CategoryFieldRow = {
@@ -34,9 +32,9 @@ export type CategoryFieldRow = {
 
 export type CategoryGrantRow = {
   id: string
-  subject_type: 'user' | 'group'
+  subject_type: SubjectKind
   subject_id: string
-  /** `user:<id>` or `group:<id>`, as `subjectsOf` names who is asking. */
+  /** `user:<id>` or `group:<id>`, as `subjectsOf` names the viewer. */
   subject: string
   can_view: boolean
   can_assign: boolean
@@ -47,7 +45,7 @@ export type CategoryGrantRow = {
 
 export type CategoryApproverRow = {
   id: string
-  kind: 'user' | 'group'
+  kind: SubjectKind
   user_id: string | null
   group_id: string | null
   created_at: Date

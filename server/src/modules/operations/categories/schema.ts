@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { subjectKinds } from '../../../access/subjects.ts'
 import {
   Closed,
   Color,
@@ -9,10 +10,12 @@ import {
   Name,
   Nullable,
   pageQuery,
+  Ref,
   Timestamp,
   VaultAndIdParams,
 } from '../../../http/schema.ts'
 import * as limits from '../../../lib/limits.ts'
+import { operationTypes } from '../../../lib/operations.ts'
 
 const PathId = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
 /** Members are named by any string: services without a user of ours can be members too. */
@@ -22,11 +25,20 @@ const SubjectUserId = Type.String({
   examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
 })
 
-const AppliesTo = Enum(['transfer', 'deposit', 'both'])
-const Scope = Enum(['owner_only', 'vault_members', 'restricted'])
-const ApprovalScope = Enum(['none', 'edit', 'assign_and_edit'])
-const FieldType = Enum(['text', 'number', 'select', 'date', 'datetime', 'boolean', 'url', 'currency'])
-const Subject = Enum(['user', 'group'])
+const appliesTo = [...operationTypes, 'both'] as const
+export type AppliesTo = (typeof appliesTo)[number]
+const scopes = ['owner_only', 'vault_members', 'restricted'] as const
+export type CategoryScope = (typeof scopes)[number]
+const approvalScopes = ['none', 'edit', 'assign_and_edit'] as const
+export type ApprovalScope = (typeof approvalScopes)[number]
+const fieldTypes = ['text', 'number', 'select', 'date', 'datetime', 'boolean', 'url', 'currency'] as const
+export type FieldType = (typeof fieldTypes)[number]
+
+const AppliesTo = Enum(appliesTo)
+const Scope = Enum(scopes)
+const ApprovalScope = Enum(approvalScopes)
+const FieldType = Enum(fieldTypes)
+const Subject = Enum(subjectKinds)
 
 const Key = Type.String({
   minLength: 1,
@@ -156,7 +168,7 @@ export const OperationCategory = Closed(
     updatedById: SubjectUserId,
     createdAt: Timestamp,
     updatedAt: Timestamp,
-    fields: Type.Array(Type.Unsafe<unknown>(Type.Ref('CategoryField'))),
+    fields: Type.Array(Ref(CategoryField)),
     grants: Type.Array(CategoryGrant, {
       description: 'Those who may not edit the definition see the grants of themselves and their groups only.',
     }),

@@ -1,10 +1,11 @@
+import type { SubjectKind } from '../../../access/subjects.ts'
 import type { Trx } from '../../../db/client.ts'
 import type { FieldFault } from '../../../lib/errors.ts'
 import { lockExistingGroups } from '../../rules/policies/group-queries.ts'
 import { listMembersAmong } from '../../rules/policies/memberships.ts'
 
 /** One entry of a list of people and groups, as it was sent. */
-type NamedSubject = { kind: 'user' | 'group'; userId?: string | null; groupId?: string | null }
+type NamedSubject = { kind: SubjectKind; userId?: string | null; groupId?: string | null }
 /** How the list and its members are called on the wire. */
 type Names = { list: string; userId: string; groupId: string }
 
@@ -34,7 +35,7 @@ export async function findForeignSubjects(
   subjects: NamedSubject[],
   names: Names,
 ): Promise<FieldFault[]> {
-  const idsOf = (kind: 'user' | 'group') => subjects.filter((one) => one.kind === kind).map(idOfSubject)
+  const idsOf = (kind: SubjectKind) => subjects.filter((one) => one.kind === kind).map(idOfSubject)
   const members = await listMembersAmong(trx, vaultId, idsOf('user'))
   const groups = await lockExistingGroups(trx, vaultId, idsOf('group'))
   return subjects.flatMap((subject, i): FieldFault[] => {

@@ -1,12 +1,12 @@
 import type { AddressScope } from '../../../access/address-scope.ts'
 import { feedGatheredRangesMax, feedMergedRangesMax } from '../../../lib/limits.ts'
-import type { FlowType, OperationStatus } from './write.ts'
+import type { FlowType, OperationStatus, OperationType } from '../../../lib/operations.ts'
 
 /** What the feed of a request is narrowed to, after codes, slugs and groups were looked up; null: not narrowed so. */
 export type FeedWants = {
-  /** Only the transfers that may wait for the vote of whoever asks, whoever's they are. */
+  /** Only the transfers that may wait for the vote of the viewer, by all initiators. */
   awaitsVote: boolean
-  type: 'transfer' | 'deposit' | null
+  type: OperationType | null
   status: OperationStatus | null
   flowType: FlowType | null
   tokenIds: string[] | null

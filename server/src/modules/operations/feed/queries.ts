@@ -1,10 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
-import { type Asker, isOperationInScope, visibleScopeOf } from '../../../access/address-scope.ts'
+import { type Asker, visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Db, Trx } from '../../../db/client.ts'
-import type { OperationStatus } from './write.ts'
-
-export const operationTypes = ['transfer', 'deposit'] as const
-export type OperationType = (typeof operationTypes)[number]
+import { notFound } from '../../../lib/errors.ts'
+import type { OperationStatus, OperationType } from '../../../lib/operations.ts'
+import { isOperationReadable } from './visibility.ts'
 
 /** An operation as paths name it. */
 export type OperationKey = { type: OperationType; id: string }
@@ -14,37 +13,47 @@ export type OperationRow = {
   id: string
   type: OperationType
   status: OperationStatus
+  address_id: string
   owner_id: string
   initiator_id: string | null
+  token_id: string
+  /** Raw, in the smallest unit of the token. */
+  amount: string
   tags: string[]
   payment_purpose: string | null
   note: string | null
   created_at: Date
 }
 
-/** An operation that whoever asks may see, approvers of a transfer included; null also when it is of the other type. */
-export async function findOperation(db: Db | Trx, asker: Asker, key: OperationKey): Promise<OperationRow | null> {
-  return selectOperation(db, asker, key, sql``)
+/** An operation that the viewer may read, as an approver of a transfer too; null also when it is of the other type. */
+export async function findOperation(db: Db | Trx, viewer: Asker, key: OperationKey): Promise<OperationRow | null> {
+  return selectOperation(db, viewer, key, sql``)
 }
 
-/** As `findOperation`, and what is said about the operation is changed by nobody else until the transaction ends. */
-export async function lockOperation(trx: Trx, asker: Asker, key: OperationKey): Promise<OperationRow | null> {
-  return selectOperation(trx, asker, key, sql`for no key update of o`)
+/** As `findOperation`, and nobody else changes metadata and categories of the operation until the transaction ends. */
+export async function lockOperation(trx: Trx, viewer: Asker, key: OperationKey): Promise<OperationRow | null> {
+  return selectOperation(trx, viewer, key, sql`for no key update of o`)
+}
+
+/** @throws 404 */
+export async function getOperation(db: Db | Trx, viewer: Asker, key: OperationKey): Promise<OperationRow> {
+  const row = await findOperation(db, viewer, key)
+  if (row === null) throw notFound('Operation')
+  return row
 }
 
 async function selectOperation(
   db: Db | Trx,
-  asker: Asker,
+  viewer: Asker,
   { type, id }: OperationKey,
   lock: RawBuilder<unknown>,
 ): Promise<OperationRow | null> {
   const { rows } = await sql<OperationRow>`
-    select o.vault_id, o.id, o.type, o.status, o.owner_id, o.initiator_id, o.tags, o.payment_purpose, o.note, o.created_at
+    select o.vault_id, o.id, o.type, o.status, o.address_id, o.owner_id, o.initiator_id, o.token_id, o.amount, o.tags,
+      o.payment_purpose, o.note, o.created_at
     from operations o
-    where o.vault_id = ${asker.vault.id} and o.id = ${id} and o.type = ${type} and (
-      ${isOperationInScope(visibleScopeOf(asker), 'o')} or exists (
-        select from approval_voters s
-        where s.vault_id = o.vault_id and s.subject_id = o.id and s.user_id = ${asker.userId}))
+    where o.vault_id = ${viewer.vault.id} and o.id = ${id} and o.type = ${type}
+      and ${isOperationReadable(visibleScopeOf(viewer), 'o')}
     ${lock}`.execute(db)
   return rows[0] ?? null
 }

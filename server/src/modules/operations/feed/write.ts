@@ -2,17 +2,17 @@ import { type Insertable, sql } from 'kysely'
 import { prepared, type Trx } from '../../../db/client.ts'
 import type { Operations } from '../../../db/types.ts'
 import { usdValueOf } from '../../../lib/money.ts'
+import type { FlowType, OperationStatus, OperationType } from '../../../lib/operations.ts'
 import type { RateSnapshot } from '../../registry/rates/queries.ts'
 
-export type OperationStatus = 'awaiting_approval' | 'pending' | 'confirmed' | 'failed' | 'rejected' | 'cancelled'
-export type FlowType = 'internal' | 'external'
+export type { OperationStatus } from '../../../lib/operations.ts'
 
 export type OperationCounterparty = { id: string; addressId: string; name: string; kind: string }
 
 export type NewOperation = {
   vaultId: string
   id: string
-  type: 'transfer' | 'deposit'
+  type: OperationType
   status: OperationStatus
   addressId: string
   ownerId: string

@@ -5,7 +5,6 @@ import { addressScopeOf, subjectsOf } from '../../../access/address-scope.ts'
 import type { Position } from '../../../lib/cursor.ts'
 import { newId } from '../../../lib/ids.ts'
 import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
-import { isAssignmentVisible } from '../assignments/visibility.ts'
 import { type FeedFilters, type FeedLimits, noFilters } from '../feed/feed.ts'
 import { listHistory } from './queries.ts'
 
@@ -313,7 +312,7 @@ async function walkHttp(vault: Vault, query: Query, list: 'history' | 'transfers
     counterpartyId: filters.counterpartyId,
     counterpartyGroupId: filters.counterpartyGroupId,
     counterpartyAddressId: filters.counterpartyAddressId,
-    category: filters.category?.key,
+    category: filters.category,
     paymentPurpose: filters.paymentPurpose,
     decisionPolicyId: filters.decisionPolicyId,
     txHash: filters.txHash,
@@ -383,7 +382,7 @@ function asked(vault: Vault, query: Query) {
     counterpartyId: named(ids.counterparties, query.counterparty),
     counterpartyGroupId: query.counterpartyGroup === null ? null : `${vault.id}-${query.counterpartyGroup}`,
     counterpartyAddressId: named(ids.counterpartyAddresses, query.counterpartyAddress),
-    category: category === null ? null : { key: category, isVisible: isAssignmentVisible },
+    category: category,
     paymentPurpose: pick(purposes, query.purpose),
     decisionPolicyId: named(ids.policies, query.policy),
     txHash: query.hash === null ? null : `0x${query.hash}`,

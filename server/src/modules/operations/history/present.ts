@@ -1,12 +1,14 @@
+import type { Static } from 'typebox'
 import { formatDecimal } from '../../../lib/money.ts'
 import type { HistoryRow } from './queries.ts'
+import type { HistoryItem } from './schema.ts'
 
-export function toHistoryItem(row: HistoryRow) {
+export function toHistoryItem(row: HistoryRow): Static<typeof HistoryItem> {
   const own = { id: row.address_id, address: row.address, label: row.label }
   const isOut = row.type === 'transfer'
   return {
     id: row.id,
-    direction: isOut ? ('out' as const) : ('in' as const),
+    direction: isOut ? 'out' : 'in',
     operationType: row.type,
     network: row.network,
     flowType: row.flow_type,

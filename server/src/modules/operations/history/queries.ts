@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { AddressScope } from '../../../access/address-scope.ts'
 import { type Db, prepared } from '../../../db/client.ts'
 import { type NetworkType, parseOnchainAddress } from '../../../lib/onchain-address.ts'
+import type { FlowType, OperationStatus, OperationType } from '../../../lib/operations.ts'
 import { findLookAlikes } from '../../address-book/recipients/queries.ts'
 import { isDust } from '../../registry/tokens/queries.ts'
 import { firstCategoryKey } from '../assignments/visibility.ts'
@@ -9,10 +10,10 @@ import { type FeedFilters, type FeedLimits, type FeedPage, type FeedRows, readFe
 
 export type HistoryRow = {
   id: string
-  type: 'transfer' | 'deposit'
-  status: 'awaiting_approval' | 'pending' | 'confirmed' | 'failed' | 'rejected' | 'cancelled'
+  type: OperationType
+  status: OperationStatus
   network: string
-  flow_type: 'internal' | 'external'
+  flow_type: FlowType
   counterparty_id: string | null
   counterparty_name: string | null
   tx_hash: string | null
@@ -40,7 +41,7 @@ export type HistoryRow = {
   usd_rate: string | null
   usd_value: string | null
   usd_rate_source: string | null
-  /** Key of the category assigned first, of those that whoever asks may see. */
+  /** Key of the category assigned first, of those that the viewer may see. */
   category: string | null
   tags: string[]
   payment_purpose: string | null
@@ -63,8 +64,8 @@ export function listHistory(
 /** Its text has two forms, that of administrators and that of members; to plan it takes longer than to run it. */
 async function describe(db: Db, scope: AddressScope, ids: string[]): Promise<HistoryRow[]> {
   const { rows } = await sql<HistoryRow & OtherSide>`${prepared}
-    select o.id, o.type, o.status, n.slug as network, o.flow_type, o.counterparty_id, o.counterparty_name, o.tx_hash, o.amount, o.token_id, k.code as token_code,
-      k.symbol as token_symbol, k.decimals, o.address_id, a.address, a.label, t.to_address, t.to_address_key, d.from_address,
+    select o.id, o.type, o.status, n.slug as network, o.flow_type, o.counterparty_id, o.counterparty_name, o.tx_hash, o.amount,
+      o.token_id, k.code as token_code, k.symbol as token_symbol, k.decimals, o.address_id, a.address, a.label, t.to_address, t.to_address_key, d.from_address,
       n.type as network_type, (o.type = 'deposit' and ${isDust('o.amount', 'k')}) as is_dust, o.initiator_id,
       t.fee, t.failure_reason, t.decision_policy_id, t.decision_policy_code, t.approval_threshold,
       (select count(*)::int from approval_voters w

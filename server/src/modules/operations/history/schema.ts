@@ -9,21 +9,23 @@ import {
   Nullable,
   pageQuery,
   RawAmount,
+  Ref,
   Timestamp,
 } from '../../../http/schema.ts'
 import { noteLengthMax } from '../../../lib/limits.ts'
+import { flowTypes, operationStatuses, operationTypes } from '../../../lib/operations.ts'
+import { OperationMetadata } from '../metadata/schema.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
-const statuses = ['awaiting_approval', 'pending', 'confirmed', 'failed', 'rejected', 'cancelled'] as const
 
 export const HistoryItem = Closed(
   {
     id: Id,
     direction: Enum(['in', 'out']),
-    operationType: Enum(['transfer', 'deposit']),
+    operationType: Enum(operationTypes),
     network: Text('ethereum'),
-    flowType: Enum(['internal', 'external']),
-    status: Enum(statuses),
+    flowType: Enum(flowTypes),
+    status: Enum(operationStatuses),
     txHash: Nullable(Text('0x7f9c3f5b5d3a')),
     amount: RawAmount,
     amountDecimal: DecimalAmount,
@@ -50,7 +52,7 @@ export const HistoryItem = Closed(
     usdRate: Nullable(Text('1.0002')),
     usdValue: Nullable(Text('1.50')),
     usdRateSource: Nullable(Text('manual')),
-    metadata: Type.Unsafe<unknown>(Type.Ref('OperationMetadata')),
+    metadata: Ref(OperationMetadata),
     warnings: Type.Array(Enum(['look_alike', 'dust']), {
       description:
         'Warnings about the other address. `look_alike`: it resembles, but is not, an address that the caller knows. `dust`: the deposit is below the dust limit of the token. Do not copy such an address as a recipient.',
@@ -71,7 +73,7 @@ export const HistoryQuery = Closed({
     Type.String({ minLength: 1, maxLength: 128, description: 'Administrators only: whose activity.' }),
   ),
   direction: Type.Optional(Enum(['in', 'out'])),
-  status: Type.Optional(Enum(statuses)),
+  status: Type.Optional(Enum(operationStatuses)),
   awaitingMyApproval: Type.Optional(
     Type.Boolean({ description: 'true: transfers of others that wait for the caller’s vote.' }),
   ),
@@ -81,7 +83,7 @@ export const HistoryQuery = Closed({
   addressId: Key,
   folderId: FolderFilter,
   includeShared: IncludeShared,
-  flowType: Type.Optional(Enum(['internal', 'external'])),
+  flowType: Type.Optional(Enum(flowTypes)),
   counterpartyId: Key,
   counterpartyGroupId: Type.Optional(
     Type.String({ minLength: 1, maxLength: 128, description: 'Counterparties that are in the group now.' }),

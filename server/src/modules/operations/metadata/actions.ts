@@ -1,13 +1,12 @@
 import type { Static } from 'typebox'
 import { visibleScopeOf } from '../../../access/address-scope.ts'
-import type { Member } from '../../../access/caller.ts'
+import { type ByMember, byMember, type Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import { forbidden, notFound } from '../../../lib/errors.ts'
 import { changedFields } from '../../record/audit/changed-fields.ts'
-import { insertAuditRecord } from '../../record/audit/record.ts'
+import { audit } from '../../record/audit/record.ts'
 import { replaceFirstCategory } from '../assignments/first-category.ts'
 import { listAssignments } from '../assignments/queries.ts'
-import { updateOperationMetadata } from '../feed/metadata.ts'
 import { lockOperation, type OperationKey, type OperationRow } from '../feed/queries.ts'
 import type { MetadataUpdate, OperationMetadata } from './schema.ts'
 
@@ -21,16 +20,15 @@ type Update = Static<typeof MetadataUpdate>
  * @throws 404 for an operation that the member does not see, 403 for one that is not on an address of their own, 400 and
  *   409 as `replaceFirstCategory`
  */
-export async function changeMetadata(
-  trx: Trx,
-  { member, operation: key, body, now }: { member: Member; operation: OperationKey; body: Update; now: Date },
-): Promise<Metadata> {
+export async function changeMetadata(trx: Trx, key: OperationKey, body: Update, by: ByMember): Promise<Metadata> {
+  const { member, now } = by
   const operation = await lockOperation(trx, member, key)
   if (operation === null) throw notFound('Operation')
-  if (operation.owner_id !== member.userId)
+  if (operation.owner_id !== member.userId) {
     throw forbidden('Only the owner of the address may say what an operation is')
+  }
   const before = { ...toMetadata(operation), category: await findCategory(trx, member, operation) }
-  if (body.category !== undefined) await replaceFirstCategory(trx, member, operation, { key: body.category, now })
+  if (body.category !== undefined) await replaceFirstCategory(trx, operation, body.category, by)
   const after = {
     category: await findCategory(trx, member, operation),
     tags: body.tags === undefined ? before.tags : (body.tags ?? []),
@@ -39,16 +37,13 @@ export async function changeMetadata(
   }
   const changes = changedFields(before, after)
   if (changes === null) return after
-  await updateOperationMetadata(trx, { vaultId: operation.vault_id, id: operation.id, ...after, now })
-  await insertAuditRecord(trx, {
-    vaultId: operation.vault_id,
-    actorId: member.userId,
-    action: 'operation.metadata_updated',
-    targetType: operation.type,
-    targetId: operation.id,
-    details: changes,
-    now,
-  })
+  await trx
+    .updateTable('operations')
+    .set({ tags: after.tags, payment_purpose: after.paymentPurpose, note: after.note, updated_at: now })
+    .where('vault_id', '=', operation.vault_id)
+    .where('id', '=', operation.id)
+    .execute()
+  await audit(trx, byMember(by), 'operation.metadata_updated', operation, changes)
   return after
 }
 

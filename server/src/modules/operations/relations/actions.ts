@@ -1,21 +1,15 @@
 import { sql } from 'kysely'
 import type { Static } from 'typebox'
 import { visibleScopeOf } from '../../../access/address-scope.ts'
-import type { Member } from '../../../access/caller.ts'
+import { type ByMember, byMember, type Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import { badRequest, conflict, forbidden, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { rawAmountMax } from '../../../lib/limits.ts'
-import { insertAuditRecord } from '../../record/audit/record.ts'
+import { audit } from '../../record/audit/record.ts'
+import { findOperation, type OperationRow } from '../feed/queries.ts'
 import { type End, judgeRelation } from './judge-relation.ts'
-import {
-  findOperation,
-  findRelation,
-  findStanding,
-  lockRelationsOf,
-  type OperationRow,
-  type RelationRow,
-} from './queries.ts'
+import { findExistingRelations, findRelation, lockRelationsOf, type RelationRow } from './queries.ts'
 import type { RelationBody } from './schema.ts'
 
 type Body = Static<typeof RelationBody>
@@ -26,7 +20,8 @@ type Body = Static<typeof RelationBody>
  * @throws 400 for one operation twice, an amount out of range, and a token that is not that of both; 404 for an operation
  *   that is not there or not theirs to see; 403 when neither is their own; 409 for what `judgeRelation` refuses
  */
-export async function createRelation(trx: Trx, member: Member, body: Body, now: Date): Promise<RelationRow> {
+export async function createRelation(trx: Trx, body: Body, by: ByMember): Promise<RelationRow> {
+  const { member, now } = by
   const { sourceOperationId: sourceId, targetOperationId: targetId, relationType } = body
   if (sourceId === targetId) throw badRequest('targetOperationId', 'must not be the source as well')
   const relatedAmount = body.relatedAmountRaw === undefined ? null : BigInt(body.relatedAmountRaw)
@@ -34,10 +29,9 @@ export async function createRelation(trx: Trx, member: Member, body: Body, now: 
     throw badRequest('relatedAmountRaw', 'must not be above 2^256-1')
   }
   const vaultId = member.vault.id
-  const scope = visibleScopeOf(member)
-  const source = await findOperation(trx, scope, body.sourceOperationType, sourceId)
+  const source = await findOperation(trx, member, { type: body.sourceOperationType, id: sourceId })
   if (source === null) throw notFound('Source operation')
-  const target = await findOperation(trx, scope, body.targetOperationType, targetId)
+  const target = await findOperation(trx, member, { type: body.targetOperationType, id: targetId })
   if (target === null) throw notFound('Target operation')
   if (!member.isAdmin && !isOwn(member, source) && !isOwn(member, target)) {
     throw forbidden('Only who owns or initiated one of the operations, and administrators, may relate them')
@@ -45,7 +39,7 @@ export async function createRelation(trx: Trx, member: Member, body: Body, now: 
   await lockRelationsOf(trx, vaultId, [sourceId, targetId])
   const verdict = judgeRelation(
     { relationType, relatedAmount, tokenId: body.tokenId ?? null, source: toEnd(source), target: toEnd(target) },
-    await findStanding(trx, vaultId, { sourceId, targetId, relationType }),
+    await findExistingRelations(trx, vaultId, { sourceId, targetId, relationType }),
   )
   if (verdict.effect === 'fault') throw badRequest(verdict.field, verdict.message)
   if (verdict.effect === 'conflict') throw conflict(verdict.why)
@@ -69,12 +63,12 @@ export async function createRelation(trx: Trx, member: Member, body: Body, now: 
     .values({ ...row, source_address_id: source.address_id })
     .execute()
   await insertReaders(trx, row)
-  await record(trx, 'created', row, member.userId, now)
+  await record(trx, 'created', row, by)
   return row
 }
 
 /** @throws 404 when the member does not see both ends, 403 when somebody else made it and they do not administer the vault */
-export async function deleteRelation(trx: Trx, member: Member, id: string, now: Date): Promise<void> {
+export async function deleteRelation(trx: Trx, id: string, { member, now }: ByMember): Promise<void> {
   const row = await findRelation(trx, visibleScopeOf(member), id)
   if (row === null) throw notFound('Operation relation')
   if (!member.isAdmin && row.created_by_id !== member.userId) {
@@ -86,7 +80,7 @@ export async function deleteRelation(trx: Trx, member: Member, id: string, now: 
     .where('id', '=', id)
     .executeTakeFirst()
   if (numDeletedRows === 0n) throw notFound('Operation relation')
-  await record(trx, 'deleted', row, member.userId, now)
+  await record(trx, 'deleted', row, { member, now })
 }
 
 const isOwn = ({ userId }: Member, { owner_id, initiator_id }: OperationRow) =>
@@ -112,20 +106,13 @@ async function insertReaders(trx: Trx, row: RelationRow): Promise<void> {
     where o.vault_id = ${row.vault_id} and o.id = ${row.source_operation_id}`.execute(trx)
 }
 
-async function record(
-  trx: Trx,
-  verb: 'created' | 'deleted',
-  row: RelationRow,
-  actorId: string,
-  now: Date,
-): Promise<void> {
-  await insertAuditRecord(trx, {
-    vaultId: row.vault_id,
-    actorId,
-    action: `relation.${verb}`,
-    targetType: 'operation_relation',
-    targetId: row.id,
-    details: {
+async function record(trx: Trx, verb: 'created' | 'deleted', row: RelationRow, by: ByMember): Promise<void> {
+  await audit(
+    trx,
+    byMember(by),
+    `relation.${verb}`,
+    { type: 'operation_relation', id: row.id },
+    {
       relationType: row.relation_type,
       sourceOperationType: row.source_operation_type,
       sourceOperationId: row.source_operation_id,
@@ -135,6 +122,5 @@ async function record(
       tokenId: row.token_id,
       createdById: row.created_by_id,
     },
-    now,
-  })
+  )
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { relationsPerOperationMax } from '../../../lib/limits.ts'
-import { type End, judgeRelation, type Standing, type WantedRelation } from './judge-relation.ts'
+import { type End, type ExistingRelations, judgeRelation, type WantedRelation } from './judge-relation.ts'
 
 const end = (more: Partial<End> = {}): End => ({ status: 'confirmed', tokenId: 'usdt', amount: 100n, ...more })
 const wanted = (more: Partial<WantedRelation> = {}): WantedRelation => ({
@@ -11,7 +11,7 @@ const wanted = (more: Partial<WantedRelation> = {}): WantedRelation => ({
   target: end(),
   ...more,
 })
-const nothing: Standing = { isRelated: false, isRelatedBack: false, relationsCount: 0, refunded: 0n }
+const nothing: ExistingRelations = { isRelated: false, isRelatedBack: false, relationsCount: 0, refunded: 0n }
 const accepted = { effect: 'accept', tokenId: 'usdt' }
 const tokenFault = (message: string) => ({ effect: 'fault', field: 'tokenId', message })
 const conflict = (why: string) => ({ effect: 'conflict', why })
@@ -20,7 +20,7 @@ const aboveTarget = conflict('Refunds and reversals together would be above the 
 const aboveSource = conflict('The related amount is above the amount of the source')
 
 describe('what may be related', () => {
-  it.each<[string, Partial<WantedRelation>, Partial<Standing>, object]>([
+  it.each<[string, Partial<WantedRelation>, Partial<ExistingRelations>, object]>([
     ['a refund of all', {}, {}, accepted],
     ['a reversal of all', { relationType: 'reversal' }, {}, accepted],
     ['a refund of exactly what is left', { relatedAmount: 40n }, { refunded: 60n }, accepted],
@@ -68,8 +68,8 @@ describe('what may be related', () => {
       { relationsCount: relationsPerOperationMax },
       conflict(`An operation has at most ${relationsPerOperationMax} relations`),
     ],
-  ])('%s', (_, more, standing, verdict) => {
-    expect(judgeRelation(wanted(more), { ...nothing, ...standing })).toEqual(verdict)
+  ])('%s', (_, more, existing, verdict) => {
+    expect(judgeRelation(wanted(more), { ...nothing, ...existing })).toEqual(verdict)
   })
 
   const statuses = ['awaiting_approval', 'pending', 'confirmed', 'failed', 'rejected', 'cancelled'] as const

@@ -1,5 +1,5 @@
 import { relationsPerOperationMax } from '../../../lib/limits.ts'
-import type { OperationStatus } from '../feed/write.ts'
+import type { OperationStatus } from '../../../lib/operations.ts'
 import type { RelationType } from './schema.ts'
 
 /** One of the two operations; its amount is raw, in the smallest unit of its token. */
@@ -16,7 +16,7 @@ export type WantedRelation = {
 }
 
 /** What relates the two operations already, read under the lock of both. */
-export type Standing = {
+export type ExistingRelations = {
   /** The same source, target and type. */
   isRelated: boolean
   /** The same type, the other way round. */
@@ -36,7 +36,7 @@ type Verdict =
  * Whether two operations may be related as asked for (decisions.md, section 8). Only refunds and reversals take something
  * back, so only they look at amounts and states: what never happened refunds nothing, and nothing is refunded twice.
  */
-export function judgeRelation(wanted: WantedRelation, standing: Standing): Verdict {
+export function judgeRelation(wanted: WantedRelation, existing: ExistingRelations): Verdict {
   const { source, target, relationType } = wanted
   const tokenId = source.tokenId === target.tokenId ? source.tokenId : null
   if (wanted.tokenId !== null && wanted.tokenId !== tokenId) {
@@ -45,9 +45,9 @@ export function judgeRelation(wanted: WantedRelation, standing: Standing): Verdi
   if (wanted.relatedAmount !== null && tokenId === null) {
     return { effect: 'fault', field: 'tokenId', message: 'both operations must be of one token for an amount' }
   }
-  if (standing.isRelated) return conflict(`The operations have this ${relationType} already`)
-  if (standing.isRelatedBack) return conflict(`The target is a ${relationType} of the source already`)
-  if (standing.relationsCount >= relationsPerOperationMax) {
+  if (existing.isRelated) return conflict(`The operations have this ${relationType} already`)
+  if (existing.isRelatedBack) return conflict(`The target is a ${relationType} of the source already`)
+  if (existing.relationsCount >= relationsPerOperationMax) {
     return conflict(`An operation has at most ${relationsPerOperationMax} relations`)
   }
   if (!takesBack(relationType)) return { effect: 'accept', tokenId }
@@ -56,7 +56,7 @@ export function judgeRelation(wanted: WantedRelation, standing: Standing): Verdi
   if (tokenId === null) return { effect: 'accept', tokenId }
   const amount = wanted.relatedAmount ?? source.amount
   if (amount > source.amount) return conflict('The related amount is above the amount of the source')
-  if (standing.refunded + amount > target.amount) {
+  if (existing.refunded + amount > target.amount) {
     return conflict('Refunds and reversals together would be above the amount of the target')
   }
   return { effect: 'accept', tokenId }

@@ -1,6 +1,8 @@
+import type { Static } from 'typebox'
 import type { RelationRow } from './queries.ts'
+import type { OperationRelation, RelationOfOperation } from './schema.ts'
 
-export function toOperationRelation(row: RelationRow) {
+export function toOperationRelation(row: RelationRow): Static<typeof OperationRelation> {
   return {
     id: row.id,
     vaultId: row.vault_id,
@@ -18,7 +20,6 @@ export function toOperationRelation(row: RelationRow) {
 }
 
 /** A relation as it is listed for one of its two operations. */
-export function toRelationOfOperation(row: RelationRow, operationId: string) {
-  const role: 'source' | 'target' = row.source_operation_id === operationId ? 'source' : 'target'
-  return { ...toOperationRelation(row), role }
+export function toRelationOfOperation(row: RelationRow, operationId: string): Static<typeof RelationOfOperation> {
+  return { ...toOperationRelation(row), role: row.source_operation_id === operationId ? 'source' : 'target' }
 }

@@ -1,10 +1,11 @@
 import { type RawBuilder, sql } from 'kysely'
-import { type AddressScope, isOperationInScope, sharedAddressIds } from '../../../access/address-scope.ts'
+import { type AddressScope, sharedAddressIds } from '../../../access/address-scope.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
-import type { OperationStatus } from '../feed/write.ts'
-import { type Standing, takingBack, voidStatuses } from './judge-relation.ts'
-import type { OperationType, RelationType } from './schema.ts'
+import type { OperationType } from '../../../lib/operations.ts'
+import { isOperationReadable } from '../feed/visibility.ts'
+import { type ExistingRelations, takingBack, voidStatuses } from './judge-relation.ts'
+import type { RelationType } from './schema.ts'
 
 export type RelationRow = {
   vault_id: string
@@ -22,32 +23,6 @@ export type RelationRow = {
   created_at: Date
 }
 
-export type OperationRow = {
-  id: string
-  type: OperationType
-  status: OperationStatus
-  address_id: string
-  owner_id: string
-  initiator_id: string | null
-  token_id: string
-  /** Raw. */
-  amount: string
-}
-
-/** The operation with this type and id, when whoever asks may see it. */
-export async function findOperation(
-  db: Db | Trx,
-  scope: AddressScope,
-  type: OperationType,
-  id: string,
-): Promise<OperationRow | null> {
-  const { rows } = await sql<OperationRow>`
-    select o.id, o.type, o.status, o.address_id, o.owner_id, o.initiator_id, o.token_id, o.amount
-    from operations o
-    where o.vault_id = ${scope.vaultId} and o.id = ${id} and o.type = ${type} and ${isVisible(scope, 'o')}`.execute(db)
-  return rows[0] ?? null
-}
-
 /**
  * Lets nobody else relate either operation until the transaction ends. The locks are advisory, so that the operations
  * themselves stay free to move; two transactions take them in the same order and never wait in a circle.
@@ -58,19 +33,19 @@ export async function lockRelationsOf(trx: Trx, vaultId: string, operationIds: [
   }
 }
 
-/** What relates the two operations now, whoever may see it. */
-export async function findStanding(
+/** What relates the two operations now, whether or not the viewer may see it. */
+export async function findExistingRelations(
   trx: Trx,
   vaultId: string,
   { sourceId, targetId, relationType }: { sourceId: string; targetId: string; relationType: RelationType },
-): Promise<Standing> {
+): Promise<ExistingRelations> {
   const isThere = (from: string, to: string) => sql`exists (
     select from operation_relations r where r.vault_id = ${vaultId} and r.source_operation_id = ${from}
       and r.target_operation_id = ${to} and r.relation_type = ${relationType})`
   const countOf = (id: string) => sql`(
     select count(*)::int from operation_relations r
     where r.vault_id = ${vaultId} and (r.source_operation_id = ${id} or r.target_operation_id = ${id}))`
-  const { rows } = await sql<Omit<Standing, 'refunded'> & { refunded: string }>`
+  const { rows } = await sql<Omit<ExistingRelations, 'refunded'> & { refunded: string }>`
     select ${isThere(sourceId, targetId)} as "isRelated", ${isThere(targetId, sourceId)} as "isRelatedBack",
       greatest(${countOf(sourceId)}, ${countOf(targetId)}) as "relationsCount", (
         select coalesce(sum(coalesce(r.related_amount, o.amount)), 0) from operation_relations r
@@ -78,11 +53,11 @@ export async function findStanding(
         where r.vault_id = ${vaultId} and r.target_operation_id = ${targetId} and r.token_id is not null
           and r.relation_type = any(${takingBack}::text[]) and o.status <> all(${voidStatuses}::text[])
       ) as refunded`.execute(trx)
-  const { refunded, ...standing } = rows[0]!
-  return { ...standing, refunded: BigInt(refunded) }
+  const { refunded, ...existing } = rows[0]!
+  return { ...existing, refunded: BigInt(refunded) }
 }
 
-/** A relation both ends of which whoever asks may see. */
+/** A relation both ends of which the viewer may see. */
 export async function findRelation(db: Db | Trx, scope: AddressScope, id: string): Promise<RelationRow | null> {
   const { rows } = await sql<RelationRow>`
     select ${columns} from operation_relations r
@@ -90,7 +65,7 @@ export async function findRelation(db: Db | Trx, scope: AddressScope, id: string
   return rows[0] ?? null
 }
 
-/** All relations of one operation whose other end whoever asks may see too, newest first: `relationsPerOperationMax` at most. */
+/** All relations of one operation whose other end the viewer may see too, newest first: `relationsPerOperationMax` at most. */
 export async function listRelationsOf(db: Db, scope: AddressScope, operationId: string): Promise<RelationRow[]> {
   const { rows } = await sql<RelationRow>`
     select ${columns} from operation_relations r
@@ -112,10 +87,10 @@ export type RelationFilter = {
   limit: number
 }
 
-/** Relations both ends of which whoever asks may see, newest first; one row more than the limit. */
+/** Relations both ends of which the viewer may see, newest first; one row more than the limit. */
 export async function listRelations(db: Db, scope: AddressScope, filter: RelationFilter): Promise<RelationRow[]> {
   const isOfOneOperation = filter.sourceOperationId !== null || filter.targetOperationId !== null
-  const pages = scope.isWholeVault || isOfOneOperation ? feedOfVault(scope, filter) : feedOfAsker(scope, filter)
+  const pages = scope.isWholeVault || isOfOneOperation ? feedOfVault(scope, filter) : feedOfViewer(scope, filter)
   const { rows } = await sql<RelationRow>`
     ${pages} order by created_at desc, id desc limit ${filter.limit + 1}`.execute(db)
   return rows
@@ -133,13 +108,13 @@ function feedOfVault(scope: AddressScope, filter: RelationFilter): RawBuilder<un
  * For everybody else: what they see by name is one range of an index, and so is what each address has that is shared with
  * them. The relations of others are never read, however many there are.
  */
-function feedOfAsker(scope: AddressScope, filter: RelationFilter): RawBuilder<unknown> {
-  const { vaultId, asker } = scope
+function feedOfViewer(scope: AddressScope, filter: RelationFilter): RawBuilder<unknown> {
+  const { vaultId, asker: viewer } = scope
   return sql`
     (
       select ${columns} from operation_relation_readers x
       join operation_relations r on r.vault_id = x.vault_id and r.id = x.relation_id
-      where x.vault_id = ${vaultId} and x.user_id = ${asker.userId} and ${isWanted(filter)}
+      where x.vault_id = ${vaultId} and x.user_id = ${viewer.userId} and ${isWanted(filter)}
         and ${isInWindow(filter, 'x.relation_created_at', 'x.relation_id')} and ${isRelationVisible(scope)}
       order by x.relation_created_at desc, x.relation_id desc limit ${filter.limit + 1}
     ) union (
@@ -176,19 +151,12 @@ function isInWindow({ from, to, after }: RelationFilter, createdAt: string, id: 
 }
 
 /**
- * SQL condition: whoever asks may see both ends of the relation `r`. Each end is a look at one row, and no join that
+ * SQL condition: the viewer may see both ends of the relation `r`. Each end is a look at one row, and no join that
  * could be begun from the operations.
  */
 function isRelationVisible(scope: AddressScope): RawBuilder<unknown> {
   if (scope.isWholeVault) return sql`true`
   const isEndVisible = (end: string) => sql`(
-    select ${isVisible(scope, 'o')} from operations o where o.vault_id = r.vault_id and o.id = ${sql.ref(end)})`
+    select ${isOperationReadable(scope, 'o')} from operations o where o.vault_id = r.vault_id and o.id = ${sql.ref(end)})`
   return sql`${isEndVisible('r.source_operation_id')} and ${isEndVisible('r.target_operation_id')}`
-}
-
-/** SQL condition: the operation of `alias` is one that whoever asks reads by its id, their right to vote on it included. */
-function isVisible(scope: AddressScope, alias: string): RawBuilder<unknown> {
-  return sql`(${isOperationInScope(scope, alias)} or exists (
-    select from approval_voters v where v.vault_id = ${sql.ref(`${alias}.vault_id`)}
-      and v.subject_id = ${sql.ref(`${alias}.id`)} and v.user_id = ${scope.asker.userId}))`
 }

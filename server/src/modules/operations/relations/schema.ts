@@ -1,12 +1,13 @@
 import { Type } from 'typebox'
 import { Closed, Enum, Id, Nullable, pageQuery, RawAmount, Timestamp } from '../../../http/schema.ts'
 import { noteLengthMax } from '../../../lib/limits.ts'
+import { operationTypes } from '../../../lib/operations.ts'
 
-const operationTypes = ['transfer', 'deposit'] as const
 const relationTypes = ['refund', 'reversal', 'correction', 'replacement'] as const
 
-export type OperationType = (typeof operationTypes)[number]
 export type RelationType = (typeof relationTypes)[number]
+
+const relationRoles = ['source', 'target'] as const
 
 const relation = {
   id: Id,
@@ -26,7 +27,7 @@ const relation = {
 export const OperationRelation = Closed(relation, { $id: 'OperationRelation' })
 
 export const RelationOfOperation = Closed(
-  { ...relation, role: Enum(['source', 'target']) },
+  { ...relation, role: Enum(relationRoles) },
   { $id: 'RelationOfOperation', description: 'A relation with the part that the operation has in it.' },
 )
 
@@ -71,10 +72,4 @@ export const RelationQuery = Closed({
   from: Bound,
   to: Bound,
   ...pageQuery,
-})
-
-export const OperationParams = Closed({
-  code: Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }),
-  type: Enum(operationTypes),
-  id: Key,
 })

@@ -1,18 +1,18 @@
+import type { OperationStatus, OperationType } from '../../../lib/operations.ts'
 import type { Calendar, Interval } from './buckets.ts'
 import type { Profile } from './schema.ts'
 
 /** What the blocks of a report are made of: sums of operations by a few properties, all read in one snapshot. */
 
-export type OperationType = 'transfer' | 'deposit'
-export const operationStatuses = [
+/** In the order of a report. */
+export const reportedStatuses = [
   'awaiting_approval',
   'pending',
   'confirmed',
   'rejected',
   'cancelled',
   'failed',
-] as const
-export type OperationStatus = (typeof operationStatuses)[number]
+] as const satisfies readonly OperationStatus[]
 
 export type Asset = {
   tokenId: string

@@ -1,10 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type AddressScope, isFolderVisible, isOperationInScope } from '../../../access/address-scope.ts'
-import { isAssignmentVisible } from '../../operations/assignments/visibility.ts'
-import type { OperationStatus } from './activity.ts'
+import type { OperationStatus } from '../../../lib/operations.ts'
+import { hasCategoryRight } from '../../operations/assignments/visibility.ts'
 import type { Interval } from './buckets.ts'
 import type { classifications, dateBases } from './schema.ts'
-import { isSensitiveReadable } from './sensitive.ts'
 
 export type DateBasis = (typeof dateBases)[number]
 export type Classification = (typeof classifications)[number]
@@ -191,10 +190,10 @@ function isCategorized({
   for (const { key, values } of categoryFields) {
     asked.push(sql`a.values ->> ${key}::text = any(${values}::text[]) and exists (select from category_fields y
       where y.vault_id = a.vault_id and y.category_id = a.category_id and y.key = ${key}
-        and (not y.sensitive or ${isSensitiveReadable(scope, 'c', 'o')}))`)
+        and (not y.sensitive or ${hasCategoryRight(scope, 'edit', 'c', 'o')}))`)
   }
   return sql<boolean>`exists (select from category_assignments a
     join operation_categories c on c.vault_id = a.vault_id and c.id = a.category_id
     where a.vault_id = o.vault_id and a.operation_id = o.id
-      and ${isAssignmentVisible(scope, 'a', 'c', 'o')} and ${sql.join(asked, sql` and `)})`
+      and ${hasCategoryRight(scope, 'view', 'c', 'o')} and ${sql.join(asked, sql` and `)})`
 }

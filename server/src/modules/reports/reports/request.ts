@@ -5,8 +5,9 @@ import { badRequest } from '../../../lib/errors.ts'
 import { idPattern, newId } from '../../../lib/ids.ts'
 import { reportDayBucketYearsMax, reportYearsMax } from '../../../lib/limits.ts'
 import { compareDecimals } from '../../../lib/money.ts'
+import type { OperationStatus } from '../../../lib/operations.ts'
 import type { AddressActivityQuery } from './activity/schema.ts'
-import { type OperationStatus, operationStatuses } from './activity.ts'
+import { reportedStatuses } from './activity.ts'
 import type { ComparisonMode } from './blocks/comparison.ts'
 import { daysBefore, type GroupBy, type Interval, isLongerThan, isZone, parseInstant } from './buckets.ts'
 import type { FieldCondition, OperationFilter } from './operation-filter.ts'
@@ -92,7 +93,7 @@ function readFilter(scope: AddressScope, query: FilterInput): OperationFilter {
   const statuses = listOf('statuses', query.statuses)
   const flowTypes = listOf('flowTypes', query.flowTypes)
   for (const status of statuses ?? []) {
-    if (!isStatus(status)) throw badRequest('statuses', `must be of ${operationStatuses.join(', ')}`)
+    if (!isStatus(status)) throw badRequest('statuses', `must be of ${reportedStatuses.join(', ')}`)
   }
   for (const flowType of flowTypes ?? []) {
     if (!isFlowType(flowType)) throw badRequest('flowTypes', 'must be of internal, external')
@@ -137,7 +138,7 @@ function readFilter(scope: AddressScope, query: FilterInput): OperationFilter {
 }
 
 const isId = new RegExp(idPattern)
-const isStatus = (text: string) => (operationStatuses as readonly string[]).includes(text)
+const isStatus = (text: string) => (reportedStatuses as readonly string[]).includes(text)
 const isFlowType = (text: string) => text === 'internal' || text === 'external'
 const both = (a: string[], b: string[]) => a.filter((one) => b.includes(one))
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
-import type { OperationStatus } from './activity.ts'
+import type { OperationStatus } from '../../../lib/operations.ts'
 import type { ApprovalCount, ApprovalTimes } from './blocks/approvals.ts'
 import type { Interval } from './buckets.ts'
 import { isReported, type OperationFilter } from './operation-filter.ts'

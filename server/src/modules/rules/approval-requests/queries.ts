@@ -14,6 +14,7 @@ import {
   requirementsOf,
 } from '../votes/queries.ts'
 import type { RequirementState } from '../votes/tally.ts'
+import { isVoter } from '../votes/visibility.ts'
 import type { StepResult } from './apply.ts'
 import type { RequestStatus } from './lifecycle.ts'
 import type { RequestAction } from './payload.ts'
@@ -119,8 +120,7 @@ const columns = sql`
 
 function visibleTo({ isAdmin, userId }: Member) {
   if (isAdmin) return sql`true`
-  return sql`(r.initiator_id = ${userId} or exists (
-    select from approval_voters v where v.vault_id = r.vault_id and v.subject_id = r.id and v.user_id = ${userId}))`
+  return sql`(r.initiator_id = ${userId} or ${isVoter('r', userId)})`
 }
 
 /** It waits, and the member is in the snapshot, has not voted and may still do so. */

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, Trx } from '../../../db/client.ts'
+import type { OperationStatus } from '../../../lib/operations.ts'
 import type { Facts, VelocitySum } from './facts.ts'
 import { type VelocityWindow, velocityKeyOf } from './velocity.ts'
 
@@ -29,6 +30,11 @@ export async function sumVelocity(
   return rows
 }
 
+/** What a velocity limit counts: transfers that hold or moved funds, and none that came to nothing. */
+const countedStatuses = (['awaiting_approval', 'pending', 'confirmed'] as const satisfies OperationStatus[]).map(
+  (status) => sql.lit(status),
+)
+
 /** No upper bound: a request that began later may have committed first, and it counts. */
 function sumOfWindow(
   vaultId: string,
@@ -54,7 +60,7 @@ function sumOfWindow(
       select o.token_id, count(*) as count, count(o.usd_rate) as rated, sum(o.amount) as raw,
         sum(o.amount * o.usd_rate) as raw_usd
       from ${counted} and o.vault_id = ${vaultId} and o.type = 'transfer'
-        and o.status in ('awaiting_approval', 'pending', 'confirmed') and o.id is distinct from ${operationId ?? null}
+        and o.status in (${sql.join(countedStatuses)}) and o.id is distinct from ${operationId ?? null}
       group by o.token_id
     ) c
     cross join lateral (select ('1e-' || t.decimals)::numeric as unit from tokens t where t.id = c.token_id) k`

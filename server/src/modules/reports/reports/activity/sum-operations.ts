@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Trx } from '../../../../db/client.ts'
-import { isAssignmentVisible } from '../../../operations/assignments/visibility.ts'
-import type { Group, Keyed, OperationStatus, OperationType, Overall } from '../activity.ts'
+import type { OperationStatus, OperationType } from '../../../../lib/operations.ts'
+import { hasCategoryRight } from '../../../operations/assignments/visibility.ts'
+import type { Group, Keyed, Overall } from '../activity.ts'
 import type { Compared } from '../blocks/comparison.ts'
 import type { Interval } from '../buckets.ts'
 import { centsOf } from '../exact.ts'
@@ -199,12 +200,12 @@ function joinFirstAssignment({ scope }: OperationFilter): RawBuilder<unknown> {
   return sql`
     left join (category_assignments a
       join operation_categories c on c.vault_id = a.vault_id and c.id = a.category_id)
-    on a.vault_id = ${scope.vaultId} and a.operation_id = o.id and ${isAssignmentVisible(scope, 'a', 'c', 'o')}
+    on a.vault_id = ${scope.vaultId} and a.operation_id = o.id and ${hasCategoryRight(scope, 'view', 'c', 'o')}
       and not exists (select from category_assignments b
         join operation_categories d on d.vault_id = b.vault_id and d.id = b.category_id
         where b.vault_id = a.vault_id and b.operation_id = a.operation_id
           and (b.position, b.created_at, b.id) < (a.position, a.created_at, a.id)
-          and ${isAssignmentVisible(scope, 'b', 'd', 'o')})`
+          and ${hasCategoryRight(scope, 'view', 'd', 'o')})`
 }
 
 function toGroup({ token_id, type, status, count, amount, usd, rated }: GroupRow): Group {

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { Closed } from '../../../../http/schema.ts'
-import type { OperationStatus } from '../activity.ts'
+import type { OperationStatus } from '../../../../lib/operations.ts'
 import { divideHalfEven, secondsOf } from '../exact.ts'
 import { approvalSeconds, Count } from '../schema.ts'
 

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import type { Trx } from '../../../../db/client.ts'
-import { isAssignmentVisible } from '../../../operations/assignments/visibility.ts'
-import type { Group, OperationStatus, OperationType } from '../activity.ts'
+import type { OperationStatus, OperationType } from '../../../../lib/operations.ts'
+import { hasCategoryRight } from '../../../operations/assignments/visibility.ts'
+import type { Group } from '../activity.ts'
 import type { Interval } from '../buckets.ts'
 import { centsOf } from '../exact.ts'
 import { isReported, type OperationFilter } from '../operation-filter.ts'
-import { isSensitiveReadable } from '../sensitive.ts'
 
 /** Values of one field that are broken down; the rest is only counted. */
 export const fieldValuesMax = 200
@@ -46,12 +46,12 @@ export type FieldGroup = Group & {
 
 /** SQL: assignments of the category to operations of the report that the viewer may see, with their operation. */
 const assigned = (filter: OperationFilter, interval: Interval, categoryId: string) => sql`
-  select a.values, o.token_id, o.type, o.status, o.amount, o.usd_value, ${isSensitiveReadable(filter.scope, 'c', 'o')} as is_readable
+  select a.values, o.token_id, o.type, o.status, o.amount, o.usd_value, ${hasCategoryRight(filter.scope, 'edit', 'c', 'o')} as is_readable
   from category_assignments a
   join operation_categories c on c.vault_id = a.vault_id and c.id = a.category_id
   join operations o on o.vault_id = a.vault_id and o.id = a.operation_id
   where a.vault_id = ${filter.scope.vaultId} and a.category_id = ${categoryId}
-    and ${isAssignmentVisible(filter.scope, 'a', 'c', 'o')} and ${isReported(filter, interval)}`
+    and ${hasCategoryRight(filter.scope, 'view', 'c', 'o')} and ${isReported(filter, interval)}`
 
 export async function listGroups(
   trx: Trx,

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Trx } from '../../../../db/client.ts'
 import type { Paging } from '../../../../lib/cursor.ts'
+import type { OperationStatus, OperationType } from '../../../../lib/operations.ts'
 import { firstCategoryKey } from '../../../operations/assignments/visibility.ts'
-import type { OperationStatus, OperationType } from '../activity.ts'
 import type { ExceptionKind } from '../blocks/data-quality.ts'
 import type { Interval } from '../buckets.ts'
 import {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { Closed, Enum, Id, Nullable, pageQuery, Ref, Timestamp } from '../../../../http/schema.ts'
-import { operationStatuses } from '../activity.ts'
+import { reportedStatuses } from '../activity.ts'
 import { exceptionKinds, ReportDataQuality } from '../blocks/data-quality.ts'
 import { BreakdownIgnored, commonQuery, filters, List } from '../query-schema.ts'
 import { Amount, named, ReportHeader, Text, Usd } from '../schema.ts'
@@ -18,7 +18,7 @@ export const ExceptionOperation = Closed(
     id: Id,
     exceptions: Type.Array(Enum(exceptionKinds)),
     operationType: Enum(['transfer', 'deposit']),
-    status: Enum(operationStatuses),
+    status: Enum(reportedStatuses),
     addressId: Id,
     address: Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'),
     tokenId: Id,

@@ -1,0 +1,139 @@
+import { sql } from 'kysely'
+import type { Static } from 'typebox'
+import type { ByMember } from '../../../access/caller.ts'
+import type { Trx } from '../../../db/client.ts'
+import type { FieldFault } from '../../../lib/errors.ts'
+import { newId } from '../../../lib/ids.ts'
+import { assertNone, finishChange, lockLiveDefinition } from './definition.ts'
+import type { CategoryRow } from './queries.ts'
+import type { CategoryApprovers, CategoryGrants } from './schema.ts'
+import { findForeignSubjects, findSubjectFaults, idOfSubject } from './subjects.ts'
+
+/**
+ * Replaces the grants by this list; for administrators. A subject that stays keeps its grant, with new rights if they differ.
+ * @throws 400 for a subject that is not of the vault, comes twice or is granted nothing, 404, 409 while it is archived
+ */
+export async function replaceGrants(
+  trx: Trx,
+  id: string,
+  { grants }: Static<typeof CategoryGrants>,
+  by: ByMember,
+): Promise<CategoryRow> {
+  const category = await lockLiveDefinition(trx, id, by)
+  const wanted = grants.map(({ subjectType, subjectUserId, subjectGroupId, ...rights }) => ({
+    kind: subjectType,
+    userId: subjectUserId ?? null,
+    groupId: subjectGroupId ?? null,
+    rights: { ...noRights, ...rights },
+  }))
+  const idle = wanted.flatMap(({ rights }, i): FieldFault[] =>
+    Object.values(rights).includes(true) ? [] : [{ field: `grants.${i}`, message: 'grants nothing' }],
+  )
+  assertNone([...findSubjectFaults(wanted, grantNames), ...idle])
+  assertNone(await findForeignSubjects(trx, category.vault_id, wanted, grantNames))
+  const rows = wanted.map((grant) => ({
+    subject_type: grant.kind,
+    subject_id: idOfSubject(grant),
+    can_view: grant.rights.canView,
+    can_assign: grant.rights.canAssign,
+    can_edit: grant.rights.canEdit,
+  }))
+  const subjects = rows.map((row) => `${row.subject_type}:${row.subject_id}`)
+  await trx
+    .deleteFrom('category_grants')
+    .where('vault_id', '=', category.vault_id)
+    .where('category_id', '=', id)
+    .where(sql<boolean>`subject <> all(${subjects}::text[])`)
+    .execute()
+  if (rows.length > 0) {
+    const ids = sortedIds(rows.length, by.now)
+    await trx
+      .insertInto('category_grants')
+      .values(
+        rows.map((row, i) => ({
+          vault_id: category.vault_id,
+          id: ids[i]!,
+          category_id: id,
+          ...row,
+          grantor_id: by.member.userId,
+          created_at: by.now,
+        })),
+      )
+      .onConflict((same) =>
+        same
+          .constraint('category_grants_once')
+          .doUpdateSet((value) => ({
+            can_view: value.ref('excluded.can_view'),
+            can_assign: value.ref('excluded.can_assign'),
+            can_edit: value.ref('excluded.can_edit'),
+            grantor_id: value.ref('excluded.grantor_id'),
+          }))
+          // Who granted what did not change stays on record.
+          .where(
+            sql<boolean>`(category_grants.can_view, category_grants.can_assign, category_grants.can_edit)
+              is distinct from (excluded.can_view, excluded.can_assign, excluded.can_edit)`,
+          ),
+      )
+      .execute()
+  }
+  const before = category.grants.map(({ subject, can_view, can_assign, can_edit }) => ({
+    subject,
+    canView: can_view,
+    canAssign: can_assign,
+    canEdit: can_edit,
+  }))
+  const after = wanted.map(({ rights }, i) => ({ subject: subjects[i], ...rights }))
+  return finishChange(trx, category, by, 'grants_replaced', { before, after })
+}
+
+const noRights = { canView: true, canAssign: false, canEdit: false }
+const grantNames = { list: 'grants', userId: 'subjectUserId', groupId: 'subjectGroupId' }
+
+/**
+ * Replaces the approvers by this list; for administrators. Who stays keeps their entry.
+ * @throws 400 for one that is not of the vault or comes twice, 404, 409 while it is archived
+ */
+export async function replaceApprovers(
+  trx: Trx,
+  id: string,
+  { approvers }: Static<typeof CategoryApprovers>,
+  by: ByMember,
+): Promise<CategoryRow> {
+  const category = await lockLiveDefinition(trx, id, by)
+  assertNone(findSubjectFaults(approvers, approverNames))
+  assertNone(await findForeignSubjects(trx, category.vault_id, approvers, approverNames))
+  const wanted = new Set(approvers.map((approver) => `${approver.kind}:${idOfSubject(approver)}`))
+  const present = new Map(category.approvers.map((row) => [`${row.kind}:${row.user_id ?? row.group_id}`, row.id]))
+  const gone = [...present].filter(([subject]) => !wanted.has(subject)).map(([, rowId]) => rowId)
+  await trx
+    .deleteFrom('category_approvers')
+    .where('vault_id', '=', category.vault_id)
+    .where(sql<boolean>`id = any(${gone}::text[])`)
+    .execute()
+  const added = approvers.filter((approver) => !present.has(`${approver.kind}:${idOfSubject(approver)}`))
+  if (added.length > 0) {
+    const ids = sortedIds(added.length, by.now)
+    await trx
+      .insertInto('category_approvers')
+      .values(
+        added.map(({ kind, userId, groupId }, i) => ({
+          vault_id: category.vault_id,
+          id: ids[i]!,
+          category_id: id,
+          kind,
+          user_id: userId ?? null,
+          group_id: groupId ?? null,
+          created_at: by.now,
+        })),
+      )
+      .execute()
+  }
+  return finishChange(trx, category, by, 'approvers_replaced', { before: [...present.keys()], after: [...wanted] })
+}
+
+const approverNames = { list: 'approvers', userId: 'userId', groupId: 'groupId' }
+
+/** Sorted ids keep what is added together in the order in which it was named. */
+function sortedIds(count: number, now: Date): string[] {
+  return Array.from({ length: count }, () => newId(now)).sort()
+}

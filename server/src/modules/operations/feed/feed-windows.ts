@@ -1,0 +1,176 @@
+import { type RawBuilder, sql } from 'kysely'
+import { type AddressScope, isOperationInScope, sharedAddressIds } from '../../../access/address-scope.ts'
+import type { Position } from '../../../lib/cursor.ts'
+import { checkedColumns } from './feed-conditions.ts'
+import type { FeedName } from './feed-path.ts'
+import type { Walk, Window } from './feed-walk.ts'
+
+/** The ranges of the path as one stream in its order. Two of them may hold the same row, which then comes once. */
+export function windowSql(walk: Walk, window: Window, isFiltered: boolean): RawBuilder<unknown> {
+  const ranges = walk.path.ranges.flatMap((range) =>
+    isGathered(range, walk)
+      ? [gatheredSql(walk, range, window, isFiltered)]
+      : range.keys.map((key) => rangeSql(walk, range.feed, sql`(select ${key}::text)`, window, isFiltered)),
+  )
+  const distinct = walk.path.ranges.length > 1 ? sql`distinct on (r.created_at, r.id)` : sql``
+  const union = sql.join(
+    ranges.map((range) => sql`(${range})`),
+    sql` union all `,
+  )
+  return sql`select ${distinct} r.* from (${union}) r order by r.created_at desc, r.id desc`
+}
+
+export const isGathered = ({ keys }: { keys: string[] }, { limits }: Walk) => keys.length > limits.mergedRangesMax
+
+/**
+ * The window of many ranges without a stream for each: the newest row of every range, then as many ranges as the window
+ * has rows, those with the newest ones, and of them what is not older than the newest row of the last: no other row can
+ * be in the window. All of that is done only where the newest rows of the vault, sifted, do not fill the window.
+ */
+function gatheredSql(
+  walk: Walk,
+  { feed, keys }: { feed: FeedName; keys: string[] },
+  window: Window,
+  isFiltered: boolean,
+): RawBuilder<unknown> {
+  const isOfShared = feed === 'address' && walk.wants.addressIds === null
+  const all = isOfShared ? sharedAddressIds(walk.scope) : sql`select unnest(${keys}::text[])`
+  const newest = rangeSql(walk, feed, sql`k.key`, { ...window, rowsMax: 1 }, false)
+  const since = sql`and x.created_at >= oldest.created_at`
+  const sift = walk.scope.isWholeVault || (isOfShared && !isFiltered) ? feeds[feed].sift : undefined
+  const isFull = sql`(select count(*) from sifted) = ${window.rowsMax}`
+  return sql`
+    with keys (key) as materialized (${all}),
+    sifted as materialized (${sift === undefined ? sql`select where false` : siftedSql(walk, sift, window, isFiltered)}),
+    heads as materialized (
+      select k.key, h.created_at from keys k cross join lateral (${newest}) h where not ${isFull}
+      order by h.created_at desc, h.id desc limit ${window.rowsMax}
+    ), oldest as materialized (
+      select case when count(*) = ${window.rowsMax} then min(created_at) else '-infinity' end as created_at from heads
+    )
+    ${sift === undefined ? sql`` : sql`select s.* from sifted s where ${isFull} union all`}
+    select g.* from oldest cross join heads
+    cross join lateral (${rangeSql(walk, feed, sql`heads.key`, window, isFiltered, since)}) g
+    order by created_at desc, id desc limit ${window.rowsMax}`
+}
+
+/**
+ * The window, if the newest rows of the vault hold it: one range of some thousand rows instead of a look at each of a
+ * thousand ranges. For a viewer who does not see the vault they are all looked through, however many are theirs. The sub-select is
+ * no join, so that it is hashed.
+ */
+function siftedSql(walk: Walk, column: string, window: Window, isFiltered: boolean): RawBuilder<unknown> {
+  const vault = rangeSql(
+    walk,
+    'vault',
+    sql``,
+    { ...window, rowsMax: walk.limits.siftedRows },
+    isFiltered,
+    sql``,
+    column,
+  )
+  const whole = walk.scope.isWholeVault ? sql`` : sql`and (select count(*) from v) > 0`
+  return sql`
+    with v as materialized (${vault})
+    select ${isFiltered ? sql`v.*` : sql`v.created_at, v.id`} from v
+    where (v.${sql.ref(column)} in (select key from keys)) is true ${whole}
+    order by v.created_at desc, v.id desc limit ${window.rowsMax}`
+}
+
+/** One range of an index, in its order. Where nothing has to be checked, the index alone answers. */
+function rangeSql(
+  walk: Walk,
+  feed: FeedName,
+  key: RawBuilder<unknown>,
+  { after, rowsMax }: Window,
+  isFiltered: boolean,
+  more: RawBuilder<unknown> = sql``,
+  column?: string,
+): RawBuilder<unknown> {
+  const { scope, filters } = walk
+  const { table = 'operations', at = sql`x.created_at`, id = sql`x.id`, where, source } = feeds[feed]
+  const order = feed === 'waiting' ? sql`x.waiting_id desc` : sql`${at} desc, ${id} desc`
+  const { from, to } = feed === 'waiting' ? { from: null, to: null } : filters
+  const isOperation = table === 'operations'
+  const columns = isFiltered
+    ? sql`, ${checkedColumns(isOperation ? 'x' : 'o')}`
+    : column === undefined
+      ? sql``
+      : sql`, ${sql.ref(`x.${column}`)}`
+  const operation =
+    isFiltered && !isOperation ? sql`join operations o on o.vault_id = x.vault_id and o.id = ${id}` : sql``
+  return sql`
+    select ${at} as created_at, ${id} as id ${columns} from ${source?.(walk, after) ?? sql.table(table)} x ${operation}
+    where x.vault_id = ${scope.vaultId} and ${where(key, scope)} ${more}
+      ${after === null ? sql`` : sql`and (${at}, ${id}) < (${after.createdAt}, ${after.id})`}
+      ${from === null ? sql`` : sql`and ${at} >= ${from}`}
+      ${to === null ? sql`` : sql`and ${at} <= ${to}`}
+    order by ${order} limit ${rowsMax}`
+}
+
+type Feed = {
+  /** `operations` unless said otherwise; other tables have its id and time. */
+  table?: string
+  source?(walk: Walk, after: Position | null): RawBuilder<unknown>
+  /** The position in the feed, as the index of the range has it. */
+  at?: RawBuilder<unknown>
+  id?: RawBuilder<unknown>
+  where(key: RawBuilder<unknown>, scope: AddressScope): RawBuilder<unknown>
+  /** The column of its key, where rows of many keys may be picked from the newest of the vault. */
+  sift?: string
+}
+
+/** Each is one index: db/migrations/0004-ledger.sql and 0013-feeds.sql. */
+const feeds: Record<FeedName, Feed> = {
+  // An approver may have been asked to vote on very much. Ids sort by creation (lib/ids.ts), so the ids of the subjects of votes are
+  // in the order of the feed; the fence keeps the planner from beginning with the operations.
+  waiting: {
+    source: ({ scope, filters }, after) => sql`(
+      select e.subject_id as waiting_id, o.* from (
+        select distinct e.subject_id from approval_eligibilities e
+        where e.vault_id = ${scope.vaultId} and e.user_id = ${filters.awaitingApprovalOf} and e.held is null
+          ${after === null ? sql`` : sql`and e.subject_id < ${after.id}`}
+        order by e.subject_id desc
+      ) e cross join lateral (
+        select * from operations o where o.vault_id = ${scope.vaultId} and o.id = e.subject_id offset 0
+      ) o)`,
+    where: () => sql`true`,
+  },
+  vault: { where: () => sql`true` },
+  transfers: { where: () => sql`x.type = 'transfer'` },
+  internal: { where: () => sql`x.flow_type = 'internal'` },
+  owner: { where: (key) => isExactly('x.owner_id', key) },
+  initiator: { where: (key) => sql`x.initiator_id <> x.owner_id and ${isExactly('x.initiator_id', key)}` },
+  address: { where: (key) => isExactly('x.address_id', key), sift: 'address_id' },
+  // A handful of rows at most, so a person's are picked from them before any window is cut.
+  hash: {
+    where: (key, scope) =>
+      sql`${isExactly('x.tx_hash', key)} and ${scope.isWholeVault ? sql`true` : isOperationInScope(scope, 'x')}`,
+  },
+  counterparty: { where: (key) => isExactly('x.counterparty_id', key), sift: 'counterparty_id' },
+  counterpartyAddress: { where: (key) => isExactly('x.counterparty_address_id', key) },
+  purpose: {
+    where: (key) => sql`x.payment_purpose is not null
+      and hashtextextended(x.payment_purpose, 0) = (select hashtextextended(${key}, 0))`,
+  },
+  category: {
+    table: 'category_assignments',
+    at: sql`x.operation_created_at`,
+    id: sql`x.operation_id`,
+    where: (key) => isExactly('x.category_id', key),
+  },
+  policy: { table: 'transfers', where: (key) => isExactly('x.decision_policy_id', key) },
+  status: {
+    where: (key) => sql`x.type = 'transfer' and x.status <> 'confirmed' and ${isExactly('x.status', key)}`,
+  },
+  token: { where: (key) => isExactly('x.token_id', key) },
+}
+
+/**
+ * Three times the same, for the planner: for it every condition makes the range smaller and a walk along another index,
+ * past the rows of others, longer. PostgreSQL drops what the first one implies.
+ */
+function isExactly(column: string, key: RawBuilder<unknown>): RawBuilder<unknown> {
+  const ref = sql.ref(column)
+  return sql`${ref} = ${key} and ${ref} >= ${key} and ${ref} <= ${key}`
+}
