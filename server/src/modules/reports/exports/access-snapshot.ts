@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { type AddressScope, allVisible, sharedAddressIds } from '../../../access/address-scope.ts'
 import type { Member } from '../../../access/caller.ts'
 import type { Db } from '../../../db/client.ts'
+import { isCategoryGranted } from '../../operations/assignments/visibility.ts'
 
 /** How much of the vault a member could see at one moment, in the columns of an export; null until a file was made. */
 export type AccessSnapshot = {
@@ -32,13 +33,11 @@ async function listSharedIds(db: Db, scope: AddressScope): Promise<string[]> {
 }
 
 /** What is for the owner of an operation alone is left out: an operation never changes its owner. */
-async function listCategoryRights(db: Db, { vaultId, asker }: AddressScope): Promise<string[]> {
+async function listCategoryRights(db: Db, scope: AddressScope): Promise<string[]> {
   const rightOf = (name: 'view' | 'edit') => sql`
     select ${`${name} `} || c.id as name from operation_categories c
-    where c.vault_id = ${vaultId} and (${sql.ref(`c.${name}_scope`)} = 'vault_members'
-      or ${sql.ref(`c.${name}_scope`)} = 'restricted' and exists (
-        select from category_grants g where g.vault_id = c.vault_id and g.category_id = c.id
-          and ${sql.ref(`g.can_${name}`)} and g.subject = any(${asker.subjects}::text[])))`
+    where c.vault_id = ${scope.vaultId} and (${sql.ref(`c.${name}_scope`)} = 'vault_members'
+      or ${sql.ref(`c.${name}_scope`)} = 'restricted' and ${isCategoryGranted(scope, name, 'c')})`
   const { rows } = await sql<{ name: string }>`${rightOf('view')} union all ${rightOf('edit')}`.execute(db)
   return rows.map((row) => row.name)
 }
