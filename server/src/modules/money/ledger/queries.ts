@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import { type AddressScope, isAddressInScope, scopedAddressIds } from '../../../access/address-scope.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
-import { notFound } from '../../../lib/errors.ts'
 
 export type BalanceFilter = { addressId: string | null; token: string | null }
 
@@ -90,12 +89,12 @@ type StatementOptions = {
   limit: number
 }
 
-type AccountKey = { addressId: string; tokenId: string; purpose: 'available' | 'reserved' }
+export type AccountKey = { addressId: string; tokenId: string; purpose: 'available' | 'reserved' }
 
 export type StatementAccount = AccountKey & { number: string; code: string; decimals: number }
 
-/** The account of a statement, with its token. @throws 404 when it is not in the scope */
-export async function getAccount(db: Db, scope: AddressScope, key: AccountKey): Promise<StatementAccount> {
+/** The account of a statement, with its token; null when the scope does not hold it. */
+export async function findAccount(db: Db, scope: AddressScope, key: AccountKey): Promise<StatementAccount | null> {
   const { rows } = await sql<{ number: string; code: string; decimals: number }>`
     select l.number, t.code, t.decimals
     from ledger_accounts l
@@ -104,8 +103,7 @@ export async function getAccount(db: Db, scope: AddressScope, key: AccountKey): 
     where l.vault_id = ${scope.vaultId} and l.address_id = ${key.addressId} and l.token_id = ${key.tokenId}
       and l.purpose = ${key.purpose} and ${isAddressInScope(scope, 'a')}`.execute(db)
   const [account] = rows
-  if (account === undefined) throw notFound('Account')
-  return { ...key, ...account }
+  return account === undefined ? null : { ...key, ...account }
 }
 
 /**

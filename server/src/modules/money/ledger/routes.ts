@@ -1,16 +1,26 @@
 import { addressScopeOf, visibleScopeOf } from '../../../access/address-scope.ts'
+import type { Member } from '../../../access/caller.ts'
+import type { Db } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { endpoints } from '../../../http/endpoints.ts'
 import { created } from '../../../http/mutate.ts'
 import type { App } from '../../../http/route.ts'
 import { PageOf, Ref, VaultParams } from '../../../http/schema.ts'
 import { pageOf, toPage } from '../../../lib/cursor.ts'
-import { badRequest, forbidden } from '../../../lib/errors.ts'
+import { badRequest, forbidden, notFound } from '../../../lib/errors.ts'
 import { sequenceOfId } from '../../../lib/ids.ts'
 import { parseBounds, parseDay, parseTimestamp } from '../../../lib/period.ts'
 import { adjustBalance } from './adjust.ts'
 import { positionOf, toAccount, toEntry, toPastBalance, toTotal } from './present.ts'
-import { findEntryAt, getAccount, listAccounts, listStatement, listTotals } from './queries.ts'
+import {
+  type AccountKey,
+  findAccount,
+  findEntryAt,
+  listAccounts,
+  listStatement,
+  listTotals,
+  type StatementAccount,
+} from './queries.ts'
 import { reconcileVault } from './reconcile.ts'
 import {
   Adjustment,
@@ -68,7 +78,7 @@ export function ledgerRoutes(app: App, deps: Deps): void {
     async (db, { member, query }) => {
       const { addressId, tokenId, purpose = 'available' } = query
       const bounds = parseBounds(query)
-      const account = await getAccount(db, visibleScopeOf(member), { addressId, tokenId, purpose })
+      const account = await getAccount(db, member, { addressId, tokenId, purpose })
       const { after, limit } = pageOf(query)
       const before = after === null ? null : { createdAt: after.createdAt, sequence: readSequence(after.id) }
       const rows = await listStatement(db, { ...bounds, accountNumber: account.number, before, limit })
@@ -89,7 +99,7 @@ export function ledgerRoutes(app: App, deps: Deps): void {
     async (db, { member, query, now }) => {
       const { addressId, tokenId, purpose = 'available' } = query
       const at = query.at === undefined ? now : readMoment(query.at)
-      const account = await getAccount(db, visibleScopeOf(member), { addressId, tokenId, purpose })
+      const account = await getAccount(db, member, { addressId, tokenId, purpose })
       return toPastBalance(await findEntryAt(db, account.number, at), at, account)
     },
   )
@@ -125,6 +135,12 @@ export function ledgerRoutes(app: App, deps: Deps): void {
 }
 
 const accountPosition = (row: { created_at: Date; id: string }) => ({ createdAt: row.created_at, id: row.id })
+
+async function getAccount(db: Db, member: Member, key: AccountKey): Promise<StatementAccount> {
+  const account = await findAccount(db, visibleScopeOf(member), key)
+  if (account === null) throw notFound('Account')
+  return account
+}
 
 /** A day is its last instant, as it is where it ends a list. */
 function readMoment(text: string): Date {
