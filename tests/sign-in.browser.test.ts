@@ -159,7 +159,7 @@ describe('signing in with a browser', () => {
     await page.goto((await outbox.lastLink('robbed@example.org')).href)
     await page.getByRole('heading', { name: 'You are signed in' }).waitFor()
     const thief = page
-    await test.runJobs()
+    await test.sendMails()
 
     await openBrowser({ javaScriptEnabled: false })
     await page.goto((await outbox.lastLink('robbed@example.org')).href)
@@ -176,7 +176,7 @@ describe('signing in with a browser', () => {
     const owner = await test.signIn('owner@example.org')
     const vault = await insertVault(test, 'guest-vault', owner)
     await owner.post('/invitations', { email: 'guest@example.org', groupIds: [vault.administratorsId] })
-    await test.runJobs()
+    await test.sendMails()
     await openBrowser()
     await page.goto((await outbox.lastLink('guest@example.org')).href)
     expect(await page.textContent('main')).toContain('You are invited to the vault Vault guest-vault')
@@ -200,7 +200,7 @@ async function askForLink(email: string): Promise<void> {
   await page.getByLabel('E-mail address').fill(email)
   await page.getByRole('button', { name: 'E-mail me a sign-in link' }).click()
   await page.getByText('a link is on its way').waitFor()
-  await test.runJobs()
+  await test.sendMails()
 }
 
 function findChromium(): string {

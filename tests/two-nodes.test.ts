@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Db, openDatabase } from '../server/src/db/client.ts'
-import { createJobQueue, type JobQueue } from '../server/src/db/job-queue.ts'
 import { inTransaction } from '../server/src/db/transaction.ts'
 import { createSignInLink } from '../server/src/modules/people/sign-in/actions.ts'
 import { disableUser } from '../server/src/modules/people/users/actions.ts'
@@ -27,7 +26,6 @@ type Node = { process: ChildProcess; url: string }
 
 let nodes: [Node, Node]
 let db: Db
-let jobs: JobQueue
 let wallet: FakeWallet
 const cleanUps: (() => Promise<unknown>)[] = []
 
@@ -45,7 +43,6 @@ beforeAll(async () => {
   cleanUps.push(() => database.drop())
   const opened = openDatabase({ url: database.url, connectionsMax: 2, onError: () => {} })
   db = opened.db
-  jobs = createJobQueue(opened.pool, () => {})
   cleanUps.push(() => db.destroy())
   wallet = await startFakeWallet()
   cleanUps.push(() => wallet.close())
@@ -215,7 +212,7 @@ async function enrol(email: string, ...groupIds: string[]): Promise<Person> {
 /** Signs in on the first node; the session is good for both. */
 async function signIn(email: string): Promise<Person> {
   const publicOrigin = () => nodes[0].url
-  const link = await inTransaction(db, (trx) => createSignInLink(trx, { publicOrigin, jobs }, email, new Date()))
+  const link = await inTransaction(db, (trx) => createSignInLink(trx, { publicOrigin }, email, new Date()))
   const token = new URL(link).searchParams.get('token')
   const { body } = await ok(callerOf(nodes[0], null)('POST', '/auth/magic-link/verify', { token }))
   return { id: body.user.id, email, first: callerOf(nodes[0], body.token), second: callerOf(nodes[1], body.token) }

@@ -6,7 +6,7 @@ import { migrate } from '../../server/src/db/migrate.ts'
 import { inTransaction } from '../../server/src/db/transaction.ts'
 import { route } from '../../server/src/http/route.ts'
 import { Closed, VaultParams } from '../../server/src/http/schema.ts'
-import { startWorkers } from '../../server/src/jobs/workers.ts'
+import { startTasks } from '../../server/src/jobs/tasks.ts'
 import { newId } from '../../server/src/lib/ids.ts'
 import { postEntries } from '../../server/src/modules/money/ledger/post-entries.ts'
 import { reservePosting } from '../../server/src/modules/money/ledger/postings.ts'
@@ -42,7 +42,7 @@ async function serve(): Promise<void> {
     },
   )
   await app.listen({ port: 0, host: '127.0.0.1' })
-  await startWorkers(deps)
+  startTasks(deps)
   process.send?.(app.server.address())
   // `exit` lets --cpu-prof write its profile; the parent waits for it.
   process.once('SIGTERM', () => process.exit(0))

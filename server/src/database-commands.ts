@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { readCommandConfig } from './config.ts'
 import { type Db, openDatabase } from './db/client.ts'
-import { createJobQueue, type JobQueue } from './db/job-queue.ts'
 import { migrate } from './db/migrate.ts'
 import { inTransaction } from './db/transaction.ts'
 import { connectEmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres/start.ts'
@@ -25,15 +24,15 @@ export function migrateDatabase(): Promise<void> {
 }
 
 export function addAdmin(email: string): Promise<void> {
-  return withDatabase(async (db, jobs) => {
+  return withDatabase(async (db) => {
     await inTransaction(db, (trx) => addPlatformAdmin(trx, email, new Date()))
     print(`${email} is a platform administrator. Sign in within ${magicLinkTtlMinutes} minutes:`)
-    print(await makeSignInLink(db, jobs, email))
+    print(await makeSignInLink(db, email))
   })
 }
 
 export function printSignInLink(email: string): Promise<void> {
-  return withDatabase(async (db, jobs) => print(await makeSignInLink(db, jobs, email)))
+  return withDatabase(async (db) => print(await makeSignInLink(db, email)))
 }
 
 export function reportLedger(asJson: boolean): Promise<void> {
@@ -80,21 +79,17 @@ async function printAudit(db: Db, asJson: boolean): Promise<void> {
   )
 }
 
-async function makeSignInLink(db: Db, jobs: JobQueue, email: string): Promise<string> {
+async function makeSignInLink(db: Db, email: string): Promise<string> {
   const { publicUrl, port } = readCommandConfig()
   const publicOrigin = () => publicUrl ?? `http://localhost:${port}`
-  return inTransaction(db, (trx) => createSignInLink(trx, { publicOrigin, jobs }, email, new Date()))
+  return inTransaction(db, (trx) => createSignInLink(trx, { publicOrigin }, email, new Date()))
 }
 
-async function withDatabase(work: (db: Db, jobs: JobQueue) => Promise<void>): Promise<void> {
+async function withDatabase(work: (db: Db) => Promise<void>): Promise<void> {
   await withDatabaseUrl({ mayCreate: false }, async (url) => {
-    const { db, pool } = openDatabase({ url, connectionsMax: 2, statementMilliseconds: 0, onError: () => {} })
+    const { db } = openDatabase({ url, connectionsMax: 2, statementMilliseconds: 0, onError: () => {} })
     try {
-      // Jobs are put into the queue here; a running server works on them.
-      await work(
-        db,
-        createJobQueue(pool, () => {}),
-      )
+      await work(db)
     } finally {
       await db.destroy()
     }

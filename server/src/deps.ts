@@ -1,7 +1,6 @@
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import type { Db } from './db/client.ts'
-import type { JobQueue } from './db/job-queue.ts'
 import type { SlowReads } from './db/slow-reads.ts'
 import type { Sealer } from './lib/secrets.ts'
 
@@ -10,7 +9,6 @@ export type Deps = {
   config: Config
   db: Db
   slowReads: SlowReads
-  jobs: JobQueue
   sealer: Sealer
   log: Logger
   clock: () => Date

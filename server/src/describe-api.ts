@@ -2,19 +2,17 @@ import { pino } from 'pino'
 import { createApp } from './app.ts'
 import { readConfig } from './config.ts'
 import { openDatabase } from './db/client.ts'
-import { createJobQueue } from './db/job-queue.ts'
 import { openApiText } from './http/openapi.ts'
 import { createSealer } from './lib/secrets.ts'
 
 /** The OpenAPI document of this version as text. Connects to nothing: the pool opens no connection until it is used. */
 export async function describeApi(): Promise<string> {
   const config = readConfig({ DEMO: 'true' })
-  const { db, pool } = openDatabase({ url: 'postgresql://nobody@localhost/none', onError: () => {} })
+  const { db } = openDatabase({ url: 'postgresql://nobody@localhost/none', onError: () => {} })
   const app = await createApp({
     config,
     db,
     slowReads: { db, inTurn: (_, read) => read(db) },
-    jobs: createJobQueue(pool, () => {}),
     sealer: createSealer('never used to seal anything'),
     log: pino({ level: 'silent' }),
     clock: () => new Date(),

@@ -6,14 +6,13 @@ import { type Logger, pino } from 'pino'
 import { createApp } from './app.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './db/client.ts'
-import { createJobQueue } from './db/job-queue.ts'
 import { migrate } from './db/migrate.ts'
 import { createSlowReads } from './db/slow-reads.ts'
 import { inTransaction } from './db/transaction.ts'
 import type { Deps } from './deps.ts'
 import { startEmbeddedPostgres } from './embedded-postgres/start.ts'
 import type { App } from './http/route.ts'
-import { startWorkers } from './jobs/workers.ts'
+import { startTasks } from './jobs/tasks.ts'
 import {
   slowConnectionsMax,
   slowReadsRunningMax,
@@ -35,7 +34,7 @@ export type RunningServer = {
   stop(): Promise<void>
 }
 
-/** Starts one node of the service: database (embedded unless DATABASE_URL), migrations, HTTP, jobs. */
+/** Starts one node of the service: database (embedded unless DATABASE_URL), migrations, HTTP, background tasks. */
 export async function startServer(config: Config, clock: () => Date = () => new Date()): Promise<RunningServer> {
   const log = createLogger(config.logLevel)
   for (const risk of config.allowedRisks) log.warn({ risk }, 'an unsafe setting is accepted, as ALLOW_INSECURE says')
@@ -59,17 +58,17 @@ export async function startServer(config: Config, clock: () => Date = () => new 
       await inTransaction(deps.db, (trx) => addPlatformAdmin(trx, email, clock()))
     }
     const app = await createApp(deps)
-    let stopWorkers = async () => {}
+    let stopTasks = async () => {}
     stops.push(async () => {
       await app.close()
-      await stopWorkers()
+      await stopTasks()
     })
     await app.listen({ port: config.port, host: config.host })
     if (config.publicUrl === null) {
       const origin = toLocalOrigin(app.server.address() as AddressInfo)
       deps.publicOrigin = () => origin
     }
-    stopWorkers = await startWorkers(deps)
+    stopTasks = startTasks(deps)
     const url = deps.publicOrigin()
     log.info({ url }, 'Strongroom is ready')
     return { url, deps, app, failed, stop }
@@ -109,13 +108,12 @@ export async function openDeps(
   clock: () => Date,
 ): Promise<{ deps: Deps; close(): Promise<void> }> {
   const onError = (error: Error) => log.warn({ err: error }, 'database connection lost')
-  const { db, pool } = openDatabase({ url: databaseUrl, onError })
+  const { db } = openDatabase({ url: databaseUrl, onError })
   const { slowReads, close: closeSlowReads } = openSlowReads(databaseUrl, onError)
   const deps: Deps = {
     config,
     db,
     slowReads,
-    jobs: createJobQueue(pool, (error) => log.error({ err: error }, 'job queue')),
     sealer: createSealer(config.secretKey ?? (await demoSecretKey(config.dataDir))),
     log,
     clock,

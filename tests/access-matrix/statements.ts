@@ -5,7 +5,7 @@ export type Statement = { text: string; values: unknown[] }
 
 /**
  * Lets a test see what the service asks the database for while it works on one request: how long an answer took proves
- * nothing in a test, and what was done for it does. Requests may run at the same time, and the job queue beside them.
+ * nothing in a test, and what was done for it does. Requests may run at the same time, and the background tasks beside them.
  */
 export function recordStatements(): {
   during<Result>(work: () => PromiseLike<Result>): Promise<{ result: Result; statements: Statement[] }>

@@ -1,14 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { Kysely, type Migration, type MigrationProvider, Migrator, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
-import PgBoss from 'pg-boss'
 import { databaseConnectMilliseconds } from '../lib/limits.ts'
-import { queueNames } from './queues.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
 
 /**
- * Brings the database up to this version: the numbered SQL files, the job queues, and the role the service works as.
+ * Brings the database up to this version: the numbered SQL files, and the role the service works as.
  * Safe to run by several processes at once, and a no-op when nothing is new.
  *
  * @param databaseUrl of a role that owns the database (and may create a role the first time)
@@ -25,8 +23,7 @@ export async function migrate(databaseUrl: string): Promise<void> {
     await createRole(db)
     const { error, results } = await createMigrator(db).migrateToLatest()
     if (error !== undefined) throw error
-    const queuesAreNew = await createQueues(db, databaseUrl)
-    if (queuesAreNew || (results ?? []).length > 0) {
+    if ((results ?? []).length > 0) {
       await sql.raw(await readFile(new URL('./roles.sql', import.meta.url), 'utf8')).execute(db)
     }
   } finally {
@@ -72,33 +69,4 @@ async function createRole(db: Kysely<unknown>): Promise<void> {
   await sql`do $$ begin execute format('grant strongroom_app to %I', current_user); exception when unique_violation then null; end $$`.execute(
     db,
   )
-}
-
-async function createQueues(db: Kysely<unknown>, databaseUrl: string): Promise<boolean> {
-  const known = await existingQueues(db)
-  if (queueNames.every((name) => known.has(name))) return false
-  const boss = new PgBoss({
-    connectionString: databaseUrl,
-    schema: 'pgboss',
-    supervise: false,
-    schedule: false,
-    max: 1,
-  })
-  boss.on('error', () => {})
-  await boss.start()
-  try {
-    for (const name of queueNames) await boss.createQueue(name)
-  } finally {
-    await boss.stop({ graceful: false, wait: true })
-  }
-  return true
-}
-
-async function existingQueues(db: Kysely<unknown>): Promise<Set<string>> {
-  const { rows: tables } = await sql<{
-    found: string | null
-  }>`select to_regclass('pgboss.queue')::text as found`.execute(db)
-  if (tables[0]?.found == null) return new Set()
-  const { rows } = await sql<{ name: string }>`select name from pgboss.queue`.execute(db)
-  return new Set(rows.map((row) => row.name))
 }

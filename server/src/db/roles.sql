@@ -1,7 +1,7 @@
 -- Run after every migration: the service works as strongroom_app, which may not rewrite the record.
-grant usage on schema public, pgboss to strongroom_app;
-grant select, insert, update, delete on all tables in schema public, pgboss to strongroom_app;
-grant usage, select on all sequences in schema public, pgboss to strongroom_app;
+grant usage on schema public to strongroom_app;
+grant select, insert, update, delete on all tables in schema public to strongroom_app;
+grant usage, select on all sequences in schema public to strongroom_app;
 revoke update, delete, truncate on ledger_entries, audit_records, audit_seals, wallet_events, adjustments from strongroom_app;
 revoke insert, update, delete on schema_migrations, schema_migrations_lock from strongroom_app;
 grant update (seal_sequence) on audit_records to strongroom_app;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { startWorkers } from '../jobs/workers.ts'
+import { startTasks } from '../jobs/tasks.ts'
 import { databasePatienceMilliseconds, databaseProbeMilliseconds } from '../lib/limits.ts'
 import { type Answer, createTestApp, type Person, type TestApp } from '../testing/app.ts'
 import { allowAll, createVaultFixture } from '../testing/fixtures.ts'
@@ -20,7 +20,7 @@ const soonMilliseconds = 20_000
 let database: StoppableDatabase
 let test: TestApp
 let person: Person
-let stopWorkers: () => Promise<void>
+let stopTasks: () => Promise<void>
 
 beforeAll(async () => {
   database = await startStoppableDatabase()
@@ -28,11 +28,11 @@ beforeAll(async () => {
   const vault = await createVaultFixture(test)
   person = vault.admin
   await allowAll(vault, 'counterparty_create')
-  stopWorkers = await startWorkers(test.deps)
+  stopTasks = startTasks(test.deps)
 })
 afterAll(async () => {
   try {
-    await stopWorkers?.()
+    await stopTasks?.()
     await test?.close()
   } finally {
     await database?.close()

@@ -604,6 +604,17 @@ export interface PolicyGroups {
   vault_id: string;
 }
 
+export interface QueuedMails {
+  attempts: Generated<number>;
+  created_at: Timestamp;
+  id: string;
+  /**
+   * when to send it, or to send it again unless its sender finishes first; null: given up
+   */
+  next_attempt_at: Timestamp | null;
+  request: Json;
+}
+
 export interface ReportExportChunks {
   attempt: number;
   bytes: Buffer;
@@ -841,6 +852,7 @@ export interface DB {
   policy_approvers: PolicyApprovers;
   policy_group_memberships: PolicyGroupMemberships;
   policy_groups: PolicyGroups;
+  queued_mails: QueuedMails;
   report_export_chunks: ReportExportChunks;
   report_exports: ReportExports;
   routes: Routes;

@@ -71,7 +71,7 @@ describe('T50 Idempotency-Key', () => {
     expect(again.body).toEqual(first.body)
     expect(again.headers['idempotency-replayed']).toBe('true')
     expect(again.headers['set-cookie']).toBeUndefined()
-    await test.runJobs()
+    await test.sendMails()
     expect(await bench.count('magic_links')).toBe(before + 1)
     expect((await ask('somebody@example.org')).headers['idempotency-replayed']).toBeUndefined()
   })

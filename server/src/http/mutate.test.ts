@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { Type } from 'typebox'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { keepHouse } from '../jobs/housekeeping.ts'
+import { deleteExpiredRows } from '../jobs/housekeeping.ts'
 import { conflict, forbidden } from '../lib/errors.ts'
 import { createTestApp, type Person, type TestApp } from '../testing/app.ts'
 import { createTestShell } from '../testing/shell.ts'
@@ -195,10 +195,10 @@ describe('T50 Idempotency-Key', () => {
   it('is kept for 24 hours and then forgotten', async () => {
     await write({ n: 1 }, 'key-1')
     test.clock.advance(23 * hour)
-    await keepHouse(test.deps)
+    await deleteExpiredRows(test.deps)
     expect(await storedKeys()).toBe(1)
     test.clock.advance(2 * hour)
-    await keepHouse(test.deps)
+    await deleteExpiredRows(test.deps)
     expect(await storedKeys()).toBe(0)
     test.clock.advance(-25 * hour)
   })

@@ -25,7 +25,7 @@ export type Sent<A> = FastifyReply & { readonly [answered]?: A }
 declare const answered: unique symbol
 
 /**
- * Runs a write: one transaction for its effect, its audit records, its jobs and, when the request carries an
+ * Runs a write: one transaction for its effect, its audit records, its mails and, when the request carries an
  * Idempotency-Key, its stored answer. The same caller, key, method, path and body get the stored answer again.
  */
 export async function mutate<A extends Answer>(

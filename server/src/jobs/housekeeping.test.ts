@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestApp, type TestApp } from '../testing/app.ts'
-import { keepHouse } from './housekeeping.ts'
+import { deleteExpiredRows } from './housekeeping.ts'
 
 const day = 86_400_000
 let test: TestApp
@@ -40,7 +40,7 @@ describe('housekeeping', () => {
       ])
       .execute()
 
-    await keepHouse(test.deps)
+    await deleteExpiredRows(test.deps)
 
     expect(await db.selectFrom('sessions').select('user_id').execute()).toHaveLength(1)
     const links = await db.selectFrom('magic_links').select('token_hash').execute()
@@ -55,10 +55,10 @@ describe('housekeeping', () => {
     await fill.execute(db)
     await db.transaction().execute(async (trx) => {
       await sql`select pg_advisory_xact_lock(hashtextextended('strongroom housekeeping', 0))`.execute(trx)
-      await keepHouse(test.deps)
+      await deleteExpiredRows(test.deps)
     })
     expect(await count()).toBe(10_501)
-    await keepHouse(test.deps)
+    await deleteExpiredRows(test.deps)
     expect(await count()).toBe(1)
   })
 })

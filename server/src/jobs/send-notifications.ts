@@ -1,13 +1,7 @@
 import type { Deps } from '../deps.ts'
-import { formatDecimal } from '../lib/money.ts'
-import { mailerOf } from '../mail/mailer-of.ts'
-import {
-  announcementMessage,
-  approvalNeededMessage,
-  decidedMessage,
-  type Message,
-  stoppedMessage,
-} from '../mail/messages.ts'
+import { mailBackoff } from '../lib/limits.ts'
+import { announcementMessage, type Message, notificationMessage } from '../mail/messages.ts'
+import { sendMail } from '../mail/send.ts'
 import {
   claimAnnouncements,
   claimNotification,
@@ -17,30 +11,37 @@ import {
   retryNotification,
   settleNotification,
 } from '../modules/record/notifications/queries.ts'
-import { repeat } from './repeat.ts'
+import { type Claims, runClaims } from './run-claims.ts'
 
-const pauseMilliseconds = 1_000
-const mailsPerRunMax = 20
 const changesPerMailMax = 100
-const retryMillisecondsMax = 600_000
 
-/** Sends the mails that approvers and initiators wait for, alarms, and those that announce changes. */
-export function startNotifications(deps: Deps): () => Promise<void> {
-  return repeat(deps, 'send-notifications', pauseMilliseconds, () => sendNotifications(deps))
+const notifications: Claims<DueNotification> = {
+  name: 'notification',
+  claim: ({ db, clock }) => claimNotification(db, clock()),
+  run: sendNotification,
+  retry: ({ db }, notification, at) => retryNotification(db, notification, at),
+  backoff: mailBackoff,
 }
 
-/** Sends what is due. A mail is sent again unless it is known to have been taken: better twice than never. */
-export async function sendNotifications(deps: Deps): Promise<void> {
-  for (let mails = 0; mails < mailsPerRunMax; mails += 1) {
-    const notification = await claimNotification(deps.db, deps.clock())
-    if (notification === undefined) break
-    await sendNotification(deps, notification)
-  }
-  for (let mails = 0; mails < mailsPerRunMax; mails += 1) {
-    const [first, ...others] = await claimAnnouncements(deps.db, changesPerMailMax, deps.clock())
-    if (first === undefined) break
-    await send(deps, first.mail_id, [first, ...others], announce([first, ...others], deps.publicOrigin()))
-  }
+type Announcement = { attempts: number; changes: [DueAnnouncement, ...DueAnnouncement[]] }
+
+const announcements: Claims<Announcement> = {
+  name: 'announcement',
+  async claim({ db, clock }) {
+    const [first, ...others] = await claimAnnouncements(db, changesPerMailMax, clock())
+    return first === undefined ? null : { attempts: first.attempts, changes: [first, ...others] }
+  },
+  run: sendAnnouncement,
+  async retry({ db }, { changes }, at) {
+    for (const change of changes) await retryNotification(db, change, at)
+  },
+  backoff: mailBackoff,
+}
+
+/** Sends the mails that are due to approvers, initiators and administrators, then those that announce changes. */
+export async function sendNotifications(deps: Deps, signal?: AbortSignal): Promise<void> {
+  await runClaims(deps, notifications, signal)
+  await runClaims(deps, announcements, signal)
 }
 
 async function sendNotification(deps: Deps, notification: DueNotification): Promise<void> {
@@ -52,54 +53,31 @@ async function sendNotification(deps: Deps, notification: DueNotification): Prom
     notification.kind === 'stopped'
       ? `${notification.subject_id}-${notification.created_at.getTime()}`
       : notification.subject_id
-  await send(deps, mailId, [notification], compose(notification, deps.publicOrigin()))
+  await send(deps, mailId, [notification], notificationMessage(notification, deps.publicOrigin()))
 }
 
-type Told = NotificationKey & { created_at: Date; attempts: number; email: string }
-
-/** Sends one mail that tells one person of all that `told` holds. */
-async function send(deps: Deps, mailId: string, told: [Told, ...Told[]], message: Message): Promise<void> {
-  const [first] = told
-  try {
-    await mailerOf(deps.config).send({
-      id: `${mailId}-${first.user_id}-${first.kind}`,
-      date: first.created_at,
-      to: first.email,
-      ...message,
-    })
-  } catch (error) {
-    deps.log.warn({ err: error, subjectId: first.subject_id, kind: first.kind }, 'a notification was not sent')
-    for (const notification of told) {
-      const pause = Math.min(2 ** notification.attempts * 5_000, retryMillisecondsMax)
-      await retryNotification(deps.db, notification, new Date(deps.clock().getTime() + pause))
-    }
-    return
-  }
-  for (const notification of told) await settleNotification(deps.db, notification, deps.clock())
-}
-
-function compose(notification: DueNotification, origin: string) {
-  const { amount, decimals, asset, to_address } = notification
-  const subject =
-    amount === null || decimals === null || asset === null
-      ? notification.action.replaceAll('_', ' ')
-      : `transfer of ${formatDecimal(amount, decimals)} ${asset} to ${to_address}`
-  const facts = { subject, vaultName: notification.vault_name, initiator: notification.initiator, link: origin }
-  if (notification.kind === 'approval_needed') return approvalNeededMessage(facts)
-  if (notification.kind === 'stopped') return stoppedMessage({ ...facts, reason: notification.reason ?? 'unknown' })
-  return decidedMessage({ ...facts, status: outcomeOf(notification.status) })
-}
-
-function announce(changes: [DueAnnouncement, ...DueAnnouncement[]], origin: string): Message {
-  const [{ vault_code: code, vault_name: name }] = changes
-  return announcementMessage({
+async function sendAnnouncement(deps: Deps, { changes }: Announcement): Promise<void> {
+  const [{ mail_id, vault_code: code, vault_name: name }] = changes
+  const message = announcementMessage({
     vault: code === null || name === null ? null : { code, name },
     changes: changes.map(({ content, subject_id }) => ({ content, auditRecordId: subject_id })),
-    origin,
+    origin: deps.publicOrigin(),
   })
+  await send(deps, mail_id, changes, message)
 }
 
-/** A transfer that was approved is on its way by now; what its initiator waits for is the vote. */
-function outcomeOf(status: string): string {
-  return status === 'pending' || status === 'confirmed' ? 'approved' : status
+type Addressed = NotificationKey & { created_at: Date; email: string }
+
+/** Sends one mail that covers all of `notifications`, which are for one person. */
+async function send(
+  deps: Deps,
+  mailId: string,
+  notifications: [Addressed, ...Addressed[]],
+  message: Message,
+): Promise<void> {
+  const [{ user_id, kind, created_at: date, email: to }] = notifications
+  const isAccepted = await sendMail(deps, { id: `${mailId}-${user_id}-${kind}`, date, to, ...message })
+  for (const notification of notifications) {
+    await settleNotification(deps.db, notification, isAccepted ? deps.clock() : null)
+  }
 }

@@ -100,9 +100,12 @@ export const codesPerLinkMax = 5
 /** Wrong, used and expired tokens and wrong codes of one sender in the window of sign-ins. */
 export const failedRedemptionsPerSenderMax = 300
 export const deviceCookieDays = 365
-/** A mail that tells of a vote, a stop or a change: how often it is tried, and a time longer than any try takes. */
-export const notificationAttemptsMax = 10
-export const notificationLeaseMilliseconds = 300_000
+/** How often a mail is tried, which takes about a day and a half, and a time longer than any attempt takes. */
+export const mailAttemptsMax = 20
+export const mailLeaseMilliseconds = 120_000
+export const mailBackoff = { firstMilliseconds: 1_000, longestMilliseconds: 6 * 3_600_000 }
+/** How long a mail that was given up is kept, so that an operator can find out about it. */
+export const givenUpMailDays = 14
 export const idempotencyTtlHours = 24
 export const signInAttemptTtlHours = 24
 export const purgedRowsPerTransactionMax = 10_000

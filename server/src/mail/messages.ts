@@ -1,192 +1,178 @@
-import { type Html, html } from '../lib/html.ts'
+import { formatDecimal } from '../lib/money.ts'
 import { formatMinute } from '../lib/period.ts'
+import { layOut, type Message } from './layout.ts'
 
-export type Message = { subject: string; text: string; html: string }
+// The subjects and texts of all mails. Each function takes the facts and returns the mail.
 
-export function magicLinkMessage({
-  link,
-  code,
-  ttlMinutes,
-}: {
-  link: string
-  code: string
-  ttlMinutes: number
-}): Message {
-  return toMessage({
+export type { Message } from './layout.ts'
+
+type MagicLink = { link: string; code: string; ttlMinutes: number }
+
+export function magicLinkMessage({ link, code, ttlMinutes }: MagicLink): Message {
+  return layOut({
     subject: 'Your sign-in link for Strongroom',
     lines: [
-      `Follow this link within ${ttlMinutes} minutes to sign in. It works once.`,
-      `In another browser, or on another device, it asks for this code: ${code}`,
+      `Use this link within ${ttlMinutes} minutes to sign in. It works once.`,
+      `If you open it in another browser or on another device, enter this code: ${code}`,
     ],
     button: 'Sign in',
     link,
     closing:
-      'Type the code nowhere but on the page that this link opens. If you did not ask to sign in, ignore this mail: nothing happens without the link.',
+      'Enter the code only on the page that this link opens. If you did not ask to sign in, ignore this mail: nobody can sign in without the link.',
   })
 }
 
-/** Tells of a sign-in from a device that is new, or by a link that an operator made. */
-export function signInMessage({
-  signedInAt,
-  agent,
-  ip,
-  network,
-  isByOperatorLink,
-  link,
-}: {
+type SignIn = {
   signedInAt: Date
   agent: string
   ip: string
   network: string
   isByOperatorLink: boolean
   link: string
-}): Message {
-  const by = isByOperatorLink ? 'by a link that an operator of the service made' : 'from a new device'
-  return toMessage({
+}
+
+/** Reports a sign-in from a new device, or with a link that an operator created. */
+export function signInMessage({ signedInAt, agent, ip, network, isByOperatorLink, link }: SignIn): Message {
+  const means = isByOperatorLink ? 'with a link that an operator of the service created' : 'from a new device'
+  return layOut({
     subject: 'New sign-in to Strongroom',
     lines: [
-      `Somebody signed in as you ${by}.`,
+      `Somebody signed in to your account ${means}.`,
       `Time: ${formatMinute(signedInAt)}`,
       `Device: ${agent}`,
-      `Address: ${ip} (network ${network})`,
-      'If this was you, there is nothing to do. If it was not, end the session at once, and tell an administrator: somebody may read your mail.',
+      `IP address: ${ip} (network ${network})`,
+      'If this was you, you do not need to do anything. If it was not, end the session now and inform an administrator: somebody may have access to your mailbox.',
     ],
     button: 'End this session',
     link,
-    closing: 'This mail cannot be switched off.',
+    closing: 'You cannot turn this mail off.',
   })
 }
 
-export function operatorLinkMessage({
-  operator,
-  createdAt,
-  link,
-}: {
-  operator: string
-  createdAt: Date
-  link: string
-}): Message {
-  return toMessage({
-    subject: 'An operator made a sign-in link for you',
+type OperatorLink = { operator: string; createdAt: Date; link: string }
+
+export function operatorLinkMessage({ operator, createdAt, link }: OperatorLink): Message {
+  return layOut({
+    subject: 'An operator created a sign-in link for you',
     lines: [
-      `An operator of the service made a link that signs in as you: ${operator}, at ${formatMinute(createdAt)}.`,
-      'If you asked for it because your mail did not arrive, there is nothing to do. If you did not, ask why: it is on the audit record, and you are told when the link is used.',
+      `An operator of the service created a link that signs in to your account: ${operator}, at ${formatMinute(createdAt)}.`,
+      'If you asked for the link because a mail did not arrive, you do not need to do anything. If you did not, ask the operator for the reason. The link is recorded in the audit log, and you get another mail when it is used.',
     ],
     button: 'Open Strongroom',
     link,
-    closing: 'This mail cannot be switched off.',
+    closing: 'You cannot turn this mail off.',
   })
 }
 
-export function invitationMessage({
-  link,
-  vaultName,
-  inviter,
-}: {
-  link: string
-  vaultName: string
-  inviter: string
-}): Message {
-  return toMessage({
+type Invitation = { link: string; vaultName: string; inviter: string }
+
+export function invitationMessage({ link, vaultName, inviter }: Invitation): Message {
+  return layOut({
     subject: `You are invited to the vault ${vaultName}`,
     lines: [
       `${inviter} invites you to the vault ${vaultName} on Strongroom.`,
-      'Sign in with this e-mail address to accept.',
+      'To accept the invitation, sign in with this e-mail address.',
     ],
     button: 'Accept the invitation',
     link,
-    closing: 'If you do not know what this is about, ignore this mail.',
+    closing: 'If you do not expect this invitation, ignore this mail.',
   })
 }
 
-type Waiting = { subject: string; vaultName: string; initiator: string; link: string }
-
-export function approvalNeededMessage({ subject, vaultName, initiator, link }: Waiting): Message {
-  return toMessage({
-    subject: `Your vote is needed in ${vaultName}: ${subject}`,
-    lines: [`${initiator} asks for the ${subject} in the vault ${vaultName}.`, 'It waits for votes, yours among them.'],
-    button: 'Open Strongroom',
-    link,
-    closing:
-      'Compare what you see there with what you expect before you vote. You can switch these mails off in your profile.',
-  })
+/** The facts of a mail about one transfer or approval request. */
+type Notification = {
+  kind: 'approval_needed' | 'decided' | 'stopped'
+  vault_name: string
+  initiator: string
+  /** What is requested, such as `transfer` or `counterparty_create`. */
+  action: string
+  status: string
+  /** null in all four: it is not about a transfer. */
+  amount: string | null
+  decimals: number | null
+  asset: string | null
+  to_address: string | null
+  /** Why it was halted or failed. */
+  reason: string | null
 }
 
-export function decidedMessage({ subject, vaultName, status, link }: Waiting & { status: string }): Message {
-  const outcome = status.replaceAll('_', ' ')
-  return toMessage({
-    subject: `Decided in ${vaultName}: ${subject} is ${outcome}`,
-    lines: [`The ${subject} that you asked for in the vault ${vaultName} was decided: it is ${outcome}.`],
-    button: 'Open Strongroom',
-    link,
-    closing: 'You can switch these mails off in your profile.',
-  })
+/** @param link to Strongroom */
+export function notificationMessage(notification: Notification, link: string): Message {
+  const { vault_name: vaultName, initiator } = notification
+  const subject = describeSubject(notification)
+  switch (notification.kind) {
+    case 'approval_needed':
+      return layOut({
+        subject: `Your vote is needed in ${vaultName}: ${subject}`,
+        lines: [
+          `${initiator} requested the ${subject} in the vault ${vaultName}.`,
+          'The request waits for votes. You are one of its approvers.',
+        ],
+        button: 'Open Strongroom',
+        link,
+        closing:
+          'Before you vote, compare what you see in Strongroom with what you expect. You can turn these mails off in your profile.',
+      })
+    case 'decided':
+      return layOut({
+        subject: `Decided in ${vaultName}: ${subject} is ${describeOutcome(notification.status)}`,
+        lines: [
+          `The ${subject} that you requested in the vault ${vaultName} is now ${describeOutcome(notification.status)}.`,
+        ],
+        button: 'Open Strongroom',
+        link,
+        closing: 'You can turn these mails off in your profile.',
+      })
+    case 'stopped':
+      return layOut({
+        subject: `Stopped in ${vaultName}: ${subject}`,
+        lines: [
+          `Strongroom stopped the ${subject} in the vault ${vaultName}. It was requested by ${initiator}.`,
+          `Reason: ${notification.reason ?? 'unknown'}`,
+        ],
+        button: 'Open Strongroom',
+        link,
+        closing:
+          'You receive this mail because you are an administrator of the vault or the initiator. You cannot turn it off. Check the audit log of the vault. If database rows were changed, somebody has unauthorised access.',
+      })
+  }
 }
 
-export function stoppedMessage({ subject, vaultName, initiator, link, reason }: Waiting & { reason: string }): Message {
-  return toMessage({
-    subject: `Stopped in ${vaultName}: ${subject}`,
-    lines: [
-      `Strongroom stopped the ${subject} in the vault ${vaultName}, which ${initiator} had asked for.`,
-      `The reason: ${reason}`,
-    ],
-    button: 'Open Strongroom',
-    link,
-    closing:
-      "You receive this mail as an administrator or as the initiator; it cannot be switched off. Check the vault's audit log. If database rows were changed, somebody has unauthorised access.",
-  })
+/** Such as `transfer of 5 USDT to 0x…` or `counterparty create`. */
+function describeSubject({ action, amount, decimals, asset, to_address }: Notification): string {
+  if (amount === null || decimals === null || asset === null) return action.replaceAll('_', ' ')
+  return `transfer of ${formatDecimal(amount, decimals)} ${asset} to ${to_address}`
 }
 
-/** @param vault null: changes of the platform, such as of a token */
-export function announcementMessage({
-  vault,
-  changes,
-  origin,
-}: {
+/** A transfer that was approved may be pending or confirmed by now. The initiator waits for the result of the vote. */
+function describeOutcome(status: string): string {
+  return status === 'pending' || status === 'confirmed' ? 'approved' : status.replaceAll('_', ' ')
+}
+
+type Announcement = {
+  /** null: changes of the platform, such as of a token */
   vault: { code: string; name: string } | null
-  /** The content is null where it was not put into words. */
+  /** The content is null if an earlier version of the service announced the change. */
   changes: { content: string | null; auditRecordId: string }[]
   origin: string
-}): Message {
-  return toMessage({
+}
+
+export function announcementMessage({ vault, changes, origin }: Announcement): Message {
+  const place = vault === null ? 'on the Strongroom platform' : `in the vault ${vault.name} (${vault.code})`
+  const log =
+    vault === null
+      ? 'the audit log of the platform'
+      : `the audit log of the vault (GET /api/v1/vaults/${vault.code}/audit-log)`
+  return layOut({
     subject: vault === null ? 'Changes to the Strongroom platform' : `Changes to the vault ${vault.name}`,
     lines: [
-      vault === null
-        ? `The following was changed on the Strongroom platform at ${origin}.`
-        : `The following was changed in the vault ${vault.name} (${vault.code}) at ${origin}.`,
+      `The following was changed ${place} at ${origin}.`,
       ...changes.map(({ content, auditRecordId }) => content ?? `A change was made.\nAudit record: ${auditRecordId}`),
-      vault === null
-        ? 'Each change is in the audit log of the platform, under the number of its audit record.'
-        : `Each change is in the audit log of the vault, GET /api/v1/vaults/${vault.code}/audit-log, under the number of its audit record.`,
+      `To find a change in ${log}, use the number of its audit record.`,
     ],
     button: 'Open Strongroom',
     link: origin,
     closing:
-      'You receive this mail because the change affects something you administer, own or vote on, or your rights. It cannot be switched off. If you did not expect a change, ask the person who made it.',
+      'You receive this mail because the change affects something that you administer, own or vote on, or your permissions. You cannot turn it off. If you did not expect a change, ask the person who made it.',
   })
-}
-
-function toMessage({
-  subject,
-  lines,
-  button,
-  link,
-  closing,
-}: {
-  subject: string
-  lines: string[]
-  button: string
-  link: string
-  closing: string
-}): Message {
-  const paragraphs: Html[] = lines.map((line) => html`<p style="white-space:pre-line">${line}</p>`)
-  const body = html`<!doctype html>
-<html lang="en"><body style="font-family:sans-serif;line-height:1.5;color:#16202e;max-width:34rem">
-${paragraphs}
-<p><a href="${link}" style="display:inline-block;padding:.6rem 1.2rem;background:#1d4ed8;color:#fff;border-radius:.4rem;text-decoration:none">${button}</a></p>
-<p style="font-size:.85rem;color:#56606e">Or copy this address into your browser:<br>${link}</p>
-<p style="font-size:.85rem;color:#56606e">${closing}</p>
-</body></html>
-`
-  return { subject, text: [...lines, link, closing].join('\n\n').concat('\n'), html: body.html }
 }

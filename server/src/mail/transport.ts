@@ -15,7 +15,7 @@ export type Mail = {
 export type Mailer = { send(mail: Mail): Promise<void> }
 
 const connectTimeoutMilliseconds = 10_000
-/** Shorter than the 120 seconds after which the queue takes a job for lost and runs it again. */
+/** Shorter than `mailLeaseMilliseconds`, after which another node sends the mail again. */
 const silenceTimeoutMilliseconds = 30_000
 
 /**
@@ -56,7 +56,7 @@ function createFileMailer(from: string, folder: string): Mailer {
       const { message } = await (await transport()).sendMail(toMessage(from, mail))
       await mkdir(folder, { recursive: true, mode: 0o700 })
       const file = join(folder, `${mail.date.toISOString().replaceAll(':', '-')}-${mail.id}.eml`)
-      // Whoever watches the folder sees whole mails only. They hold sign-in links, so others may not read them.
+      // A program that watches the folder sees complete mails only. They hold sign-in links, so only the owner may read them.
       await writeFile(`${file}.part`, message as Buffer, { mode: 0o600 })
       await rename(`${file}.part`, file)
     },

@@ -6,10 +6,9 @@ import { pino } from 'pino'
 import { expect } from 'vitest'
 import { createApp } from '../app.ts'
 import { type Config, readConfig } from '../config.ts'
-import { queueNames } from '../db/queues.ts'
 import type { Deps } from '../deps.ts'
 import type { App } from '../http/route.ts'
-import { jobHandlers } from '../jobs/handlers.ts'
+import { sendMails } from '../jobs/send-mails.ts'
 import { newId } from '../lib/ids.ts'
 import { newSecret, sha256 } from '../lib/secrets.ts'
 import { openDeps } from '../start.ts'
@@ -39,8 +38,8 @@ export type TestApp = {
   client(headers: Headers): Client
   /** A person with a fresh session; created when the e-mail is new. */
   signIn(email: string, options?: { isPlatformAdmin?: boolean }): Promise<Person>
-  /** Runs all jobs that wait, delayed ones included, once each until none is left (at most `roundsMax` rounds). */
-  runJobs(roundsMax?: number): Promise<void>
+  /** Sends all queued mails, also those that are to be retried later, until none is left (at most `roundsMax` rounds). */
+  sendMails(roundsMax?: number): Promise<void>
   close(): Promise<void>
 }
 
@@ -68,7 +67,6 @@ export async function createTestApp(env: Record<string, string> = {}): Promise<T
   const { deps, close } = await openDeps(config, database.url, pino({ level: config.logLevel }), clock.now)
   const app = await createApp(deps)
   await app.ready()
-  await deps.jobs.boss.start()
   const check = answerCheckOf(app)
 
   const send = async (method: string, url: string, body: unknown, headers: Headers): Promise<Answer> => {
@@ -134,44 +132,20 @@ export async function createTestApp(env: Record<string, string> = {}): Promise<T
         .execute()
       return { ...client({ authorization: `Bearer ${token}` }), token, userId: id, email }
     },
-    async runJobs(roundsMax = 20) {
+    async sendMails(roundsMax = 20) {
       for (let round = 0; round < roundsMax; round += 1) {
-        if ((await runWaitingJobs(deps)) === 0) return
+        const waiting = deps.db.updateTable('queued_mails').where('next_attempt_at', 'is not', null)
+        const due = await waiting.set({ next_attempt_at: clock.now() }).returning('id').execute()
+        if (due.length === 0) return
+        await sendMails(deps)
       }
-      expect.fail(`Jobs still wait after ${roundsMax} rounds`)
+      expect.fail(`Mails still wait after ${roundsMax} rounds`)
     },
     async close() {
       await app.close()
-      await deps.jobs.boss.stop({ graceful: false, wait: true })
       await close()
       await database.drop()
       await rm(dataDir, { recursive: true, force: true })
     },
   }
-}
-
-async function runWaitingJobs(deps: Deps): Promise<number> {
-  let ran = 0
-  for (const name of queueNames) {
-    const { rows } = await deps.jobs.boss
-      .getDb()
-      .executeSql(
-        `update pgboss.job set start_after = now() where name = $1 and state in ('created', 'retry') returning id`,
-        [name],
-      )
-    if (rows.length === 0) continue
-    const jobs = await deps.jobs.boss.fetch<object>(name, { batchSize: rows.length })
-    for (const job of jobs) {
-      const handle = jobHandlers[name]
-      if (handle === undefined) expect.fail(`Nobody handles jobs of ${name}`)
-      try {
-        await handle(deps, job.data)
-        await deps.jobs.boss.complete(name, job.id)
-      } catch (error) {
-        await deps.jobs.boss.fail(name, job.id, { message: String(error) })
-      }
-      ran += 1
-    }
-  }
-  return ran
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { claimRows } from '../../../db/claim.ts'
 import type { Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { walletCallTimeoutMilliseconds } from '../../../lib/limits.ts'
@@ -11,6 +12,7 @@ const leaseMilliseconds = 60_000
 /** Between two questions about a transfer that the wallet service has taken; also the first pause after an error. */
 export const pollMilliseconds = 1_000
 export const retryMillisecondsMax = 60_000
+export const backoff = { firstMilliseconds: pollMilliseconds, longestMilliseconds: retryMillisecondsMax }
 
 /** A transfer that is this node's until `leaseEndsAt`, in the phase it had when it was claimed. */
 export type Claim = { vaultId: string; id: string; phase: Phase; leaseEndsAt: Date }
@@ -20,15 +22,16 @@ export async function claimDueTransfers(deps: Deps, exceptVaultIds: string[]): P
   const now = deps.clock()
   const leaseEndsAt = after(now, leaseMilliseconds)
   const { rows } = await sql<Omit<Claim, 'leaseEndsAt'>>`
-    with due as (
-      select vault_id, id from transfers
-      where phase in ('queued', 'submitting', 'submitted', 'broadcast') and next_attempt_at <= ${now}
-        and vault_id <> all (${exceptVaultIds})
-      order by next_attempt_at limit ${claimedMax} for update skip locked
-    )
-    update transfers t set next_attempt_at = ${leaseEndsAt}
-    from due where t.vault_id = due.vault_id and t.id = due.id
-    returning t.vault_id as "vaultId", t.id, t.phase`.execute(deps.db)
+    with ${claimRows({
+      table: 'transfers',
+      key: ['vault_id', 'id'],
+      where: sql`n.phase in ('queued', 'submitting', 'submitted', 'broadcast') and n.next_attempt_at <= ${now}
+        and n.vault_id <> all (${exceptVaultIds})`,
+      orderBy: sql`n.next_attempt_at`,
+      limit: claimedMax,
+      set: sql`next_attempt_at = ${leaseEndsAt}`,
+    })}
+    select vault_id as "vaultId", id, phase from claimed`.execute(deps.db)
   return rows.map((claim) => ({ ...claim, leaseEndsAt }))
 }
 

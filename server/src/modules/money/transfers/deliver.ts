@@ -1,3 +1,4 @@
+import { retryAt } from '../../../db/claim.ts'
 import type { Trx } from '../../../db/client.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
@@ -172,11 +173,10 @@ async function retryLater({ db, clock }: Deps, claim: Claim, isUnsent: boolean):
   await inTransaction(db, async (trx) => {
     const transfer = await claims.lockUnderWay(trx, claim)
     if (transfer === null) return
-    const { attempts, phase } = transfer
-    const pause = Math.min(claims.pollMilliseconds * 2 ** Math.min(attempts, 10), claims.retryMillisecondsMax)
-    await movePhase(trx, transfer, isUnsent ? 'queued' : phase, {
-      attempts: Math.min(attempts + 1, 1_000),
-      next_attempt_at: claims.after(clock(), pause),
+    const attempts = Math.min(transfer.attempts + 1, 1_000)
+    await movePhase(trx, transfer, isUnsent ? 'queued' : transfer.phase, {
+      attempts,
+      next_attempt_at: retryAt(clock(), attempts, claims.backoff),
     })
   })
 }

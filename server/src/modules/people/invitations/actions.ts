@@ -5,6 +5,7 @@ import type { Deps } from '../../../deps.ts'
 import { badRequest, conflict, forbidden, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { newSecret, sha256 } from '../../../lib/secrets.ts'
+import { enqueueMail } from '../../../mail/queue.ts'
 import { audit } from '../../record/audit/record.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
 import { quote } from '../../record/notifications/describe-change.ts'
@@ -72,7 +73,7 @@ export async function createInvitation(
     now,
   }
   await announceVaultChange(trx, change, { groupIds })
-  await deps.jobs.enqueue(trx, 'send-mail', { kind: 'invitation', vaultId, invitationId: id })
+  await enqueueMail(trx, { kind: 'invitation', vaultId, invitationId: id }, now)
   return { row: (await findInvitation(trx, caller.userId, id))!, token }
 }
 

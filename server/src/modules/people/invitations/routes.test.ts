@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
 import { createOutbox, type Outbox } from '../../../testing/outbox.ts'
@@ -60,7 +61,7 @@ describe('POST /invitations', () => {
     )
     expect(answer.body.groupMemberships).toHaveLength(2)
 
-    await test.runJobs()
+    await test.sendMails()
     const link = await outbox.lastLink('new.person@example.org')
     expect(link.href).toBe(`http://localhost:8420/sign-in?invitation=${answer.body.token}`)
   })
@@ -90,14 +91,12 @@ describe('POST /invitations', () => {
     )
   })
 
-  it('T46 keeps the token sealed and hashed, and out of jobs and audit records', async () => {
+  it('T46 keeps the token sealed and hashed, and out of queued mails and audit records', async () => {
     const { body } = await invite('sealed@example.org')
-    const { rows } = await test.deps.jobs.boss.getDb().executeSql(
-      `select row_to_json(i)::text as text from invitations i where id = $1
-       union all select data::text from pgboss.job
-       union all select content from audit_records`,
-      [body.id],
-    )
+    const { rows } = await sql`
+      select row_to_json(i)::text as text from invitations i where id = ${body.id}
+      union all select row_to_json(q)::text from queued_mails q
+      union all select content from audit_records`.execute(test.deps.db)
     expect(rows.length).toBeGreaterThan(2)
     expect(JSON.stringify(rows)).not.toContain(body.token)
   })
@@ -149,7 +148,7 @@ describe('POST /invitations/{id}/revoke', () => {
     const again = await admin.post(`/invitations/${body.id}/revoke`)
     expect(again.status).toBe(409)
     expect(again.body.details).toBe('The invitation is revoked already')
-    await test.runJobs()
+    await test.sendMails()
     expect((await outbox.read()).filter((mail) => mail.to === 'revoked@example.org')).toEqual([])
     const records = await test.deps.db
       .selectFrom('audit_records')

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
 import { insertVault, type VaultFixture } from '../../../testing/vault-fixture.ts'
@@ -114,12 +115,10 @@ describe('service tokens', () => {
     const again = await admin.post(url, { name: 'Keyed', groupIds: [botsId] }, { 'idempotency-key': 'bot-1' })
     const { token: _token, ...rest } = answer.body
     expect([again.status, again.body]).toEqual([201, rest])
-    const { rows } = await test.deps.jobs.boss.getDb().executeSql(
-      `select row_to_json(t)::text as text from service_tokens t where id = $1
-       union all select content from audit_records
-       union all select encode(body, 'escape') from idempotency_keys`,
-      [answer.body.id],
-    )
+    const { rows } = await sql`
+      select row_to_json(t)::text as text from service_tokens t where id = ${answer.body.id}
+      union all select content from audit_records
+      union all select encode(body, 'escape') from idempotency_keys`.execute(test.deps.db)
     expect(rows.length).toBeGreaterThan(2)
     expect(JSON.stringify(rows)).not.toContain(answer.body.token.slice(4))
   })

@@ -8,6 +8,7 @@ import { newId } from '../../../lib/ids.ts'
 import { codesPerLinkMax, magicLinkTtlMinutes } from '../../../lib/limits.ts'
 import { equalsSecret, newCode, newSecret, sha256 } from '../../../lib/secrets.ts'
 import { senderOf } from '../../../lib/sender.ts'
+import { enqueueMail } from '../../../mail/queue.ts'
 import { insertAuditRecords } from '../../record/audit/record.ts'
 import { listVaultIdsOf } from '../../rules/policies/memberships.ts'
 import { acceptInvitations, lockPendingInvitations } from '../invitations/actions.ts'
@@ -20,7 +21,7 @@ import { hasEnoughLiveLinks } from './queries.ts'
 import { type OpenedSession, openSession, type SignInMethod } from './sessions.ts'
 import { countSignInAttempt, lockEmail } from './sign-in-limit.ts'
 
-/** The job that sends a sign-in link, if the e-mail address may sign in. Digests are in base64url; it holds no secret. */
+/** The queued mail with a sign-in link, sent if the e-mail address may sign in. Digests are in base64url; it holds no secret. */
 export type MagicLinkRequest = {
   kind: 'magic-link'
   mailId: string
@@ -40,7 +41,6 @@ export type MagicLinkRequest = {
  */
 export async function requestMagicLink(
   trx: Trx,
-  deps: Pick<Deps, 'jobs'>,
   request: {
     email: string
     redirectTo: string | null
@@ -67,7 +67,7 @@ export async function requestMagicLink(
     invitationHash: request.invitationToken === null ? null : toText(sha256(request.invitationToken)),
     isKnownDevice,
   }
-  await deps.jobs.enqueue(trx, 'send-mail', job)
+  await enqueueMail(trx, job, now)
 }
 
 /**
@@ -104,7 +104,7 @@ export async function issueMagicLink(
   return { token, code }
 }
 
-/** The job that tells a person that an operator made a sign-in link for them. */
+/** The queued mail that tells a person that an operator created a sign-in link for them. */
 export type OperatorLinkNotice = {
   kind: 'operator-link'
   mailId: string
@@ -120,7 +120,7 @@ export type OperatorLinkNotice = {
  */
 export async function createSignInLink(
   trx: Trx,
-  deps: Pick<Deps, 'publicOrigin' | 'jobs'>,
+  deps: Pick<Deps, 'publicOrigin'>,
   address: string,
   now: Date,
 ): Promise<string> {
@@ -143,7 +143,7 @@ export async function createSignInLink(
     operator,
     createdAt: now.toISOString(),
   }
-  await deps.jobs.enqueue(trx, 'send-mail', notice)
+  await enqueueMail(trx, notice, now)
   return `${deps.publicOrigin()}/sign-in/confirm?token=${token}`
 }
 
@@ -165,7 +165,7 @@ export type SignedIn = OpenedSession & { user: ProfileRow; redirectTo: string | 
  */
 export async function redeemMagicLink(
   trx: Trx,
-  deps: Pick<Deps, 'config' | 'jobs'>,
+  deps: Pick<Deps, 'config'>,
   { token, binding, device }: { token: string; binding?: string; device: Device },
   now: Date,
 ): Promise<SignedIn | null> {
@@ -181,7 +181,7 @@ export async function redeemMagicLink(
  */
 export async function redeemWithCode(
   trx: Trx,
-  deps: Pick<Deps, 'config' | 'jobs' | 'sealer'>,
+  deps: Pick<Deps, 'config' | 'sealer'>,
   { token, code, device }: { token: string; code: string; device: Device },
   now: Date,
 ): Promise<SignedIn | { codesLeft: number } | null> {
@@ -203,7 +203,7 @@ export async function redeemWithCode(
 
 async function signInByLink(
   trx: Trx,
-  deps: Pick<Deps, 'config' | 'jobs'>,
+  deps: Pick<Deps, 'config'>,
   link: { email: string; redirect_to: string | null; by_operator: boolean; method: SignInMethod; device: Device },
   now: Date,
 ): Promise<SignedIn | null> {

@@ -48,7 +48,7 @@ export function authRoutes(app: App, deps: Deps): void {
       }
       const binding = newSecret()
       const device = { ip: request.ip, deviceCookie: request.cookies[deviceCookie] ?? null }
-      await requestMagicLink(trx, deps, { email, redirectTo, invitationToken, binding, ...device }, now)
+      await requestMagicLink(trx, { email, redirectTo, invitationToken, binding, ...device }, now)
       reply.setCookie(bindingCookie, binding, bindingCookieOptions(deps.publicOrigin()))
       return ok({ status: 'sent' })
     },

@@ -5,6 +5,7 @@ import { conflict, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { sessionEndDays, userAgentLengthMax } from '../../../lib/limits.ts'
 import { equalsSecret, newSecret, sha256 } from '../../../lib/secrets.ts'
+import { enqueueMail } from '../../../mail/queue.ts'
 import { insertAuditRecords } from '../../record/audit/record.ts'
 import { listVaultIdsOf } from '../../rules/policies/memberships.ts'
 import type { ProfileRow } from '../users/present.ts'
@@ -32,7 +33,7 @@ export type SignInNotice = {
 /** Starts a session, and tells the person by mail when the device is new or an operator made the link. */
 export async function openSession(
   trx: Trx,
-  deps: Pick<Deps, 'config' | 'jobs'>,
+  deps: Pick<Deps, 'config'>,
   { user, method, device }: { user: ProfileRow; method: SignInMethod; device: Device },
   now: Date,
 ): Promise<OpenedSession> {
@@ -73,7 +74,7 @@ export async function openSession(
       ip,
       signedInAt,
     }
-    await deps.jobs.enqueue(trx, 'send-mail', notice)
+    await enqueueMail(trx, notice, now)
   }
   return { token, expiresAt, endsAt, deviceCookie: known.cookie }
 }

@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
+import { claimRows } from '../../../db/claim.ts'
 import type { Db } from '../../../db/client.ts'
-import { notificationAttemptsMax, notificationLeaseMilliseconds } from '../../../lib/limits.ts'
+import { mailAttemptsMax } from '../../../lib/limits.ts'
+import { mailLease } from '../../../mail/queue.ts'
 import { nameOfUser } from './names.ts'
 
 export type NotificationKey = {
@@ -19,7 +21,7 @@ export type DueNotification = NotificationKey & {
   email: string
   vault_name: string
   initiator: string
-  /** What is asked for or was decided, such as `transfer` or `counterparty_create`. */
+  /** What is requested, such as `transfer` or `counterparty_create`. */
   action: string
   status: string
   amount: string | null
@@ -30,21 +32,19 @@ export type DueNotification = NotificationKey & {
   reason: string | null
 }
 
-/**
- * Takes a notification that is due, for as long as a lease: should the node die before it knows what became of the mail,
- * another one takes it when the lease has run out. The last attempt is for good.
- */
-export async function claimNotification(db: Db, now: Date): Promise<DueNotification | undefined> {
+const key = ['vault_id', 'subject_id', 'user_id', 'kind']
+
+/** Claims a notification that is due. If the node ends before it knows whether the mail was sent, another one sends it again. */
+export async function claimNotification(db: Db, now: Date): Promise<DueNotification | null> {
   const { rows } = await sql<DueNotification>`
-    with due as (
-      select vault_id, subject_id, user_id, kind from notifications
-      where next_attempt_at <= ${now} and kind <> 'rules_changed'
-      order by next_attempt_at limit 1 for update skip locked
-    ), claimed as (
-      update notifications n set attempts = n.attempts + 1, next_attempt_at = ${endOfLease(now)}
-      from due where (n.vault_id, n.subject_id, n.user_id, n.kind) = (due.vault_id, due.subject_id, due.user_id, due.kind)
-      returning n.*
-    )
+    with ${claimRows({
+      table: 'notifications',
+      key,
+      where: sql`n.next_attempt_at <= ${now} and n.kind <> 'rules_changed'`,
+      orderBy: sql`n.next_attempt_at`,
+      limit: 1,
+      set: mailLease(now),
+    })}
     select c.vault_id, c.subject_id, c.user_id, c.kind, c.subject_type, c.created_at, c.attempts, u.email,
       v.name as vault_name, ${nameOfUser('i')} as initiator, coalesce(r.action, 'transfer') as action,
       coalesce(o.status, r.status) as status, o.amount, k.decimals, k.code as asset, t.to_address,
@@ -57,43 +57,42 @@ export async function claimNotification(db: Db, now: Date): Promise<DueNotificat
     left join tokens k on k.id = o.token_id
     left join approval_requests r on c.subject_type = 'approval_request' and r.vault_id = c.vault_id and r.id = c.subject_id
     left join users i on i.id = coalesce(o.initiator_id, r.initiator_id)`.execute(db)
-  return rows[0]
+  return rows[0] ?? null
 }
 
 export type DueAnnouncement = NotificationKey & {
   created_at: Date
   attempts: number
   email: string
-  /** Names the mail that it is sent in, each time it is sent. */
+  /** Identifies the mail that it is sent in, also when it is sent again. */
   mail_id: string
   /** null in both: a change that belongs to no vault. */
   vault_code: string | null
   vault_name: string | null
-  /** null: announced by a version that did not put changes into words. */
+  /** null: announced by an earlier version, which stored no text. */
   content: string | null
 }
 
 /**
- * Takes what one person is to be told of one vault, or of the platform, all in one mail, oldest first; for as long as a
- * lease, as `claimNotification`. What was in one mail once stays in one mail, without any that came later: a mail server
- * may drop a repeated mail, and nothing new may be lost with it.
+ * Claims the changes of one vault, or of the platform, that one mail announces to one person, oldest first. Changes that
+ * were sent in one mail are sent again in one mail, without later ones: a mail server may drop a repeated mail, and a new
+ * change must not be lost with it.
  */
 export async function claimAnnouncements(db: Db, limit: number, now: Date): Promise<DueAnnouncement[]> {
   const { rows } = await sql<DueAnnouncement>`
     with reader as (
       select user_id, vault_id, mail_id from notifications where next_attempt_at <= ${now} and kind = 'rules_changed'
       order by next_attempt_at limit 1
-    ), due as (
-      select n.vault_id, n.subject_id, n.user_id, n.kind from reader r join notifications n using (user_id, vault_id)
-      where n.next_attempt_at is not null and n.kind = 'rules_changed' and (
-        (n.mail_id is null and r.mail_id is null) or (n.mail_id = r.mail_id and n.next_attempt_at <= ${now}))
-      order by n.subject_id limit ${limit} for update of n skip locked
-    ), claimed as (
-      update notifications n set attempts = n.attempts + 1, next_attempt_at = ${endOfLease(now)},
-        mail_id = coalesce(n.mail_id, (select min(d.subject_id) from due d))
-      from due where (n.vault_id, n.subject_id, n.user_id, n.kind) = (due.vault_id, due.subject_id, due.user_id, due.kind)
-      returning n.*
-    )
+    ), ${claimRows({
+      table: 'notifications',
+      key,
+      where: sql`n.next_attempt_at is not null and n.kind = 'rules_changed' and exists (
+        select from reader r where (r.user_id, r.vault_id) = (n.user_id, n.vault_id) and (
+          (n.mail_id is null and r.mail_id is null) or (n.mail_id = r.mail_id and n.next_attempt_at <= ${now})))`,
+      orderBy: sql`n.subject_id`,
+      limit,
+      set: sql`${mailLease(now)}, mail_id = coalesce(n.mail_id, (select min(d.subject_id) from due d))`,
+    })}
     select c.vault_id, c.subject_id, c.user_id, c.kind, c.created_at, c.attempts, c.mail_id, u.email,
       v.code as vault_code, v.name as vault_name, a.content
     from claimed c
@@ -104,29 +103,25 @@ export async function claimAnnouncements(db: Db, limit: number, now: Date): Prom
   return rows
 }
 
-/** SQL for a row `n` of `notifications` that is being claimed. */
-function endOfLease(now: Date) {
-  const end = new Date(now.getTime() + notificationLeaseMilliseconds)
-  return sql`case when n.attempts + 1 < ${notificationAttemptsMax} then ${end}::timestamptz end`
-}
-
-/** Ends a claim: the mail was sent, or null: there is no need to send it any more. */
-export async function settleNotification(db: Db, key: NotificationKey, sentAt: Date | null): Promise<void> {
-  await sql`update notifications set sent_at = ${sentAt}, next_attempt_at = null where ${isKey(key)}`.execute(db)
-}
-
-/** Ends a claim after a failure, unless it was the last attempt or somebody else has claimed it meanwhile. */
-export async function retryNotification(
-  db: Db,
-  { attempts, ...key }: NotificationKey & { attempts: number },
-  at: Date,
-): Promise<void> {
-  await sql`
-    update notifications set next_attempt_at = ${at}
-    where ${isKey(key)} and attempts = ${attempts} and attempts < ${notificationAttemptsMax} and sent_at is null`.execute(
+/** Ends a claim. `sentAt` is null if the mail was not sent and need not be any more. */
+export async function settleNotification(db: Db, notification: NotificationKey, sentAt: Date | null): Promise<void> {
+  await sql`update notifications set sent_at = ${sentAt}, next_attempt_at = null where ${hasKey(notification)}`.execute(
     db,
   )
 }
 
-const isKey = ({ vault_id, subject_id, user_id, kind }: NotificationKey) =>
+/** Ends a claim whose attempt failed, unless it was the last attempt or another node has claimed it since. */
+export async function retryNotification(
+  db: Db,
+  notification: NotificationKey & { attempts: number },
+  at: Date,
+): Promise<void> {
+  await sql`
+    update notifications set next_attempt_at = ${at}
+    where ${hasKey(notification)} and attempts = ${notification.attempts} and attempts < ${mailAttemptsMax} and sent_at is null`.execute(
+    db,
+  )
+}
+
+const hasKey = ({ vault_id, subject_id, user_id, kind }: NotificationKey) =>
   sql`vault_id = ${vault_id} and subject_id = ${subject_id} and user_id = ${user_id} and kind = ${kind}`

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { pollRates } from '../../../jobs/poll-rates.ts'
 import { sendNotifications } from '../../../jobs/send-notifications.ts'
 import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
 import { fakeAddress } from '../../../testing/fake-wallet.ts'
@@ -19,6 +18,7 @@ import {
 } from '../../../testing/fixtures.ts'
 import { untilSessionsWait } from '../../../testing/lock-waits.ts'
 import { createOutbox, type Outbox } from '../../../testing/outbox.ts'
+import { pollRates } from './poll.ts'
 import { lockRates } from './queries.ts'
 
 const hour = 3_600_000

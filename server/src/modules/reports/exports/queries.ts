@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Member } from '../../../access/caller.ts'
+import { claimRows } from '../../../db/claim.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { exportAttemptsMax, exportLeaseSeconds, exportTtlHours } from '../../../lib/limits.ts'
 import { findInitiator } from '../../rules/policies/queries.ts'
@@ -83,13 +84,16 @@ export async function takeReportExport(db: Db, now: Date): Promise<ReportExportR
       failure = 'The export was begun several times and never completed'
     where state = 'running' and leased_until < ${now} and attempt >= ${exportAttemptsMax}`.execute(db)
   const { rows } = await sql<ReportExportRow>`
-    update report_exports set state = 'running', attempt = attempt + 1, percent = 0, started_at = ${now},
-      leased_until = ${leaseFrom(now)}
-    where (vault_id, id) = (
-      select vault_id, id from report_exports
-      where state = 'queued' or (state = 'running' and leased_until < ${now})
-      order by created_at, id limit 1 for update skip locked)
-    returning ${columns}`.execute(db)
+    with ${claimRows({
+      table: 'report_exports',
+      key: ['vault_id', 'id'],
+      where: sql`n.state = 'queued' or (n.state = 'running' and n.leased_until < ${now})`,
+      orderBy: sql`n.created_at, n.id`,
+      limit: 1,
+      set: sql`state = 'running', attempt = n.attempt + 1, percent = 0, started_at = ${now},
+        leased_until = ${leaseFrom(now)}`,
+    })}
+    select ${columns} from claimed`.execute(db)
   return rows[0] ?? null
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { keepHouse } from '../../../jobs/housekeeping.ts'
+import { deleteExpiredRows } from '../../../jobs/housekeeping.ts'
 import { newId } from '../../../lib/ids.ts'
 import {
   exportHeartbeatMilliseconds,
@@ -712,15 +712,15 @@ describe('housekeeping', () => {
     const expired = await made('approval_activity')
     world.test.clock.advance(exportTtlHours * 3_600_000)
     const young = await made('approval_activity')
-    await keepHouse(world.test.deps)
+    await deleteExpiredRows(world.test.deps)
     const chunks = await world.sql('select distinct export_id from report_export_chunks')
     expect(chunks.map((row) => row.export_id)).toEqual([young])
     expect(await stateOf(expired)).toMatchObject({ state: 'expired' })
     world.test.clock.advance((exportRecordTtlHours - 1) * 3_600_000)
-    await keepHouse(world.test.deps)
+    await deleteExpiredRows(world.test.deps)
     expect(await world.sql('select id from report_exports')).toHaveLength(2)
     world.test.clock.advance(2 * 3_600_000)
-    await keepHouse(world.test.deps)
+    await deleteExpiredRows(world.test.deps)
     expect(await world.sql('select id from report_exports')).toEqual([{ id: young }])
   })
 })

@@ -62,7 +62,7 @@ describe('mail by SMTP', () => {
     const { test, smtp } = await startWithSmtp()
     const person = await test.signIn('first.person@example.org')
     await test.anonymous.post('/auth/magic-link', { email: 'first.person@example.org' })
-    await test.runJobs()
+    await test.sendMails()
     expect(smtp.mails).toHaveLength(1)
     const mail = smtp.mails[0]!
     expect(mail).toMatchObject({
@@ -85,7 +85,7 @@ describe('mail by SMTP', () => {
     await test.deps.db.updateTable('vaults').set({ name: 'A & <b>B</b>' }).where('id', '=', vault.id).execute()
     const groupIds = [vault.administratorsId]
     const { body } = await admin.post('/invitations', { email: 'new@example.org', groupIds })
-    await test.runJobs()
+    await test.sendMails()
     const mail = smtp.mails[0]!
     expect(mail.recipients).toEqual(['new@example.org'])
     expect(linkIn(mail).href).toBe(`http://localhost:8420/sign-in?invitation=${body.token}`)
@@ -101,10 +101,10 @@ describe('mail by SMTP', () => {
     await test.signIn('first.person@example.org')
     smtp.refusals.push(451, 451)
     await test.anonymous.post('/auth/magic-link', { email: 'first.person@example.org' })
-    await test.runJobs()
+    await test.sendMails()
     expect(smtp.refusals).toEqual([])
     expect(smtp.mails).toHaveLength(1)
-    await test.runJobs()
+    await test.sendMails()
     expect(smtp.mails).toHaveLength(1)
   })
 
@@ -131,24 +131,20 @@ describe('mail by SMTP', () => {
     await test.signIn('first.person@example.org')
     smtp.refusals.push(550)
     await test.anonymous.post('/auth/magic-link', { email: 'first.person@example.org' })
-    await test.runJobs()
+    await test.sendMails()
     expect(smtp.mails).toEqual([])
-    const { rows } = await test.deps.jobs.boss
-      .getDb()
-      .executeSql(`select state from pgboss.job where name = 'send-mail'`, [])
-    expect(rows).toEqual([{ state: 'completed' }])
+    expect(await test.deps.db.selectFrom('queued_mails').select('id').execute()).toEqual([])
   })
 
-  it('waits as a job while the server is down', async () => {
+  it('waits in the queue while the server is down', async () => {
     const { test, smtp } = await startWithSmtp()
     await test.signIn('first.person@example.org')
     await smtp.close()
     await test.anonymous.post('/auth/magic-link', { email: 'first.person@example.org' })
-    await expect(test.runJobs(2)).rejects.toThrow('Jobs still wait')
-    const { rows } = await test.deps.jobs.boss
-      .getDb()
-      .executeSql(`select state from pgboss.job where name = 'send-mail'`, [])
-    expect(rows).toEqual([{ state: 'retry' }])
+    await expect(test.sendMails(2)).rejects.toThrow('Mails still wait')
+    const [mail, ...others] = await test.deps.db.selectFrom('queued_mails').selectAll().execute()
+    expect(others).toEqual([])
+    expect(mail).toMatchObject({ attempts: 2, next_attempt_at: expect.any(Date) })
   })
 })
 
@@ -161,7 +157,7 @@ describe('mail in demo mode', () => {
     for (const email of ['last.person@example.org', 'first.person@example.org']) {
       await test.signIn(email)
       await test.anonymous.post('/auth/magic-link', { email })
-      await test.runJobs()
+      await test.sendMails()
       test.clock.advance(1000)
     }
     expect((await outbox.read()).map((mail) => mail.to)).toEqual([

@@ -1,54 +1,64 @@
 import { inTransaction } from '../db/transaction.ts'
 import type { Deps } from '../deps.ts'
-import { magicLinkTtlMinutes } from '../lib/limits.ts'
+import { magicLinkTtlMinutes, mailBackoff } from '../lib/limits.ts'
 import { networkOf } from '../lib/sender.ts'
-import { mailerOf } from '../mail/mailer-of.ts'
 import { invitationMessage, magicLinkMessage, operatorLinkMessage, signInMessage } from '../mail/messages.ts'
+import { claimMail, deleteMail, type QueuedMail, retryMail } from '../mail/queue.ts'
+import { sendMail } from '../mail/send.ts'
 import type { Mail } from '../mail/transport.ts'
 import { findInvitationToMail } from '../modules/people/invitations/queries.ts'
 import { issueMagicLink, type MagicLinkRequest, type OperatorLinkNotice } from '../modules/people/sign-in/actions.ts'
 import { describeAgent } from '../modules/people/sign-in/describe-agent.ts'
 import { keyToEnd, type SignInNotice } from '../modules/people/sign-in/sessions.ts'
+import { type Claims, runClaims } from './run-claims.ts'
 
 type InvitationMail = { kind: 'invitation'; vaultId: string; invitationId: string }
-type MailJob = MagicLinkRequest | InvitationMail | SignInNotice | OperatorLinkNotice
+type MailRequest = MagicLinkRequest | InvitationMail | SignInNotice | OperatorLinkNotice
+
+const queuedMails: Claims<QueuedMail> = {
+  name: 'mail',
+  claim: ({ db, clock }) => claimMail(db, clock()),
+  run: sendQueuedMail,
+  retry: ({ db }, mail, at) => retryMail(db, mail, at),
+  backoff: mailBackoff,
+}
+
+/** Sends the queued mails that are due. */
+export function sendMails(deps: Deps, signal?: AbortSignal): Promise<void> {
+  return runClaims(deps, queuedMails, signal)
+}
 
 /**
- * Sends one mail. It may run again after a crash between the sending and the end of the job; the repeated mail then
- * carries the same Message-ID. What became pointless meanwhile is not sent.
+ * Sends one mail, unless it has become pointless since it was queued. After a crash between the sending and the end of
+ * the claim the mail is sent again, with the same Message-ID.
  */
-export async function sendMail(deps: Deps, data: object): Promise<void> {
-  const mail = await compose(deps, data as MailJob)
-  if (mail === null) return
-  try {
-    await mailerOf(deps.config).send(mail)
-  } catch (error) {
-    if (!isRefusedForGood(error)) throw error
-    deps.log.warn({ mailId: mail.id, responseCode: error.responseCode }, 'the mail server refused a mail for good')
-  }
+async function sendQueuedMail(deps: Deps, { id, request }: QueuedMail): Promise<void> {
+  const mail = await compose(deps, request as MailRequest)
+  if (mail !== null) await sendMail(deps, mail)
+  await deleteMail(deps.db, id)
 }
 
-function compose(deps: Deps, job: MailJob): Promise<Mail | null> | Mail {
-  switch (job.kind) {
+function compose(deps: Deps, request: MailRequest): Promise<Mail | null> | Mail {
+  switch (request.kind) {
     case 'magic-link':
-      return composeMagicLink(deps, job)
+      return composeMagicLink(deps, request)
     case 'invitation':
-      return composeInvitation(deps, job)
+      return composeInvitation(deps, request)
     case 'sign-in':
-      return composeSignIn(deps, job)
+      return composeSignIn(deps, request)
     case 'operator-link':
-      return composeOperatorLink(deps, job)
+      return composeOperatorLink(deps, request)
   }
 }
 
 /**
- * Only here is decided whether the e-mail address may sign in, so that the request does the same work for every address;
- * and only here is the link made, so that no token is ever in the job table.
+ * Whether the e-mail address may sign in is decided here and not at the request, which takes equally long for every
+ * address. The link is made here too, so that no token is stored in the queue.
  */
 async function composeMagicLink(deps: Deps, request: MagicLinkRequest): Promise<Mail | null> {
   const now = deps.clock()
   const requestedAt = new Date(request.requestedAt)
-  // After an outage of the mail server nobody waits for this link any more.
+  // After an outage of the mail server the link would have expired.
   if (now.getTime() - requestedAt.getTime() > magicLinkTtlMinutes * 60_000) return null
   const issued = await inTransaction(deps.db, (trx) => issueMagicLink(trx, deps, request, now))
   if (issued === null) return null
@@ -101,11 +111,4 @@ function composeOperatorLink(deps: Deps, { mailId, email, operator, createdAt }:
     to: email,
     ...operatorLinkMessage({ operator, createdAt: new Date(createdAt), link: deps.publicOrigin() }),
   }
-}
-
-/** A 5xx reply of SMTP is permanent (RFC 5321, 4.2.1): repeating the mail would only be refused again. */
-function isRefusedForGood(error: unknown): error is { responseCode: number } {
-  const code = (error as { responseCode?: unknown } | null)?.responseCode
-  // 535 and its neighbours blame our own credentials, which the operator can mend while the job is retried.
-  return typeof code === 'number' && code >= 550 && code < 560
 }

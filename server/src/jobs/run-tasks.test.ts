@@ -1,0 +1,69 @@
+import { Writable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
+import { pino } from 'pino'
+import { describe, expect, it } from 'vitest'
+import { runTasks, type Task } from './run-tasks.ts'
+
+/** Starts one task. `lines` are what it has logged. */
+function start(task: Partial<Task> & Pick<Task, 'run'>) {
+  const lines: { msg: string }[] = []
+  const write = (line: Buffer, _: string, done: () => void) => {
+    lines.push(JSON.parse(line.toString()))
+    done()
+  }
+  const stop = runTasks({ log: pino(new Writable({ write })) }, [{ name: 'test', everyMilliseconds: 1, ...task }])
+  return { lines, stop }
+}
+
+describe('a background task', () => {
+  it('goes on after runs that failed, logs repeated failures once, and ends at a stop', async () => {
+    let runs = 0
+    const { lines, stop } = start({
+      run: async () => {
+        runs += 1
+        if (runs <= 3) throw new Error('not this time')
+      },
+    })
+    await expect.poll(() => runs).toBeGreaterThan(5)
+    await stop()
+    const before = runs
+    await pause(20)
+    expect(runs).toBe(before)
+    expect(lines.map(({ msg }) => msg)).toEqual(['a background task failed', 'a background task works again'])
+  })
+
+  it('never has two runs at once, and a stop waits for the run under way and for what it left going on', async () => {
+    let runs = 0
+    let running = 0
+    let most = 0
+    let isFinished = false
+    const { stop } = start({
+      run: async () => {
+        runs += 1
+        running += 1
+        most = Math.max(most, running)
+        await pause(20)
+        running -= 1
+      },
+      finish: async () => {
+        await pause(20)
+        isFinished = true
+      },
+    })
+    await expect.poll(() => runs).toBeGreaterThan(1)
+    await stop()
+    expect([running, most, isFinished]).toEqual([0, 1, true])
+  })
+
+  it('learns of a stop by its signal', async () => {
+    const { stop } = start({
+      run: (signal) => new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())),
+    })
+    await stop()
+  })
+
+  it('is not waited for longer than its limit', async () => {
+    const { stop } = start({ run: () => new Promise(() => {}), stopMilliseconds: 20 })
+    await stop()
+  })
+})

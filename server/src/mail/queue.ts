@@ -1,0 +1,52 @@
+import { sql } from 'kysely'
+import { claimRows } from '../db/claim.ts'
+import type { Db, Trx } from '../db/client.ts'
+import { newId } from '../lib/ids.ts'
+import { mailAttemptsMax, mailLeaseMilliseconds } from '../lib/limits.ts'
+
+/** A mail that waits. Its request says what it is about; the text is written when the mail is sent. */
+export type QueuedMail = { id: string; request: unknown; attempts: number }
+
+/** Queues a mail in the transaction of what it is about. It is sent at least once. */
+export async function enqueueMail(
+  trx: Trx,
+  request: { kind: string; [fact: string]: unknown },
+  now: Date,
+): Promise<void> {
+  await sql`
+    insert into queued_mails (id, request, created_at, next_attempt_at)
+    values (${newId(now)}, ${JSON.stringify(request)}, ${now}, ${now})`.execute(trx)
+}
+
+export async function claimMail(db: Db, now: Date): Promise<QueuedMail | null> {
+  const { rows } = await sql<QueuedMail>`
+    with ${claimRows({
+      table: 'queued_mails',
+      key: ['id'],
+      where: sql`n.next_attempt_at <= ${now}`,
+      orderBy: sql`n.next_attempt_at`,
+      limit: 1,
+      set: mailLease(now),
+    })}
+    select id, request, attempts from claimed`.execute(db)
+  return rows[0] ?? null
+}
+
+/** SQL that counts an attempt to send a row `n`. After the last attempt the row is not due any more. */
+export function mailLease(now: Date) {
+  const end = new Date(now.getTime() + mailLeaseMilliseconds)
+  return sql`attempts = n.attempts + 1,
+    next_attempt_at = case when n.attempts + 1 < ${mailAttemptsMax} then ${end}::timestamptz end`
+}
+
+/** Removes a mail that was sent or need not be sent any more. */
+export async function deleteMail(db: Db, id: string): Promise<void> {
+  await sql`delete from queued_mails where id = ${id}`.execute(db)
+}
+
+/** Ends a claim whose attempt failed, unless it was the last attempt or another node has claimed the mail since. */
+export async function retryMail(db: Db, { id, attempts }: QueuedMail, at: Date): Promise<void> {
+  await sql`
+    update queued_mails set next_attempt_at = ${at}
+    where id = ${id} and attempts = ${attempts} and attempts < ${mailAttemptsMax}`.execute(db)
+}
