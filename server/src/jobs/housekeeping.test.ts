@@ -40,8 +40,20 @@ describe('housekeeping', () => {
       ])
       .execute()
 
+    const mail = { request: '{}', created_at: at(-15 * day) }
+    await db
+      .insertInto('queued_mails')
+      .values([
+        { ...mail, id: 'given up' },
+        { ...mail, id: 'given up lately', created_at: at(-13 * day) },
+        { ...mail, id: 'waits', next_attempt_at: at(day) },
+      ])
+      .execute()
+
     await deleteExpiredRows(test.deps)
 
+    const mails = await db.selectFrom('queued_mails').select('id').orderBy('id').execute()
+    expect(mails.map(({ id }) => id)).toEqual(['given up lately', 'waits'])
     expect(await db.selectFrom('sessions').select('user_id').execute()).toHaveLength(1)
     const links = await db.selectFrom('magic_links').select('token_hash').execute()
     expect(links.map((row) => row.token_hash.toString())).toEqual(['new'])

@@ -76,7 +76,7 @@ const pgBoss = (queues: string[]) => `
   create table pgboss.queue (name text primary key, partition_name text);
   create table pgboss.job (
     id uuid not null default gen_random_uuid(),
-    name text not null references pgboss.queue deferrable initially deferred,
+    name text not null references pgboss.queue on delete restrict deferrable initially deferred,
     data jsonb,
     state pgboss.job_state not null default 'created',
     retry_count integer not null default 0,

@@ -23,6 +23,7 @@ begin
   from pgboss.job where name = 'send-mail' and state::text in ('created', 'retry', 'active');
   if exists (select from pgboss.queue where name <> 'send-mail') then
     -- Another program keeps its queues in the same schema.
+    delete from pgboss.job where name = 'send-mail';
     perform pgboss.delete_queue('send-mail');
   else
     drop schema pgboss cascade;

@@ -7,22 +7,21 @@ import { isReachable } from './audience.ts'
 import { type ChangeInWords, describeChange } from './describe-change.ts'
 import { nameSubjects } from './names.ts'
 
-/** Changes that follow each other at this pace are told in one mail. */
+/** Changes made within this time are announced in one mail. */
 const gatheringMilliseconds = 60_000
 
-/** A change to what a vault allows, to who decides it, or to what it relies on. */
+/** A change to the rules of a vault, to the people who decide, or to the settings that its security depends on. */
 export type VaultChange = AuditEvent & { vaultId: string; words: ChangeInWords }
 
-/** Whom a change concerns beside the administrators: people by name, and everybody in a group. */
+/** The people whom a change concerns, apart from the administrators: users, and all members of groups. */
 export type Audience = { userIds?: string[]; groupIds?: string[] }
 
 /**
- * Puts a change of a vault on the audit record and announces it, in the transaction of the change: nobody weakens a rule
- * and uses that unnoticed. The audience must hold whom the change concerned before it as well as whom it concerns from
- * now on; groups are expanded as they are now, so people who left one are named one by one.
+ * Writes an audit record of a change of a vault and announces it by mail, in the transaction of the change, so that nobody
+ * can weaken a rule unnoticed. The audience must include the people concerned before the change as well as those
+ * concerned after it. Groups stand for their members after the change; name a person who has left one as a user.
  *
- * These mails cannot be switched off, and the actor gets them too: they guard against somebody who acts in the name of
- * another.
+ * Nobody can turn these mails off, and the actor gets them too: the account of the actor may have been taken over.
  */
 export async function announceVaultChange(
   trx: Trx,
@@ -46,8 +45,8 @@ export async function announceVaultChange(
 }
 
 /**
- * Puts a change of a token on the audit record of the platform and of the vaults that use the token, and announces it to
- * the platform administrators and to the administrators of these vaults.
+ * Writes audit records of a change of a token, for the platform and for the vaults that use the token, and announces it to
+ * the administrators of the platform and of these vaults.
  */
 export async function announceTokenChange(
   trx: Trx,

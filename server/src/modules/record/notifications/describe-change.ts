@@ -1,18 +1,18 @@
 import { formatMinute } from '../../../lib/period.ts'
 
-/** A change in words: what it was, and values as they were and as they are now. Never a secret. */
+/** The facts of an announcement: what happened, and the values before and after. It must not hold a secret. */
 export type ChangeInWords = {
-  /** One sentence that names what changed and not who did it: `The policy "Large" was updated`. */
+  /** One sentence without the actor and the full stop: `The policy "Large" was updated`. */
   sentence: string
   before?: Record<string, unknown> | undefined
   after?: Record<string, unknown> | undefined
 }
 
 const valueLengthMax = 300
-/** What is shown of a long value before the first difference. */
+/** How many characters of a long value are shown before the first difference. */
 const contextLength = 100
 
-/** The lines that a mail shows of one change: what, from which values to which, by whom, when, and where it is recorded. */
+/** The text of one change in a mail: what changed, the old and new values, the actor, the time and the audit record. */
 export function describeChange(
   { sentence, before = {}, after = {} }: ChangeInWords,
   { actor, now, auditRecordId }: { actor: string; now: Date; auditRecordId: string },
@@ -32,7 +32,7 @@ export function describeChange(
   ].join('\n')
 }
 
-/** A value as `quote` shows it; a long one from shortly before the place where it begins to differ from the other one. */
+/** A value as JSON. A long one is cut to the part around the first difference from the other value. */
 function excerpt(value: unknown, other: unknown): string {
   const [text, otherText] = [JSON.stringify(value ?? null), JSON.stringify(other ?? null)]
   if (Math.max(text.length, otherText.length) <= valueLengthMax) return text
@@ -43,7 +43,7 @@ function excerpt(value: unknown, other: unknown): string {
   return `${begin > 0 ? '…' : ''}${text.slice(begin, end)}${end < text.length ? '…' : ''}`
 }
 
-/** A value within quotation marks and on one line, out of which no name can break. */
+/** A value as JSON on one line, so that a name cannot add lines to a mail. */
 export function quote(value: unknown): string {
   const text = JSON.stringify(value ?? null)
   return text.length > valueLengthMax ? `${text.slice(0, valueLengthMax)}…` : text

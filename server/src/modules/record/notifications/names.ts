@@ -2,8 +2,8 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
 
 /**
- * SQL that says who a row of `users` is: `Ann (ann@example.org)`, `Payroll (service)`. A name can be chosen and an e-mail
- * address cannot, so mails show both.
+ * SQL for the display name of a row of `users`: `Ann (ann@example.org)`, `Payroll (service)`. Mails show the e-mail address
+ * too, because people choose their own name but not their address.
  */
 export function nameOfUser(user: string): RawBuilder<string> {
   const [name, email, kind, id] = ['name', 'email', 'kind', 'id'].map((column) => sql.ref(`${user}.${column}`))
@@ -11,8 +11,8 @@ export function nameOfUser(user: string): RawBuilder<string> {
 }
 
 /**
- * Says of users and of groups of a vault who they are; a group is `group Approvers`. What is unknown stays an id, and so does
- * a group of another vault.
+ * Finds the display names of users and of groups of the vault, such as `group Approvers`. The returned function answers
+ * with the id if there is no such user or group in the vault.
  */
 export async function nameSubjects(
   trx: Trx,

@@ -3,7 +3,7 @@ import { administratorsOf } from '../../../access/memberships.ts'
 import { prepared, type Trx } from '../../../db/client.ts'
 import { isReachable } from './audience.ts'
 
-/** Between two mails about the same subject. */
+/** The shortest time between two mails about the same subject. */
 const alarmPauseSeconds = 300
 
 export type Subject = {
@@ -14,8 +14,8 @@ export type Subject = {
 }
 
 /**
- * Asks the voters of a subject for their vote, by mail, in the transaction that makes it wait. Only people with an
- * e-mail address who did not switch this off; the initiator knows already.
+ * Queues mails that ask the voters of a subject for their vote, in the transaction that starts the vote. The initiator and
+ * users who turned these mails off get none.
  */
 export async function notifyApprovers(
   trx: Trx,
@@ -31,7 +31,7 @@ export async function notifyApprovers(
     on conflict do nothing`.execute(trx)
 }
 
-/** Tells the initiator that their request was decided, unless it was the initiator who did. */
+/** Queues a mail to the initiator about the decision, unless the initiator made it. */
 export async function notifyInitiator(
   trx: Trx,
   { vaultId, subjectType, subjectId, initiatorId }: Subject,
@@ -47,8 +47,8 @@ export async function notifyInitiator(
 }
 
 /**
- * Tells the administrators of a vault, and the initiator where given, that the service stopped what had been decided.
- * These mails cannot be switched off. What is said of one subject again and again is mailed every few minutes at most.
+ * Queues mails to the administrators of a vault, and to the initiator if given, about a transfer or request that the
+ * service stopped. Nobody can turn these mails off. Repeated stops of one subject are mailed every five minutes at most.
  */
 export async function notifyOfStop(
   trx: Trx,
