@@ -17,8 +17,10 @@ export function magicLinkMessage({ link, code, ttlMinutes }: MagicLink): Message
     ],
     button: 'Sign in',
     link,
-    closing:
-      'Enter the code only on the page that this link opens. If you did not ask to sign in, ignore this mail: nobody can sign in without the link.',
+    closing: [
+      'Enter the code only on the page that this link opens.',
+      'If you did not ask to sign in, ignore this mail: nobody can sign in without the link.',
+    ],
   })
 }
 
@@ -41,7 +43,10 @@ export function signInMessage({ signedInAt, agent, ip, network, isByOperatorLink
       `Time: ${formatMinute(signedInAt)}`,
       `Device: ${agent}`,
       `IP address: ${ip} (network ${network})`,
-      'If this was you, you do not need to do anything. If it was not, end the session now and inform an administrator: somebody may have access to your mailbox.',
+      [
+        'If this was you, you do not need to do anything.',
+        'If it was not, end the session now and inform an administrator: somebody may have access to your mailbox.',
+      ],
     ],
     button: 'End this session',
     link,
@@ -56,7 +61,11 @@ export function operatorLinkMessage({ operator, createdAt, link }: OperatorLink)
     subject: 'An operator created a sign-in link for you',
     lines: [
       `An operator of the service created a link that signs in to your account: ${operator}, at ${formatMinute(createdAt)}.`,
-      'If you asked for the link because a mail did not arrive, you do not need to do anything. If you did not, ask the operator for the reason. The link is recorded in the audit log, and you get another mail when it is used.',
+      [
+        'If you asked for the link because a mail did not arrive, you do not need to do anything.',
+        'If you did not, ask the operator for the reason.',
+        'The link is recorded in the audit log, and you get another mail when it is used.',
+      ],
     ],
     button: 'Open Strongroom',
     link,
@@ -110,8 +119,10 @@ export function notificationMessage(notification: Notification, link: string): M
         ],
         button: 'Open Strongroom',
         link,
-        closing:
-          'Before you vote, compare what you see in Strongroom with what you expect. You can turn these mails off in your profile.',
+        closing: [
+          'Before you vote, compare what you see in Strongroom with what you expect.',
+          'You can turn these mails off in your profile.',
+        ],
       })
     case 'decided':
       return layOut({
@@ -132,8 +143,12 @@ export function notificationMessage(notification: Notification, link: string): M
         ],
         button: 'Open Strongroom',
         link,
-        closing:
-          'You receive this mail because you are an administrator of the vault or the initiator. You cannot turn it off. Check the audit log of the vault. If database rows were changed, somebody has unauthorised access.',
+        closing: [
+          'You receive this mail because you are an administrator of the vault or the initiator.',
+          'You cannot turn it off.',
+          'Check the audit log of the vault.',
+          'If database rows were changed, somebody has unauthorised access.',
+        ],
       })
   }
 }
@@ -172,7 +187,10 @@ export function announcementMessage({ vault, changes, origin }: Announcement): M
     ],
     button: 'Open Strongroom',
     link: origin,
-    closing:
-      'You receive this mail because the change affects something that you administer, own or vote on, or your permissions. You cannot turn it off. If you did not expect a change, ask the person who made it.',
+    closing: [
+      'You receive this mail because the change affects something that you administer, own or vote on, or your permissions.',
+      'You cannot turn it off.',
+      'If you did not expect a change, ask the person who made it.',
+    ],
   })
 }
