@@ -124,8 +124,8 @@ async function measureGrowth(few: Meter, small: FeedDatabase, many: Meter, large
 type World = FeedDatabase['world']
 
 function scopeOf(world: World, isAdmin: boolean, { folderId, includeShared }: Partial<FeedQuery>) {
-  const asker = { userId: world.idOf('user', 1), isAdmin, groupIds: [], vault: { id: world.vaultId } }
-  return addressScopeOf(asker, { folderId, includeShared })
+  const viewer = { userId: world.idOf('user', 1), isAdmin, groupIds: [], vault: { id: world.vaultId } }
+  return addressScopeOf(viewer, { folderId, includeShared })
 }
 
 async function costOf(

@@ -42,13 +42,13 @@ if (record.goals.some(({ isMet }) => !isMet)) process.exitCode = 1
 type Who = 'administrator' | 'member' | 'member with shared'
 
 function scopeOf({ world }: FeedDatabase, who: Who) {
-  const asker = {
+  const viewer = {
     userId: world.idOf('user', 1),
     isAdmin: who === 'administrator',
     groupIds: [],
     vault: { id: world.vaultId },
   }
-  return addressScopeOf(asker, { includeShared: who === 'member with shared' })
+  return addressScopeOf(viewer, { includeShared: who === 'member with shared' })
 }
 
 async function measureReading(database: FeedDatabase): Promise<void> {

@@ -522,8 +522,8 @@ function workOf({ statements }: Answer): string {
 /** What the answer holds that the caller may not read and did not send. */
 function leaksOf(operation: Operation, caller: Caller, request: Request, { text }: Answer): string[] {
   const { namesVaults = false, expected } = rowOf(operation.operationId)
-  const isTold = namesVaults && expected[caller.name as keyof typeof expected] === 200
-  const told = isTold ? [world.main, world.rival].flatMap(({ vault }) => [vault.id, vault.code]) : []
+  const isReported = namesVaults && expected[caller.name as keyof typeof expected] === 200
+  const told = isReported ? [world.main, world.rival].flatMap(({ vault }) => [vault.id, vault.code]) : []
   const sent = JSON.stringify(request)
   const withheld = world.secretsFrom(caller.name).filter((secret) => !sent.includes(secret) && !told.includes(secret))
   return findIn(text, withheld).map((secret) => `${caller.name} reads ${secret} in ${text.slice(0, 500)}`)

@@ -5,10 +5,10 @@ import { registerOpenApi } from './http/openapi.ts'
 import type { App } from './http/route.ts'
 import { ErrorSchema } from './http/schema.ts'
 import { createServer } from './http/server.ts'
-import { counterpartyAppliers } from './modules/address-book/counterparties/appliers.ts'
+import { counterpartyExecutors } from './modules/address-book/counterparties/executors.ts'
 import { counterpartyRoutes } from './modules/address-book/counterparties/routes.ts'
 import { counterpartyComponents } from './modules/address-book/counterparties/schema.ts'
-import { counterpartyGroupAppliers } from './modules/address-book/groups/appliers.ts'
+import { counterpartyGroupExecutors } from './modules/address-book/groups/executors.ts'
 import { counterpartyGroupRoutes } from './modules/address-book/groups/routes.ts'
 import { counterpartyGroupComponents } from './modules/address-book/groups/schema.ts'
 import { creditUnmatchedEvents } from './modules/money/deposits/actions.ts'
@@ -20,7 +20,7 @@ import { simulationRoutes } from './modules/money/simulations/routes.ts'
 import { simulationComponents } from './modules/money/simulations/schema.ts'
 import { transferRoutes } from './modules/money/transfers/routes.ts'
 import { transferComponents } from './modules/money/transfers/schema.ts'
-import { categoryAppliers } from './modules/operations/assignments/appliers.ts'
+import { categoryExecutors } from './modules/operations/assignments/executors.ts'
 import { categoryAssignmentRoutes } from './modules/operations/assignments/routes.ts'
 import { categoryAssignmentComponents } from './modules/operations/assignments/schema.ts'
 import { operationCategoryRoutes } from './modules/operations/categories/routes.ts'
@@ -55,8 +55,8 @@ import { approvalRequestRoutes } from './modules/rules/approval-requests/routes.
 import { approvalRequestComponents } from './modules/rules/approval-requests/schema.ts'
 import { policyRoutes } from './modules/rules/policies/routes.ts'
 import { policyComponents } from './modules/rules/policies/schema.ts'
-import type { Appliers } from './modules/rules/votes/applier.ts'
-import { createAddressApplier } from './modules/vaults/addresses/apply-create.ts'
+import type { Executors } from './modules/rules/votes/executor.ts'
+import { createAddressExecutor } from './modules/vaults/addresses/apply-create.ts'
 import { addressRoutes } from './modules/vaults/addresses/routes.ts'
 import { addressComponents } from './modules/vaults/addresses/schema.ts'
 import { addressGroupRoutes } from './modules/vaults/folders/routes.ts'
@@ -129,7 +129,7 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   ledgerRoutes,
   depositRoutes,
   transferRoutes,
-  (app, deps) => simulationRoutes(app, deps, appliersOf(deps)),
+  (app, deps) => simulationRoutes(app, deps, executorsOf(deps)),
   historyRoutes,
   reportRoutes,
   reportExportRoutes,
@@ -137,22 +137,22 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   categoryAssignmentRoutes,
   operationMetadataRoutes,
   operationRelationRoutes,
-  (app, deps) => addressRoutes(app, deps, appliersOf(deps)),
+  (app, deps) => addressRoutes(app, deps, executorsOf(deps)),
   addressGrantRoutes,
   addressGroupRoutes,
-  (app, deps) => counterpartyRoutes(app, deps, counterpartyAppliers),
-  (app, deps) => counterpartyGroupRoutes(app, deps, counterpartyGroupAppliers),
-  (app, deps) => approvalRequestRoutes(app, deps, appliersOf(deps)),
+  (app, deps) => counterpartyRoutes(app, deps, counterpartyExecutors),
+  (app, deps) => counterpartyGroupRoutes(app, deps, counterpartyGroupExecutors),
+  (app, deps) => approvalRequestRoutes(app, deps, executorsOf(deps)),
 ]
 
 /** How each gated action is done, at once or after its votes; the approval engine knows no target. */
-function appliersOf(deps: Deps): Required<Appliers> {
+function executorsOf(deps: Deps): Required<Executors> {
   return {
-    ...counterpartyAppliers,
-    ...counterpartyGroupAppliers,
-    ...categoryAppliers,
+    ...counterpartyExecutors,
+    ...counterpartyGroupExecutors,
+    ...categoryExecutors,
     // Events that came before their address are credited when it appears; addresses know nothing of deposits.
-    create_address: createAddressApplier(deps, {
+    create_address: createAddressExecutor(deps, {
       onAddressCreated: (trx, { vault_id: vaultId, network_id: networkId, address_key: addressKey }) =>
         creditUnmatchedEvents(trx, { vaultId, networkId, addressKey }, deps.clock()),
     }),

@@ -109,7 +109,7 @@ export async function installPoints(stack: Stack): Promise<void> {
 
 /** What waits at an armed point: a server process of the database, or a request to the wallet. */
 export type Caught = { backendPid: number | null; toAddress: string | null }
-export type Ambush = {
+export type Breakpoint = {
   /** null as long as nothing came by. */
   caught(): Promise<Caught | null>
   /** Lets go what waits, and whatever comes later. */
@@ -117,7 +117,7 @@ export type Ambush = {
 }
 
 /** From now on whoever comes to the point waits there. */
-export async function armPoint(point: Point, stack: Stack, wallet: Wallet): Promise<Ambush> {
+export async function setBreakpoint(point: Point, stack: Stack, wallet: Wallet): Promise<Breakpoint> {
   if (typeof point.at === 'string') {
     const trap = wallet.stopAt(point.at)
     return {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom, type Random } from '../../server/src/testing/random.ts'
 import { assertAcknowledged, assertNothingHalf, assertSoundBooks } from './checks.ts'
 import { createLoad, type Load } from './load.ts'
-import { type Ambush, armPoint, type Caught, installPoints, type Part, type Point, points } from './points.ts'
+import { type Breakpoint, type Caught, installPoints, type Part, type Point, points, setBreakpoint } from './points.ts'
 import { type Stack, startStack } from './stack.ts'
 import { startWallet, type Wallet } from './wallet.ts'
 import { createWorld } from './world.ts'
@@ -141,21 +141,22 @@ type Scene = { stack: Stack; wallet: Wallet; load: Load; random: Random }
 async function runCycle(scene: Scene, { victim, point }: Blow): Promise<number> {
   const { stack, wallet, load, random } = scene
   load.begin()
-  const ambush = point === null ? null : await armPoint(point, stack, wallet)
-  const caught = ambush === null ? await pass(300 + random.below(900)) : await waitUntilCaught(scene, ambush, point!)
+  const breakpoint = point === null ? null : await setBreakpoint(point, stack, wallet)
+  const caught =
+    breakpoint === null ? await pass(300 + random.below(900)) : await waitUntilCaught(scene, breakpoint, point!)
 
   if (victim === 'node') await stack.killNode()
   if (victim === 'machine') await stack.killMachine()
   if (victim === 'database') await stack.killDatabase(caught.backendPid ?? (await anyBackend(scene)))
   // An order on its way stays there: it may arrive after the node that sent it is dead, and after the next one has asked.
   const isDelayed = point?.at === 'before it takes an order' && victim !== 'database'
-  if (!isDelayed) await ambush?.release()
+  if (!isDelayed) await breakpoint?.release()
   await assertNothingHalf(stack)
 
   if (victim !== 'database') await restartNode(stack)
   if (isDelayed) {
     await waitUntilSentAgain(wallet, caught.toAddress!)
-    await ambush!.release()
+    await breakpoint!.release()
   }
   await load.end()
   stack.assertNodeLives()
@@ -171,15 +172,15 @@ async function pass(milliseconds: number): Promise<Caught> {
   return { backendPid: null, toAddress: null }
 }
 
-async function waitUntilCaught({ load }: Scene, ambush: Ambush, point: Point): Promise<Caught> {
+async function waitUntilCaught({ load }: Scene, breakpoint: Breakpoint, point: Point): Promise<Caught> {
   const deadline = Date.now() + pointMillisecondsMax
   while (Date.now() < deadline) {
-    const caught = await ambush.caught()
+    const caught = await breakpoint.caught()
     if (caught !== null) return caught
     load.assertNoFault()
     await sleep(3)
   }
-  await ambush.release()
+  await breakpoint.release()
   throw new Error(`Nothing came to the point ${nameOf(point)}`)
 }
 

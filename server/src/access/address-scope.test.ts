@@ -22,7 +22,6 @@ import {
 import { findGrant, listGrants } from '../modules/vaults/grants/queries.ts'
 import {
   type AddressScope,
-  type Asker,
   addressParts,
   addressScopeOf,
   allVisible,
@@ -33,12 +32,13 @@ import {
   ownScopeOf,
   scopedAddressIds,
   subjectsOf,
+  type Viewer,
   visibleScopeOf,
 } from './address-scope.ts'
 import type { Member } from './caller.ts'
 
-const member: Asker = { userId: 'me', isAdmin: false, groupIds: ['team', 'everyone'], vault: { id: 'vault' } }
-const admin: Asker = { ...member, userId: 'admin', isAdmin: true }
+const member: Viewer = { userId: 'me', isAdmin: false, groupIds: ['team', 'everyone'], vault: { id: 'vault' } }
+const admin: Viewer = { ...member, userId: 'admin', isAdmin: true }
 
 /** The parts of a scope: `own`, `shared`, `vault`, whose, and the folder. */
 function partsOf({ vaultId, isWholeVault, ownerId, includesShared, folderId }: AddressScope): string {
@@ -103,7 +103,7 @@ describe('other scopes', () => {
     expect([partsOf(ownScopeOf(member)), partsOf(ownScopeOf(admin))]).toEqual(['of me', 'of admin'])
   })
 
-  it('allVisible holds what the asker may see, however little they asked for', () => {
+  it('allVisible holds what the viewer may see, however little they asked for', () => {
     for (const wanted of [{}, { access: 'shared' as const }, { folderId: 'f' }]) {
       expect(allVisible(addressScopeOf(member, wanted))).toEqual(visibleScopeOf(member))
       expect(allVisible(addressScopeOf(admin, wanted))).toEqual(visibleScopeOf(admin))
@@ -135,9 +135,9 @@ describe('SQL of a scope', () => {
   }
 
   it('comes in one part or two, each of the vault; a folder is one, whatever of it is wanted', () => {
-    const partsFor = (asker: Asker, folderId?: string) =>
+    const partsFor = (viewer: Viewer, folderId?: string) =>
       (['own', 'shared', 'all'] as const).map((access) =>
-        addressParts(addressScopeOf(asker, { access, folderId }), 'a'),
+        addressParts(addressScopeOf(viewer, { access, folderId }), 'a'),
       )
     const counts = (...asked: Parameters<typeof partsFor>) => partsFor(...asked).map(({ length }) => length)
     expect([counts(member), counts(admin)]).toEqual([
@@ -159,8 +159,8 @@ describe('SQL of a scope', () => {
   })
 
   it('T39 names the vault in every condition', () => {
-    for (const asker of [member, admin]) {
-      for (const scope of [visibleScopeOf(asker), ownScopeOf(asker), addressScopeOf(asker, { folderId: 'f' })]) {
+    for (const viewer of [member, admin]) {
+      for (const scope of [visibleScopeOf(viewer), ownScopeOf(viewer), addressScopeOf(viewer, { folderId: 'f' })]) {
         for (const condition of [
           isAddressInScope(scope, 'x'),
           isOperationInScope(scope, 'x'),
@@ -182,7 +182,7 @@ describe('SQL of a scope', () => {
   })
 
   it('keeps values out of the text', () => {
-    const sly: Asker = { ...member, userId: "x' or true --", groupIds: ["y'"] }
+    const sly: Viewer = { ...member, userId: "x' or true --", groupIds: ["y'"] }
     const { sql } = compiled(isAddressInScope(addressScopeOf(sly, { folderId: "z'", access: 'all' }), 'a'))
     expect(sql).not.toContain("'")
   })
@@ -192,7 +192,7 @@ describe('the type of a scope', () => {
   /** All that a scope consists of, but not made by address-scope.ts. */
   const parts = {
     vaultId: 'vault',
-    asker: { userId: 'me', isAdmin: true, subjects: ['user:me'] },
+    viewer: { userId: 'me', isAdmin: true, subjects: ['user:me'] },
     isWholeVault: true,
     ownerId: null,
     includesShared: true,

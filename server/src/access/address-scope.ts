@@ -3,7 +3,7 @@ import { forbidden } from '../lib/errors.ts'
 import type { Member } from './caller.ts'
 
 /** The viewer, as far as it decides what they may read: a member, or the initiator of what is decided on again later. */
-export type Asker = Pick<Member, 'userId' | 'isAdmin' | 'groupIds'> & { vault: Pick<Member['vault'], 'id'> }
+export type Viewer = Pick<Member, 'userId' | 'isAdmin' | 'groupIds'> & { vault: Pick<Member['vault'], 'id'> }
 
 declare const brand: unique symbol
 
@@ -14,7 +14,7 @@ declare const brand: unique symbol
 export type AddressScope = {
   readonly vaultId: string
   /** Who asks, as grants name them: `user:<id>`, and `group:<id>` for every group, `everyone` included. */
-  readonly asker: { readonly userId: string; readonly isAdmin: boolean; readonly subjects: readonly string[] }
+  readonly viewer: { readonly userId: string; readonly isAdmin: boolean; readonly subjects: readonly string[] }
   /** All of the vault, or the parts that follow. */
   readonly isWholeVault: boolean
   /** The addresses of this person with what happened on them, and the transfers they ordered. */
@@ -46,7 +46,7 @@ type Wanted = {
  *
  * @throws 403 when someone else than an administrator names another user
  */
-export function addressScopeOf(member: Asker, { userId, folderId, ...wanted }: Wanted = {}): AddressScope {
+export function addressScopeOf(member: Viewer, { userId, folderId, ...wanted }: Wanted = {}): AddressScope {
   if (member.isAdmin) return scope(member, { isWholeVault: userId === undefined, ownerId: userId, folderId })
   if (userId !== undefined && userId !== member.userId) {
     throw forbidden('Only administrators may read the data of another user')
@@ -61,24 +61,24 @@ export function addressScopeOf(member: Asker, { userId, folderId, ...wanted }: W
 }
 
 /** Everything that the member may see, for reading one thing by its id. */
-export function visibleScopeOf(member: Asker): AddressScope {
+export function visibleScopeOf(member: Viewer): AddressScope {
   return addressScopeOf(member, { access: 'all' })
 }
 
 /** Everything that the viewer of this scope may see, however little of it the scope is. */
 export function allVisible(scope: AddressScope): AddressScope {
-  const { isAdmin, userId } = scope.asker
+  const { isAdmin, userId } = scope.viewer
   const parts = { isWholeVault: isAdmin, ownerId: isAdmin ? null : userId, includesShared: !isAdmin, folderId: null }
   return { ...scope, ...parts }
 }
 
 /** The caller's own part of the vault, even for an administrator: who may change an address is its owner alone. */
-export function ownScopeOf(member: Asker): AddressScope {
+export function ownScopeOf(member: Viewer): AddressScope {
   return scope(member, { ownerId: member.userId })
 }
 
 function scope(
-  member: Asker,
+  member: Viewer,
   parts: {
     isWholeVault?: boolean
     ownerId?: string | undefined
@@ -90,7 +90,7 @@ function scope(
   const { userId, isAdmin } = member
   const made: Omit<AddressScope, typeof brand> = {
     vaultId: member.vault.id,
-    asker: { userId, isAdmin, subjects: subjectsOf(member) },
+    viewer: { userId, isAdmin, subjects: subjectsOf(member) },
     isWholeVault,
     ownerId,
     includesShared,
@@ -100,7 +100,7 @@ function scope(
 }
 
 /** Who a member is to a grant: one of these is its `subject`. */
-export function subjectsOf({ userId, groupIds }: Pick<Asker, 'userId' | 'groupIds'>): string[] {
+export function subjectsOf({ userId, groupIds }: Pick<Viewer, 'userId' | 'groupIds'>): string[] {
   return [`user:${userId}`, ...groupIds.map((id) => `group:${id}`)]
 }
 
@@ -142,13 +142,13 @@ export function isOperationInScope(scope: AddressScope, alias: string): RawBuild
 }
 
 /** SQL: the ids of all addresses that are shared with the viewer, one by one or by a folder. */
-export function sharedAddressIds({ vaultId, asker }: AddressScope): RawBuilder<unknown> {
+export function sharedAddressIds({ vaultId, viewer }: AddressScope): RawBuilder<unknown> {
   return sql`
-    select g.address_id from address_grants g where g.vault_id = ${vaultId} and g.subject = any(${asker.subjects}::text[])
+    select g.address_id from address_grants g where g.vault_id = ${vaultId} and g.subject = any(${viewer.subjects}::text[])
     union
     select m.address_id from address_group_grants g
     join address_group_members m on m.vault_id = g.vault_id and m.group_id = g.group_id
-    where g.vault_id = ${vaultId} and g.subject = any(${asker.subjects}::text[])`
+    where g.vault_id = ${vaultId} and g.subject = any(${viewer.subjects}::text[])`
 }
 
 /** SQL: the ids of the addresses in the folder of the scope; none when the viewer may not see it. */
@@ -162,33 +162,33 @@ export function folderAddressIds(scope: AddressScope): RawBuilder<unknown> {
 /** SQL condition: the viewer manages, was granted or administers the folder of `alias`, a row of `address_groups`. */
 export function isFolderVisible(scope: AddressScope, alias: string): RawBuilder<boolean> {
   const ofVault = sql`${sql.ref(`${alias}.vault_id`)} = ${scope.vaultId}`
-  if (scope.asker.isAdmin) return sql<boolean>`${ofVault}`
+  if (scope.viewer.isAdmin) return sql<boolean>`${ofVault}`
   const manager = sql.ref(`${alias}.created_by_id`)
-  return sql<boolean>`(${ofVault} and (${manager} = ${scope.asker.userId} or ${isFolderGranted(scope, alias)}))`
+  return sql<boolean>`(${ofVault} and (${manager} = ${scope.viewer.userId} or ${isFolderGranted(scope, alias)}))`
 }
 
 /** SQL condition: the folder of `alias` was granted to the viewer, as a person or by a group of theirs. */
-export function isFolderGranted({ asker }: AddressScope, alias: string): RawBuilder<boolean> {
+export function isFolderGranted({ viewer }: AddressScope, alias: string): RawBuilder<boolean> {
   return sql<boolean>`exists (
     select from address_group_grants g where g.vault_id = ${sql.ref(`${alias}.vault_id`)}
-      and g.group_id = ${sql.ref(`${alias}.id`)} and g.subject = any(${asker.subjects}::text[]))`
+      and g.group_id = ${sql.ref(`${alias}.id`)} and g.subject = any(${viewer.subjects}::text[]))`
 }
 
 /**
  * SQL condition: the viewer may move what is on the address of `alias`, a row of `addresses`: as its owner or by
  * grant. To administer a vault is no part of it.
  */
-export function isTransferAllowed({ asker }: AddressScope, alias: string): RawBuilder<boolean> {
+export function isTransferAllowed({ viewer }: AddressScope, alias: string): RawBuilder<boolean> {
   const vaultId = sql.ref(`${alias}.vault_id`)
   const id = sql.ref(`${alias}.id`)
-  return sql<boolean>`(${sql.ref(`${alias}.owner_id`)} = ${asker.userId} or exists (
+  return sql<boolean>`(${sql.ref(`${alias}.owner_id`)} = ${viewer.userId} or exists (
     select from address_grants g where g.vault_id = ${vaultId} and g.address_id = ${id} and g.can_transfer
-      and g.subject = any(${asker.subjects}::text[])
+      and g.subject = any(${viewer.subjects}::text[])
   ) or exists (
     select from address_group_members m
     join address_group_grants g on g.vault_id = m.vault_id and g.group_id = m.group_id
     where m.vault_id = ${vaultId} and m.address_id = ${id} and g.can_transfer
-      and g.subject = any(${asker.subjects}::text[])))`
+      and g.subject = any(${viewer.subjects}::text[])))`
 }
 
 /** No address meets both: what is one's own counts as that, even if a group of its owner's was granted it. */
@@ -198,7 +198,7 @@ function ownAndShared(scope: AddressScope, alias: string): RawBuilder<unknown>[]
   if (scope.ownerId !== null) parts.push(sql`${owner} = ${scope.ownerId}`)
   if (scope.includesShared) {
     const id = sql.ref(`${alias}.id`)
-    parts.push(sql`(${owner} <> ${scope.asker.userId} and ${id} in (${sharedAddressIds(scope)}))`)
+    parts.push(sql`(${owner} <> ${scope.viewer.userId} and ${id} in (${sharedAddressIds(scope)}))`)
   }
   return parts
 }

@@ -187,7 +187,7 @@ function findUnscopedReaders(path: string, read: Read): string[] {
       )
     const isReader =
       takes(['Db', 'Trx', 'Reader']) && someWithin(start, callable, readsOwned, (node) => !ts.isTypeNode(node))
-    return isReader && !takes(['AddressScope', 'Member', 'Asker']) ? [`${folder}/${name}`] : []
+    return isReader && !takes(['AddressScope', 'Member', 'Viewer']) ? [`${folder}/${name}`] : []
   })
 }
 

@@ -108,8 +108,8 @@ function tell(errors: ErrorObject[], httpPart: string, hidden: Set<string>): Fie
       return !errors.some((other) => isOf(other) && other.keyword !== 'anyOf')
     }
     if (error.keyword === 'pattern') {
-      const isTold = hidden.has(toFault(error, httpPart).field)
-      return !isTold && !errors.some((other) => isOf(other) && /^m(in|ax)Length$/.test(other.keyword))
+      const isReported = hidden.has(toFault(error, httpPart).field)
+      return !isReported && !errors.some((other) => isOf(other) && /^m(in|ax)Length$/.test(other.keyword))
     }
     return true
   })

@@ -36,7 +36,7 @@ export const feedMergedRangesMax = 32
 export const feedGatheredRows = 100
 export const feedGatheringsMax = 5
 /** Rows of the vault that are looked through for a page of many ranges, before each of them is asked. */
-export const feedSiftedRows = 4_000
+export const feedScannedRows = 4_000
 /** Ranges that are gathered for a filter; for more than that, the rows of the vault are filtered. */
 export const feedGatheredRangesMax = 1_000
 
@@ -94,7 +94,7 @@ export const signInsPerEmailAndSenderMax = 5
 export const signInsPerSenderMax = 20
 export const signInWindowMinutes = 15
 /** Mails with a link that works, in one mailbox, that unknown devices asked for: more of them would only be a flood. */
-export const liveLinksPerEmailMax = 5
+export const unexpiredLinksPerEmailMax = 5
 /** Wrong codes until a link is used up. */
 export const codesPerLinkMax = 5
 /** Wrong, used and expired tokens and wrong codes of one sender in the window of sign-ins. */

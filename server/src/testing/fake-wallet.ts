@@ -44,7 +44,7 @@ export type FakeWallet = {
   /** Set: orders are answered with 400 and this message, and not recorded. */
   refuse: string | null
   /** Replaces what POST /addresses answers, or a promise of it; null: the honest address. */
-  lieAboutAddress: ((derivationPath: string) => unknown) | null
+  answerWithAddress: ((derivationPath: string) => unknown) | null
   /** Changes what GET /transfers/{id} answers. */
   mutateStatus: ((id: string, status: FakeStatus) => unknown) | null
   /** What GET /balances answers, by lower-case address and contract ('' for the coin); "0" when nothing is set. */
@@ -89,8 +89,8 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     const route = `${request.method} ${url.pathname}`
     if (route === 'POST /addresses') {
       const { derivationPath } = body as { derivationPath: string }
-      const { lieAboutAddress } = wallet
-      return [200, { address: await (lieAboutAddress ?? honestAddress)(derivationPath) }]
+      const { answerWithAddress } = wallet
+      return [200, { address: await (answerWithAddress ?? honestAddress)(derivationPath) }]
     }
     if (route === 'POST /transfers') return submit(body as Order)
     if (route.startsWith('GET /transfers/')) {
@@ -149,7 +149,7 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     delayMilliseconds: 0,
     swallow: false,
     refuse: null,
-    lieAboutAddress: null,
+    answerWithAddress: null,
     mutateStatus: null,
     balances: new Map(),
     fee: '21000',

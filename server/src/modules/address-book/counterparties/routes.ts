@@ -8,7 +8,7 @@ import { VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
 import { AppError, faulty, notFound } from '../../../lib/errors.ts'
 import { gate } from '../../rules/approval-requests/gate.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
-import type { Appliers } from '../../rules/votes/applier.ts'
+import type { Executors } from '../../rules/votes/executor.ts'
 import { toCounterparty, toCounterpartyAddress } from './present.ts'
 import { findCounterparty, findCounterpartyAddress, listCounterparties } from './queries.ts'
 import {
@@ -24,7 +24,7 @@ import {
 const ofVault = { access: 'member', params: VaultParams } as const
 const ofCounterparty = { access: 'member', params: VaultAndIdParams } as const
 
-export function counterpartyRoutes(app: App, deps: Deps, appliers: Appliers): void {
+export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): void {
   const api = endpoints(app, deps, 'Counterparties')
 
   api.list(
@@ -55,7 +55,7 @@ export function counterpartyRoutes(app: App, deps: Deps, appliers: Appliers): vo
     },
     ({ member, body }, http) =>
       gate(deps, http, {
-        appliers,
+        executors,
         action: 'counterparty_create',
         payload: body,
         applied: async (trx, id) => created(await readCounterparty(trx, member.vault.id, id)),
@@ -88,7 +88,7 @@ export function counterpartyRoutes(app: App, deps: Deps, appliers: Appliers): vo
     },
     ({ member, params, body }, http) =>
       gate(deps, http, {
-        appliers,
+        executors,
         action: 'counterparty_update',
         targetId: params.id,
         payload: body,
@@ -110,7 +110,7 @@ export function counterpartyRoutes(app: App, deps: Deps, appliers: Appliers): vo
     },
     ({ member, params }, http) =>
       gate(deps, http, {
-        appliers,
+        executors,
         action: 'counterparty_archive',
         targetId: params.id,
         payload: {},
@@ -133,7 +133,7 @@ export function counterpartyRoutes(app: App, deps: Deps, appliers: Appliers): vo
     ({ member, params, body }, http) =>
       withoutPrefix('addAddresses.0.', () =>
         gate(deps, http, {
-          appliers,
+          executors,
           action: 'counterparty_update',
           targetId: params.id,
           payload: { addAddresses: [body] },
@@ -157,7 +157,7 @@ export function counterpartyRoutes(app: App, deps: Deps, appliers: Appliers): vo
     },
     ({ params }, http) =>
       gate(deps, http, {
-        appliers,
+        executors,
         action: 'counterparty_update',
         targetId: params.id,
         payload: { removeAddressIds: [params.addressId] },

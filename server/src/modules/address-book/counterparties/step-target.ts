@@ -1,5 +1,5 @@
 import { badRequest } from '../../../lib/errors.ts'
-import type { Step } from '../../rules/votes/applier.ts'
+import type { Step } from '../../rules/votes/executor.ts'
 
 /** @throws 400 when the action names no target */
 export function targetOf(step: Step): string {

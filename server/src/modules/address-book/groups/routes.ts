@@ -8,7 +8,7 @@ import { VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { gate } from '../../rules/approval-requests/gate.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
-import type { Appliers } from '../../rules/votes/applier.ts'
+import type { Executors } from '../../rules/votes/executor.ts'
 import { toCounterpartyGroup, toCounterpartyGroupMembership } from './present.ts'
 import { findGroup, findMembership, listGroups, listMemberships } from './queries.ts'
 import {
@@ -25,7 +25,7 @@ import {
 const ofVault = { access: 'member', params: VaultParams } as const
 const ofGroup = { access: 'member', params: VaultAndIdParams } as const
 
-export function counterpartyGroupRoutes(app: App, deps: Deps, appliers: Appliers): void {
+export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executors): void {
   const api = endpoints(app, deps, 'Counterparties')
 
   api.list(
@@ -55,7 +55,7 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, appliers: Appliers
     },
     ({ member, body }, http) =>
       gate(deps, http, {
-        appliers,
+        executors,
         action: 'counterparty_group_create',
         payload: body,
         applied: async (trx, id) => created(await readGroup(trx, member.vault.id, id)),
@@ -87,7 +87,7 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, appliers: Appliers
     },
     ({ member, params, body }, http) =>
       gate(deps, http, {
-        appliers,
+        executors,
         action: 'counterparty_group_update',
         targetId: params.id,
         payload: body,
@@ -108,7 +108,7 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, appliers: Appliers
     },
     ({ member, params }, http) =>
       gate(deps, http, {
-        appliers,
+        executors,
         action: 'counterparty_group_archive',
         targetId: params.id,
         payload: {},
@@ -147,7 +147,7 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, appliers: Appliers
     },
     ({ member, params, body: { counterpartyId } }, http) =>
       gate(deps, http, {
-        appliers,
+        executors,
         action: 'counterparty_group_add',
         targetId: params.id,
         payload: { counterpartyId },
@@ -172,7 +172,7 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, appliers: Appliers
     },
     ({ params: { id, counterpartyId } }, http) =>
       gate(deps, http, {
-        appliers,
+        executors,
         action: 'counterparty_group_remove',
         targetId: id,
         payload: { counterpartyId },

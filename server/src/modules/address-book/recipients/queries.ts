@@ -12,7 +12,7 @@ import { type Db, prepared, type Trx } from '../../../db/client.ts'
  */
 export async function findLookAlikes(db: Db | Trx, scope: AddressScope, keys: string[]): Promise<Set<string>> {
   if (keys.length === 0) return new Set()
-  const { vaultId, asker: viewer } = scope
+  const { vaultId, viewer } = scope
   const looksAlike = (alias: string) => sql`look_alike_of(${sql.ref(`${alias}.address_key`)}) = look_alike_of(k.key)`
   const { rows } = await sql<{ key: string }>`${prepared}
     select k.key from unnest(${keys}::text[]) as k(key)

@@ -32,7 +32,7 @@ afterAll(() => test.close())
 
 describe('addresses of Bitcoin', () => {
   const create = (address: string) => {
-    vault.wallet.lieAboutAddress = () => address
+    vault.wallet.answerWithAddress = () => address
     return createAddress(vault.admin, { network: 'bitcoin', token: 'BTC' })
   }
 
@@ -77,7 +77,7 @@ describe('addresses of Bitcoin', () => {
   })
 
   it('that the wallet service makes up are not taken', async () => {
-    vault.wallet.lieAboutAddress = () => `${first.slice(0, -1)}5`
+    vault.wallet.answerWithAddress = () => `${first.slice(0, -1)}5`
     const body = { network: 'bitcoin', segments: { purpose: 'ops' }, token: 'BTC' }
     expect((await vault.admin.post('/vaults/main-vault/addresses', body)).status).toBe(502)
   })

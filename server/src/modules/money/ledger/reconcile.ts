@@ -18,7 +18,7 @@ export async function reconcileVault(
     ...(await verifyLedger(db, vaultId)),
     sums: await listTokenSums(db, vaultId),
   }))
-  const asking = { deadline: AbortSignal.timeout(reconciliationCallsMilliseconds), isInVain: false }
+  const asking = { deadline: AbortSignal.timeout(reconciliationCallsMilliseconds), isUnreachable: false }
   const tokens = []
   for (const sum of sums) {
     const onChain = await sumOnChain(deps, vaultId, sum.addresses, asking)
@@ -45,9 +45,9 @@ async function sumOnChain(
   deps: Deps,
   vaultId: string,
   addresses: { address: string; contract: string | null; network: string }[],
-  asking: { deadline: AbortSignal; isInVain: boolean },
+  asking: { deadline: AbortSignal; isUnreachable: boolean },
 ): Promise<bigint | null> {
-  if (asking.isInVain) return null
+  if (asking.isUnreachable) return null
   try {
     const wallet = await walletOfVault(deps, vaultId)
     let sum = 0n
@@ -58,7 +58,7 @@ async function sumOnChain(
     return sum
   } catch (error) {
     deps.log.warn({ err: error, vaultId }, 'the wallet service did not report every balance')
-    asking.isInVain = isSilence(error)
+    asking.isUnreachable = isSilence(error)
     return null
   }
 }

@@ -7,12 +7,12 @@ import { badRequest, forbidden } from '../../../lib/errors.ts'
 import { toPolicySimulation } from '../../rules/policies/present.ts'
 import { findInitiator } from '../../rules/policies/queries.ts'
 import { PolicySimulation } from '../../rules/policies/schema.ts'
-import type { Appliers } from '../../rules/votes/applier.ts'
+import type { Executors } from '../../rules/votes/executor.ts'
 import { SimulationOrder } from './schema.ts'
 import { simulate } from './simulate.ts'
 
-/** @param appliers what knows how to read the payloads of counterparty actions */
-export function simulationRoutes(app: App, deps: Deps, appliers: Appliers): void {
+/** @param executors what knows how to read the payloads of counterparty actions */
+export function simulationRoutes(app: App, deps: Deps, executors: Executors): void {
   const api = endpoints(app, deps, 'Policies')
 
   api.calculate(
@@ -34,7 +34,7 @@ export function simulationRoutes(app: App, deps: Deps, appliers: Appliers): void
       if (!isOwn && !member.isAdmin) throw forbidden('Only administrators may simulate the actions of another member')
       const initiator = isOwn ? member : await findInitiator(db, member.vault.id, initiatorId)
       if (initiator === null) throw badRequest('initiatorId', 'is no member of the vault, or is disabled')
-      const decision = await simulate(db, appliers, { member, initiator, actionType, targetId, payload, now })
+      const decision = await simulate(db, executors, { member, initiator, actionType, targetId, payload, now })
       return ok(toPolicySimulation(decision, { isAdmin: member.isAdmin, isInitiator: true }))
     },
   )

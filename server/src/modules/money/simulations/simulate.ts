@@ -7,7 +7,7 @@ import { decide } from '../../rules/policies/decide.ts'
 import type { ActionType, Decision } from '../../rules/policies/decision.ts'
 import type { Facts } from '../../rules/policies/facts.ts'
 import type { Initiator } from '../../rules/policies/queries.ts'
-import type { Appliers } from '../../rules/votes/applier.ts'
+import type { Executors } from '../../rules/votes/executor.ts'
 import { AddressCreation } from '../../vaults/addresses/schema.ts'
 import { loadOrder } from '../transfers/load-order.ts'
 import { TransferOrder } from '../transfers/schema.ts'
@@ -30,7 +30,7 @@ const readAddress = payloadReader(AddressCreation)
  *
  * @throws 400 with paths into the request, 404 and 409 as the action itself
  */
-export async function simulate(db: Db, appliers: Appliers, simulation: Simulation): Promise<Decision> {
+export async function simulate(db: Db, executors: Executors, simulation: Simulation): Promise<Decision> {
   const { member, initiator, actionType, targetId, payload, now } = simulation
   const vaultId = member.vault.id
   return withinPayload(async () => {
@@ -42,12 +42,12 @@ export async function simulate(db: Db, appliers: Appliers, simulation: Simulatio
       const { question } = await loadOrder(db, readTransfer(payload), { scope, initiator, spends: false, now })
       return decide(db, question)
     }
-    const applier = appliers[actionType]
-    if (applier === undefined) throw badRequest('actionType', `${actionType} is not available yet`)
-    // The other appliers hold their payloads against a schema themselves.
+    const executor = executors[actionType]
+    if (executor === undefined) throw badRequest('actionType', `${actionType} is not available yet`)
+    // The other executors hold their payloads against a schema themselves.
     if (actionType === 'create_address') readAddress(payload)
     const context = { vaultId, initiatorId: initiator.userId, now }
-    const { facts } = await applier.prepare(db, context, { action: actionType, targetId, payload })
+    const { facts } = await executor.prepare(db, context, { action: actionType, targetId, payload })
     return decide(db, {
       vaultId,
       actionType,

@@ -7,9 +7,9 @@ import type { WalletClient } from '../../registry/wallet-service/client.ts'
 import { stopUnlessAsRecorded } from '../../rules/votes/subject.ts'
 import { feePosting } from '../ledger/postings.ts'
 import { after, type Claim, lockClaimed, lockUnderWay, pollMilliseconds, retryMillisecondsMax } from './claim.ts'
+import { evaluateStatus, type StatusVerdict, type WalletStatus } from './evaluate-status.ts'
 import { lockAccounts } from './fees.ts'
 import { haltTransfer, holdTransfer, recordedTransfers } from './halt.ts'
-import { type Judgement, judgeStatus, type WalletStatus } from './judge-status.ts'
 import { movePhase, moveTransfer } from './move.ts'
 import type { LockedTransfer } from './queries.ts'
 
@@ -34,15 +34,15 @@ export async function applyStatus({ db, log, clock }: Deps, claim: Claim, status
     const transfer = await lockUnderWay(trx, claim)
     if (transfer === null) return
     const now = clock()
-    const judgement = judgeStatus(transfer.current, transfer.wallet_tx_hash, status)
-    if (judgement.kind === 'halt') return haltTransfer(trx, log, transfer, judgement.reason, now)
-    if (judgement.txHash !== null && (await isHashOfAnother(trx, transfer, judgement.txHash))) {
+    const verdict = evaluateStatus(transfer.current, transfer.wallet_tx_hash, status)
+    if (verdict.kind === 'halt') return haltTransfer(trx, log, transfer, verdict.reason, now)
+    if (verdict.txHash !== null && (await isHashOfAnother(trx, transfer, verdict.txHash))) {
       const reason = 'The wallet service reports the transaction hash of another transfer'
       return haltTransfer(trx, log, transfer, reason, now)
     }
-    if (judgement.kind === 'wait') return keepAsking(trx, transfer, judgement.txHash, now)
+    if (verdict.kind === 'wait') return keepAsking(trx, transfer, verdict.txHash, now)
     const compared = await stopUnlessAsRecorded(trx, recordedTransfers(log), transfer, now)
-    if ('recorded' in compared) await resolve(trx, transfer, judgement, now)
+    if ('recorded' in compared) await resolve(trx, transfer, verdict, now)
   })
 }
 
@@ -58,25 +58,25 @@ async function keepAsking(trx: Trx, transfer: LockedTransfer, txHash: string | n
   }
 }
 
-type Resolution = Extract<Judgement, { kind: 'confirm' | 'fail' }>
+type Resolution = Extract<StatusVerdict, { kind: 'confirm' | 'fail' }>
 
 /** Confirms or fails the transfer and posts the fee that its address paid, in one moment of the books. */
-async function resolve(trx: Trx, transfer: LockedTransfer, judgement: Resolution, now: Date): Promise<void> {
+async function resolve(trx: Trx, transfer: LockedTransfer, verdict: Resolution, now: Date): Promise<void> {
   const { vault_id: vaultId, id: operationId, address_id: addressId } = transfer
-  const { txHash } = judgement
+  const { txHash } = verdict
   const coin = await lockAccounts(trx, transfer)
-  const fee = judgement.fee !== null && judgement.fee > 0n ? judgement.fee : null
+  const fee = verdict.fee !== null && verdict.fee > 0n ? verdict.fee : null
   // The books never go below zero: a fee that they cannot cover yet is posted as soon as they can.
-  const returned = judgement.kind === 'fail' && coin?.tokenId === transfer.token_id ? transfer.amount : 0n
+  const returned = verdict.kind === 'fail' && coin?.tokenId === transfer.token_id ? transfer.amount : 0n
   const isAffordable = fee !== null && coin !== null && coin.available + returned >= fee
   await moveTransfer(trx, transfer, {
-    event: judgement.kind === 'confirm' ? 'confirmed' : 'failed',
+    event: verdict.kind === 'confirm' ? 'confirmed' : 'failed',
     actorId: null,
     now,
     txHash,
-    ...(judgement.kind === 'confirm' ? { blockchainAt: judgement.blockTime } : { failureReason: judgement.reason }),
+    ...(verdict.kind === 'confirm' ? { blockchainAt: verdict.blockTime } : { failureReason: verdict.reason }),
     changes: {
-      fee: judgement.fee?.toString() ?? null,
+      fee: verdict.fee?.toString() ?? null,
       fee_token_id: coin?.tokenId ?? null,
       fee_posted: fee === null || coin === null || isAffordable,
       wallet_tx_hash: txHash,

@@ -3,7 +3,7 @@ import type { Trx } from '../../../db/client.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { type Outcome as RequestOutcome, requestAction } from '../../rules/approval-requests/request.ts'
 import { lockOperation, type OperationKey } from '../feed/queries.ts'
-import { type AssignmentPayload, categoryAppliers } from './appliers.ts'
+import { type AssignmentPayload, categoryExecutors } from './executors.ts'
 import { findAssignment } from './queries.ts'
 
 export type AssignmentOrder = {
@@ -35,7 +35,7 @@ export async function requestAssignment(trx: Trx, order: AssignmentOrder, { memb
     member,
     action,
     steps: [{ action, targetId: null, payload }],
-    appliers: categoryAppliers,
+    executors: categoryExecutors,
     approvalTtlHours,
     now,
   })

@@ -1,4 +1,4 @@
-import { type Asker, subjectsOf } from '../../../access/address-scope.ts'
+import { subjectsOf, type Viewer } from '../../../access/address-scope.ts'
 import type { CategoryGrantRow, CategoryRow } from '../categories/queries.ts'
 import type { OperationRow } from '../feed/queries.ts'
 
@@ -19,7 +19,7 @@ export type OperationViewer = {
 }
 
 export function operationViewer(
-  viewer: Asker,
+  viewer: Viewer,
   operation: Pick<OperationRow, 'owner_id' | 'initiator_id'>,
 ): OperationViewer {
   const { isAdmin, userId } = viewer

@@ -314,12 +314,12 @@ describe('category assignments are refused', () => {
     for (const one of categories) expectStatus(await put(admin, one, {}, path(id)), 201)
     const seen: Record<string, string[]> = {}
     for (const person of [bench.owner, viewer, bystander, admin]) {
-      const asker = { ...(await findInitiator(db, bench.vault.id, person.userId))!, vault: { id: bench.vault.id } }
-      const bySql = (await listAssignments(db, visibleScopeOf(asker), operation)).map(({ key }) => key)
+      const viewer = { ...(await findInitiator(db, bench.vault.id, person.userId))!, vault: { id: bench.vault.id } }
+      const bySql = (await listAssignments(db, visibleScopeOf(viewer), operation)).map(({ key }) => key)
       const byRule: string[] = []
       for (const one of categories) {
         const row = (await findAssignment(db, operation, one.id))!
-        if (rightsOf(row, operationViewer(asker, operation)).canView) byRule.push(row.key)
+        if (rightsOf(row, operationViewer(viewer, operation)).canView) byRule.push(row.key)
       }
       expect(bySql).toEqual(byRule)
       seen[person.email] = bySql

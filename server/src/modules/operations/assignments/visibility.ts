@@ -13,7 +13,7 @@ export function hasCategoryRight(
   category: string,
   operation: string,
 ): RawBuilder<boolean> {
-  const { asker: viewer } = scope
+  const { viewer } = scope
   if (viewer.isAdmin) return sql<boolean>`true`
   const owner = sql.ref(`${operation}.owner_id`)
   const initiator = sql.ref(`${operation}.initiator_id`)
@@ -26,7 +26,7 @@ export function hasCategoryRight(
 
 /** SQL condition: the right on the category of alias `category` was granted to the viewer or a group of theirs. */
 export function isCategoryGranted(
-  { asker: viewer }: AddressScope,
+  { viewer }: AddressScope,
   right: CategoryRight,
   category: string,
 ): RawBuilder<boolean> {

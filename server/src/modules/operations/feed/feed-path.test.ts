@@ -19,12 +19,12 @@ const wantsNothing: FeedWants = {
   from: null,
   to: null,
 }
-const asker = (isAdmin: boolean) => ({ userId: 'me', isAdmin, groupIds: [], vault: { id: 'v' } })
-const vault = addressScopeOf(asker(true))
-const person = addressScopeOf(asker(true), { userId: 'owner' })
-const own = addressScopeOf(asker(false))
-const withShared = addressScopeOf(asker(false), { includeShared: true })
-const sharedOnly = addressScopeOf(asker(false), { access: 'shared' })
+const viewer = (isAdmin: boolean) => ({ userId: 'me', isAdmin, groupIds: [], vault: { id: 'v' } })
+const vault = addressScopeOf(viewer(true))
+const person = addressScopeOf(viewer(true), { userId: 'owner' })
+const own = addressScopeOf(viewer(false))
+const withShared = addressScopeOf(viewer(false), { includeShared: true })
+const sharedOnly = addressScopeOf(viewer(false), { access: 'shared' })
 const many = Array.from({ length: 1_001 }, (_, i) => `k${i}`)
 
 /** The path in one line: its ranges with their keys, then what is checked row by row. */

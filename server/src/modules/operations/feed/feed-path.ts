@@ -155,7 +155,7 @@ function rangeOfVault(wants: FeedWants): Range {
 function conditionsOf(scope: AddressScope, wants: FeedWants): FeedCondition[] {
   const given: Record<FeedCondition, boolean> = {
     // Whose vote is awaited is always the caller; whose transfers are looked at, an administrator may say.
-    person: wants.awaitsVote && scope.asker.isAdmin && scope.ownerId !== null,
+    person: wants.awaitsVote && scope.viewer.isAdmin && scope.ownerId !== null,
     awaiting: wants.awaitsVote,
     type: typeOf(wants) !== null,
     status: wants.status !== null,

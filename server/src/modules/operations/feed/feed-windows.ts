@@ -25,7 +25,7 @@ export const isGathered = ({ keys }: { keys: string[] }, { limits }: Walk) => ke
 /**
  * The window of many ranges without a stream for each: the newest row of every range, then as many ranges as the window
  * has rows, those with the newest ones, and of them what is not older than the newest row of the last: no other row can
- * be in the window. All of that is done only where the newest rows of the vault, sifted, do not fill the window.
+ * be in the window. All of that is done only where the newest rows of the vault, newest, do not fill the window.
  */
 function gatheredSql(
   walk: Walk,
@@ -37,18 +37,18 @@ function gatheredSql(
   const all = isOfShared ? sharedAddressIds(walk.scope) : sql`select unnest(${keys}::text[])`
   const newest = rangeSql(walk, feed, sql`k.key`, { ...window, rowsMax: 1 }, false)
   const since = sql`and x.created_at >= oldest.created_at`
-  const sift = walk.scope.isWholeVault || (isOfShared && !isFiltered) ? feeds[feed].sift : undefined
-  const isFull = sql`(select count(*) from sifted) = ${window.rowsMax}`
+  const scanNewest = walk.scope.isWholeVault || (isOfShared && !isFiltered) ? feeds[feed].scanNewest : undefined
+  const isFull = sql`(select count(*) from newest) = ${window.rowsMax}`
   return sql`
     with keys (key) as materialized (${all}),
-    sifted as materialized (${sift === undefined ? sql`select where false` : siftedSql(walk, sift, window, isFiltered)}),
+    newest as materialized (${scanNewest === undefined ? sql`select where false` : siftedSql(walk, scanNewest, window, isFiltered)}),
     heads as materialized (
       select k.key, h.created_at from keys k cross join lateral (${newest}) h where not ${isFull}
       order by h.created_at desc, h.id desc limit ${window.rowsMax}
     ), oldest as materialized (
       select case when count(*) = ${window.rowsMax} then min(created_at) else '-infinity' end as created_at from heads
     )
-    ${sift === undefined ? sql`` : sql`select s.* from sifted s where ${isFull} union all`}
+    ${scanNewest === undefined ? sql`` : sql`select s.* from newest s where ${isFull} union all`}
     select g.* from oldest cross join heads
     cross join lateral (${rangeSql(walk, feed, sql`heads.key`, window, isFiltered, since)}) g
     order by created_at desc, id desc limit ${window.rowsMax}`
@@ -117,7 +117,7 @@ type Feed = {
   id?: RawBuilder<unknown>
   where(key: RawBuilder<unknown>, scope: AddressScope): RawBuilder<unknown>
   /** The column of its key, where rows of many keys may be picked from the newest of the vault. */
-  sift?: string
+  scanNewest?: string
 }
 
 /** Each is one index: db/migrations/0004-ledger.sql and 0013-feeds.sql. */
@@ -141,13 +141,13 @@ const feeds: Record<FeedName, Feed> = {
   internal: { where: () => sql`x.flow_type = 'internal'` },
   owner: { where: (key) => isExactly('x.owner_id', key) },
   initiator: { where: (key) => sql`x.initiator_id <> x.owner_id and ${isExactly('x.initiator_id', key)}` },
-  address: { where: (key) => isExactly('x.address_id', key), sift: 'address_id' },
+  address: { where: (key) => isExactly('x.address_id', key), scanNewest: 'address_id' },
   // A handful of rows at most, so a person's are picked from them before any window is cut.
   hash: {
     where: (key, scope) =>
       sql`${isExactly('x.tx_hash', key)} and ${scope.isWholeVault ? sql`true` : isOperationInScope(scope, 'x')}`,
   },
-  counterparty: { where: (key) => isExactly('x.counterparty_id', key), sift: 'counterparty_id' },
+  counterparty: { where: (key) => isExactly('x.counterparty_id', key), scanNewest: 'counterparty_id' },
   counterpartyAddress: { where: (key) => isExactly('x.counterparty_address_id', key) },
   purpose: {
     where: (key) => sql`x.payment_purpose is not null

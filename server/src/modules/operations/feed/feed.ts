@@ -6,7 +6,7 @@ import {
   feedGatheredRows,
   feedGatheringsMax,
   feedMergedRangesMax,
-  feedSiftedRows,
+  feedScannedRows,
   feedWindowRows,
 } from '../../../lib/limits.ts'
 import type { FlowType, OperationStatus, OperationType } from '../../../lib/operations.ts'
@@ -79,7 +79,7 @@ const feedLimits: FeedLimits = {
   mergedRangesMax: feedMergedRangesMax,
   gatheredRows: feedGatheredRows,
   gatheringsMax: feedGatheringsMax,
-  siftedRows: feedSiftedRows,
+  siftedRows: feedScannedRows,
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { type Asker, visibleScopeOf } from '../../../access/address-scope.ts'
+import { type Viewer, visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { OperationStatus, OperationType } from '../../../lib/operations.ts'
@@ -26,17 +26,17 @@ export type OperationRow = {
 }
 
 /** An operation that the viewer may read, as an approver of a transfer too; null also when it is of the other type. */
-export async function findOperation(db: Db | Trx, viewer: Asker, key: OperationKey): Promise<OperationRow | null> {
+export async function findOperation(db: Db | Trx, viewer: Viewer, key: OperationKey): Promise<OperationRow | null> {
   return selectOperation(db, viewer, key, sql``)
 }
 
 /** As `findOperation`, and nobody else changes metadata and categories of the operation until the transaction ends. */
-export async function lockOperation(trx: Trx, viewer: Asker, key: OperationKey): Promise<OperationRow | null> {
+export async function lockOperation(trx: Trx, viewer: Viewer, key: OperationKey): Promise<OperationRow | null> {
   return selectOperation(trx, viewer, key, sql`for no key update of o`)
 }
 
 /** @throws 404 */
-export async function getOperation(db: Db | Trx, viewer: Asker, key: OperationKey): Promise<OperationRow> {
+export async function getOperation(db: Db | Trx, viewer: Viewer, key: OperationKey): Promise<OperationRow> {
   const row = await findOperation(db, viewer, key)
   if (row === null) throw notFound('Operation')
   return row
@@ -44,7 +44,7 @@ export async function getOperation(db: Db | Trx, viewer: Asker, key: OperationKe
 
 async function selectOperation(
   db: Db | Trx,
-  viewer: Asker,
+  viewer: Viewer,
   { type, id }: OperationKey,
   lock: RawBuilder<unknown>,
 ): Promise<OperationRow | null> {

@@ -4,5 +4,5 @@ import { isVoter } from '../../rules/votes/visibility.ts'
 
 /** SQL condition: the viewer may read the operation of `alias` by its id: it is in scope, or they were asked to vote on it. */
 export function isOperationReadable(scope: AddressScope, alias: string): RawBuilder<boolean> {
-  return sql<boolean>`(${isOperationInScope(scope, alias)} or ${isVoter(alias, scope.asker.userId)})`
+  return sql<boolean>`(${isOperationInScope(scope, alias)} or ${isVoter(alias, scope.viewer.userId)})`
 }

@@ -104,7 +104,7 @@ const anyWorld = fc.record({
 type World = typeof anyWorld extends fc.Arbitrary<infer T> ? T : never
 
 const anyQuery = fc.record({
-  asker: perhaps(person),
+  viewer: perhaps(person),
   userId: rarely(person),
   includeShared: rarely(fc.boolean()),
   folder: rarely(fc.nat(3)),
@@ -130,7 +130,7 @@ const anyQuery = fc.record({
 type Query = typeof anyQuery extends fc.Arbitrary<infer T> ? T : never
 
 const nothingAsked: Query = {
-  asker: null,
+  viewer: null,
   userId: null,
   includeShared: null,
   folder: null,
@@ -209,7 +209,7 @@ describe('history against a plain loop over everything', () => {
     const [world] = fc.sample(anyWorld, { numRuns: 1, seed: seed + 2 })
     const vault = await store(world!)
     const scopes = fc.sample(
-      fc.record({ asker: perhaps(person), folder: perhaps(fc.nat(3)), includeShared: perhaps(fc.boolean()) }),
+      fc.record({ viewer: perhaps(person), folder: perhaps(fc.nat(3)), includeShared: perhaps(fc.boolean()) }),
       { numRuns: 12, seed },
     )
     for (const scope of scopes.filter((one) => isPossible(vault, { ...nothingAsked, ...one }))) {
@@ -266,16 +266,16 @@ describe('history against a plain loop over everything', () => {
     let grown = 0
     for (const world of fc.sample(anyWorld, { numRuns: 4, seed: seed + 4 })) {
       const vault = await store(world)
-      for (const asker of [0, 1, 2, 3]) {
-        const asked = queries.splice(0, 30).map((query) => ({ ...query, asker }))
+      for (const viewer of [0, 1, 2, 3]) {
+        const asked = queries.splice(0, 30).map((query) => ({ ...query, viewer }))
         const before = await Promise.all(asked.map((query) => walk(vault, query)))
-        const everything = { ...nothingAsked, asker, includeShared: true }
+        const everything = { ...nothingAsked, viewer, includeShared: true }
         const foreign = additions
           .map((one) => ({
             ...one,
             isOut: one.isOut,
             initiator: null,
-            voters: one.voters.filter((voter) => voter.person !== asker),
+            voters: one.voters.filter((voter) => voter.person !== viewer),
           }))
           .filter((one) => expected({ ...vault, rows: [{ ...one, id: 'x' }] }, everything).length === 0)
         await addOperations(vault, foreign)
@@ -290,16 +290,16 @@ describe('history against a plain loop over everything', () => {
 
 const idsOf = (rows: { id: string }[]) => rows.map(({ id }) => id)
 /** The route refuses what the feed answers with nothing, and whoever is in no group of the vault. */
-const isPossible = (vault: Vault, { asker, awaits, isOut, from, to }: Query) =>
+const isPossible = (vault: Vault, { viewer, awaits, isOut, from, to }: Query) =>
   !(awaits && isOut === false) &&
   (from === null || to === null || from <= to) &&
-  (asker === null || isMember(vault, asker))
+  (viewer === null || isMember(vault, viewer))
 
 async function walkHttp(vault: Vault, query: Query, list: 'history' | 'transfers' | 'deposits') {
   const { scope, filters } = asked(vault, query)
   const parameters = {
     folderId: scope.folderId,
-    userId: query.asker === null ? scope.ownerId : null,
+    userId: query.viewer === null ? scope.ownerId : null,
     includeShared: query.includeShared,
     awaitingMyApproval: query.awaits,
     direction: query.isOut === null ? null : query.isOut ? 'out' : 'in',
@@ -322,7 +322,7 @@ async function walkHttp(vault: Vault, query: Query, list: 'history' | 'transfers
   }
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(parameters)) if (value != null) search.set(name, String(value))
-  const by = query.asker === null ? admin : people[query.asker]!
+  const by = query.viewer === null ? admin : people[query.viewer]!
   const items: { id: string; metadata: { category: string | null } }[] = []
   for (;;) {
     const { status, body } = await by.get(`/vaults/${vault.code}/${list}?${search}`)
@@ -348,7 +348,7 @@ async function walk(vault: Vault, query: Query, limits = tiny, between: () => Pr
   return { pages, ids: pages.flatMap(({ ids }) => ids) }
 }
 
-const askerOf = (vault: Vault, index: number | null) => {
+const viewerOf = (vault: Vault, index: number | null) => {
   const groupIds = vault.groups.flatMap((members, i) => (members.includes(index ?? -1) ? [vault.ids.groups[i]!] : []))
   return { userId: (index === null ? admin : people[index]!).userId, isAdmin: index === null, groupIds, vault }
 }
@@ -359,8 +359,8 @@ const named = (from: string[], index: number | null) => (index === null ? null :
 function asked(vault: Vault, query: Query) {
   const { ids } = vault
   // Others than administrators may name themselves only.
-  const userId = query.asker === null ? pick(people, query.userId)?.userId : undefined
-  const scope = addressScopeOf(askerOf(vault, query.asker), {
+  const userId = query.viewer === null ? pick(people, query.userId)?.userId : undefined
+  const scope = addressScopeOf(viewerOf(vault, query.viewer), {
     userId,
     includeShared: query.includeShared ?? undefined,
     folderId: named(ids.folders, query.folder) ?? undefined,
@@ -368,7 +368,7 @@ function asked(vault: Vault, query: Query) {
   const category = named(categoryKeys, query.category)
   const filters: FeedFilters = {
     ...noFilters,
-    awaitingApprovalOf: query.awaits ? scope.asker.userId : null,
+    awaitingApprovalOf: query.awaits ? scope.viewer.userId : null,
     type: query.isOut === null ? null : query.isOut ? 'transfer' : 'deposit',
     status: query.status,
     asset: query.asset,
@@ -394,24 +394,24 @@ function asked(vault: Vault, query: Query) {
 
 /** What the specification says, one operation after the other. */
 function expected(vault: Vault, query: Query): Row[] {
-  const { asker, folder } = query
-  const isGranted = (to: number[]) => isGrantedTo(vault, asker, to)
+  const { viewer, folder } = query
+  const isGranted = (to: number[]) => isGrantedTo(vault, viewer, to)
   const isInFolder = (i: number, address: number) =>
     address % 4 === i && vault.folders[i]!.members.includes(address - i)
   const isFolderVisible = (i: number) =>
-    i < vault.folders.length && (asker === null || asker === i || isGranted(vault.folders[i]!.grants))
+    i < vault.folders.length && (viewer === null || viewer === i || isGranted(vault.folders[i]!.grants))
   const isShared = (address: number) =>
     vault.grants.some(([of, to]) => of === address && isGranted([to])) ||
     vault.folders.some(({ grants }, i) => isInFolder(i, address) && isGranted(grants))
-  const includesShared = asker !== null && (query.includeShared ?? folder !== null)
-  const owner = asker ?? query.userId
+  const includesShared = viewer !== null && (query.includeShared ?? folder !== null)
+  const owner = viewer ?? query.userId
   const isInScope = (row: Row) => owner === null || isOf(row, owner) || (includesShared && isShared(row.address))
   const awaits = (row: Row) =>
     row.isOut &&
     row.status === 'awaiting_approval' &&
-    initiatorOf(row) !== asker &&
-    row.voters.some((one) => one.person === asker && !one.hasVoted && one.isEntitled && isMember(vault, one.person)) &&
-    (asker !== null || query.userId === null || isOf(row, query.userId))
+    initiatorOf(row) !== viewer &&
+    row.voters.some((one) => one.person === viewer && !one.hasVoted && one.isEntitled && isMember(vault, one.person)) &&
+    (viewer !== null || query.userId === null || isOf(row, query.userId))
   const is = <T>(wanted: T | null, value: T | null) => wanted === null || wanted === value
   return vault.rows
     .filter((row) => (query.awaits ? awaits(row) : isInScope(row)))
@@ -433,26 +433,27 @@ function expected(vault: Vault, query: Query): Row[] {
     .filter(
       (row) =>
         query.category === null ||
-        (row.categories.includes(query.category) && isCategoryVisible(vault, asker, row, query.category)),
+        (row.categories.includes(query.category) && isCategoryVisible(vault, viewer, row, query.category)),
     )
     .filter(({ minute }) => (query.from === null || minute >= query.from) && (query.to === null || minute <= query.to))
     .sort((a, b) => b.minute - a.minute || (a.id < b.id ? 1 : -1))
 }
 
-function isGrantedTo(vault: Vault, asker: number | null, to: number[]): boolean {
-  const subjects = asker === null ? [] : subjectsOf(askerOf(vault, asker)).map((one) => vault.ids.subjects.indexOf(one))
+function isGrantedTo(vault: Vault, viewer: number | null, to: number[]): boolean {
+  const subjects =
+    viewer === null ? [] : subjectsOf(viewerOf(vault, viewer)).map((one) => vault.ids.subjects.indexOf(one))
   return to.some((one) => subjects.includes(one))
 }
 
-function isCategoryVisible(vault: Vault, asker: number | null, row: Row, category: number): boolean {
+function isCategoryVisible(vault: Vault, viewer: number | null, row: Row, category: number): boolean {
   const scope = categoryScopes[category]
-  if (asker === null || scope === 'vault_members') return true
-  return scope === 'owner_only' ? isOf(row, asker) : isGrantedTo(vault, asker, vault.categoryGrants)
+  if (viewer === null || scope === 'vault_members') return true
+  return scope === 'owner_only' ? isOf(row, viewer) : isGrantedTo(vault, viewer, vault.categoryGrants)
 }
 
 /** They were assigned in the order in which they stand. */
-function firstCategory(vault: Vault, { asker }: Query, row: Row): string | null {
-  const first = row.categories.find((category) => isCategoryVisible(vault, asker, row, category))
+function firstCategory(vault: Vault, { viewer }: Query, row: Row): string | null {
+  const first = row.categories.find((category) => isCategoryVisible(vault, viewer, row, category))
   return first === undefined ? null : categoryKeys[first]!
 }
 

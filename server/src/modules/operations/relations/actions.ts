@@ -8,7 +8,7 @@ import { newId } from '../../../lib/ids.ts'
 import { rawAmountMax } from '../../../lib/limits.ts'
 import { audit } from '../../record/audit/record.ts'
 import { findOperation, type OperationRow } from '../feed/queries.ts'
-import { type End, judgeRelation } from './judge-relation.ts'
+import { checkRelation, type End } from './check-relation.ts'
 import { findExistingRelations, findRelation, lockRelationsOf, type RelationRow } from './queries.ts'
 import type { RelationBody } from './schema.ts'
 
@@ -18,7 +18,7 @@ type Body = Static<typeof RelationBody>
  * Relates two operations that the member sees, one of which is theirs unless they administer the vault.
  *
  * @throws 400 for one operation twice, an amount out of range, and a token that is not that of both; 404 for an operation
- *   that is not there or not theirs to see; 403 when neither is their own; 409 for what `judgeRelation` refuses
+ *   that is not there or not theirs to see; 403 when neither is their own; 409 for what `checkRelation` refuses
  */
 export async function createRelation(trx: Trx, body: Body, by: ByMember): Promise<RelationRow> {
   const { member, now } = by
@@ -37,7 +37,7 @@ export async function createRelation(trx: Trx, body: Body, by: ByMember): Promis
     throw forbidden('Only who owns or initiated one of the operations, and administrators, may relate them')
   }
   await lockRelationsOf(trx, vaultId, [sourceId, targetId])
-  const verdict = judgeRelation(
+  const verdict = checkRelation(
     { relationType, relatedAmount, tokenId: body.tokenId ?? null, source: toEnd(source), target: toEnd(target) },
     await findExistingRelations(trx, vaultId, { sourceId, targetId, relationType }),
   )

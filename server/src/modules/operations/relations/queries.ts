@@ -4,7 +4,7 @@ import type { Db, Trx } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
 import type { OperationType } from '../../../lib/operations.ts'
 import { isOperationReadable } from '../feed/visibility.ts'
-import { type ExistingRelations, takingBack, voidStatuses } from './judge-relation.ts'
+import { type ExistingRelations, refundTypes, voidStatuses } from './check-relation.ts'
 import type { RelationType } from './schema.ts'
 
 export type RelationRow = {
@@ -46,12 +46,12 @@ export async function findExistingRelations(
     select count(*)::int from operation_relations r
     where r.vault_id = ${vaultId} and (r.source_operation_id = ${id} or r.target_operation_id = ${id}))`
   const { rows } = await sql<Omit<ExistingRelations, 'refunded'> & { refunded: string }>`
-    select ${isThere(sourceId, targetId)} as "isRelated", ${isThere(targetId, sourceId)} as "isRelatedBack",
+    select ${isThere(sourceId, targetId)} as "isRelated", ${isThere(targetId, sourceId)} as "isRelatedInReverse",
       greatest(${countOf(sourceId)}, ${countOf(targetId)}) as "relationsCount", (
         select coalesce(sum(coalesce(r.related_amount, o.amount)), 0) from operation_relations r
         join operations o on o.vault_id = r.vault_id and o.id = r.source_operation_id
         where r.vault_id = ${vaultId} and r.target_operation_id = ${targetId} and r.token_id is not null
-          and r.relation_type = any(${takingBack}::text[]) and o.status <> all(${voidStatuses}::text[])
+          and r.relation_type = any(${refundTypes}::text[]) and o.status <> all(${voidStatuses}::text[])
       ) as refunded`.execute(trx)
   const { refunded, ...existing } = rows[0]!
   return { ...existing, refunded: BigInt(refunded) }
@@ -109,7 +109,7 @@ function feedOfVault(scope: AddressScope, filter: RelationFilter): RawBuilder<un
  * them. The relations of others are never read, however many there are.
  */
 function feedOfViewer(scope: AddressScope, filter: RelationFilter): RawBuilder<unknown> {
-  const { vaultId, asker: viewer } = scope
+  const { vaultId, viewer } = scope
   return sql`
     (
       select ${columns} from operation_relation_readers x

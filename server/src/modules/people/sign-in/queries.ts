@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { membershipOf } from '../../../access/memberships.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
-import { liveLinksPerEmailMax } from '../../../lib/limits.ts'
+import { unexpiredLinksPerEmailMax } from '../../../lib/limits.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 import { profileColumns } from '../users/present.ts'
 import type { SignInMethod } from './sessions.ts'
@@ -75,9 +75,9 @@ export async function hasEnoughLiveLinks(trx: Trx, email: string, mailId: string
     .where('email', '=', email)
     .where('expires_at', '>', now)
     .where('mail_id', '<>', mailId)
-    .limit(liveLinksPerEmailMax)
+    .limit(unexpiredLinksPerEmailMax)
     .execute()
-  return mails.length === liveLinksPerEmailMax
+  return mails.length === unexpiredLinksPerEmailMax
 }
 
 /** A session that a mail tells of, if it is not over. */

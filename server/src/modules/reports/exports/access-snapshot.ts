@@ -18,7 +18,7 @@ export async function readAccessSnapshot(
   member: Pick<Member, 'groupIds'>,
   scope: AddressScope,
 ): Promise<AccessSnapshot> {
-  const { isAdmin } = scope.asker
+  const { isAdmin } = scope.viewer
   return {
     seen_whole_vault: isAdmin,
     seen_group_ids: member.groupIds,

@@ -27,7 +27,7 @@ export type ReportExportRow = {
 } & AccessSnapshot
 
 /** One taking of an export: all that is written for it carries its number. */
-export type Taking = Pick<ReportExportRow, 'vault_id' | 'id' | 'attempt'>
+export type ClaimedExport = Pick<ReportExportRow, 'vault_id' | 'id' | 'attempt'>
 
 const columns = sql.raw(`vault_id, id, requester_id, report_type, format, parameters, state, percent, attempt, failure,
   size_bytes, seen_whole_vault, seen_group_ids, seen_shared_ids,
@@ -98,14 +98,19 @@ export async function takeReportExport(db: Db, now: Date): Promise<ReportExportR
 }
 
 /** Renews the lease and stores the progress; false when another worker has the export. */
-export async function renewLease(db: Db, taking: Taking, percent: number, now: Date): Promise<boolean> {
+export async function renewLease(db: Db, taking: ClaimedExport, percent: number, now: Date): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update report_exports set percent = ${percent}, leased_until = ${leaseFrom(now)} where ${isOf(taking)}`.execute(db)
   return numAffectedRows === 1n
 }
 
 /** False when another worker has the export. */
-export async function insertChunk(db: Db, taking: Taking, position: number, bytes: Uint8Array): Promise<boolean> {
+export async function insertChunk(
+  db: Db,
+  taking: ClaimedExport,
+  position: number,
+  bytes: Uint8Array,
+): Promise<boolean> {
   const { numAffectedRows } = await sql`
     insert into report_export_chunks (vault_id, export_id, attempt, position, bytes)
     select vault_id, id, attempt, ${position}, ${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)}
@@ -115,7 +120,7 @@ export async function insertChunk(db: Db, taking: Taking, position: number, byte
 
 export async function finishReportExport(
   trx: Trx,
-  taking: Taking,
+  taking: ClaimedExport,
   { access, sizeBytes, now }: { access: AccessSnapshot; sizeBytes: number; now: Date },
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`
@@ -129,7 +134,7 @@ export async function finishReportExport(
   return true
 }
 
-export async function failReportExport(trx: Trx, taking: Taking, failure: string, now: Date): Promise<void> {
+export async function failReportExport(trx: Trx, taking: ClaimedExport, failure: string, now: Date): Promise<void> {
   await sql`
     update report_exports set state = 'failed', leased_until = null, failure = ${failure}, finished_at = ${now}
     where ${isOf(taking)}`.execute(trx)
@@ -137,20 +142,28 @@ export async function failReportExport(trx: Trx, taking: Taking, failure: string
 }
 
 /** Puts an export back into the queue, to be made from the beginning. */
-export async function releaseReportExport(trx: Trx, taking: Taking): Promise<void> {
+export async function releaseReportExport(trx: Trx, taking: ClaimedExport): Promise<void> {
   await sql`update report_exports set state = 'queued', percent = 0, leased_until = null where ${isOf(taking)}`.execute(
     trx,
   )
   await deleteChunks(trx, taking, 'this attempt')
 }
 
-async function deleteChunks(trx: Trx, { vault_id, id, attempt }: Taking, which: 'this attempt' | 'other attempts') {
+async function deleteChunks(
+  trx: Trx,
+  { vault_id, id, attempt }: ClaimedExport,
+  which: 'this attempt' | 'other attempts',
+) {
   const wanted = which === 'this attempt' ? sql`attempt = ${attempt}` : sql`attempt <> ${attempt}`
   await sql`
     delete from report_export_chunks where vault_id = ${vault_id} and export_id = ${id} and ${wanted}`.execute(trx)
 }
 
-export async function findChunk(db: Db, { vault_id, id, attempt }: Taking, position: number): Promise<Buffer | null> {
+export async function findChunk(
+  db: Db,
+  { vault_id, id, attempt }: ClaimedExport,
+  position: number,
+): Promise<Buffer | null> {
   const { rows } = await sql<{ bytes: Buffer }>`
     select bytes from report_export_chunks where vault_id = ${vault_id} and export_id = ${id} and attempt = ${attempt}
       and position = ${position}`.execute(db)
@@ -168,7 +181,7 @@ export async function findRequester(db: Db, vaultId: string, userId: string): Pr
   return { ...initiator, vault, kind, email, isPlatformAdmin: false, sessionId: null, expiresAt: null }
 }
 
-const isOf = ({ vault_id, id, attempt }: Taking) =>
+const isOf = ({ vault_id, id, attempt }: ClaimedExport) =>
   sql`vault_id = ${vault_id} and id = ${id} and attempt = ${attempt} and state = 'running'`
 const leaseFrom = (now: Date) => new Date(now.getTime() + exportLeaseSeconds * 1_000)
 const expiryAfter = (now: Date) => new Date(now.getTime() + exportTtlHours * 3_600_000)

@@ -8,7 +8,7 @@ import {
   exportHeartbeatMilliseconds,
 } from '../../../lib/limits.ts'
 import { render } from '../files/formats.ts'
-import { boundGarbage } from '../files/garbage.ts'
+import { collectGarbageAbove } from '../files/garbage.ts'
 import { prepare } from '../reports/answer.ts'
 import { reportOf } from '../reports/catalogue.ts'
 import { openDocument } from '../reports/to-document.ts'
@@ -69,7 +69,7 @@ async function makeFile(deps: Deps, taken: ReportExportRow, watch: Watch): Promi
     const access = mergeSnapshots(before, await readAccessSnapshot(deps.db, member, request.scope))
     let written = 0
     const bytes = render(taken.format, document, (count) => {
-      boundGarbage()
+      collectGarbageAbove()
       written += count
       watch.percent = Math.min(99, Math.floor((100 * written) / Math.max(1, totalRows)))
     })

@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8'
 import { expect, it } from 'vitest'
-import { boundGarbage } from './garbage.ts'
+import { collectGarbageAbove } from './garbage.ts'
 
 const megabytesInUse = () => {
   const { used_heap_size, external_memory } = getHeapStatistics()
@@ -10,9 +10,9 @@ const megabytesInUse = () => {
 const megabytes = (count: number) => Array.from({ length: count }, (_, i) => new Array(131_072).fill(i))
 
 it('what is left behind is cleared away when it is much', () => {
-  boundGarbage()
+  collectGarbageAbove()
   const before = megabytesInUse()
   expect(megabytes(100)).toHaveLength(100)
-  boundGarbage()
+  collectGarbageAbove()
   expect(megabytesInUse() - before).toBeLessThan(30)
 })

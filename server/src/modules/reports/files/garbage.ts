@@ -16,7 +16,7 @@ let floor = bytesInUse()
  * a file that holds next to nothing would make the node several times its size. To be called now and then while a file is
  * made; it collects when there is enough to collect, which takes as long as a few database queries do.
  */
-export function boundGarbage(): void {
+export function collectGarbageAbove(): void {
   const used = bytesInUse()
   if (used - floor < garbageBytesMax) {
     floor = Math.min(floor, used)

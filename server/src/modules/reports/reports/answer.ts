@@ -8,7 +8,7 @@ import type { Http } from '../../../http/endpoints.ts'
 import { badRequest } from '../../../lib/errors.ts'
 import { inlineFileMilliseconds } from '../../../lib/limits.ts'
 import { type FileFormat, fileNameOf, render } from '../files/formats.ts'
-import { boundGarbage } from '../files/garbage.ts'
+import { collectGarbageAbove } from '../files/garbage.ts'
 import { begun, sendFile } from '../files/send.ts'
 import type { Slots } from '../files/slots.ts'
 import type { Parameters, Report } from './report.ts'
@@ -66,7 +66,7 @@ export async function answerFile(
   let isSending = false
   try {
     await openDocument(db, order, request, async ({ document }) => {
-      const bytes = Readable.from(await begun(render(format, document, boundGarbage)), { objectMode: false })
+      const bytes = Readable.from(await begun(render(format, document, collectGarbageAbove)), { objectMode: false })
       addAbortSignal(AbortSignal.timeout(inlineFileMilliseconds), bytes)
       isSending = true
       sendFile(reply, bytes, format, fileNameOf(order.report.type, document.id, format))

@@ -56,9 +56,9 @@ export function toFacts(
   return { facts, pageHead }
 }
 
-function coverage({ isWholeVault, ownerId, includesShared, asker }: ReportRequest['scope']): string {
+function coverage({ isWholeVault, ownerId, includesShared, viewer }: ReportRequest['scope']): string {
   if (isWholeVault) return 'the whole vault'
-  const own = ownerId === null ? '' : ownerId === asker.userId ? 'own operations' : `operations of user ${ownerId}`
+  const own = ownerId === null ? '' : ownerId === viewer.userId ? 'own operations' : `operations of user ${ownerId}`
   return [own, includesShared ? 'what others share' : ''].filter((part) => part !== '').join(' and ')
 }
 

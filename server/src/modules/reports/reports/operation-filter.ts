@@ -135,7 +135,7 @@ function isInFolder({ scope, folderClassification }: OperationFilter, ids: strin
 
 /** SQL after `select`: memberships `l` of folders past and present, `f` if it still exists, that the viewer may see. */
 export function pastMemberships(scope: AddressScope): RawBuilder<unknown> {
-  const { isAdmin, userId } = scope.asker
+  const { isAdmin, userId } = scope.viewer
   return sql`from address_group_membership_log l
     left join address_groups f on f.vault_id = l.vault_id and f.id = l.group_id
     where l.vault_id = ${scope.vaultId} and (${isFolderVisible(scope, 'f')}

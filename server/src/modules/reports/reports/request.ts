@@ -184,7 +184,7 @@ function drilldownOf(interval: Interval, query: FilterInput, filter: OperationFi
     to: new Date(interval.to.getTime() - 1).toISOString(),
     userId: query.userId,
     // History reads a whole folder by default, a report the caller's part of it.
-    includeShared: filter.scope.asker.isAdmin ? undefined : String(query.includeShared ?? false),
+    includeShared: filter.scope.viewer.isAdmin ? undefined : String(query.includeShared ?? false),
     // Asked for a status, history leaves out deposits, which are always confirmed.
     status: status === 'confirmed' ? undefined : status,
     network: slug === undefined || isId.test(slug) ? undefined : slug,

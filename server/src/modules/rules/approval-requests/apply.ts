@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
 import { AppError } from '../../../lib/errors.ts'
-import { type Applier, type Appliers, type PreparedStep, StaleError, type StepContext } from '../votes/applier.ts'
+import { type Executor, type Executors, type PreparedStep, StaleError, type StepContext } from '../votes/executor.ts'
 import type { RequestAction } from './payload.ts'
 import { resolveReferences } from './references.ts'
 import { inStep } from './step-faults.ts'
@@ -12,7 +12,7 @@ export type Application = {
   context: StepContext
   action: RequestAction
   steps: PreparedStep[]
-  appliers: Appliers
+  executors: Executors
   /** What `prefetch` of each step found; null: nobody asked yet. */
   fetched: unknown[] | null
 }
@@ -28,11 +28,11 @@ export class PrefetchNeededError extends Error {
 
 /**
  * Does all steps in the given transaction, each with the results of those before it.
- * @throws PrefetchNeededError, StaleError, and what the appliers throw; the steps before are then for the caller to undo
+ * @throws PrefetchNeededError, StaleError, and what the executors throw; the steps before are then for the caller to undo
  */
 export async function applySteps(trx: Trx, application: Application): Promise<StepResult[]> {
-  const { context, action, steps, appliers, fetched } = application
-  if (fetched === null && steps.some(({ step }) => appliers[step.action]?.prefetch !== undefined)) {
+  const { context, action, steps, executors, fetched } = application
+  if (fetched === null && steps.some(({ step }) => executors[step.action]?.prefetch !== undefined)) {
     throw new PrefetchNeededError(application)
   }
   const results: StepResult[] = []
@@ -42,7 +42,7 @@ export async function applySteps(trx: Trx, application: Application): Promise<St
       results.map(({ resultId }) => resultId),
     )
     const { resultId } = await inStep(action, stepIndex, () =>
-      applierOf(appliers, step.action).apply(trx, context, resolved, baseVersion, fetched?.[stepIndex]),
+      executorOf(executors, step.action).apply(trx, context, resolved, baseVersion, fetched?.[stepIndex]),
     )
     results.push({ stepIndex, action: step.action, resultId })
   }
@@ -73,7 +73,7 @@ function failureOf(error: unknown): { event: 'applyFailed' | 'targetChanged'; re
 }
 
 /**
- * Runs `work`, first without anything from outside; where that turns out to be needed, the appliers fetch it with no
+ * Runs `work`, first without anything from outside; where that turns out to be needed, the executors fetch it with no
  * transaction open and `work` runs again with it.
  */
 export async function prefetching<Result>(work: (fetched: unknown[] | null) => Promise<Result>): Promise<Result> {
@@ -90,17 +90,17 @@ async function fetchFrom<Result>(
   fetched: unknown[],
   work: (fetched: unknown[]) => Promise<Result>,
 ): Promise<Result> {
-  const { context, steps, appliers } = application
+  const { context, steps, executors } = application
   const next = steps[fetched.length]
   if (next === undefined) return work(fetched)
   const goOn = (one: unknown) => fetchFrom(application, [...fetched, one], work)
-  const applier = applierOf(appliers, next.step.action)
-  return applier.prefetch === undefined ? goOn(null) : applier.prefetch(context, next.step, goOn)
+  const executor = executorOf(executors, next.step.action)
+  return executor.prefetch === undefined ? goOn(null) : executor.prefetch(context, next.step, goOn)
 }
 
 /** Only a request of a newer version of the service names an action that this one does not know. */
-export function applierOf(appliers: Appliers, action: PreparedStep['step']['action']): Applier {
-  const applier = appliers[action]
-  if (applier === undefined) throw new Error(`Nobody applies ${action}`)
-  return applier
+export function executorOf(executors: Executors, action: PreparedStep['step']['action']): Executor {
+  const executor = executors[action]
+  if (executor === undefined) throw new Error(`Nobody applies ${action}`)
+  return executor
 }

@@ -3,8 +3,8 @@ import { decide } from '../policies/decide.ts'
 import type { Decision } from '../policies/decision.ts'
 import type { Facts } from '../policies/facts.ts'
 import type { Initiator } from '../policies/queries.ts'
-import type { Appliers, PreparedStep, StepContext } from '../votes/applier.ts'
-import { applierOf } from './apply.ts'
+import type { Executors, PreparedStep, StepContext } from '../votes/executor.ts'
+import { executorOf } from './apply.ts'
 
 /** Decides on every step by the policies of the vault, or by what its action is governed by instead. */
 export async function decideSteps(
@@ -12,19 +12,19 @@ export async function decideSteps(
   context: StepContext,
   initiator: Initiator,
   steps: PreparedStep[],
-  appliers: Appliers,
+  executors: Executors,
 ): Promise<Decision[]> {
   const { vaultId, now } = context
   const { userId: initiatorId, groupIds: initiatorGroupIds } = initiator
   const decisions: Decision[] = []
   for (const prepared of steps) {
     const { step, facts } = prepared
-    const applier = applierOf(appliers, step.action)
+    const executor = executorOf(executors, step.action)
     const known = { ...facts, now, initiatorId, initiatorGroupIds } as Facts
     decisions.push(
-      applier.decide === undefined
+      executor.decide === undefined
         ? await decide(trx, { vaultId, actionType: step.action, initiator, facts: known })
-        : await applier.decide(trx, context, prepared, initiator),
+        : await executor.decide(trx, context, prepared, initiator),
     )
   }
   return decisions

@@ -5,7 +5,7 @@ import type { Deps } from '../../../deps.ts'
 import type { Http } from '../../../http/endpoints.ts'
 import { type Answer, accepted, mutate, type Refusal, type Sent } from '../../../http/mutate.ts'
 import { notFound } from '../../../lib/errors.ts'
-import type { Appliers, GatedAction } from '../votes/applier.ts'
+import type { Executors, GatedAction } from '../votes/executor.ts'
 import { prefetching, type StepResult } from './apply.ts'
 import type { RequestAction } from './payload.ts'
 import { toApprovalRequest } from './present.ts'
@@ -24,15 +24,15 @@ export function gate<A extends Answer>(
   deps: Deps,
   http: Http,
   {
-    appliers,
+    executors,
     applied,
     ...step
-  }: GatedStep & { appliers: Appliers; applied: (trx: Trx, resultId: string) => Promise<A> },
+  }: GatedStep & { executors: Executors; applied: (trx: Trx, resultId: string) => Promise<A> },
 ): Promise<Sent<A | Waits | Refusal>> {
   return gateSteps(deps, http, {
     action: step.action,
     steps: [step],
-    appliers,
+    executors,
     applied: (trx, results) => applied(trx, results[0]!.resultId),
   })
 }
@@ -44,12 +44,12 @@ export function gateSteps<A extends Answer>(
   {
     action,
     steps,
-    appliers,
+    executors,
     applied,
   }: {
     action: RequestAction
     steps: GatedStep[]
-    appliers: Appliers
+    executors: Executors
     applied: (trx: Trx, results: StepResult[]) => Promise<A>
   },
 ): Promise<Sent<A | Waits | Refusal>> {
@@ -67,7 +67,7 @@ export function gateSteps<A extends Answer>(
         member,
         action,
         steps: wanted,
-        appliers,
+        executors,
         approvalTtlHours,
         now,
         fetched,

@@ -1,6 +1,6 @@
 import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { sha256 } from '../../../lib/secrets.ts'
-import type { GatedAction, PreparedStep } from '../votes/applier.ts'
+import type { GatedAction, PreparedStep } from '../votes/executor.ts'
 
 /** One gated action by its own name, or a chain of them. */
 export type RequestAction = GatedAction | 'composite'

@@ -1,6 +1,6 @@
 import type { Trx } from '../../../db/client.ts'
-import type { Appliers, PreparedStep, Step, StepContext } from '../votes/applier.ts'
-import { applierOf } from './apply.ts'
+import type { Executors, PreparedStep, Step, StepContext } from '../votes/executor.ts'
+import { executorOf } from './apply.ts'
 import type { RequestAction } from './payload.ts'
 import { assertReferences, assertReferenceTypes } from './references.ts'
 import { inStep } from './step-faults.ts'
@@ -15,8 +15,8 @@ export async function prepareSteps(
     context,
     action,
     steps,
-    appliers,
-  }: { context: StepContext; action: RequestAction; steps: Step[]; appliers: Appliers },
+    executors,
+  }: { context: StepContext; action: RequestAction; steps: Step[]; executors: Executors },
 ): Promise<PreparedStep[]> {
   for (const [i, step] of steps.entries()) {
     await inStep(action, i, async () => {
@@ -25,10 +25,10 @@ export async function prepareSteps(
   }
   const prepared: PreparedStep[] = []
   for (const [i, step] of steps.entries()) {
-    const applier = applierOf(appliers, step.action)
+    const executor = executorOf(executors, step.action)
     const one = await inStep(action, i, async () => {
-      const outcome = await applier.prepare(trx, context, step)
-      assertReferenceTypes(outcome, applier, prepared)
+      const outcome = await executor.prepare(trx, context, step)
+      assertReferenceTypes(outcome, executor, prepared)
       return outcome
     })
     // The first step on a target compares its version; for those after it, that step has changed it.

@@ -3,8 +3,8 @@ import type { Member } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
 import type { Decision } from '../policies/decision.ts'
-import type { PreparedStep } from '../votes/applier.ts'
 import type { ApprovalState } from '../votes/compare-record.ts'
+import type { PreparedStep } from '../votes/executor.ts'
 import {
   type ApproverRow,
   approvalStateOf,

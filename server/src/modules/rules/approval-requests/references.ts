@@ -1,5 +1,5 @@
 import { badRequest } from '../../../lib/errors.ts'
-import { type Applier, type PreparedStep, referenceOf, type Step } from '../votes/applier.ts'
+import { type Executor, type PreparedStep, referenceOf, type Step } from '../votes/executor.ts'
 
 const marker = '$step:'
 
@@ -22,7 +22,7 @@ export function assertReferences(step: Step, stepIndex: number): void {
  * Checks that a reference where an id belongs will become the id of what belongs there.
  * @throws 400 with the path of the first that will not
  */
-export function assertReferenceTypes(one: PreparedStep, { references = {} }: Applier, earlier: PreparedStep[]): void {
+export function assertReferenceTypes(one: PreparedStep, { references = {} }: Executor, earlier: PreparedStep[]): void {
   for (const { path, text } of mentionsOf(one.step)) {
     const wanted = path === 'targetId' ? one.targetType : references[path]
     const given = earlier[referenceOf(text)!]!

@@ -5,7 +5,7 @@ import { newId } from '../../../lib/ids.ts'
 import { audit } from '../../record/audit/record.ts'
 import { notifyApprovers } from '../../record/notifications/write.ts'
 import type { Decision, Requirement } from '../policies/decision.ts'
-import { type Appliers, type PreparedStep, StaleError, type Step, type StepContext } from '../votes/applier.ts'
+import { type Executors, type PreparedStep, StaleError, type Step, type StepContext } from '../votes/executor.ts'
 import { openApproval } from '../votes/open.ts'
 import { applySteps, type StepResult } from './apply.ts'
 import type { CreationRecord } from './compare-record.ts'
@@ -19,10 +19,10 @@ export type ActionRequest = {
   action: RequestAction
   /** Exactly one unless `action` is composite. */
   steps: Step[]
-  appliers: Appliers
+  executors: Executors
   approvalTtlHours: number
   now: Date
-  /** What the appliers fetched from outside the database: see `prefetching`. */
+  /** What the executors fetched from outside the database: see `prefetching`. */
   fetched?: unknown[] | null
 }
 
@@ -37,20 +37,20 @@ export type Outcome =
  * Decides on gated actions by the policies, or by what an action is governed by instead: allowed, they are done at once and
  * together; otherwise they wait for votes, or nothing happens at all.
  *
- * @throws 400, 404 and 409 as the appliers; 409 for a quorum that cannot be reached; PrefetchNeededError
+ * @throws 400, 404 and 409 as the executors; 409 for a quorum that cannot be reached; PrefetchNeededError
  */
 export async function requestAction(trx: Trx, request: ActionRequest): Promise<Outcome> {
-  const { member, action, appliers, fetched = null, now } = request
+  const { member, action, executors, fetched = null, now } = request
   const context: StepContext = { vaultId: member.vault.id, initiatorId: member.userId, now }
-  const steps = await prepareSteps(trx, { context, action, steps: request.steps, appliers })
-  const decisions = await decideSteps(trx, context, member, steps, appliers)
+  const steps = await prepareSteps(trx, { context, action, steps: request.steps, executors })
+  const decisions = await decideSteps(trx, context, member, steps, executors)
   const outcome = outcomeOf(decisions)
   if (outcome.effect === 'refuse') {
     await recordDecision(trx, 'action.refused', request, steps, decisions)
     return { refusal: forbidden(outcome.message) }
   }
   if (outcome.effect === 'apply') {
-    const results = await applySteps(trx, { context, action, steps, appliers, fetched }).catch((error: unknown) => {
+    const results = await applySteps(trx, { context, action, steps, executors, fetched }).catch((error: unknown) => {
       throw error instanceof StaleError ? conflict('The target was changed by someone else just now') : error
     })
     await recordDecision(trx, 'action.allowed', request, steps, decisions)

@@ -3,7 +3,7 @@ import { endpoints } from '../../../http/endpoints.ts'
 import { mutate, ok } from '../../../http/mutate.ts'
 import type { App } from '../../../http/route.ts'
 import { VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
-import type { Appliers } from '../votes/applier.ts'
+import type { Executors } from '../votes/executor.ts'
 import { VoteBody } from '../votes/schema.ts'
 import { voteOn } from '../votes/vote.ts'
 import { prefetching } from './apply.ts'
@@ -16,8 +16,8 @@ import { cancelRequest, votableRequests } from './vote.ts'
 const ofVault = { access: 'member', params: VaultParams } as const
 const ofRequest = { access: 'member', params: VaultAndIdParams } as const
 
-/** `appliers` are those of every action there is: a vote may be the last one of any request. */
-export function approvalRequestRoutes(app: App, deps: Deps, appliers: Appliers): void {
+/** `executors` are those of every action there is: a vote may be the last one of any request. */
+export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors): void {
   const api = endpoints(app, deps, 'Approval requests')
 
   api.list(
@@ -63,7 +63,7 @@ export function approvalRequestRoutes(app: App, deps: Deps, appliers: Appliers):
       gateSteps(deps, http, {
         action: 'composite',
         steps: body.steps,
-        appliers,
+        executors,
         applied: async (_trx, results) => ok({ applied: true as const, results }),
       }),
   )
@@ -85,7 +85,7 @@ export function approvalRequestRoutes(app: App, deps: Deps, appliers: Appliers):
       prefetching((fetched) =>
         mutate(deps, request, reply, async (trx) => {
           const ballot = { member, id, comment: body?.comment ?? null, now }
-          const refused = await voteOn(trx, votableRequests(deps.log, { appliers, fetched }), 'approve', ballot)
+          const refused = await voteOn(trx, votableRequests(deps.log, { executors, fetched }), 'approve', ballot)
           return refused ?? ok(await readRequest(trx, member, id, now))
         }),
       ),
@@ -103,7 +103,7 @@ export function approvalRequestRoutes(app: App, deps: Deps, appliers: Appliers):
     },
     async (trx, { member, params: { id }, body, now }) => {
       const ballot = { member, id, comment: body?.comment ?? null, now }
-      const refused = await voteOn(trx, votableRequests(deps.log, { appliers, fetched: null }), 'reject', ballot)
+      const refused = await voteOn(trx, votableRequests(deps.log, { executors, fetched: null }), 'reject', ballot)
       return refused ?? ok(await readRequest(trx, member, id, now))
     },
   )

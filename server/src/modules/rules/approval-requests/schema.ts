@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { Closed, Enum, Id, Nullable, Profile, pageQuery, Ref, Timestamp } from '../../../http/schema.ts'
 import { chainStepsMax } from '../../../lib/limits.ts'
-import { gatedActions } from '../votes/applier.ts'
+import { gatedActions } from '../votes/executor.ts'
 import { approverFields, QuorumReachable } from '../votes/schema.ts'
 import { requestStatuses } from './lifecycle.ts'
 

@@ -5,7 +5,7 @@ import type { Refusal } from '../../../http/mutate.ts'
 import { conflict } from '../../../lib/errors.ts'
 import { notifyOfStop } from '../../record/notifications/write.ts'
 import { findInitiator } from '../policies/queries.ts'
-import type { Appliers, StepContext } from '../votes/applier.ts'
+import type { Executors, StepContext } from '../votes/executor.ts'
 import { type Approval, assertMayCancel, lockVisible, type VotableSubject } from '../votes/subject.ts'
 import { tryApplySteps } from './apply.ts'
 import { differenceFromRecord } from './compare-record.ts'
@@ -14,7 +14,7 @@ import { isRequestVisible, type LockedRequest, listStoredRequests, lockRequest, 
 import { resolveRequest } from './resolve.ts'
 
 /** How a request is done once it is approved; `fetched` is what `prefetching` found. */
-type Execution = { appliers: Appliers; fetched: unknown[] | null }
+type Execution = { executors: Executors; fetched: unknown[] | null }
 
 const lockable = { title: 'Approval request', isVisible: isRequestVisible, lock: lockRequest }
 
@@ -58,13 +58,13 @@ async function execute(
   trx: Trx,
   request: LockedRequest,
   { member, now, requirements }: Approval<null>,
-  { appliers, fetched }: Execution,
+  { executors, fetched }: Execution,
 ): Promise<Refusal | null> {
   const context: StepContext = { vaultId: request.vault_id, initiatorId: request.initiator_id, now }
   const isWaived = requirements.some(({ bypassed }) => bypassed)
-  await assertMayGoOn(trx, context, request, { isWaived, appliers })
+  await assertMayGoOn(trx, context, request, { isWaived, executors })
   const { action, steps } = request
-  const attempt = await tryApplySteps(trx, { context, action, steps, appliers, fetched })
+  const attempt = await tryApplySteps(trx, { context, action, steps, executors, fetched })
   const actorId = member.userId
   if ('results' in attempt) {
     await resolveRequest(trx, request, { event: 'approved', actorId, now, results: attempt.results })
@@ -82,14 +82,14 @@ async function assertMayGoOn(
   trx: Trx,
   context: StepContext,
   { steps }: LockedRequest,
-  { isWaived, appliers }: { isWaived: boolean; appliers: Appliers },
+  { isWaived, executors }: { isWaived: boolean; executors: Executors },
 ): Promise<void> {
   const initiator = await findInitiator(trx, context.vaultId, context.initiatorId)
   if (initiator === null) throw conflict('The initiator is disabled or no longer a member of the vault')
   if (isWaived && !initiator.isAdmin) {
     throw conflict('A vote was waived for an administrator, and the initiator no longer is one')
   }
-  const decisions = await decideSteps(trx, context, initiator, steps, appliers)
+  const decisions = await decideSteps(trx, context, initiator, steps, executors)
   const block = decisions.find(({ effect }) => effect === 'block')
   if (block !== undefined) throw conflict('A policy blocks this now', block.blockReason ?? undefined)
 }

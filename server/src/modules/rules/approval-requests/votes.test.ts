@@ -118,7 +118,7 @@ async function named(id: string): Promise<string[]> {
   return differences.filter(({ targetId }) => targetId === id).map(({ detail }) => detail)
 }
 
-const payloadSaid = 'its payload was changed'
+const payloadDifference = 'its payload was changed'
 const ofRequest = (assignment: string) => (id: string) =>
   bench.sql(`update approval_requests set ${assignment} where id = $1`, [id])
 
@@ -138,17 +138,21 @@ async function forge(id: string): Promise<void> {
 
 describe('T27 T56 votes are bound to what was recorded', () => {
   it.each<[what: string, difference: string, change: (id: string) => Promise<unknown>]>([
-    ['payload', payloadSaid, ofRequest(`steps = jsonb_set(steps, '{0,step,payload,name}', '"Somebody else"')`)],
-    ['payload with its hash', payloadSaid, forge],
-    ['action', payloadSaid, ofRequest(`steps = jsonb_set(steps, '{0,step,action}', '"counterparty_group_create"')`)],
-    ['base version', payloadSaid, ofRequest(`steps = jsonb_set(steps, '{0,baseVersion}', '"2"')`)],
-    ['number of steps', payloadSaid, ofRequest('steps = steps || steps')],
+    ['payload', payloadDifference, ofRequest(`steps = jsonb_set(steps, '{0,step,payload,name}', '"Somebody else"')`)],
+    ['payload with its hash', payloadDifference, forge],
+    [
+      'action',
+      payloadDifference,
+      ofRequest(`steps = jsonb_set(steps, '{0,step,action}', '"counterparty_group_create"')`),
+    ],
+    ['base version', payloadDifference, ofRequest(`steps = jsonb_set(steps, '{0,baseVersion}', '"2"')`)],
+    ['number of steps', payloadDifference, ofRequest('steps = steps || steps')],
     [
       'initiator',
-      payloadSaid,
+      payloadDifference,
       ofRequest(`initiator_id = (select id from users where email = 'first.approver@example.org')`),
     ],
-    ['hash', payloadSaid, ofRequest(`payload_hash = sha256('x')`)],
+    ['hash', payloadDifference, ofRequest(`payload_hash = sha256('x')`)],
     [
       'threshold',
       'its requirements or their voters were changed',

@@ -3,7 +3,7 @@ import type { Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { AppError, unavailable } from '../../../lib/errors.ts'
 import { addressIndexAttemptsMax } from '../../../lib/limits.ts'
-import type { Applier, Step } from '../../rules/votes/applier.ts'
+import type { Executor, Step } from '../../rules/votes/executor.ts'
 import { type Derivation, deriveAddress, IndexTakenError, insertAddress, placeAddress } from './create.ts'
 import { inTurn } from './prefix-queue.ts'
 import type { AddressRow } from './queries.ts'
@@ -18,7 +18,7 @@ type Hooks = {
 type Fetched = { derivation: Derivation } | { fault: AppError }
 
 /** Creates the next address of a combination of segments; it belongs to the initiator. */
-export function createAddressApplier(deps: Deps, { onAddressCreated }: Hooks): Applier {
+export function createAddressExecutor(deps: Deps, { onAddressCreated }: Hooks): Executor {
   return {
     async prepare(db, { vaultId }, step) {
       const { network, plan } = await placeAddress(db, vaultId, payloadOf(step))

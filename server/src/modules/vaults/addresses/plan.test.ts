@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type AddressScope, type Asker, addressScopeOf } from '../../../access/address-scope.ts'
+import { type AddressScope, addressScopeOf, type Viewer } from '../../../access/address-scope.ts'
 import type { Db } from '../../../db/client.ts'
 import type { DB } from '../../../db/types.ts'
 import { createTestApp, type TestApp } from '../../../testing/app.ts'
@@ -21,7 +21,7 @@ let test: TestApp
 let vault: VaultFixture
 let pool: pg.Pool
 let db: Db
-let reader: Asker
+let reader: Viewer
 const statements: { sql: string; parameters: readonly unknown[] }[] = []
 
 beforeAll(async () => {

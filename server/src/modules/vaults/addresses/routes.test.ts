@@ -153,7 +153,7 @@ describe('creating addresses', () => {
     await allowAll(contested, 'create_address')
     let isTaken = false
     // The honest address is answered, but only after another node has stored it.
-    contested.wallet.lieAboutAddress = (path) => {
+    contested.wallet.answerWithAddress = (path) => {
       const address = fakeAddress(contested.wallet.secret + path)
       if (isTaken) return address
       isTaken = true
@@ -247,7 +247,7 @@ describe('refused creations', () => {
   it('T54 answers 60 creations within seconds while the wallet service hangs, and holds up no other prefix or vault', async () => {
     const next = (await owner.post(addresses, ops)).body.pathIndex + 1
     const before = await countAddresses()
-    vault.wallet.lieAboutAddress = (path) =>
+    vault.wallet.answerWithAddress = (path) =>
       path.startsWith('m/44/60/1/') ? new Promise(() => {}) : fakeAddress(vault.wallet.secret + path)
     const answers = Promise.all(Array.from({ length: 60 }, () => owner.post(addresses, ops)))
     const spared = await createVaultFixture(test, { code: 'spared-vault', adminEmail: 'spared@example.org' })
@@ -266,7 +266,7 @@ describe('refused creations', () => {
       ])
     }
 
-    vault.wallet.lieAboutAddress = null
+    vault.wallet.answerWithAddress = null
     expect(await countAddresses()).toBe(before + 2)
     expect((await owner.post(addresses, ops)).body.pathIndex).toBe(next)
   })
@@ -287,10 +287,10 @@ describe('refused creations', () => {
       null,
       { a: 1 },
     ]) {
-      vault.wallet.lieAboutAddress = () => lie
+      vault.wallet.answerWithAddress = () => lie
       expect((await owner.post(addresses, ops)).status).toBe(502)
     }
-    vault.wallet.lieAboutAddress = null
+    vault.wallet.answerWithAddress = null
     expect(await countAddresses()).toBe(before)
   })
 

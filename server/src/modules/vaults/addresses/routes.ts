@@ -7,7 +7,7 @@ import { VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
 import { notFound } from '../../../lib/errors.ts'
 import { gate } from '../../rules/approval-requests/gate.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
-import type { Appliers } from '../../rules/votes/applier.ts'
+import type { Executors } from '../../rules/votes/executor.ts'
 import { toAddress } from './present.ts'
 import { findAddress, listAddresses } from './queries.ts'
 import { Address, AddressCreation, AddressQuery, AddressUpdate } from './schema.ts'
@@ -16,7 +16,7 @@ import { updateAddress } from './update.ts'
 const ofVault = { access: 'member', params: VaultParams } as const
 const ofAddress = { access: 'member', params: VaultAndIdParams } as const
 
-export function addressRoutes(app: App, deps: Deps, appliers: Appliers): void {
+export function addressRoutes(app: App, deps: Deps, executors: Executors): void {
   const api = endpoints(app, deps, 'Addresses')
 
   api.send(
@@ -36,7 +36,7 @@ export function addressRoutes(app: App, deps: Deps, appliers: Appliers): void {
       gate(deps, http, {
         action: 'create_address',
         payload: body,
-        appliers,
+        executors,
         applied: async (trx, id) => created(toAddress((await findAddress(trx, ownScopeOf(member), id))!, member)),
       }),
   )

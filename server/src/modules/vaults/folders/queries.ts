@@ -48,13 +48,13 @@ export async function findAddressGroup(db: Db | Trx, scope: AddressScope, id: st
  */
 export async function lockOwnAddressGroup(
   trx: Trx,
-  { vaultId, asker }: AddressScope,
+  { vaultId, viewer }: AddressScope,
   id: string,
   strength: 'update' | 'share',
 ): Promise<boolean> {
   const { rows } = await sql`
     select 1 from address_groups f
-    where f.vault_id = ${vaultId} and f.id = ${id} and f.created_by_id = ${asker.userId}
+    where f.vault_id = ${vaultId} and f.id = ${id} and f.created_by_id = ${viewer.userId}
     for ${sql.raw(strength)}`.execute(trx)
   return rows.length > 0
 }
@@ -96,7 +96,7 @@ function selectAddressGroups(scope: AddressScope) {
     select f.vault_id, f.id, f.name, f.description, f.color, f.emoji, f.created_by_id, f.created_at, f.updated_at,
       (select count(*)::int from address_group_members m where m.vault_id = f.vault_id and m.group_id = f.id)
         as member_count,
-      case when f.created_by_id = ${scope.asker.userId} then 'manager'
+      case when f.created_by_id = ${scope.viewer.userId} then 'manager'
         when ${isFolderGranted(scope, 'f')} then 'granted' else 'admin' end as access,
       exists (select from address_group_grants g where g.vault_id = f.vault_id and g.group_id = f.id) as is_shared,
       ${participantCount} as participant_count

@@ -43,7 +43,7 @@ export type PreparedStep = {
 }
 
 /** What the approval engine knows of an action: how to check it before, and how to do it in one transaction. */
-export type Applier = {
+export type Executor = {
   /**
    * Checks shape, target and what the database would refuse, and changes nothing. Values of the form `$step:N` stand
    * for results that do not exist yet: they are taken as they are; that N is an earlier step has been checked.
@@ -77,7 +77,7 @@ export type Applier = {
   prefetch?<Result>(context: StepContext, step: Step, use: (fetched: unknown) => Promise<Result>): Promise<Result>
 }
 
-export type Appliers = Readonly<Partial<Record<GatedAction, Applier>>>
+export type Executors = Readonly<Partial<Record<GatedAction, Executor>>>
 
 /** The target changed since the step was asked for. */
 export class StaleError extends Error {}

@@ -1,10 +1,16 @@
-import type { Asker } from '../../../access/address-scope.ts'
+import type { Viewer } from '../../../access/address-scope.ts'
 import { byInitiator } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { badRequest, conflict, faulty, forbidden, notFound } from '../../../lib/errors.ts'
 import type { OperationType } from '../../../lib/operations.ts'
 import { findInitiator } from '../../rules/policies/queries.ts'
-import { type Applier, type PreparedStep, StaleError, type Step, type StepContext } from '../../rules/votes/applier.ts'
+import {
+  type Executor,
+  type PreparedStep,
+  StaleError,
+  type Step,
+  type StepContext,
+} from '../../rules/votes/executor.ts'
 import { type CategoryRow, findCategory, lockCategory } from '../categories/queries.ts'
 import { findOperation, lockOperation, type OperationRow } from '../feed/queries.ts'
 import { type AssignmentAction, decisionOf } from './approval.ts'
@@ -22,7 +28,7 @@ export type AssignmentPayload = {
   values: Record<string, unknown> | null
 }
 
-const assign: Applier = {
+const assign: Executor = {
   async prepare(db, context, step) {
     const payload = payloadOf(step)
     const { category, assignment, rights } = await findTarget(db, context, payload)
@@ -41,7 +47,7 @@ const assign: Applier = {
   },
 }
 
-const edit: Applier = {
+const edit: Executor = {
   async prepare(db, context, step) {
     const { category, assignment, rights } = await findTarget(db, context, payloadOf(step))
     if (assignment === null) throw notFound('Category assignment')
@@ -63,7 +69,7 @@ const edit: Applier = {
   },
 }
 
-export const categoryAppliers = { category_assign: assign, category_edit: edit }
+export const categoryExecutors = { category_assign: assign, category_edit: edit }
 
 /** @throws 403, 409 when it is archived, 400 when it is for other operations */
 export function assertAssignable(category: CategoryRow, type: OperationType, { canAssign }: Rights): void {
@@ -99,7 +105,7 @@ async function lockTarget(trx: Trx, context: StepContext, payload: AssignmentPay
 /** A category that the viewer may not see is one that does not exist. @throws 404 */
 async function targetOf(
   db: Db | Trx,
-  viewer: Asker,
+  viewer: Viewer,
   operation: OperationRow | null,
   category: CategoryRow | null,
 ): Promise<Target> {
@@ -149,7 +155,7 @@ async function decide(
   return decisionOf(category, step.action as AssignmentAction, await findAdministratorsId(trx, vaultId), facts)
 }
 
-async function viewerOf(db: Db | Trx, { vaultId, initiatorId }: StepContext): Promise<Asker> {
+async function viewerOf(db: Db | Trx, { vaultId, initiatorId }: StepContext): Promise<Viewer> {
   const initiator = await findInitiator(db, vaultId, initiatorId)
   if (initiator === null) throw conflict('The initiator is disabled or no longer a member of the vault')
   return { ...initiator, vault: { id: vaultId } }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { relationsPerOperationMax } from '../../../lib/limits.ts'
-import { type End, type ExistingRelations, judgeRelation, type WantedRelation } from './judge-relation.ts'
+import { checkRelation, type End, type ExistingRelations, type WantedRelation } from './check-relation.ts'
 
 const end = (more: Partial<End> = {}): End => ({ status: 'confirmed', tokenId: 'usdt', amount: 100n, ...more })
 const wanted = (more: Partial<WantedRelation> = {}): WantedRelation => ({
@@ -11,7 +11,7 @@ const wanted = (more: Partial<WantedRelation> = {}): WantedRelation => ({
   target: end(),
   ...more,
 })
-const nothing: ExistingRelations = { isRelated: false, isRelatedBack: false, relationsCount: 0, refunded: 0n }
+const nothing: ExistingRelations = { isRelated: false, isRelatedInReverse: false, relationsCount: 0, refunded: 0n }
 const accepted = { effect: 'accept', tokenId: 'usdt' }
 const tokenFault = (message: string) => ({ effect: 'fault', field: 'tokenId', message })
 const conflict = (why: string) => ({ effect: 'conflict', why })
@@ -58,7 +58,7 @@ describe('what may be related', () => {
     [
       'a circle',
       { relationType: 'correction' },
-      { isRelatedBack: true },
+      { isRelatedInReverse: true },
       conflict('The target is a correction of the source already'),
     ],
     ['the last relation', {}, { relationsCount: relationsPerOperationMax - 1 }, accepted],
@@ -69,11 +69,11 @@ describe('what may be related', () => {
       conflict(`An operation has at most ${relationsPerOperationMax} relations`),
     ],
   ])('%s', (_, more, existing, verdict) => {
-    expect(judgeRelation(wanted(more), { ...nothing, ...existing })).toEqual(verdict)
+    expect(checkRelation(wanted(more), { ...nothing, ...existing })).toEqual(verdict)
   })
 
   const statuses = ['awaiting_approval', 'pending', 'confirmed', 'failed', 'rejected', 'cancelled'] as const
-  const judged = (more: Partial<WantedRelation>) => judgeRelation(wanted(more), nothing).effect
+  const judged = (more: Partial<WantedRelation>) => checkRelation(wanted(more), nothing).effect
   const acceptedOf = (more: (status: End['status']) => Partial<WantedRelation>) =>
     statuses.filter((status) => judged(more(status)) === 'accept')
 
@@ -98,7 +98,7 @@ describe('what may be related', () => {
     const most = 2n ** 256n - 1n
     const target = end({ amount: most })
     const refundOf = (relatedAmount: bigint) =>
-      judgeRelation(wanted({ relatedAmount, target, source: end({ amount: most }) }), { ...nothing, refunded: 1n })
+      checkRelation(wanted({ relatedAmount, target, source: end({ amount: most }) }), { ...nothing, refunded: 1n })
     expect(refundOf(most - 1n)).toEqual(accepted)
     expect(refundOf(most)).toEqual(aboveTarget)
   })

@@ -20,7 +20,7 @@ export type ExistingRelations = {
   /** The same source, target and type. */
   isRelated: boolean
   /** The same type, the other way round. */
-  isRelatedBack: boolean
+  isRelatedInReverse: boolean
   /** How many relations the one of the two has that has more. */
   relationsCount: number
   /** What refunds and reversals took back of the target, raw; sources that came to nothing are not in it. */
@@ -36,7 +36,7 @@ type Verdict =
  * Whether two operations may be related as asked for (decisions.md, section 8). Only refunds and reversals take something
  * back, so only they look at amounts and states: what never happened refunds nothing, and nothing is refunded twice.
  */
-export function judgeRelation(wanted: WantedRelation, existing: ExistingRelations): Verdict {
+export function checkRelation(wanted: WantedRelation, existing: ExistingRelations): Verdict {
   const { source, target, relationType } = wanted
   const tokenId = source.tokenId === target.tokenId ? source.tokenId : null
   if (wanted.tokenId !== null && wanted.tokenId !== tokenId) {
@@ -46,11 +46,11 @@ export function judgeRelation(wanted: WantedRelation, existing: ExistingRelation
     return { effect: 'fault', field: 'tokenId', message: 'both operations must be of one token for an amount' }
   }
   if (existing.isRelated) return conflict(`The operations have this ${relationType} already`)
-  if (existing.isRelatedBack) return conflict(`The target is a ${relationType} of the source already`)
+  if (existing.isRelatedInReverse) return conflict(`The target is a ${relationType} of the source already`)
   if (existing.relationsCount >= relationsPerOperationMax) {
     return conflict(`An operation has at most ${relationsPerOperationMax} relations`)
   }
-  if (!takesBack(relationType)) return { effect: 'accept', tokenId }
+  if (!reducesTarget(relationType)) return { effect: 'accept', tokenId }
   if (target.status !== 'confirmed') return conflict(`The target is ${target.status}: there is nothing to take back`)
   if (isVoid(source.status)) return conflict(`The source is ${source.status}: it takes nothing back`)
   if (tokenId === null) return { effect: 'accept', tokenId }
@@ -63,10 +63,10 @@ export function judgeRelation(wanted: WantedRelation, existing: ExistingRelation
 }
 
 /** The types whose amounts add up against the target. */
-export const takingBack = ['refund', 'reversal'] as const satisfies RelationType[]
+export const refundTypes = ['refund', 'reversal'] as const satisfies RelationType[]
 /** The ends of an operation that never happened. */
 export const voidStatuses = ['failed', 'rejected', 'cancelled'] as const satisfies OperationStatus[]
 
-const takesBack = (type: RelationType) => (takingBack as readonly RelationType[]).includes(type)
+const reducesTarget = (type: RelationType) => (refundTypes as readonly RelationType[]).includes(type)
 const isVoid = (status: OperationStatus) => (voidStatuses as readonly OperationStatus[]).includes(status)
 const conflict = (why: string): Verdict => ({ effect: 'conflict', why })

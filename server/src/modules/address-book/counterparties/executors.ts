@@ -3,7 +3,7 @@ import type { Db, Trx } from '../../../db/client.ts'
 import { payloadReader } from '../../../http/read-payload.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { CounterpartyFacts } from '../../rules/policies/facts.ts'
-import { type Applier, type PreparedStep, referenceOf, type Step } from '../../rules/votes/applier.ts'
+import { type Executor, type PreparedStep, referenceOf, type Step } from '../../rules/votes/executor.ts'
 import {
   archiveCounterparty,
   assertLive,
@@ -21,7 +21,7 @@ const readCreation = payloadReader(CounterpartyCreation)
 const readUpdate = payloadReader(CounterpartyUpdate)
 const readNothing = payloadReader(NoPayload)
 
-const create: Applier = {
+const create: Executor = {
   async prepare(db, { vaultId }, step) {
     const payload = readCreation(step.payload)
     assertNoTarget(step)
@@ -34,7 +34,7 @@ const create: Applier = {
   },
 }
 
-const update: Applier = {
+const update: Executor = {
   async prepare(db, { vaultId }, step) {
     const { addAddresses = [], removeAddressIds = [] } = readUpdate(step.payload)
     const row = await findTarget(db, vaultId, step)
@@ -52,7 +52,7 @@ const update: Applier = {
   },
 }
 
-const archive: Applier = {
+const archive: Executor = {
   async prepare(db, { vaultId }, step) {
     readNothing(step.payload)
     return prepared(step, await findTarget(db, vaultId, step))
@@ -64,7 +64,7 @@ const archive: Applier = {
   },
 }
 
-export const counterpartyAppliers = {
+export const counterpartyExecutors = {
   counterparty_create: create,
   counterparty_update: update,
   counterparty_archive: archive,

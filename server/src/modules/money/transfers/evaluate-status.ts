@@ -16,7 +16,7 @@ export type WalletStatus = {
   amount?: string | null
 }
 
-export type Judgement =
+export type StatusVerdict =
   | { kind: 'wait'; txHash: string | null }
   | { kind: 'confirm'; txHash: string; fee: bigint | null; blockTime: Date | null }
   | { kind: 'fail'; txHash: string | null; fee: bigint | null; reason: string }
@@ -28,7 +28,7 @@ export type Judgement =
  *
  * @param knownTxHash the hash it named earlier, if any
  */
-export function judgeStatus(order: Payload, knownTxHash: string | null, reported: WalletStatus): Judgement {
+export function evaluateStatus(order: Payload, knownTxHash: string | null, reported: WalletStatus): StatusVerdict {
   const reportedHash = reported.txHash === null ? null : txHashKey(reported.txHash)
   const mismatch = findMismatch(order, reported)
   if (mismatch !== null) return { kind: 'halt', reason: `The wallet service reports another ${mismatch} than ordered` }

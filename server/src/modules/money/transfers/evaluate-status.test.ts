@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { judgeStatus, type WalletStatus } from './judge-status.ts'
+import { evaluateStatus, type WalletStatus } from './evaluate-status.ts'
 import type { Payload } from './payload.ts'
 
 const order: Payload = {
@@ -71,13 +71,16 @@ describe('what a wallet service says of a transfer', () => {
       }),
       { kind: 'wait', txHash: null },
     ],
-  ])('%s', (_what, status, judgement) => {
-    expect(judgeStatus(order, null, status)).toEqual(judgement)
+  ])('%s', (_what, status, verdict) => {
+    expect(evaluateStatus(order, null, status)).toEqual(verdict)
   })
 
   it('keeps the hash that it named before', () => {
-    expect(judgeStatus(order, hash, reported())).toEqual({ kind: 'wait', txHash: hash })
-    expect(judgeStatus(order, hash, reported({ status: 'confirmed' }))).toMatchObject({ kind: 'confirm', txHash: hash })
+    expect(evaluateStatus(order, hash, reported())).toEqual({ kind: 'wait', txHash: hash })
+    expect(evaluateStatus(order, hash, reported({ status: 'confirmed' }))).toMatchObject({
+      kind: 'confirm',
+      txHash: hash,
+    })
   })
 
   it.each([
@@ -89,19 +92,19 @@ describe('what a wallet service says of a transfer', () => {
     ['token', { contractAddress: null }],
   ])('T25 another %s than ordered halts, whatever the status', (what, lie) => {
     for (const status of ['queued', 'broadcast', 'confirmed', 'failed'] as const) {
-      const judgement = judgeStatus(order, null, reported({ status, txHash: hash, ...lie }))
-      expect(judgement).toEqual({ kind: 'halt', reason: `The wallet service reports another ${what} than ordered` })
+      const verdict = evaluateStatus(order, null, reported({ status, txHash: hash, ...lie }))
+      expect(verdict).toEqual({ kind: 'halt', reason: `The wallet service reports another ${what} than ordered` })
     }
   })
 
   it('T25 a token where the coin was ordered halts', () => {
     const coinOrder = { ...order, contractAddress: null }
-    expect(judgeStatus(coinOrder, null, reported({ contractAddress: order.contractAddress })).kind).toBe('halt')
-    expect(judgeStatus(coinOrder, null, reported({ contractAddress: null })).kind).toBe('wait')
+    expect(evaluateStatus(coinOrder, null, reported({ contractAddress: order.contractAddress })).kind).toBe('halt')
+    expect(evaluateStatus(coinOrder, null, reported({ contractAddress: null })).kind).toBe('wait')
   })
 
   it('T25 another hash than before, or none where it is confirmed, halts', () => {
-    expect(judgeStatus(order, hash, reported({ txHash: `0x${'cd'.repeat(32)}` })).kind).toBe('halt')
-    expect(judgeStatus(order, null, reported({ status: 'confirmed' })).kind).toBe('halt')
+    expect(evaluateStatus(order, hash, reported({ txHash: `0x${'cd'.repeat(32)}` })).kind).toBe('halt')
+    expect(evaluateStatus(order, null, reported({ status: 'confirmed' })).kind).toBe('halt')
   })
 })

@@ -3,9 +3,9 @@ import type { Db, Trx } from '../../../db/client.ts'
 import { payloadReader } from '../../../http/read-payload.ts'
 import { badRequest, notFound } from '../../../lib/errors.ts'
 import type { Facts } from '../../rules/policies/facts.ts'
-import { type Applier, type PreparedStep, referenceOf, type Step } from '../../rules/votes/applier.ts'
+import { type Executor, type PreparedStep, referenceOf, type Step } from '../../rules/votes/executor.ts'
 import { assertLive } from '../counterparties/actions.ts'
-import { toFacts } from '../counterparties/appliers.ts'
+import { toFacts } from '../counterparties/executors.ts'
 import { type CounterpartyRow, findCounterparty } from '../counterparties/queries.ts'
 import { NoPayload } from '../counterparties/schema.ts'
 import { assertNoTarget, targetOf } from '../counterparties/step-target.ts'
@@ -27,7 +27,7 @@ const readUpdate = payloadReader(CounterpartyGroupUpdate)
 const readMember = payloadReader(CounterpartyGroupMember)
 const readNothing = payloadReader(NoPayload)
 
-const create: Applier = {
+const create: Executor = {
   async prepare(db, { vaultId }, step) {
     const { code } = readCreation(step.payload)
     assertNoTarget(step)
@@ -40,7 +40,7 @@ const create: Applier = {
   },
 }
 
-const update: Applier = {
+const update: Executor = {
   async prepare(db, { vaultId }, step) {
     readUpdate(step.payload)
     return prepared(step, await findTarget(db, vaultId, step))
@@ -52,7 +52,7 @@ const update: Applier = {
   },
 }
 
-const archive: Applier = {
+const archive: Executor = {
   async prepare(db, { vaultId }, step) {
     readNothing(step.payload)
     return prepared(step, await findTarget(db, vaultId, step))
@@ -64,7 +64,7 @@ const archive: Applier = {
   },
 }
 
-const add: Applier = {
+const add: Executor = {
   references: { counterpartyId: 'counterparty' },
   async prepare(db, { vaultId }, step) {
     const { counterpartyId } = readMember(step.payload)
@@ -82,7 +82,7 @@ const add: Applier = {
   },
 }
 
-const remove: Applier = {
+const remove: Executor = {
   references: { counterpartyId: 'counterparty' },
   async prepare(db, { vaultId }, step) {
     const { counterpartyId } = readMember(step.payload)
@@ -102,7 +102,7 @@ const remove: Applier = {
   },
 }
 
-export const counterpartyGroupAppliers = {
+export const counterpartyGroupExecutors = {
   counterparty_group_create: create,
   counterparty_group_update: update,
   counterparty_group_archive: archive,
