@@ -6,7 +6,7 @@ export type Claims<Work extends { attempts: number }> = {
   name: string
   /** Takes what is due, for the time of a lease; null when nothing is. */
   claim(deps: Deps): Promise<Work | null>
-  run(deps: Deps, work: Work): Promise<void>
+  run(deps: Deps, work: Work, signal?: AbortSignal): Promise<void>
   retry(deps: Deps, work: Work, at: Date): Promise<void>
   backoff: Backoff
 }
@@ -24,7 +24,7 @@ export async function runClaims<Work extends { attempts: number }>(
     const work = await claim(deps)
     if (work === null) return
     try {
-      await run(deps, work)
+      await run(deps, work, signal)
     } catch (error) {
       deps.log.warn({ err: error, work: name, attempts: work.attempts }, 'work failed and is tried again later')
       await retry(deps, work, retryAt(deps.clock(), work.attempts, backoff))

@@ -61,9 +61,4 @@ describe('a background task', () => {
     })
     await stop()
   })
-
-  it('is not waited for longer than its limit', async () => {
-    const { stop } = start({ run: () => new Promise(() => {}), stopMilliseconds: 20 })
-    await stop()
-  })
 })

@@ -8,8 +8,6 @@ export type Task = {
   run(signal: AbortSignal): Promise<unknown>
   /** Waits at a stop for what runs have begun and left going on. */
   finish?(): Promise<unknown>
-  /** How long a stop waits for a run at most. Only for work that another node repeats when its lease ends. */
-  stopMilliseconds?: number
 }
 
 /**
@@ -24,7 +22,7 @@ export function runTasks({ log }: Pick<Deps, 'log'>, tasks: Task[]): () => Promi
 }
 
 function runTask(log: Deps['log'], task: Task): () => Promise<void> {
-  const { name, everyMilliseconds, finish, stopMilliseconds } = task
+  const { name, everyMilliseconds, finish } = task
   const stopping = new AbortController()
   let timer: NodeJS.Timeout | undefined
   let failure: string | null = null
@@ -49,11 +47,7 @@ function runTask(log: Deps['log'], task: Task): () => Promise<void> {
   return async () => {
     stopping.abort()
     clearTimeout(timer)
-    await (stopMilliseconds === undefined ? running : Promise.race([running, pauseOf(stopMilliseconds)]))
+    await running
     await finish?.()
   }
-}
-
-function pauseOf(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds).unref())
 }

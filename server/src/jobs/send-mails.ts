@@ -32,9 +32,9 @@ export function sendMails(deps: Deps, signal?: AbortSignal): Promise<void> {
  * Sends one mail, unless it has become pointless since it was queued. After a crash between the sending and the end of
  * the claim the mail is sent again, with the same Message-ID.
  */
-async function sendQueuedMail(deps: Deps, { id, request }: QueuedMail): Promise<void> {
+async function sendQueuedMail(deps: Deps, { id, request }: QueuedMail, signal?: AbortSignal): Promise<void> {
   const mail = await compose(deps, request as MailRequest)
-  if (mail !== null) await sendMail(deps, mail)
+  if (mail !== null) await sendMail(deps, mail, signal)
   await deleteMail(deps.db, id)
 }
 

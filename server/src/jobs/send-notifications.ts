@@ -44,7 +44,7 @@ export async function sendNotifications(deps: Deps, signal?: AbortSignal): Promi
   await runClaims(deps, announcements, signal)
 }
 
-async function sendNotification(deps: Deps, notification: DueNotification): Promise<void> {
+async function sendNotification(deps: Deps, notification: DueNotification, signal?: AbortSignal): Promise<void> {
   const isPointless =
     notification.kind === 'approval_needed' && !/^(awaiting_approval|pending)$/.test(notification.status)
   if (isPointless) return settleNotification(deps.db, notification, null)
@@ -53,17 +53,17 @@ async function sendNotification(deps: Deps, notification: DueNotification): Prom
     notification.kind === 'stopped'
       ? `${notification.subject_id}-${notification.created_at.getTime()}`
       : notification.subject_id
-  await send(deps, mailId, [notification], notificationMessage(notification, deps.publicOrigin()))
+  await send(deps, mailId, [notification], notificationMessage(notification, deps.publicOrigin()), signal)
 }
 
-async function sendAnnouncement(deps: Deps, { changes }: Announcement): Promise<void> {
+async function sendAnnouncement(deps: Deps, { changes }: Announcement, signal?: AbortSignal): Promise<void> {
   const [{ mail_id, vault_code: code, vault_name: name }] = changes
   const message = announcementMessage({
     vault: code === null || name === null ? null : { code, name },
     changes: changes.map(({ content, subject_id }) => ({ content, auditRecordId: subject_id })),
     origin: deps.publicOrigin(),
   })
-  await send(deps, mail_id, changes, message)
+  await send(deps, mail_id, changes, message, signal)
 }
 
 type Addressed = NotificationKey & { created_at: Date; email: string }
@@ -74,9 +74,10 @@ async function send(
   mailId: string,
   notifications: [Addressed, ...Addressed[]],
   message: Message,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
   const [{ user_id, kind, created_at: date, email: to }] = notifications
-  const isAccepted = await sendMail(deps, { id: `${mailId}-${user_id}-${kind}`, date, to, ...message })
+  const isAccepted = await sendMail(deps, { id: `${mailId}-${user_id}-${kind}`, date, to, ...message }, signal)
   for (const notification of notifications) {
     await settleNotification(deps.db, notification, isAccepted ? deps.clock() : null)
   }

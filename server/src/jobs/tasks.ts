@@ -10,9 +10,6 @@ import { runTasks, type Task } from './run-tasks.ts'
 import { sendMails } from './send-mails.ts'
 import { sendNotifications } from './send-notifications.ts'
 
-/** Within the time that a process manager gives a node to stop. A mail server may answer later. */
-const mailStopMilliseconds = 6_000
-
 /** Starts the background tasks of this node. The returned function stops them and waits for runs under way. */
 export function startTasks(deps: Deps): () => Promise<void> {
   return runTasks(deps, tasksOf(deps))
@@ -34,18 +31,8 @@ function tasksOf(deps: Deps): Task[] {
     { name: 'expire-approvals', everyMilliseconds: 1_000, run: () => expireRequests(deps) },
     { name: 'seal-audit', everyMilliseconds: 2_000, run: () => sealAuditRecords(deps) },
     { name: 'make-exports', everyMilliseconds: 1_000, run: (signal) => runDueExports(deps, signal) },
-    {
-      name: 'send-mails',
-      everyMilliseconds: 500,
-      run: (signal) => sendMails(deps, signal),
-      stopMilliseconds: mailStopMilliseconds,
-    },
-    {
-      name: 'send-notifications',
-      everyMilliseconds: 1_000,
-      run: (signal) => sendNotifications(deps, signal),
-      stopMilliseconds: mailStopMilliseconds,
-    },
+    { name: 'send-mails', everyMilliseconds: 500, run: (signal) => sendMails(deps, signal) },
+    { name: 'send-notifications', everyMilliseconds: 1_000, run: (signal) => sendNotifications(deps, signal) },
     ...(ratesUrl === null
       ? []
       : [{ name: 'poll-rates', everyMilliseconds: 60_000, run: () => pollRates(deps, ratesUrl) }]),

@@ -2,18 +2,41 @@ import type { Config } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import { createMailer, type Mail, type Mailer } from './transport.ts'
 
+/** Within the time that a process manager gives a node to stop. A mail server may take longer to answer. */
+const stopMilliseconds = 6_000
+
 /**
  * Sends a mail. Returns false when the mail server refused it permanently: it would only be refused again.
  * @throws Error when the mail was not sent, or may not have been: it is to be sent again
  */
-export async function sendMail({ config, log }: Pick<Deps, 'config' | 'log'>, mail: Mail): Promise<boolean> {
+export async function sendMail(
+  { config, log }: Pick<Deps, 'config' | 'log'>,
+  mail: Mail,
+  signal?: AbortSignal,
+): Promise<boolean> {
   try {
-    await mailerOf(config).send(mail)
+    await unlessStopped(mailerOf(config).send(mail), signal)
     return true
   } catch (error) {
     if (!isPermanentRefusal(error)) throw error
     log.warn({ mailId: mail.id, responseCode: error.responseCode }, 'the mail server permanently refused a mail')
     return false
+  }
+}
+
+/** Waits for a mail server only for some seconds once the node is to stop. */
+async function unlessStopped(sending: Promise<void>, signal = new AbortController().signal): Promise<void> {
+  let giveUp = () => {}
+  const stopped = new Promise<never>((_, reject) => {
+    const error = new Error('The node stopped before the mail server answered')
+    giveUp = () => void setTimeout(() => reject(error), stopMilliseconds).unref()
+  })
+  if (signal.aborted) giveUp()
+  else signal.addEventListener('abort', giveUp)
+  try {
+    await Promise.race([sending, stopped])
+  } finally {
+    signal.removeEventListener('abort', giveUp)
   }
 }
 
