@@ -291,7 +291,7 @@ describe('permission comes before validation', () => {
 
 describe('unknown input', () => {
   const ownerOnly = ['id', 'vaultId', 'ownerId', 'initiatorId', 'createdById', 'status', 'createdAt', 'isPlatformAdmin']
-  // The webhook has no strict schema (interface.md, Events): its sender may add what it likes.
+  // The webhook has no strict schema (contract 7.1): its sender may add what it likes.
   const strict = tested.filter(({ operationId }) => operationId !== 'receiveWalletEvent')
   const withBody = strict.filter(({ bodyNames }) => bodyNames !== null)
 

@@ -78,11 +78,11 @@ export function toAppError(thrown: unknown): AppError {
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
     return new AppError(statusCode, 'The request cannot be processed')
   }
-  return new AppError(500, 'An unexpected error happened; the log of the service tells more under this request id')
+  return new AppError(500, 'An unexpected error occurred; the log of the service has details under this request id')
 }
 
 const unknownOutcome =
-  'The database did not confirm the change, so its outcome is unknown; send the request again with the same Idempotency-Key, or look first if it had none'
+  'The database did not confirm the change, so its outcome is unknown; send the request again with the same Idempotency-Key, or read the resource first if the request had none'
 
 /** Lost or refused connections, and a server that is out of connections, memory or disk (class 53). */
 function isDatabaseUnreachable(thrown: unknown): boolean {

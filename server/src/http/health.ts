@@ -16,13 +16,23 @@ const probe = { access: 'public', answers: { 200: Status }, rateLimit: false } a
 export function healthRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Service')
 
-  api.get('/healthz', { operationId: 'getHealth', summary: 'Whether the process is up', ...probe }, async () => isUp)
+  api.get(
+    '/healthz',
+    {
+      operationId: 'getHealth',
+      summary: 'Check that the process is running',
+      description: 'Answers without asking the database.',
+      ...probe,
+    },
+    async () => isUp,
+  )
 
   api.get(
     '/readyz',
     {
       operationId: 'getReadiness',
-      summary: 'Whether the service can answer requests: its database answers within a second',
+      summary: 'Check that the service can answer requests',
+      description: '503 when the database does not answer within a second.',
       ...probe,
     },
     async (db) => {

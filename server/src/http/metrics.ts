@@ -30,10 +30,10 @@ export function metricsRoutes(app: App, { metricsToken, demo }: Pick<Config, 'me
   let collectsProcess = false
   const spec = route({
     operationId: 'getMetrics',
-    summary: 'Measurements in the Prometheus text format',
-    tag: 'Service',
+    summary: 'Get metrics',
     description:
-      'Wants `Authorization: Bearer` with the token of the setting METRICS_TOKEN. Without that setting it is open in demo mode and answers 404 outside of it.',
+      'Requests by route and status, and the process, in the Prometheus text format. Requires `Authorization: Bearer` with the token of the setting METRICS_TOKEN. Without that setting the endpoint is open in demo mode and answers 404 outside of it.',
+    tag: 'Service',
     access: 'public',
     errors: [401, 404],
     answers: {

@@ -31,7 +31,7 @@ const idempotencyKey: Parameter = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'Makes a repetition safe: for 24 hours the same key and request get the same answer again, but for secrets that are shown once.',
+    'Makes retries safe: for 24 hours the same key and request return the same answer, without secrets that are shown once.',
   schema: {
     type: 'string',
     minLength: 1,
@@ -100,7 +100,8 @@ export async function registerOpenApi(app: App): Promise<void> {
     {
       ...route({
         operationId: 'getOpenApi',
-        summary: 'This document',
+        summary: 'Get the OpenAPI document',
+        description: 'This document, in OpenAPI 3.1.',
         tag: 'Service',
         access: 'public',
         answers: { 200: { type: 'object', additionalProperties: true, examples: [{ openapi: '3.1.0' }] } },

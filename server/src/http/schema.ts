@@ -68,7 +68,7 @@ export const Ref = <T extends TSchema & { $id?: string }>(schema: T) => {
 
 export const Username = Type.String({
   pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{1,31}$',
-  description: 'Unique, whatever the case of its letters.',
+  description: 'Unique regardless of case.',
   examples: ['treasurer'],
 })
 
@@ -77,7 +77,7 @@ export const Profile = Closed(
   {
     id: Id,
     name: Nullable(Name),
-    email: Nullable(Type.String({ description: 'null: a service.', examples: ['treasurer@example.org'] })),
+    email: Nullable(Type.String({ description: 'null for a service.', examples: ['treasurer@example.org'] })),
     username: Nullable(Username),
     image: Nullable(Uri),
     color: Nullable(Color),
@@ -103,12 +103,13 @@ export const FolderFilter = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: 128,
-    description: 'Only what is on addresses of this folder, which the caller manages, was granted or administers.',
+    description: 'Restricts the list to addresses of this folder. A folder that the caller may not see is empty.',
   }),
 )
 export const IncludeShared = Type.Optional(
   Type.Boolean({
-    description: 'true: what others share with the caller too. Administrators see the whole vault anyway.',
+    description:
+      'true includes what others share with the caller. Ignored for administrators, who see the whole vault.',
     examples: [false],
   }),
 )

@@ -261,7 +261,7 @@ describe('T51 errors in the specified body', () => {
       expect(answer.statusCode).toBe(500)
       expect(answer.json()).toEqual({
         error: 'Internal Server Error',
-        message: 'An unexpected error happened; the log of the service tells more under this request id',
+        message: 'An unexpected error occurred; the log of the service has details under this request id',
         code: 500,
         requestId: answer.headers['x-request-id'],
       })

@@ -34,7 +34,7 @@ type ErrorOptions = {
   cause?: unknown
 }
 
-/** The one error class of the service: an HTTP status with what the caller may know (interface.md, Errors). */
+/** The one error class of the service: an HTTP status with what the caller may know (contract 1.7). */
 export class AppError extends Error {
   readonly status: number
   readonly details: FieldFault[] | string | undefined

@@ -5,7 +5,7 @@ export const idPattern = '^c[0-9a-z]{24}$'
 
 const digits = '0123456789abcdefghijklmnopqrstuvwxyz'
 
-/** A new identifier; sorts by creation time and is not a secret (decisions.md, section 0). */
+/** A new identifier; sorts by creation time and is not a secret (contract 1.1). */
 export function newId(now: Date = new Date()): string {
   let id = `c${now.getTime().toString(36).padStart(8, '0')}`
   while (id.length < 25) {

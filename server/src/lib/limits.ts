@@ -28,7 +28,7 @@ export const serviceRateFactor = 10
 
 export const pageItemsDefault = 20
 export const pageItemsMax = 100
-/** What one request for a page of operations reads at most, whatever its filters (modules/operations/feed.ts). */
+/** What one request for a page of operations reads at most, whatever its filters (modules/operations/feed/feed.ts). */
 export const feedWindowRows = 10_000
 /** Ranges of an index that are merged as a stream; more than that are gathered. */
 export const feedMergedRangesMax = 32
@@ -81,7 +81,7 @@ export const fieldOptionLengthMax = 200
 /** They are listed whole, without pages. */
 export const relationsPerOperationMax = 500
 
-/** 2^256 - 1: the largest raw amount there is (decisions.md, section 0). */
+/** 2^256 - 1: the largest raw amount there is (contract 1.3). */
 export const rawAmountMax = 2n ** 256n - 1n
 export const tokenDecimalsMax = 36
 export const pathIndexMax = 2_147_483_647

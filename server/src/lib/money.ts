@@ -31,7 +31,7 @@ export function formatDecimal(raw: bigint | string, decimals: number): string {
 }
 
 /**
- * What a raw amount is worth: USD with two decimals, rounded half to even (decisions.md, section 0).
+ * What a raw amount is worth: USD with two decimals, rounded half to even (contract 1.4).
  *
  * @param usdRate USD per token unit, a plain decimal string
  */

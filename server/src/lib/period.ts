@@ -8,7 +8,7 @@ export type Bounds = { from: Date | null; to: Date | null }
 
 /**
  * Reads the bounds of a list: ISO 8601 timestamps with a zone, or days (YYYY-MM-DD, UTC). A day as `to` includes the
- * whole day (decisions.md, section 9).
+ * whole day (contract 1.2).
  * @throws 400 for a date that does not exist, or when `from` lies after `to`
  */
 export function parseBounds(query: { from?: string; to?: string }): Bounds {

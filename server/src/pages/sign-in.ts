@@ -83,7 +83,7 @@ function registerConfirmation(app: App, deps: Deps): void {
     if (link === null) return refuse(deps, request, reply)
     // What cannot be a code is not counted: a scanner that fills in forms must not use the link up.
     if (link.asksForCode && !/^\d{6}$/.test(typed)) {
-      return sendConfirmPage(reply.code(400), { token, ...link, fault: 'Type the six digits that the mail shows.' })
+      return sendConfirmPage(reply.code(400), { token, ...link, fault: 'Enter the six digits from the mail.' })
     }
     const device = deviceOf(request, 'browser')
     const result = await inTransaction(deps.db, (trx) =>

@@ -64,7 +64,7 @@ export type FakeWallet = {
 }
 
 /**
- * A wallet service in memory, on loopback: the protocol of decisions.md, section 10. Its keys are the hash of its secret
+ * A wallet service in memory, on loopback: the protocol of contract 17. Its keys are the hash of its secret
  * and the path, so the same path always has the same address. It broadcasts nothing by itself: tests say what happens.
  */
 export async function startFakeWallet({ secret = newSecret() }: { secret?: string } = {}): Promise<FakeWallet> {

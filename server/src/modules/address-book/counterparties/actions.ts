@@ -165,7 +165,7 @@ async function insertAddresses(trx: Trx, { vaultId, counterpartyId, planned, now
     .execute()
     .catch((error: unknown) => {
       if (!violates(error, 'counterparty_addresses_once')) throw error
-      throw conflict('One of the addresses was given to another counterparty meanwhile')
+      throw conflict('One of the addresses was assigned to another counterparty in the meantime')
     })
 }
 

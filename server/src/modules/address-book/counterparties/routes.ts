@@ -31,8 +31,9 @@ export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): 
     '/vaults/:code/counterparties',
     {
       operationId: 'listCounterparties',
-      summary: 'Counterparties of a vault, newest first',
-      description: '`search` finds part of a name, an address or a label, whatever its case.',
+      summary: 'List counterparties',
+      description:
+        'For members of the vault, newest first. `search` finds part of a name, an address or a label, in any case of its letters.',
       ...ofVault,
       querystring: CounterpartyQuery,
       item: Counterparty,
@@ -46,8 +47,9 @@ export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): 
     '/vaults/:code/counterparties',
     {
       operationId: 'createCounterparty',
-      summary: 'Put a counterparty into the address book',
-      description: 'Gated by policies of action type counterparty_create.',
+      summary: 'Create a counterparty',
+      description:
+        'Gated by policies of action type `counterparty_create`; 202 with the approval request when votes are required. An address belongs to one counterparty of the vault: 409 otherwise.',
       ...ofVault,
       body: CounterpartyCreation,
       answers: { 201: Counterparty, 202: WaitingAction },
@@ -66,7 +68,8 @@ export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): 
     '/vaults/:code/counterparties/:id',
     {
       operationId: 'getCounterparty',
-      summary: 'One counterparty with its groups and addresses',
+      summary: 'Get a counterparty',
+      description: 'With its groups and addresses. For members of the vault.',
       ...ofCounterparty,
       answers: { 200: Counterparty },
     },
@@ -78,9 +81,9 @@ export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): 
     '/vaults/:code/counterparties/:id',
     {
       operationId: 'updateCounterparty',
-      summary: 'Change a counterparty',
+      summary: 'Update a counterparty',
       description:
-        'Gated by policies of action type counterparty_update. `addAddresses` and `removeAddressIds` belong to the same decision.',
+        'Gated by policies of action type `counterparty_update`; 202 with the approval request when votes are required. `addAddresses` and `removeAddressIds` are part of the same decision.',
       ...ofCounterparty,
       body: CounterpartyUpdate,
       answers: { 200: Counterparty, 202: WaitingAction },
@@ -101,9 +104,9 @@ export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): 
     '/vaults/:code/counterparties/:id/archive',
     {
       operationId: 'archiveCounterparty',
-      summary: 'Archive a counterparty for good',
+      summary: 'Archive a counterparty',
       description:
-        'Gated by policies of action type counterparty_archive. It stays readable; nothing about it changes any more and nothing is paid to it.',
+        'Gated by policies of action type `counterparty_archive`; 202 with the approval request when votes are required. Cannot be undone: the counterparty stays readable, cannot be changed, and no transfer to it is accepted.',
       ...ofCounterparty,
       answers: { 200: Counterparty, 202: WaitingAction },
       errors: [409],
@@ -123,8 +126,9 @@ export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): 
     '/vaults/:code/counterparties/:id/addresses',
     {
       operationId: 'addCounterpartyAddress',
-      summary: 'Give a counterparty an address',
-      description: 'An update: gated by policies of action type counterparty_update.',
+      summary: 'Add an address to a counterparty',
+      description:
+        'Gated as an update, by policies of action type `counterparty_update`; 202 with the approval request when votes are required.',
       ...ofCounterparty,
       body: NewCounterpartyAddress,
       answers: { 201: CounterpartyAddress, 202: WaitingAction },
@@ -148,8 +152,9 @@ export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): 
     '/vaults/:code/counterparties/:id/addresses/:addressId',
     {
       operationId: 'removeCounterpartyAddress',
-      summary: 'Take an address away from a counterparty',
-      description: 'An update: gated by policies of action type counterparty_update.',
+      summary: 'Remove an address from a counterparty',
+      description:
+        'Gated as an update, by policies of action type `counterparty_update`; 202 with the approval request when votes are required.',
       access: 'member',
       params: CounterpartyAddressParams,
       answers: { 202: WaitingAction, 204: null },

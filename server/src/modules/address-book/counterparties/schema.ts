@@ -42,13 +42,13 @@ export const Counterparty = Closed(
     color: Nullable(Color),
     emoji: Nullable(Emoji),
     archivedAt: Nullable(Timestamp),
-    version: Type.Integer({ minimum: 1, description: 'One step for every change.', examples: [1] }),
+    version: Type.Integer({ minimum: 1, description: 'Increased by one with every change.', examples: [1] }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
     groups: Type.Array(Closed({ id: Id, code: Code, name: Name })),
     addresses: Type.Array(Ref(CounterpartyAddress)),
   },
-  { $id: 'Counterparty', description: 'Someone outside the vault, known by on-chain addresses.' },
+  { $id: 'Counterparty', description: 'A person or organisation outside the vault, identified by on-chain addresses.' },
 )
 
 /** Who was on the other side when an operation was created; later changes of the address book leave it alone. */
@@ -99,7 +99,7 @@ export const CounterpartyQuery = Closed({
   ),
   kind: Type.Optional(Enum(counterpartyKinds)),
   groupId: Type.Optional(Key),
-  archived: Type.Optional(Type.Boolean({ description: 'Both kinds when it is left out.', examples: [false] })),
+  archived: Type.Optional(Type.Boolean({ description: 'Archived and active ones by default.', examples: [false] })),
   ...pageQuery,
 })
 

@@ -32,7 +32,8 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executo
     '/vaults/:code/counterparty-groups',
     {
       operationId: 'listCounterpartyGroups',
-      summary: 'Counterparty groups of a vault, newest first',
+      summary: 'List counterparty groups',
+      description: 'For members of the vault, newest first.',
       ...ofVault,
       querystring: CounterpartyGroupQuery,
       item: CounterpartyGroup,
@@ -47,7 +48,8 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executo
     {
       operationId: 'createCounterpartyGroup',
       summary: 'Create a counterparty group',
-      description: 'Gated by policies of action type counterparty_group_create.',
+      description:
+        'Gated by policies of action type `counterparty_group_create`; 202 with the approval request when votes are required.',
       ...ofVault,
       body: CounterpartyGroupCreation,
       answers: { 201: CounterpartyGroup, 202: WaitingAction },
@@ -66,7 +68,8 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executo
     '/vaults/:code/counterparty-groups/:id',
     {
       operationId: 'getCounterpartyGroup',
-      summary: 'One counterparty group',
+      summary: 'Get a counterparty group',
+      description: 'For members of the vault.',
       ...ofGroup,
       answers: { 200: CounterpartyGroup },
     },
@@ -78,8 +81,9 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executo
     '/vaults/:code/counterparty-groups/:id',
     {
       operationId: 'updateCounterpartyGroup',
-      summary: 'Change name and looks of a counterparty group',
-      description: 'Gated by policies of action type counterparty_group_update. The code stays.',
+      summary: 'Update a counterparty group',
+      description:
+        'Name, description and appearance; the code cannot be changed. Gated by policies of action type `counterparty_group_update`; 202 with the approval request when votes are required.',
       ...ofGroup,
       body: CounterpartyGroupUpdate,
       answers: { 200: CounterpartyGroup, 202: WaitingAction },
@@ -100,8 +104,9 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executo
     '/vaults/:code/counterparty-groups/:id/archive',
     {
       operationId: 'archiveCounterpartyGroup',
-      summary: 'Archive a counterparty group for good',
-      description: 'Gated by policies of action type counterparty_group_archive. Its members stay as they are.',
+      summary: 'Archive a counterparty group',
+      description:
+        'Gated by policies of action type `counterparty_group_archive`; 202 with the approval request when votes are required. Cannot be undone. Its members stay in it.',
       ...ofGroup,
       answers: { 200: CounterpartyGroup, 202: WaitingAction },
       errors: [409],
@@ -120,7 +125,8 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executo
     '/vaults/:code/counterparty-groups/:id/members',
     {
       operationId: 'listCounterpartyGroupMembers',
-      summary: 'Members of a counterparty group, the latest first',
+      summary: 'List members of a counterparty group',
+      description: 'For members of the vault, most recently added first.',
       ...ofGroup,
       querystring: CounterpartyGroupMemberQuery,
       item: CounterpartyGroupMembership,
@@ -138,8 +144,9 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executo
     '/vaults/:code/counterparty-groups/:id/members',
     {
       operationId: 'addCounterpartyGroupMember',
-      summary: 'Put a counterparty into a group',
-      description: 'Gated by policies of action type counterparty_group_add.',
+      summary: 'Add a counterparty to a group',
+      description:
+        'Gated by policies of action type `counterparty_group_add`; 202 with the approval request when votes are required.',
       ...ofGroup,
       body: CounterpartyGroupMember,
       answers: { 201: CounterpartyGroupMembership, 202: WaitingAction },
@@ -163,8 +170,9 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executo
     '/vaults/:code/counterparty-groups/:id/members/:counterpartyId',
     {
       operationId: 'removeCounterpartyGroupMember',
-      summary: 'Take a counterparty out of a group',
-      description: 'Gated by policies of action type counterparty_group_remove.',
+      summary: 'Remove a counterparty from a group',
+      description:
+        'Gated by policies of action type `counterparty_group_remove`; 202 with the approval request when votes are required.',
       access: 'member',
       params: CounterpartyGroupMemberParams,
       answers: { 202: WaitingAction, 204: null },

@@ -64,7 +64,7 @@ export const CounterpartyGroupUpdate = Closed({ name: Type.Optional(Name), ...lo
 export const CounterpartyGroupMember = Closed({ counterpartyId: Key })
 
 export const CounterpartyGroupQuery = Closed({
-  archived: Type.Optional(Type.Boolean({ description: 'Both kinds when it is left out.', examples: [false] })),
+  archived: Type.Optional(Type.Boolean({ description: 'Archived and active ones by default.', examples: [false] })),
   ...pageQuery,
 })
 

@@ -30,9 +30,9 @@ export function depositRoutes(app: App, deps: Deps): void {
     '/vaults/:code/deposits',
     {
       operationId: 'listDeposits',
-      summary: 'Deposits, newest first',
+      summary: 'List deposits',
       description:
-        'A member reads deposits to their own addresses and with `includeShared` to those shared with them, an administrator those of the whole vault. Administrators read what was not credited too: `outcome=quarantined` are the events that contradict a credited deposit or whose amount the account cannot hold; `outcome=ignored` and `outcome=unmatched` are events that name an address of the vault or that its own webhook secret signed. A page may hold fewer items than `limit`, even none, while `nextCursor` is not null.',
+        'Newest first. A member reads deposits to their own addresses, with `includeShared` also to those shared with them, an administrator those of the whole vault. Administrators can also read events that were not credited: `outcome=quarantined` are events that contradict a credited deposit or whose amount the account cannot hold; `outcome=ignored` and `outcome=unmatched` are events that name an address of the vault or that its own webhook secret signed. A page may hold fewer items than `limit`, even none, while `nextCursor` is not null.',
       access: 'member',
       params: VaultParams,
       querystring: DepositQuery,
@@ -42,7 +42,7 @@ export function depositRoutes(app: App, deps: Deps): void {
       const { outcome, addressId = null } = query
       const scope = addressScopeOf(member, query)
       if (outcome !== undefined && outcome !== 'credited') {
-        if (!member.isAdmin) throw forbidden('Only administrators see what was not credited')
+        if (!member.isAdmin) throw forbidden('Only administrators may read events that were not credited')
         const options = { ...pageOf(query), addressId }
         if (outcome === 'quarantined') {
           return toPage(await listQuarantined(db, scope, options), options.limit, createdAt, toDeposit)
@@ -64,7 +64,9 @@ export function depositRoutes(app: App, deps: Deps): void {
     '/vaults/:code/deposits/:id',
     {
       operationId: 'getDeposit',
-      summary: 'One deposit',
+      summary: 'Get a deposit',
+      description:
+        'For the owner of its address, the people with whom the address is shared, and administrators; 404 for everybody else.',
       access: 'member',
       params: VaultAndIdParams,
       answers: { 200: Deposit },
@@ -80,9 +82,9 @@ export function depositRoutes(app: App, deps: Deps): void {
     '/wallet-events',
     {
       operationId: 'listWalletEvents',
-      summary: 'Wallet events that belong to no vault',
+      summary: 'List unassigned wallet events',
       description:
-        'Authentic events that were not credited and of which nothing says whose they are: no vault has the address they name, and no secret of one vault alone signed them. Those of a vault are read by its administrators with `GET /vaults/{code}/deposits?outcome=`.',
+        'For platform administrators. Authentic events that were not credited and cannot be assigned to a vault: no vault has the address that they name, and they were not signed by the secret of exactly one vault. Events of a vault are read by its administrators with `GET /vaults/{code}/deposits?outcome=`.',
       access: 'platform',
       querystring: UncreditedQuery,
       item: UncreditedEvent,
@@ -121,9 +123,9 @@ export function webhookRoutes(app: App, deps: Deps): void {
     {
       ...route({
         operationId: 'receiveWalletEvent',
-        summary: 'An event of the wallet service',
+        summary: 'Receive a wallet event',
         description:
-          'Signed by the Standard Webhooks scheme (`webhook-id`, `webhook-timestamp`, `webhook-signature`). Only the kind TOPUP is processed; sending an event again changes nothing. A vault with a webhook secret of its own is credited only by what that secret signed; the others by what the secret of the installation signed.',
+          'Called by the wallet service, and signed by the Standard Webhooks scheme (`webhook-id`, `webhook-timestamp`, `webhook-signature`). Only the kind TOPUP is processed; an event that is sent again changes nothing. A vault with a webhook secret of its own is credited only by events that this secret signed; all other vaults by events that the secret of the installation signed.',
         tag: 'Webhook',
         access: 'public',
         body: WalletEvent,

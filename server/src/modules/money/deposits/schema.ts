@@ -137,12 +137,19 @@ export const WalletEvent = Type.Object(
         fromAddress: Type.Optional(Nullable(Text('0x70997970C51812dc3A010C7d01b50e0d17dc79C8'))),
         blockTime: Type.Optional(Nullable(Timestamp)),
         confirmations: Type.Optional(
-          Nullable(Type.Integer({ minimum: 0, description: '0: not final, so not credited yet.', examples: [12] })),
+          Nullable(
+            Type.Integer({
+              minimum: 0,
+              description: '0 means that the transaction is not final: it is not credited yet.',
+              examples: [12],
+            }),
+          ),
         ),
         status: Type.Optional(
           Nullable(
             Type.String({
-              description: 'What became of the transaction; `failed` or `reverted` is not credited, `pending` not yet.',
+              description:
+                'The status of the transaction: `failed` and `reverted` are not credited, `pending` is not credited yet.',
               examples: ['confirmed'],
             }),
           ),

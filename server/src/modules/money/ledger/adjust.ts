@@ -59,7 +59,7 @@ export async function adjustBalance(
   } catch (error) {
     if (isBelowZero(error))
       throw conflict('insufficient funds', 'The address has less available than the adjustment takes')
-    if (isOverflow(error)) throw conflict('The balance would be larger than any amount there is')
+    if (isOverflow(error)) throw conflict('The balance would exceed the largest possible amount, 2^256-1')
     throw error
   }
   const change = {

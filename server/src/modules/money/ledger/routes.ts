@@ -43,9 +43,9 @@ export function ledgerRoutes(app: App, deps: Deps): void {
     '/vaults/:code/balances',
     {
       operationId: 'getBalances',
-      summary: 'Balances in total and by account',
+      summary: 'Get balances',
       description:
-        'A member sees their own addresses and with `includeShared` those shared with them, an administrator the whole vault. `purpose` filters the accounts only.',
+        'Totals per token, and a page of accounts; `summary=true` answers the totals alone. A member reads the balances of their own addresses, with `includeShared` also of those shared with them, an administrator those of the whole vault. `purpose` filters the accounts only.',
       ...ofVault,
       querystring: BalancesQuery,
       answers: { 200: Balances },
@@ -53,7 +53,8 @@ export function ledgerRoutes(app: App, deps: Deps): void {
     async (db, { member, query }) => {
       const scope = addressScopeOf(member, { includeShared: query.includeShared })
       const isVaultLevel = query.purpose === 'external' || query.purpose === 'adjustment'
-      if (isVaultLevel && !member.isAdmin) throw forbidden('Only administrators see the accounts of the vault itself')
+      if (isVaultLevel && !member.isAdmin)
+        throw forbidden('Only administrators may read the accounts of the vault itself')
       const filter = { addressId: query.addressId ?? null, token: query.token ?? null }
       const totals = (await listTotals(db, scope, filter)).map(toTotal)
       if (query.summary === true) return { vaultId: scope.vaultId, totals }
@@ -68,9 +69,9 @@ export function ledgerRoutes(app: App, deps: Deps): void {
     '/vaults/:code/ledger/entries',
     {
       operationId: 'listLedgerEntries',
-      summary: 'The statement of one address and token',
+      summary: 'List ledger entries',
       description:
-        'Every entry of the account, newest first, with the balance it left. `purpose` is available unless given.',
+        'The entries of one address and token, newest first, each with the resulting balance. `purpose` is `available` by default.',
       ...ofVault,
       querystring: EntriesQuery,
       answers: { 200: PageOf(Ref(LedgerEntry)) },
@@ -90,8 +91,9 @@ export function ledgerRoutes(app: App, deps: Deps): void {
     '/vaults/:code/ledger/balance',
     {
       operationId: 'getPastBalance',
-      summary: 'What an address held at a time',
-      description: 'Exact, and as quick for an account with millions of entries as for one with few.',
+      summary: 'Get a past balance',
+      description:
+        'The exact balance of an address and token at a moment, at a cost that does not depend on the number of entries.',
       ...ofVault,
       querystring: PastBalanceQuery,
       answers: { 200: PastBalance },
@@ -108,9 +110,9 @@ export function ledgerRoutes(app: App, deps: Deps): void {
     '/vaults/:code/adjustments',
     {
       operationId: 'createAdjustment',
-      summary: 'Correct what an address holds',
+      summary: 'Create an adjustment',
       description:
-        'Posts against the adjustment account of the vault; negative down to zero. For opening balances and corrections that no event explains.',
+        'For administrators of the vault. Posts an amount to an address against the adjustment account of the vault; a negative amount reduces the available balance, down to zero at most. For opening balances and corrections that no event explains.',
       access: 'administrator',
       params: VaultParams,
       body: AdjustmentBody,
@@ -124,8 +126,9 @@ export function ledgerRoutes(app: App, deps: Deps): void {
     '/vaults/:code/ledger/reconciliation',
     {
       operationId: 'getReconciliation',
-      summary: 'The books against themselves and the chain',
-      description: 'Recomputes every balance from its entries and asks the wallet service for the balances on chain.',
+      summary: 'Get the reconciliation',
+      description:
+        'For administrators of the vault. Compares, per token, the sum of all entries (which must be 0), the stored with the recomputed balances, and the ledger with the on-chain balances that the wallet service reports.',
       access: 'administrator',
       params: VaultParams,
       answers: { 200: Reconciliation },

@@ -78,7 +78,8 @@ export const LedgerEntry = Closed(
   },
   {
     $id: 'LedgerEntry',
-    description: 'One side of an entry, signed as it moves the account; `balance` is what it leaves there.',
+    description:
+      'One side of a ledger entry; the sign is its effect on the account, and `balance` is the resulting balance.',
   },
 )
 
@@ -116,7 +117,7 @@ export const PastBalanceQuery = Closed({
   at: Type.Optional(
     Type.String({
       maxLength: 40,
-      description: 'Inclusive; ISO 8601 timestamp, or a day for its end in UTC. Now unless given.',
+      description: 'Inclusive; an ISO 8601 timestamp, or a day, which means its end in UTC. Defaults to now.',
       examples: ['2026-01-31'],
     }),
   ),

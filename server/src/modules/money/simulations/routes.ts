@@ -19,9 +19,9 @@ export function simulationRoutes(app: App, deps: Deps, executors: Executors): vo
     '/vaults/:code/policies/simulate',
     {
       operationId: 'simulatePolicies',
-      summary: 'What the policies would say to an action',
+      summary: 'Simulate policies',
       description:
-        'Changes nothing. Members ask for themselves, administrators for any member; the trace says of every candidate policy why it matches or not.',
+        'Decides an action without carrying it out. Members simulate their own actions, administrators those of any member. The trace shows for every candidate policy why it matches or does not.',
       access: 'member',
       params: VaultParams,
       body: SimulationOrder,
@@ -33,7 +33,7 @@ export function simulationRoutes(app: App, deps: Deps, executors: Executors): vo
       const isOwn = initiatorId === member.userId
       if (!isOwn && !member.isAdmin) throw forbidden('Only administrators may simulate the actions of another member')
       const initiator = isOwn ? member : await findInitiator(db, member.vault.id, initiatorId)
-      if (initiator === null) throw badRequest('initiatorId', 'is no member of the vault, or is disabled')
+      if (initiator === null) throw badRequest('initiatorId', 'is not a member of the vault, or is disabled')
       const decision = await simulate(db, executors, { member, initiator, actionType, targetId, payload, now })
       return ok(toPolicySimulation(decision, { isAdmin: member.isAdmin, isInitiator: true }))
     },

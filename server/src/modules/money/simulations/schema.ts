@@ -10,7 +10,8 @@ export const SimulationOrder = Closed(
       Type.String({
         minLength: 1,
         maxLength: membershipUserIdLengthMax,
-        description: 'Who asks; the caller when left out. Only administrators may name another member.',
+        description:
+          'The member whose action is simulated; defaults to the caller. Only administrators may name another member.',
         examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
       }),
     ),

@@ -53,7 +53,7 @@ export async function lockUnderWay(trx: Trx, { vaultId, id }: Claim): Promise<Lo
 
 /**
  * A node that was paused may no longer send: another one has taken over, and may have given the funds back since
- * (threat 24).
+ * (threat T24).
  */
 export function assertMaySend(deps: Deps, { leaseEndsAt }: Claim): void {
   const remainingMilliseconds = leaseEndsAt.getTime() - deps.clock().getTime()

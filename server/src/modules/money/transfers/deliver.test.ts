@@ -656,7 +656,7 @@ describe('T29 the hand-over decides again', () => {
     await bench.deliver()
     await expectRefused(left, 'The initiator is disabled or no longer a member of the vault')
     await expectRefused(stopped, 'The initiator is disabled or no longer a member of the vault')
-    await expectRefused(revoked, 'The initiator may no longer move funds from this address')
+    await expectRefused(revoked, 'The initiator may no longer transfer from this address')
   })
 
   it('T29 a vault that is not locked, a waiver of somebody who administers no more', async () => {

@@ -1,7 +1,7 @@
 import { txHashKey } from '../../../lib/onchain-address.ts'
 import type { Payload } from './payload.ts'
 
-/** What a wallet service says of a transfer (decisions.md, section 10); the echo of the order is optional. */
+/** What a wallet service says of a transfer (contract 17); the echo of the order is optional. */
 export type WalletStatus = {
   status: 'queued' | 'broadcast' | 'confirmed' | 'failed'
   txHash: string | null
@@ -23,7 +23,7 @@ export type StatusVerdict =
   | { kind: 'halt'; reason: string }
 
 /**
- * Holds what the wallet service reports against what was ordered and what it reported before (threat 25). On any
+ * Holds what the wallet service reports against what was ordered and what it reported before (threat T25). On any
  * contradiction the transfer halts: its funds stay reserved until people have looked at it.
  *
  * @param knownTxHash the hash it named earlier, if any

@@ -2,7 +2,7 @@ import type { OperationStatus } from '../../operations/feed/write.ts'
 
 export type TransferEvent = 'approved' | 'rejected' | 'expired' | 'cancelled' | 'confirmed' | 'failed'
 
-/** Every way a transfer may move (decisions.md, section 5); whatever is not here is a 409. */
+/** Every way a transfer may move (contract 10.3); whatever is not here is a 409. */
 const transitions: Record<OperationStatus, Partial<Record<TransferEvent, OperationStatus>>> = {
   awaiting_approval: { approved: 'pending', rejected: 'rejected', expired: 'rejected', cancelled: 'cancelled' },
   pending: { confirmed: 'confirmed', failed: 'failed', cancelled: 'cancelled' },

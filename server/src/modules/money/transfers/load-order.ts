@@ -30,7 +30,7 @@ export async function loadOrder(
   if (source === null) throw notFound('Address')
   // To see an address is not enough to move what is on it.
   if (spends && !source.can_transfer) {
-    throw forbidden('Only the owner of an address and whoever they grant it to may move its funds')
+    throw forbidden('Only the owner of an address and members with a transfer grant on it may transfer from it')
   }
   const order = planOrder(source, body)
 

@@ -22,7 +22,7 @@ export type Payload = {
   amount: string
 }
 
-/** The SHA-256 that votes and hand-over are bound to (threat 27). */
+/** The SHA-256 that votes and hand-over are bound to (threat T27). */
 export function hashPayload(payload: Payload): Buffer {
   return sha256(canonicalJson(payload))
 }

@@ -38,7 +38,7 @@ export async function findObjection(
   }
   const asInitiator = visibleScopeOf({ ...initiator, vault: { id: vaultId } })
   const { canTransfer, folderIds } = await findPermissions(trx, asInitiator, fromAddressId)
-  if (!canTransfer) return { message: 'The initiator may no longer move funds from this address' }
+  if (!canTransfer) return { message: 'The initiator may no longer transfer from this address' }
   const { velocity = [], ...lasting } = facts
   const decision = await decide(trx, {
     vaultId,

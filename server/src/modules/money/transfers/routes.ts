@@ -30,9 +30,9 @@ export function transferRoutes(app: App, deps: Deps): void {
     '/vaults/:code/transfers',
     {
       operationId: 'createTransfer',
-      summary: 'Order a transfer',
+      summary: 'Create a transfer',
       description:
-        'The policies of the vault decide: 201 with status `pending` or `awaiting_approval`, or 403 with the reason. The amount is reserved at once.',
+        'The policies of the vault decide: 201 with status `pending` or `awaiting_approval`, or 403 with the reason. The amount is reserved at once. 409 for insufficient funds, a disabled token, an archived counterparty, or a threshold that the approvers cannot reach.',
       ...ofVault,
       body: TransferOrder,
       answers: { 201: Transfer },
@@ -48,9 +48,9 @@ export function transferRoutes(app: App, deps: Deps): void {
     '/vaults/:code/transfers/preview',
     {
       operationId: 'previewTransfer',
-      summary: 'What would happen to an order',
+      summary: 'Preview a transfer',
       description:
-        'Takes the body of a transfer and changes nothing: the decision with its trace, the fee estimate, what is available, and `warnings`: `look_alike` when toAddress begins and ends like an address that the caller knows and is another.',
+        'Takes the body of a transfer and changes nothing. Answers the decision with its trace, the estimated fee (null when the wallet service gives none), the available balance, and `warnings`: `look_alike` when `toAddress` begins and ends like an address that the caller knows but is a different one.',
       ...ofVault,
       body: TransferOrder,
       answers: { 200: TransferPreview },
@@ -62,9 +62,9 @@ export function transferRoutes(app: App, deps: Deps): void {
     '/vaults/:code/transfers',
     {
       operationId: 'listTransfers',
-      summary: 'Transfers, newest first',
+      summary: 'List transfers',
       description:
-        'A member reads transfers from their own addresses and those they ordered, with `includeShared` also those from addresses shared with them; an administrator those of the whole vault. A page may hold fewer items than `limit`, even none, while `nextCursor` is not null.',
+        'Newest first. A member reads transfers from their own addresses and those that they initiated, with `includeShared` also those from addresses shared with them; an administrator those of the whole vault. A page may hold fewer items than `limit`, even none, while `nextCursor` is not null.',
       ...ofVault,
       querystring: TransferQuery,
       answers: { 200: PageOf(Ref(Transfer)) },
@@ -81,9 +81,9 @@ export function transferRoutes(app: App, deps: Deps): void {
     '/vaults/:code/transfers/:id',
     {
       operationId: 'getTransfer',
-      summary: 'One transfer',
+      summary: 'Get a transfer',
       description:
-        'For its initiator, the owner of its source address, its approvers and administrators; with the decision of the policies and its trace.',
+        'With the decision of the policies and its trace. For its initiator, the owner of its source address, the people with whom that address is shared, its approvers, and administrators; 404 for everybody else.',
       ...ofTransfer,
       answers: { 200: Transfer },
     },
@@ -98,9 +98,9 @@ export function transferRoutes(app: App, deps: Deps): void {
     '/vaults/:code/transfers/:id/evidence',
     {
       operationId: 'getTransferEvidence',
-      summary: 'Everything that proves a transfer',
+      summary: 'Get the evidence of a transfer',
       description:
-        'Order, policies as they were, votes, ledger entries, audit records and their seals; verifiable offline (docs/audit.md).',
+        'For administrators of the vault. The order, the policies as they were, the votes, the ledger entries, and the audit records with their seals, in one document that can be verified offline (docs/audit.md).',
       ...ofTransfer,
       access: 'administrator',
       answers: { 200: TransferEvidence },
@@ -108,13 +108,24 @@ export function transferRoutes(app: App, deps: Deps): void {
     async (db, { member, params }) => getEvidence(db, await getTransfer(db, member, params.id)),
   )
 
-  const votes = { approve: 'Vote for a transfer', reject: 'Veto a transfer' } as const
+  const votes = {
+    approve: {
+      summary: 'Approve a transfer',
+      description:
+        'Casts the vote of the caller, who must be one of its approvers (otherwise 403, or 404 when the caller does not see the transfer); a second vote is a 409. With the last vote that is needed the transfer becomes `pending`, unless something forbids it by now: 409, and the vote is not kept.',
+    },
+    reject: {
+      summary: 'Reject a transfer',
+      description:
+        'A veto by one of its approvers: the transfer becomes `rejected` and its funds are released. 403 (404 when they do not see it) for anybody else, 409 when the transfer no longer waits for approval.',
+    },
+  } as const
   for (const decision of ['approve', 'reject'] as const) {
     api.post(
       `/vaults/:code/transfers/:id/${decision}`,
       {
         operationId: `${decision}Transfer`,
-        summary: votes[decision],
+        ...votes[decision],
         ...ofTransfer,
         body: VoteBody,
         answers: { 200: Transfer },
@@ -132,8 +143,9 @@ export function transferRoutes(app: App, deps: Deps): void {
     '/vaults/:code/transfers/:id/cancel',
     {
       operationId: 'cancelTransfer',
-      summary: 'Take a transfer back',
-      description: 'By its initiator or an administrator, until it is handed to the wallet service.',
+      summary: 'Cancel a transfer',
+      description:
+        'By its initiator or an administrator, until it is handed to the wallet service; 409 after that. Its funds are released.',
       ...ofTransfer,
       answers: { 200: Transfer },
       errors: [409],

@@ -53,7 +53,7 @@ export const Transfer = Closed(
     failureReason: Nullable(
       Type.String({
         description:
-          'APPROVAL_EXPIRED, WALLET_REFUSED: …, what the chain said, or NO_LONGER_ALLOWED: … when a check before the hand-over refused it.',
+          '`APPROVAL_EXPIRED`, `WALLET_REFUSED: …`, the failure reported by the wallet service, or `NO_LONGER_ALLOWED: …` when the check before the hand-over refused it.',
         examples: ['APPROVAL_EXPIRED'],
       }),
     ),
@@ -79,7 +79,7 @@ export const Transfer = Closed(
     approvers: Type.Array(Approver),
     quorumReachable: QuorumReachable,
     payloadHash: Type.String({
-      description: 'SHA-256 (hex) of the order that votes and hand-over are bound to.',
+      description: 'SHA-256 (hex) of the order to which votes and hand-over are bound.',
       pattern: '^[0-9a-f]{64}$',
       examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
     }),
@@ -124,7 +124,8 @@ const orderFields = {
     Type.String({
       minLength: 1,
       maxLength: 128,
-      description: 'Who is meant to be paid: refused when toAddress is not an address of this counterparty.',
+      description:
+        'The intended recipient: the request is refused if `toAddress` is not an address of this counterparty.',
       examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
     }),
   ),

@@ -233,7 +233,7 @@ describe('a transfer that was ordered before the right was taken back', () => {
     expect(body.status).toBe('awaiting_approval')
     await undo()
     const last = await approveBoth(body.id)
-    expect([last.status, last.body.message]).toEqual([409, 'The initiator may no longer move funds from this address'])
+    expect([last.status, last.body.message]).toEqual([409, 'The initiator may no longer transfer from this address'])
     // Nothing of the vote remains: granted again, it goes on with the next one.
     expect(await bench.read(body.id)).toMatchObject({
       status: 'awaiting_approval',

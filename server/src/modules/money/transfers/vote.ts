@@ -20,7 +20,7 @@ const votableTransfers = (log: Deps['log']): VotableSubject<LockedTransfer, Stor
   assertOpen(transfer, now) {
     const { status, expires_at } = transfer
     if (status !== 'awaiting_approval') throw conflict(`The transfer is ${status}, not awaiting approval`)
-    if (expires_at !== null && expires_at <= now) throw conflict('The time to approve this transfer is over')
+    if (expires_at !== null && expires_at <= now) throw conflict('The time to vote on this transfer has expired')
     assertNotHalted(transfer)
   },
   toVoteRecord: (decision) => ({

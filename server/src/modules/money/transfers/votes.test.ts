@@ -70,7 +70,7 @@ describe('expiry', () => {
     expect(await statusOf(id)).toBe('awaiting_approval')
     bench.test.clock.advance(72 * 3_600_000)
     const late = await approve(bench.secondApprover, id)
-    expect([late.status, late.body.message]).toEqual([409, 'The time to approve this transfer is over'])
+    expect([late.status, late.body.message]).toEqual([409, 'The time to vote on this transfer has expired'])
     await expireTransfers(bench.test.deps)
     const transfer = await bench.read(id)
     expect([transfer.status, transfer.failureReason]).toEqual(['rejected', 'APPROVAL_EXPIRED'])

@@ -35,7 +35,7 @@ export async function findNamedCategory(db: Db | Trx, vaultId: string, naming: N
   const rights = category === null ? null : rightsOf(category, viewer)
   // One that is hidden from the viewer must look like one that does not exist.
   if (category === null || rights?.canView !== true || category.archived) {
-    throw badRequest(field, 'is no category of this vault that is in use')
+    throw badRequest(field, 'is not an active category of this vault')
   }
   if (!rights.canAssign) throw forbidden('You may not assign this category')
   if (category.applies_to !== 'both' && category.applies_to !== type) {

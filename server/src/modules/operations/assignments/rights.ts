@@ -30,7 +30,7 @@ export function operationViewer(
 export type Rights = { canView: boolean; canAssign: boolean; canEdit: boolean }
 
 /**
- * What somebody who sees an operation may do with a category on it (decisions.md, section 8): see its assignment, make
+ * What somebody who sees an operation may do with a category on it (contract 13.4): see its assignment, make
  * it, and change or remove it. What one cannot see one can neither make nor change. Administrators always may.
  * `hasCategoryRight` says the same in SQL.
  */

@@ -32,9 +32,9 @@ export function categoryAssignmentRoutes(app: App, deps: Deps): void {
     '/vaults/:code/operations/:type/:id/categories',
     {
       operationId: 'listCategoryAssignments',
-      summary: 'Categories of an operation with their values',
+      summary: 'List category assignments of an operation',
       description:
-        'Those that the `viewScope` of the category shows to the caller, the first of them first. Whoever may not edit an assignment reads null for its sensitive fields.',
+        'The categories that the `viewScope` shows to the caller, with their values, beginning with the first category. Sensitive fields are null for callers who may not edit the assignment.',
       ...ofOperation,
       answers: { 200: CategoryAssignments },
     },
@@ -50,9 +50,9 @@ export function categoryAssignmentRoutes(app: App, deps: Deps): void {
     '/vaults/:code/operations/:type/:id/categories/available',
     {
       operationId: 'listAvailableCategories',
-      summary: 'Categories that the caller may assign to an operation',
+      summary: 'List categories available for an operation',
       description:
-        'For tagging forms: not archived, for operations of this type, and with the right to assign; those that are assigned already included.',
+        'The categories that the caller may assign: not archived, applicable to this type of operation, and with the right to assign. Includes those that are assigned already.',
       ...ofOperation,
       answers: { 200: AvailableCategories },
     },
@@ -67,9 +67,9 @@ export function categoryAssignmentRoutes(app: App, deps: Deps): void {
     '/vaults/:code/operations/:type/:id/categories/:categoryId',
     {
       operationId: 'assignCategory',
-      summary: 'Assign a category to an operation, or edit its values',
+      summary: 'Assign a category to an operation',
       description:
-        '201 when it is assigned now, 200 when its values are edited. Where the category demands approval, 202 with the request that waits for its approvers; all values of the payload, sensitive ones included, are there for them to read.',
+        'Or edits the values of an assignment. 201 when it is assigned, 200 when its values are edited. When the category requires approval, 202 with the approval request; its payload holds all values, sensitive ones included, for its approvers to read.',
       ...ofAssignment,
       body: CategoryValues,
       answers: { 200: CategoryAssignment, 201: CategoryAssignment, 202: WaitingAction },
@@ -93,8 +93,9 @@ export function categoryAssignmentRoutes(app: App, deps: Deps): void {
     '/vaults/:code/operations/:type/:id/categories/:categoryId',
     {
       operationId: 'unassignCategory',
-      summary: 'Take a category off an operation',
-      description: 'An edit like any other: 202 where the category demands approval for edits.',
+      summary: 'Unassign a category from an operation',
+      description:
+        'Requires the right to edit. 202 with the approval request when the category requires approval for edits.',
       ...ofAssignment,
       answers: { 202: WaitingAction, 204: null },
       errors: [409],

@@ -15,10 +15,10 @@ export const CategoryAssignment = Closed(
       examples: [{ invoice: '4711', net: '1500.00', paid_on: '2026-01-31' }],
     }),
     redacted: Type.Boolean({
-      description: 'true: the sensitive fields of the category read null, because the caller may not edit them.',
+      description: 'true if sensitive fields are null because the caller may not edit them.',
       examples: [false],
     }),
-    version: Type.Integer({ minimum: 1, description: 'One step per edit.', examples: [1] }),
+    version: Type.Integer({ minimum: 1, description: 'Increased by one with every edit.', examples: [1] }),
     assignedById: Type.String({ examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
     createdAt: Timestamp,
     updatedAt: Timestamp,

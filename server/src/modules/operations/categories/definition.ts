@@ -12,7 +12,7 @@ export async function lockDefinition(trx: Trx, id: string, { member }: ByMember)
   const category = await lockCategory(trx, member.vault.id, id, 'update')
   if (category === null) throw notFound('Operation category')
   if (!mayEditDefinition(category, member)) {
-    throw forbidden('Only administrators and those who are granted canEdit may change the category')
+    throw forbidden('Only administrators and members with the right canEdit may change the category')
   }
   return category
 }

@@ -69,7 +69,7 @@ export async function updateField(
   const category = await lockLiveDefinition(trx, id, by)
   const field = fieldOf(category, fieldId)
   if (field.sensitive && body.sensitive === false && !by.member.isAdmin) {
-    throw forbidden('Only administrators of the vault may uncover sensitive values')
+    throw forbidden('Only administrators of the vault may turn off sensitive')
   }
   const others = category.fields.filter((other) => other !== field)
   const before = draftOfRow(field)
@@ -81,7 +81,7 @@ export async function updateField(
       others.filter((other) => !other.archived),
     )
   if (after.scale !== field.scale && (await hasValues(trx, field))) {
-    throw conflict('The field has recorded values, which are written with its scale')
+    throw conflict('The scale cannot be changed because the field has recorded values')
   }
   await trx
     .updateTable('category_fields')

@@ -10,7 +10,7 @@ export type CanonicalValue = { canonical: string | null } | { fault: string }
 export const currencyScaleDefault = 2
 
 /**
- * The one string that stands for a value of a field (decisions.md, section 8), so that equal values are equal strings:
+ * The one string that stands for a value of a field (contract 13.3), so that equal values are equal strings:
  * numbers padded to the scale of the field, days as YYYY-MM-DD, instants in UTC with milliseconds, `true` or `false`.
  * null and a text of nothing but white space are no value. Whether a value is required is not asked here.
  */

@@ -371,7 +371,7 @@ describe('fields', () => {
     ])
     expect(refusal(await admin.patch(`${base}/${id}/fields/${used.id}`, { scale: 3 }))).toEqual([
       409,
-      'The field has recorded values, which are written with its scale',
+      'The scale cannot be changed because the field has recorded values',
     ])
     expect(await versionOf(id)).toBe(version)
     expect((await admin.patch(`${base}/${id}/fields/${used.id}`, { scale: 2, label: 'Net' })).status).toBe(200)
@@ -824,7 +824,7 @@ describe('T39 access', () => {
       expect(refusal(answer)).toEqual([403, `Only administrators of the vault may change ${Object.keys(change)[0]}`])
     }
     const uncover = await controller.patch(`${base}/${id}/fields/${secret.id}`, { sensitive: false })
-    expect(refusal(uncover)).toEqual([403, 'Only administrators of the vault may uncover sensitive values'])
+    expect(refusal(uncover)).toEqual([403, 'Only administrators of the vault may turn off sensitive'])
     expect(await read(id)).toEqual(before)
     const relabelled = await controller.patch(`${base}/${id}/fields/${secret.id}`, { label: 'Pay', sensitive: true })
     expect(relabelled.body).toMatchObject({ label: 'Pay', sensitive: true })

@@ -33,9 +33,9 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
     '/vaults/:code/operation-categories',
     {
       operationId: 'listOperationCategories',
-      summary: 'Operation categories of a vault, newest first',
+      summary: 'List operation categories',
       description:
-        'appliesTo transfer and deposit find categories for both, too. A cursor goes with the filters that it was made with.',
+        'For members of the vault, newest first. `appliesTo=transfer` and `appliesTo=deposit` include categories for both. A cursor is valid only with the filters of the request that returned it.',
       access: 'member',
       params: VaultParams,
       querystring: CategoryQuery,
@@ -57,8 +57,7 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
       operationId: 'createOperationCategory',
       summary: 'Create an operation category',
       description:
-        'For administrators. Fields, grants and approvers are added afterwards. Unless said otherwise it applies to both ' +
-        'types of operation, everyone who sees an operation sees its values, and its owner or initiator assigns and edits.',
+        'For administrators of the vault. Fields, grants and approvers are added afterwards. By default it applies to both types of operation, everybody who sees an operation sees its values, and the owner or initiator of the operation assigns and edits. 409 when the vault has a category of this key.',
       access: 'administrator',
       params: VaultParams,
       body: CategoryCreation,
@@ -72,7 +71,9 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
     '/vaults/:code/operation-categories/:id',
     {
       operationId: 'getOperationCategory',
-      summary: 'One operation category with its fields, grants and approvers',
+      summary: 'Get an operation category',
+      description:
+        'With its fields, grants and approvers. For members of the vault; a member who may not edit the category sees only their own grants and those of their groups.',
       access: 'member',
       params: VaultAndIdParams,
       answers: { 200: OperationCategory },
@@ -88,10 +89,9 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
     '/vaults/:code/operation-categories/:id',
     {
       operationId: 'updateOperationCategory',
-      summary: 'Change an operation category, archive it or bring it back',
+      summary: 'Update an operation category',
       description:
-        'For administrators and who is granted canEdit; scopes and what concerns approval are for administrators alone. ' +
-        'An archived category takes no change but archived: false.',
+        'Also archives and restores it. For administrators, and for members with `canEdit`; scopes and approval settings are for administrators only. 409 for an archived category, unless the change contains `archived: false`.',
       access: 'member',
       ...ofCategory,
       body: CategoryUpdate,
@@ -107,8 +107,7 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
       operationId: 'addCategoryField',
       summary: 'Add a field to an operation category',
       description:
-        'For administrators and who is granted canEdit. Key and type cannot be changed later. A currencyFieldKey that names ' +
-        'no select or text field of the category is a 400 with code CATEGORY_FIELD_LINK.',
+        'For administrators, and for members with `canEdit`. Key and type cannot be changed later. A `currencyFieldKey` that names no select or text field of the category is a 400 with code CATEGORY_FIELD_LINK.',
       access: 'member',
       ...ofCategory,
       body: FieldCreation,
@@ -121,10 +120,9 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
     '/vaults/:code/operation-categories/:id/fields/:fieldId',
     {
       operationId: 'updateCategoryField',
-      summary: 'Change a field of an operation category, archive it or bring it back',
+      summary: 'Update a field of an operation category',
       description:
-        'For administrators and who is granted canEdit; only administrators uncover sensitive values. Values that were ' +
-        'recorded before stay as they are; once there are some, the scale stays too.',
+        'Also archives and restores it. For administrators, and for members with `canEdit`; only administrators can turn `sensitive` off. Recorded values do not change; once there are some, the scale cannot change.',
       ...ofField,
       body: FieldUpdate,
       answers: { 200: CategoryField },
@@ -136,8 +134,9 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
     '/vaults/:code/operation-categories/:id/fields/:fieldId',
     {
       operationId: 'deleteCategoryField',
-      summary: 'Delete a field that no operation has a value of',
-      description: 'For administrators and who is granted canEdit. A field with recorded values can only be archived.',
+      summary: 'Delete a field of an operation category',
+      description:
+        'For administrators, and for members with `canEdit`. 409 when the field has recorded values: archive it instead.',
       ...ofField,
       answers: { 204: null },
     },
@@ -151,8 +150,8 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
     '/vaults/:code/operation-categories/:id/grants',
     {
       operationId: 'replaceCategoryGrants',
-      summary: 'Say who is granted what of an operation category',
-      description: 'For administrators. The list is replaced whole.',
+      summary: 'Replace the grants of an operation category',
+      description: 'For administrators. The list is replaced as a whole.',
       access: 'administrator',
       ...ofCategory,
       body: CategoryGrants,
@@ -166,8 +165,9 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
     '/vaults/:code/operation-categories/:id/approvers',
     {
       operationId: 'replaceCategoryApprovers',
-      summary: 'Say who approves changes of values of an operation category',
-      description: 'For administrators. The list is replaced whole.',
+      summary: 'Replace the approvers of an operation category',
+      description:
+        'The people and groups who approve changes of values. For administrators. The list is replaced as a whole.',
       access: 'administrator',
       ...ofCategory,
       body: CategoryApprovers,

@@ -58,7 +58,7 @@ const Options = Type.Array(
     value: Type.String({ minLength: 1, maxLength: limits.fieldOptionLengthMax, pattern: '\\S', examples: ['cc_100'] }),
     label: Type.String({ minLength: 1, maxLength: limits.labelLengthMax, pattern: '\\S', examples: ['Marketing'] }),
   }),
-  { minItems: 1, maxItems: limits.optionsPerFieldMax, description: 'Of a select, which needs some.' },
+  { minItems: 1, maxItems: limits.optionsPerFieldMax, description: 'For type `select`, which requires at least one.' },
 )
 const Scale = Type.Integer({
   minimum: 0,
@@ -69,25 +69,24 @@ const Scale = Type.Integer({
 const Unit = Type.String({
   minLength: 1,
   maxLength: limits.fieldUnitLengthMax,
-  description: 'Of a number or currency.',
+  description: 'For types `number` and `currency`.',
   examples: ['kg'],
 })
 const Default = Type.Unknown({
-  description:
-    'What the field holds in a new assignment that says nothing of it: a value as it would be sent; null for none.',
+  description: 'The default value for new assignments, as it would be sent; null for none.',
   examples: ['cc_100'],
 })
 const HelpText = Type.String({ maxLength: limits.fieldHelpTextLengthMax, examples: ['As in the chart of accounts'] })
 const OrderIndex = Type.Integer({
   minimum: Number.MIN_SAFE_INTEGER,
   maximum: Number.MAX_SAFE_INTEGER,
-  description: 'Fields are in this order; equal ones as they were added.',
+  description: 'Fields are sorted by this number, then by creation.',
   examples: [10],
 })
 const CurrencyFieldKey = Type.String({
   minLength: 1,
   maxLength: limits.fieldKeyLengthMax,
-  description: 'Of a currency: key of the select or text field of the same category that holds the currency.',
+  description: 'For type `currency`: key of the select or text field of the same category that holds the currency.',
   examples: ['invoice_currency'],
 })
 
@@ -161,7 +160,7 @@ export const OperationCategory = Closed(
     archived: Type.Boolean({ examples: [false] }),
     version: Type.Integer({
       minimum: 1,
-      description: 'One more with every change, those of fields, grants and approvers included.',
+      description: 'Increased by one with every change, including changes of fields, grants and approvers.',
       examples: [1],
     }),
     createdById: SubjectUserId,
@@ -228,7 +227,7 @@ export const CategoryGrants = Closed({
     }),
     {
       maxItems: limits.grantsPerCategoryMax,
-      description: 'The whole list. canView is true and the others are false when they are left out.',
+      description: 'Replaces the list. `canView` defaults to true, the other rights to false.',
       examples: [[{ subjectType: 'user', subjectUserId: 'cmi8h2k1p0a1b2c3d4e5f6g7h', canAssign: true }]],
     },
   ),
@@ -243,14 +242,14 @@ export const CategoryApprovers = Closed({
     }),
     {
       maxItems: limits.approversPerCategoryMax,
-      description: 'The whole list.',
+      description: 'Replaces the list.',
       examples: [[{ kind: 'user', userId: 'cmi8h2k1p0a1b2c3d4e5f6g7h' }]],
     },
   ),
 })
 
 export const CategoryQuery = Closed({
-  archived: Type.Optional(Type.Boolean({ description: 'Both kinds when it is left out.', examples: [false] })),
+  archived: Type.Optional(Type.Boolean({ description: 'Archived and active ones by default.', examples: [false] })),
   appliesTo: Type.Optional(AppliesTo),
   ...pageQuery,
 })

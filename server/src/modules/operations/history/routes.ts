@@ -21,9 +21,9 @@ export function historyRoutes(app: App, deps: Deps): void {
     '/vaults/:code/history',
     {
       operationId: 'listHistory',
-      summary: 'Transfers and deposits in one feed, newest first',
+      summary: 'List history',
       description:
-        'The caller’s own activity; administrators see the whole vault. `status` is that of transfers, so it leaves deposits out; `awaitingMyApproval=true` shows transfers of others that wait for the caller’s vote. A page may hold fewer items than `limit`, even none, while `nextCursor` is not null: a request looks at a limited number of operations, however rare what is looked for. `nextCursor` null is the end. A cursor goes with the filters that it was made with.',
+        'Transfers and deposits in one feed, newest first: the activity of the caller, for administrators that of the whole vault. `status` is a status of transfers, so deposits are left out; `awaitingMyApproval=true` lists transfers of others that wait for the vote of the caller. A request reads a limited number of operations, so a page may hold fewer items than `limit`, even none, while `nextCursor` is not null; `nextCursor` null is the end. A cursor is valid only with the filters of the request that returned it.',
       access: 'member',
       params: VaultParams,
       querystring: HistoryQuery,
@@ -41,7 +41,7 @@ export function historyRoutes(app: App, deps: Deps): void {
 
 function filtersOf(query: Static<typeof HistoryQuery>, member: Member): FeedFilters {
   const { direction, awaitingMyApproval = false, txHash } = query
-  if (awaitingMyApproval && direction === 'in') throw badRequest('direction', 'cannot be in with awaitingMyApproval')
+  if (awaitingMyApproval && direction === 'in') throw badRequest('direction', 'must be out with awaitingMyApproval')
   return {
     ...noFilters,
     ...parseBounds(query),

@@ -70,7 +70,7 @@ const Key = Type.Optional(Type.String({ minLength: 1, maxLength: 128 }))
 
 export const HistoryQuery = Closed({
   userId: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 128, description: 'Administrators only: whose activity.' }),
+    Type.String({ minLength: 1, maxLength: 128, description: 'Administrators only: restricts the list to this user.' }),
   ),
   direction: Type.Optional(Enum(['in', 'out'])),
   status: Type.Optional(Enum(operationStatuses)),
@@ -99,7 +99,7 @@ export const HistoryQuery = Closed({
     }),
   ),
   paymentPurpose: Type.Optional(
-    Type.String({ minLength: 1, maxLength: noteLengthMax, description: 'Exactly this.', examples: ['Invoice 4711'] }),
+    Type.String({ minLength: 1, maxLength: noteLengthMax, description: 'Exact match.', examples: ['Invoice 4711'] }),
   ),
   decisionPolicyId: Key,
   txHash: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),

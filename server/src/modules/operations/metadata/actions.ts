@@ -25,7 +25,7 @@ export async function changeMetadata(trx: Trx, key: OperationKey, body: Update, 
   const operation = await lockOperation(trx, member, key)
   if (operation === null) throw notFound('Operation')
   if (operation.owner_id !== member.userId) {
-    throw forbidden('Only the owner of the address may say what an operation is')
+    throw forbidden('Only the owner of the address may change the metadata of its operations')
   }
   const before = { ...toMetadata(operation), category: await findCategory(trx, member, operation) }
   if (body.category !== undefined) await replaceFirstCategory(trx, operation, body.category, by)

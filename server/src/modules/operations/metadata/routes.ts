@@ -13,8 +13,9 @@ export function operationMetadataRoutes(app: App, deps: Deps): void {
     '/vaults/:code/operations/:type/:id/metadata',
     {
       operationId: 'updateOperationMetadata',
-      summary: 'Say what an operation is',
-      description: 'By the owner of its address. What is left out stays; null clears.',
+      summary: 'Update the metadata of an operation',
+      description:
+        'Category, tags, payment purpose and note. For the owner of the address of the operation. Fields that are left out stay; null clears a field.',
       access: 'member',
       params: OperationParams,
       body: MetadataUpdate,

@@ -23,7 +23,7 @@ type Body = Static<typeof RelationBody>
 export async function createRelation(trx: Trx, body: Body, by: ByMember): Promise<RelationRow> {
   const { member, now } = by
   const { sourceOperationId: sourceId, targetOperationId: targetId, relationType } = body
-  if (sourceId === targetId) throw badRequest('targetOperationId', 'must not be the source as well')
+  if (sourceId === targetId) throw badRequest('targetOperationId', 'must not be the source operation')
   const relatedAmount = body.relatedAmountRaw === undefined ? null : BigInt(body.relatedAmountRaw)
   if (relatedAmount !== null && relatedAmount > rawAmountMax) {
     throw badRequest('relatedAmountRaw', 'must not be above 2^256-1')
@@ -34,7 +34,7 @@ export async function createRelation(trx: Trx, body: Body, by: ByMember): Promis
   const target = await findOperation(trx, member, { type: body.targetOperationType, id: targetId })
   if (target === null) throw notFound('Target operation')
   if (!member.isAdmin && !isOwn(member, source) && !isOwn(member, target)) {
-    throw forbidden('Only who owns or initiated one of the operations, and administrators, may relate them')
+    throw forbidden('Only the owner or initiator of one of the operations and administrators may relate them')
   }
   await lockRelationsOf(trx, vaultId, [sourceId, targetId])
   const verdict = checkRelation(
@@ -72,7 +72,7 @@ export async function deleteRelation(trx: Trx, id: string, { member, now }: ByMe
   const row = await findRelation(trx, visibleScopeOf(member), id)
   if (row === null) throw notFound('Operation relation')
   if (!member.isAdmin && row.created_by_id !== member.userId) {
-    throw forbidden('Only who created the relation, and administrators, may delete it')
+    throw forbidden('Only the creator of the relation and administrators may delete it')
   }
   const { numDeletedRows } = await trx
     .deleteFrom('operation_relations')

@@ -33,7 +33,7 @@ type Verdict =
   | { effect: 'conflict'; why: string }
 
 /**
- * Whether two operations may be related as asked for (decisions.md, section 8). Only refunds and reversals take something
+ * Whether two operations may be related as asked for (contract 14). Only refunds and reversals take something
  * back, so only they look at amounts and states: what never happened refunds nothing, and nothing is refunded twice.
  */
 export function checkRelation(wanted: WantedRelation, existing: ExistingRelations): Verdict {

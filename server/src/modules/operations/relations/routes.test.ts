@@ -468,7 +468,7 @@ describe('who', () => {
     const { status, body } = await relate(one, two)
     expect([status, body.message]).toEqual([
       403,
-      'Only who owns or initiated one of the operations, and administrators, may relate them',
+      'Only the owner or initiator of one of the operations and administrators may relate them',
     ])
     const relatedAmountRaw = '1000000'
     const asSource = await related(mine, one, { relatedAmountRaw })
@@ -574,7 +574,7 @@ describe('who', () => {
     const [one, two] = [await depositOf('10'), await depositOf('10')]
     const byAdmin = await related(one, two, {}, admin)
     const { status, body } = await owner.delete(`${base}/${byAdmin.id}`)
-    expect([status, body.message]).toEqual([403, 'Only who created the relation, and administrators, may delete it'])
+    expect([status, body.message]).toEqual([403, 'Only the creator of the relation and administrators may delete it'])
     expect((await admin.delete(`${base}/${byAdmin.id}`)).status).toBe(204)
     const byOwner = await related(one, two)
     expect((await bystander.delete(`${base}/${byOwner.id}`)).status).toBe(404)

@@ -23,9 +23,9 @@ export function operationRelationRoutes(app: App, deps: Deps): void {
     '/vaults/:code/operation-relations',
     {
       operationId: 'listOperationRelations',
-      summary: 'Relations between operations, newest first',
+      summary: 'List operation relations',
       description:
-        'Those both ends of which the caller may see. `from` and `to` are about when the relation was made. A cursor goes with the filters that it was made with.',
+        'Newest first. Only relations whose two operations the caller may see. `from` and `to` limit the time at which the relation was created. A cursor is valid only with the filters of the request that returned it.',
       ...ofVault,
       querystring: RelationQuery,
       answers: { 200: PageOf(Ref(OperationRelation)) },
@@ -50,9 +50,9 @@ export function operationRelationRoutes(app: App, deps: Deps): void {
     '/vaults/:code/operation-relations',
     {
       operationId: 'createOperationRelation',
-      summary: 'Say what one operation is to another',
+      summary: 'Create an operation relation',
       description:
-        'The source is the refund, reversal, correction or replacement of the target. For whoever owns or initiated one of the two and sees both, and for administrators. Refunds and reversals of a target are together never above its amount.',
+        'The source is the refund, reversal, correction or replacement of the target. For members who see both operations and own or initiated one of them, and for administrators. Refunds and reversals of a target together never exceed its amount; 409 otherwise.',
       ...ofVault,
       body: RelationBody,
       answers: { 201: OperationRelation },
@@ -65,8 +65,8 @@ export function operationRelationRoutes(app: App, deps: Deps): void {
     '/vaults/:code/operation-relations/:id',
     {
       operationId: 'deleteOperationRelation',
-      summary: 'Take a relation back',
-      description: 'For whoever created it, and for administrators.',
+      summary: 'Delete an operation relation',
+      description: 'For the person who created it, and for administrators.',
       access: 'member',
       params: VaultAndIdParams,
       answers: { 204: null },
@@ -81,8 +81,9 @@ export function operationRelationRoutes(app: App, deps: Deps): void {
     '/vaults/:code/operations/:type/:id/relations',
     {
       operationId: 'listRelationsOfOperation',
-      summary: 'All relations of one operation, newest first',
-      description: 'Those whose other end the caller may see too. `role` is the part that this operation has.',
+      summary: 'List relations of an operation',
+      description:
+        'All of them, newest first, whose other operation the caller may see, too. `role` says whether this operation is the source or the target.',
       access: 'member',
       params: OperationParams,
       answers: { 200: Closed({ items: Type.Array(Ref(RelationOfOperation)) }) },

@@ -28,7 +28,7 @@ export const OperationRelation = Closed(relation, { $id: 'OperationRelation' })
 
 export const RelationOfOperation = Closed(
   { ...relation, role: Enum(relationRoles) },
-  { $id: 'RelationOfOperation', description: 'A relation with the part that the operation has in it.' },
+  { $id: 'RelationOfOperation', description: 'A relation, with the role of the operation in it.' },
 )
 
 export const operationRelationComponents = [OperationRelation, RelationOfOperation]
@@ -53,7 +53,7 @@ export const RelationBody = Closed({
     Type.String({
       minLength: 1,
       maxLength: 128,
-      description: 'The token that both operations are of; found from them when it is left out.',
+      description: 'The token of both operations; determined from them by default.',
       examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
     }),
   ),

@@ -45,7 +45,7 @@ export async function createInvitation(
       .execute()
   } catch (error) {
     if (violates(error, 'invitations_pending')) {
-      throw conflict('An invitation of this e-mail address to the vault is pending already')
+      throw conflict('An invitation of this e-mail address to the vault is already pending')
     }
     throw error
   }
@@ -86,7 +86,7 @@ async function getInvitingVaultId(trx: Trx, callerId: string, groupIds: string[]
   }
   if (!first.isAdmin) throw forbidden('Only administrators of the vault may invite')
   if (groups.some((group) => group.isEveryone)) {
-    throw badRequest('groupIds', 'must not hold the group everyone: each member of any group is in it')
+    throw badRequest('groupIds', 'must not contain the group everyone, which every member is in')
   }
   return first.vaultId
 }

@@ -17,8 +17,9 @@ export function invitationRoutes(app: App, deps: Deps): void {
     '/invitations',
     {
       operationId: 'createInvitation',
-      summary: 'Invite an e-mail address into groups of a vault',
-      description: 'For administrators of the one vault that all groups belong to. The invitation is mailed.',
+      summary: 'Create an invitation',
+      description:
+        'For administrators of the vault. All groups must belong to one vault. The invitation is sent by mail; the answer holds its token. 409 when an invitation of this e-mail address to the vault is pending.',
       access: 'caller',
       body: CreateInvitation,
       answers: { 201: Invitation },
@@ -34,7 +35,8 @@ export function invitationRoutes(app: App, deps: Deps): void {
     '/invitations/:id',
     {
       operationId: 'getInvitation',
-      summary: 'Read an invitation with its token',
+      summary: 'Get an invitation',
+      description: 'With its token. For administrators of the vault; 404 for everybody else.',
       access: 'caller',
       params: IdParams,
       answers: { 200: Invitation },
@@ -51,8 +53,9 @@ export function invitationRoutes(app: App, deps: Deps): void {
     '/invitations/:id/revoke',
     {
       operationId: 'revokeInvitation',
-      summary: 'Revoke a pending invitation',
-      description: 'An accepted one cannot be revoked: remove the member from the groups instead.',
+      summary: 'Revoke an invitation',
+      description:
+        'For administrators of the vault. Only a pending invitation can be revoked; after acceptance remove the member from the groups instead.',
       access: 'caller',
       params: IdParams,
       answers: { 200: Invitation },
@@ -65,7 +68,8 @@ export function invitationRoutes(app: App, deps: Deps): void {
     '/vaults/:code/invitations',
     {
       operationId: 'listInvitations',
-      summary: 'List the invitations of a vault, newest first, without their tokens',
+      summary: 'List invitations',
+      description: 'For administrators of the vault. A plain array, newest first, without tokens.',
       access: 'administrator',
       params: VaultParams,
       querystring: InvitationQuery,

@@ -32,7 +32,7 @@ export const Invitation = Closed(
     token: Type.Optional(
       Type.String({
         description:
-          'What the mailed link carries. Left out of lists, of the answer to a revocation, and of the answer to a repetition with the same Idempotency-Key.',
+          'The token of the mailed link. Omitted from lists, from the answer to a revocation, and from replayed answers.',
         examples: ['q0Vn2mXkq1u7b9S3cT8yLw4Zr6HfJdPaE5gKoNiRtYs'],
       }),
     ),

@@ -27,7 +27,7 @@ export async function createServiceToken(
   const groups = await listGroupsOfVault(trx, vaultId, groupIds)
   if (groups.length < groupIds.length) throw notFound('Policy group')
   if (groups.some((group) => group.is_everyone)) {
-    throw badRequest('groupIds', 'must not hold the group everyone: each member of any group is in it')
+    throw badRequest('groupIds', 'must not contain the group everyone, which every member is in')
   }
 
   const { userId } = await insertServiceUser(trx, name, now)

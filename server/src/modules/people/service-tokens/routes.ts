@@ -17,7 +17,9 @@ export function serviceTokenRoutes(app: App, deps: Deps): void {
     '/vaults/:code/service-tokens',
     {
       operationId: 'createServiceToken',
-      summary: 'Create a service and the token it acts with, which is shown only now',
+      summary: 'Create a service token',
+      description:
+        'For administrators of the vault. Creates a service, which becomes a member of the given groups, and its token. The token is shown in this answer only.',
       ...ofVault,
       body: CreateServiceToken,
       answers: { 201: ServiceToken },
@@ -33,7 +35,9 @@ export function serviceTokenRoutes(app: App, deps: Deps): void {
     '/vaults/:code/service-tokens',
     {
       operationId: 'listServiceTokens',
-      summary: 'List the service tokens of a vault, revoked ones included, newest first',
+      summary: 'List service tokens',
+      description:
+        'For administrators of the vault. Newest first, revoked ones included, without the tokens themselves.',
       ...ofVault,
       querystring: Closed(pageQuery),
       item: ServiceToken,
@@ -47,7 +51,8 @@ export function serviceTokenRoutes(app: App, deps: Deps): void {
     {
       operationId: 'revokeServiceToken',
       summary: 'Revoke a service token',
-      description: 'It ends with the next request that carries it. Its user is disabled.',
+      description:
+        'For administrators of the vault. The token is refused from the next request on, and the user of the service is disabled.',
       access: 'administrator',
       params: VaultAndIdParams,
       answers: { 204: null },

@@ -34,7 +34,7 @@ export function authRoutes(app: App, deps: Deps): void {
     '/auth/magic-link',
     {
       operationId: 'requestMagicLink',
-      summary: 'Ask for a sign-in link by e-mail',
+      summary: 'Request a sign-in link',
       description:
         'The answer is the same for every e-mail address. Only users and invited people receive a link, and at most five unexpired links at a time are sent for requests from unknown devices.',
       access: 'public',
@@ -58,9 +58,9 @@ export function authRoutes(app: App, deps: Deps): void {
     '/auth/magic-link/verify',
     {
       operationId: 'followMagicLink',
-      summary: 'Follow a mailed sign-in link',
+      summary: 'Follow a sign-in link',
       description:
-        'In the browser that asked for the link it signs in. Anywhere else it uses nothing up and leads to a page that asks for the code of the mail.',
+        'Signs in when it is called by the browser that requested the link. Anywhere else it consumes nothing and redirects to a page that asks for the code from the mail.',
       access: 'public',
       querystring: MagicLinkQuery,
       answers: { 302: null },
@@ -88,9 +88,9 @@ export function authRoutes(app: App, deps: Deps): void {
     '/auth/magic-link/verify',
     {
       operationId: 'redeemMagicLink',
-      summary: 'Turn the token of a sign-in link into a session',
+      summary: 'Redeem a sign-in link',
       description:
-        'How apps and services get a Bearer token; browsers get the session cookie besides. The person is told by mail of a sign-in from a device that is new: a browser without the cookie `device` of an earlier sign-in, or a program whose User-Agent was not seen in this network before. A link that works is redeemed whatever the limits say; a sender who fails too often gets 429.',
+        'Exchanges the token of a sign-in link for a session: this is how apps and services get a Bearer token; browsers also get the session cookie. The person gets a mail about a sign-in from a new device: a browser without the cookie `device` of an earlier sign-in, or a program whose User-Agent was not seen in this network before. A valid token is redeemed regardless of the limits; a sender who fails too often gets 429.',
       access: 'public',
       body: RedeemMagicLink,
       answers: { 200: SignIn },
@@ -102,7 +102,7 @@ export function authRoutes(app: App, deps: Deps): void {
         const tooMany = await countFailedRedemption(trx, senderOf(request.ip), now)
         // Thrown and not returned: what is answered to somebody who tries too often is not stored for their key.
         if (tooMany !== null) throw tooMany
-        return { refusal: unauthorized('The sign-in link is unknown, used or expired; ask for a new one') }
+        return { refusal: unauthorized('The sign-in link is unknown, used or expired; request a new one') }
       }
       setSession(deps, reply, signedIn)
       return ok(toSignIn(signedIn), { secrets: ['token'] })
@@ -113,7 +113,8 @@ export function authRoutes(app: App, deps: Deps): void {
     '/auth/session',
     {
       operationId: 'getCurrentSession',
-      summary: 'Who is signed in, until when, and in which vaults',
+      summary: 'Get the current session',
+      description: 'The signed-in user, when the session expires, and the vaults of which the user is a member.',
       access: 'caller',
       answers: { 200: CurrentSession },
     },
@@ -124,7 +125,9 @@ export function authRoutes(app: App, deps: Deps): void {
     '/auth/sign-out',
     {
       operationId: 'signOut',
-      summary: 'End the session of this request',
+      summary: 'Sign out',
+      description:
+        'Ends the session of this request. 409 for a service token, which has no session: an administrator of its vault revokes it.',
       access: 'caller',
       answers: { 204: null },
       errors: [403, 409],
@@ -140,7 +143,8 @@ export function authRoutes(app: App, deps: Deps): void {
     '/auth/sessions',
     {
       operationId: 'listSessions',
-      summary: 'List your own sessions, newest first',
+      summary: 'List your sessions',
+      description: 'Newest first.',
       access: 'caller',
       querystring: Closed(pageQuery),
       item: Session,
@@ -153,7 +157,9 @@ export function authRoutes(app: App, deps: Deps): void {
     '/auth/sessions/:id',
     {
       operationId: 'revokeSession',
-      summary: 'End one of your own sessions',
+      summary: 'Revoke one of your sessions',
+      description:
+        'The session ends with the next request that uses it, and its device is forgotten: the next sign-in from that device is announced by mail again.',
       access: 'caller',
       params: IdParams,
       answers: { 204: null },

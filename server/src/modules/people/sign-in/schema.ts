@@ -12,7 +12,7 @@ export const RequestMagicLink = Closed({
   redirectTo: Type.Optional(
     Type.String({
       maxLength: uriLengthMax,
-      description: 'Where the browser goes once it is signed in: a path of this origin.',
+      description: 'The path on this origin to which the browser is redirected after signing in.',
       examples: ['/'],
     }),
   ),
@@ -75,7 +75,7 @@ export const Session = Closed(
     createdAt: Timestamp,
     lastSeenAt: Timestamp,
     expiresAt: Timestamp,
-    current: Type.Boolean({ description: 'Whether this request carries it.', examples: [true] }),
+    current: Type.Boolean({ description: 'Whether it is the session of this request.', examples: [true] }),
   },
   { $id: 'Session' },
 )

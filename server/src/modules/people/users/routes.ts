@@ -13,7 +13,9 @@ export function userRoutes(app: App, deps: Deps): void {
     '/users/me',
     {
       operationId: 'updateMyProfile',
-      summary: 'Change your own profile; null clears a field',
+      summary: 'Update your profile',
+      description:
+        'Fields that are left out stay; null clears a field. 409 when the username is taken, in any case of its letters.',
       access: 'caller',
       body: UpdateProfile,
       answers: { 200: OwnProfile },

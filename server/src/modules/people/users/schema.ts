@@ -6,8 +6,8 @@ export const OwnProfile = Closed(
   {
     ...Profile.properties,
     notifications: Closed({
-      approvals: Type.Boolean({ description: 'A mail when something waits for your vote.' }),
-      decisions: Type.Boolean({ description: 'A mail when something you asked for was decided.' }),
+      approvals: Type.Boolean({ description: 'Whether to send a mail when a request waits for your vote.' }),
+      decisions: Type.Boolean({ description: 'Whether to send a mail when a request of yours was decided.' }),
     }),
   },
   { $id: 'OwnProfile' },

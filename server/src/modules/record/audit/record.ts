@@ -72,7 +72,7 @@ export async function insertAuditRecords(
 
 /**
  * An audit record to be inserted with what it records. It carries the hash of its own content; a sealing job chains
- * committed records later, so that no two writes wait for each other (decisions.md, section 11).
+ * committed records later, so that no two writes wait for each other (contract 18.2).
  */
 export function toAuditRow(event: AuditEvent): Insertable<AuditRecords> {
   const id = newId(event.now)

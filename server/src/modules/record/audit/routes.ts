@@ -17,9 +17,9 @@ export function auditRoutes(app: App, deps: Deps): void {
     '/vaults/:code/audit-log',
     {
       operationId: 'listAuditRecords',
-      summary: 'Read the audit log of a vault',
+      summary: 'List audit records of a vault',
       description:
-        'What happened in the vault, and what touched it from outside: the sign-ins of its members, and changes of the tokens that it uses.',
+        'For administrators of the vault, newest first. Contains the changes and decisions in the vault, and the events outside that affect it: sign-ins of its members, and changes of the tokens that it uses.',
       access: 'administrator',
       params: VaultParams,
       ...log,
@@ -33,9 +33,9 @@ export function auditRoutes(app: App, deps: Deps): void {
     '/audit-log',
     {
       operationId: 'listPlatformAuditRecords',
-      summary: 'Read the audit log of the platform',
+      summary: 'List audit records of the platform',
       description:
-        'What belongs to no vault: sign-ins, users, tokens and networks, the creation of vaults, and what operators did. What happens inside of vaults is on their own logs.',
+        'For platform administrators, newest first. Contains the events that belong to no vault: sign-ins, users, tokens, networks, the creation of vaults, and actions of operators. Events inside a vault are in the audit log of that vault.',
       access: 'platform',
       ...log,
     },

@@ -11,7 +11,7 @@ export const AuditRecord = Closed(
         examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
       }),
     ),
-    action: Type.String({ description: 'What happened, as noun.verb.', examples: ['policy.updated'] }),
+    action: Type.String({ description: 'The event, as `noun.verb`.', examples: ['policy.updated'] }),
     targetType: Type.String({ examples: ['policy'] }),
     targetId: Nullable(Type.String({ examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })),
     details: Type.Unsafe<Record<string, unknown>>({
@@ -33,7 +33,7 @@ export const AuditRecord = Closed(
       }),
     ),
   },
-  { $id: 'AuditRecord', description: 'One entry of the tamper-evident record of a vault or of the platform.' },
+  { $id: 'AuditRecord', description: 'One record of the audit log of a vault or of the platform.' },
 )
 
 const boundText = 'Inclusive: an ISO 8601 timestamp, or YYYY-MM-DD for a whole UTC day.'

@@ -12,7 +12,8 @@ export function networkRoutes(app: App, deps: Deps): void {
     '/networks',
     {
       operationId: 'listNetworks',
-      summary: 'List the networks of the registry',
+      summary: 'List networks',
+      description: 'The networks of the registry, newest first.',
       access: 'caller',
       querystring: NetworkQuery,
       item: Network,

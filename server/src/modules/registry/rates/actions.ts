@@ -89,7 +89,7 @@ export async function confirmHeldRate(trx: Trx, id: string, by: ByCaller): Promi
   await lockRates(trx)
   const held = await getHeldRate(trx, id)
   if (held.created_by_id === caller.userId) {
-    throw forbidden('A rate is confirmed by another platform administrator than the one who recorded it')
+    throw forbidden('A held rate must be confirmed by a platform administrator other than the one who recorded it')
   }
   await closeHeldRate(trx, id, { status: 'confirmed', decidedById: caller.userId, now })
   const rate = { tokenId: held.token_id, usdRate: held.usd_rate, asOf: held.as_of, source: held.source }
@@ -166,7 +166,7 @@ async function closeHeldRate(
     .where('id', '=', id)
     .where('status', '=', 'held')
     .executeTakeFirst()
-  if (numUpdatedRows === 0n) throw conflict('The rate is not held back any more')
+  if (numUpdatedRows === 0n) throw conflict('The rate was decided already')
 }
 
 async function announceDecision(

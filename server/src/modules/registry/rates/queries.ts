@@ -15,7 +15,7 @@ export type RateColumns = { usd_rate: string | null; usd_rate_as_of: Date | null
 
 /**
  * A lateral subquery `r(usd_rate, usd_rate_as_of, usd_rate_source)`: the newest rate of a token that is not older than
- * 15 minutes (decisions.md, section 9). For joining it into a query that runs anyway.
+ * 15 minutes (contract 3.3). For joining it into a query that runs anyway.
  *
  * @param tokenId a column, such as `t.id`
  */

@@ -17,9 +17,9 @@ export function rateRoutes(app: App, deps: Deps): void {
     '/tokens/:id/rates',
     {
       operationId: 'recordTokenRate',
-      summary: 'Record a USD rate by hand',
+      summary: 'Record a USD rate',
       description:
-        'Operations snapshot the newest rate that is not older than 15 minutes. A rate that differs from an earlier one by more than `RATE_JUMP_FACTOR` is held back: the answer is 202, and no operation uses the rate until another platform administrator confirms it. Outside demo mode the first rate of a token is held back, too. A token has one rate at a moment: a second one is a 409.',
+        'For platform administrators. An operation uses the newest rate that is at most 15 minutes old. A rate that differs from an earlier one by more than the factor `RATE_JUMP_FACTOR` is held back: the answer is 202, and no operation uses the rate until another platform administrator confirms it. Outside demo mode the first rate of a token is held back, too. A token has one rate per moment: a second one is a 409.',
       access: 'platform',
       params: IdParams,
       body: RateBody,
@@ -38,8 +38,9 @@ export function rateRoutes(app: App, deps: Deps): void {
     '/held-rates',
     {
       operationId: 'listHeldRates',
-      summary: 'List the rates that were held back',
-      description: 'Newest first; `status=held` lists those that wait for a decision.',
+      summary: 'List held rates',
+      description:
+        'Rates that were held back because they jumped. For platform administrators, newest first; `status=held` lists those that wait for a decision.',
       access: 'platform',
       querystring: HeldRateQuery,
       item: HeldRate,
@@ -52,9 +53,9 @@ export function rateRoutes(app: App, deps: Deps): void {
     '/held-rates/:id/confirm',
     {
       operationId: 'confirmHeldRate',
-      summary: 'Confirm a rate that is held back',
+      summary: 'Confirm a held rate',
       description:
-        'By another platform administrator than the one who recorded it. The rate counts from then on with the `asOf` that it has, and later rates are compared with it.',
+        'For platform administrators, except the one who recorded the rate. The rate keeps its `asOf`, and later rates are compared with it.',
       ...decision,
       errors: [404, 409],
     },
@@ -63,7 +64,13 @@ export function rateRoutes(app: App, deps: Deps): void {
 
   api.post(
     '/held-rates/:id/reject',
-    { operationId: 'rejectHeldRate', summary: 'Reject a rate that is held back', ...decision, errors: [404, 409] },
+    {
+      operationId: 'rejectHeldRate',
+      summary: 'Reject a held rate',
+      description: 'For platform administrators, the one who recorded the rate included. The rate is never used.',
+      ...decision,
+      errors: [404, 409],
+    },
     async (trx, { params, ...by }) => ok(toHeldRate(await rejectHeldRate(trx, params.id, by))),
   )
 }

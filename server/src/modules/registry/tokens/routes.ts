@@ -15,7 +15,8 @@ export function tokenRoutes(app: App, deps: Deps): void {
     '/tokens',
     {
       operationId: 'listTokens',
-      summary: 'List the tokens of the registry',
+      summary: 'List tokens',
+      description: 'The tokens of the registry, newest first.',
       access: 'caller',
       querystring: TokenQuery,
       item: Token,
@@ -28,8 +29,9 @@ export function tokenRoutes(app: App, deps: Deps): void {
     '/tokens',
     {
       operationId: 'createToken',
-      summary: 'Register a token on a network',
-      description: 'Exactly one of `network` (slug) and `networkId` names the network.',
+      summary: 'Create a token',
+      description:
+        'Registers a token on a network. For platform administrators. Exactly one of `network` (slug) and `networkId` names the network. 409 when the network has a token with this code or this contract.',
       access: 'platform',
       body: TokenCreation,
       answers: { 201: Token },
@@ -42,7 +44,9 @@ export function tokenRoutes(app: App, deps: Deps): void {
     '/tokens/:id',
     {
       operationId: 'updateToken',
-      summary: 'Rename a token, set its dust limit, or enable or disable it',
+      summary: 'Update a token',
+      description:
+        'Its name, symbol, logo, dust limit, and whether it is enabled. For platform administrators. Deposits of a disabled token are not credited, and no transfer of it is accepted.',
       access: 'platform',
       params: IdParams,
       body: TokenUpdate,

@@ -16,7 +16,7 @@ const ContractAddress = Nullable(
 const Decimals = Type.Integer({ minimum: 0, maximum: tokenDecimalsMax, examples: [6] })
 const TokenSymbol = Type.String({ minLength: 1, maxLength: 32, pattern: '\\S', examples: ['USDT'] })
 const Enabled = Type.Boolean({
-  description: 'false is the kill switch: deposits of the token are ignored and transfers refused.',
+  description: 'false disables the token: its deposits are ignored and its transfers refused.',
   examples: [true],
 })
 

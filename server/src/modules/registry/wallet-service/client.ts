@@ -71,7 +71,7 @@ type ClientOptions = {
 }
 
 /**
- * The client of one wallet service (decisions.md, section 10). Follows no redirects, reads bounded answers and believes
+ * The client of one wallet service (contract 17). Follows no redirects, reads bounded answers and believes
  * only those that fit the protocol.
  * All methods throw WalletServiceError.
  */
@@ -153,7 +153,7 @@ const messages: Record<WalletErrorKind, string> = {
   refused: 'The wallet service refused the request',
   conflict: 'The wallet service refused the request as conflicting',
   failed: 'The wallet service failed',
-  invalid: 'The wallet service gave an answer that is not valid',
+  invalid: 'The wallet service returned an invalid answer',
 }
 
 const dispatchers = new WeakMap<Config, Dispatcher>()

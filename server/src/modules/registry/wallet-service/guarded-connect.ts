@@ -13,7 +13,7 @@ export function isConnectError(error: unknown): boolean {
 }
 
 /**
- * A dispatcher that connects to public addresses only (threat 49). The check happens when connecting, on the very
+ * A dispatcher that connects to public addresses only (threat T49). The check happens when connecting, on the very
  * addresses that are then used, so a name that resolves differently the second time gains nothing. `allowedHosts` are
  * what the operator exempts: `host` or `host:port`.
  */

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { rawAmountPattern } from '../../../lib/money.ts'
 
 /**
- * What a wallet service answers (decisions.md, section 10). Members that we do not know are left alone, so that the
+ * What a wallet service answers (contract 17). Members that we do not know are left alone, so that the
  * protocol can grow; those that we know must be exactly what they claim to be.
  */
 

@@ -476,7 +476,7 @@ describe('a file whose content the requester may no longer see in full', () => {
     expect((await download(id, viewer)).status).toBe(200)
     expect((await world.owner.delete(`${path}/${grant.body.id}`)).status).toBe(204)
     const { status, json } = await download(id, viewer)
-    expect([status, json.message]).toEqual([403, 'You may no longer see everything in this file; order it again'])
+    expect([status, json.message]).toEqual([403, 'You may no longer see everything in this file; create a new export'])
     expect((await download(await made('transaction_activity', { includeShared: true }, viewer), viewer)).status).toBe(
       200,
     )

@@ -36,9 +36,9 @@ export function reportExportRoutes(app: App, deps: Deps): void {
     '/vaults/:code/reports/:type/exports',
     {
       operationId: 'createReportExport',
-      summary: 'Have a report made as a file',
+      summary: 'Create a report export',
       description:
-        'The file is made in the background; `GET …/reports/exports/{id}` says how far it is. Without `to` the interval ends now.',
+        'Orders a report as a file, which is made in the background; `GET …/reports/exports/{id}` shows its progress. The body holds the parameters of the report and the format. Without `to` the interval ends now. 429 when three exports of the caller are under way.',
       access: 'member',
       params: ReportTypeParams,
       body: ReportExportCreation,
@@ -60,8 +60,9 @@ export function reportExportRoutes(app: App, deps: Deps): void {
     '/vaults/:code/reports/exports/:id',
     {
       operationId: 'getReportExport',
-      summary: 'How far an export is',
-      description: 'Visible to whoever ordered it.',
+      summary: 'Get a report export',
+      description:
+        'Its state and progress, and the path of the file once it is done. Only for the person who ordered it; 404 for everybody else.',
       ...ofExport,
       answers: { 200: ReportExport },
     },
@@ -73,9 +74,9 @@ export function reportExportRoutes(app: App, deps: Deps): void {
     '/vaults/:code/reports/exports/:id/download',
     {
       operationId: 'downloadReportExport',
-      summary: 'The file of an export',
+      summary: 'Download a report export',
       description:
-        'For whoever ordered it, for 24 hours, and only while they still see everything that it was made from.',
+        'The file. Only for the person who ordered it, for 24 hours, and only while that person may still see everything that the file was made from (403 otherwise). 409 while it is not done.',
       ...ofExport,
       answers: {},
       files: fileMediaTypes,
@@ -86,7 +87,7 @@ export function reportExportRoutes(app: App, deps: Deps): void {
       if (row.state !== 'done') throw conflict(`The export is ${row.state}`)
       if (row.expires_at.getTime() <= now.getTime()) throw notFound('File')
       if (!coversSnapshot(await readAccessSnapshot(db, member, visibleScopeOf(member)), row)) {
-        throw forbidden('You may no longer see everything in this file; order it again')
+        throw forbidden('You may no longer see everything in this file; create a new export')
       }
       const bytes = Readable.from(chunksOf(db, row), { objectMode: false })
       bytes.once('close', downloads.take(member.userId))

@@ -35,12 +35,12 @@ export const ReportExport = Closed(
     type: Enum(reportTypes),
     format: Enum(fileFormats),
     parameters: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'As ordered, with the interval that was meant.',
+      description: 'The parameters of the order, with the interval filled in.',
       examples: [{ addressId: 'cmi8h2k1p0a1b2c3d4e5f6g7h', from: '2026-01-01T00:00:00.000Z' }],
     }),
     state: Enum(['queued', 'running', 'done', 'failed', 'expired']),
     percent: Type.Integer({ minimum: 0, maximum: 100, examples: [40] }),
-    failure: Nullable(Type.String({ description: 'Why it failed.', examples: ['Address not found'] })),
+    failure: Nullable(Type.String({ description: 'Why the export failed.', examples: ['Address not found'] })),
     download: Nullable(
       Type.String({
         description: 'Path of the file, while there is one.',

@@ -59,7 +59,8 @@ export async function answerFile(
   format: FileFormat,
   { request: { log }, reply }: Http,
 ): Promise<FastifyReply> {
-  if (order.parameters.cursor !== undefined) throw badRequest('cursor', 'is for format=json: a file holds every row')
+  if (order.parameters.cursor !== undefined)
+    throw badRequest('cursor', 'applies to format=json only; a file contains every row')
   const { db } = deps.slowReads
   const request = await prepare(db, order, deps.clock())
   const leave = slots.take(order.member.userId)

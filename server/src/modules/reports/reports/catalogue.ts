@@ -47,10 +47,9 @@ export const reports = [
     type: 'address_activity',
     documentation: {
       operationId: 'reportAddressActivity',
-      summary: 'What happened on an address or in a folder',
+      summary: 'Get the address activity report',
       description:
-        'Exactly one of `addressId` and `folderId` says what it is about. A member reads their own operations, with ' +
-        '`includeShared` those on addresses shared with them too; an administrator reads the whole vault.',
+        'The operations of one address or folder: exactly one of `addressId` and `folderId` is required. A member reads their own operations, with `includeShared` also those on addresses shared with them; an administrator reads the whole vault.',
     },
     query: AddressActivityQuery,
     answer: AddressActivityReport,
@@ -71,7 +70,7 @@ export const reports = [
     type: 'counterparty_activity',
     documentation: {
       operationId: 'reportCounterpartyActivity',
-      summary: 'What happened with a counterparty',
+      summary: 'Get the counterparty activity report',
       description: 'The blocks of the address activity report over the operations with one counterparty.',
     },
     query: CounterpartyActivityQuery,
@@ -84,7 +83,7 @@ export const reports = [
     type: 'counterparty_group_activity',
     documentation: {
       operationId: 'reportCounterpartyGroupActivity',
-      summary: 'What happened with the counterparties of a group',
+      summary: 'Get the counterparty group activity report',
       description:
         'The blocks of the address activity report over the operations with counterparties that are in the group now.',
     },
@@ -98,8 +97,8 @@ export const reports = [
     type: 'transaction_activity',
     documentation: {
       operationId: 'reportTransactionActivity',
-      summary: 'What happened in all',
-      description: 'The blocks of the address activity report over everything that the caller may read.',
+      summary: 'Get the transaction activity report',
+      description: 'The blocks of the address activity report over all operations that the caller may read.',
     },
     query: TransactionActivityQuery,
     answer: TransactionActivityReport,
@@ -110,10 +109,9 @@ export const reports = [
     type: 'asset_movement',
     documentation: {
       operationId: 'reportAssetMovement',
-      summary: 'How balances came about',
+      summary: 'Get the asset movement report',
       description:
-        'The blocks of the address activity report, and per asset its opening balance, what moved it, and its closing ' +
-        'balance, from the ledger.',
+        'The blocks of the address activity report, and per asset from the ledger: the opening balance, what was received, sent, paid in fees and adjusted, and the closing balance.',
     },
     query: TransactionActivityQuery,
     answer: AssetMovementReport,
@@ -125,10 +123,9 @@ export const reports = [
     type: 'account_statement',
     documentation: {
       operationId: 'reportAccountStatement',
-      summary: 'Every posting of an address in one token',
+      summary: 'Get an account statement',
       description:
-        'Opening, every posting with the balances it left, oldest first, and closing. Filters of categories choose ' +
-        'lines; balances stay those of the whole account.',
+        'For one address and token: the opening balance, every posting with the resulting balance, oldest first, and the closing balance. Category filters select lines; balances are those of the whole account.',
     },
     query: AccountStatementQuery,
     answer: AccountStatementReport,
@@ -147,7 +144,8 @@ export const reports = [
     type: 'operations_exceptions',
     documentation: {
       operationId: 'reportOperationsExceptions',
-      summary: 'The operations behind each figure of data quality',
+      summary: 'List operations with data quality issues',
+      description: 'The operations behind each figure of `dataQuality`; `exceptions` selects figures.',
     },
     query: OperationsExceptionsQuery,
     answer: OperationsExceptionsReport,
@@ -169,7 +167,8 @@ export const reports = [
     type: 'approval_activity',
     documentation: {
       operationId: 'reportApprovalActivity',
-      summary: 'Votes on transfers, by policy and by approver',
+      summary: 'Get the approval activity report',
+      description: 'Votes on transfers: counts and times, per policy and per approver.',
     },
     query: ApprovalActivityQuery,
     answer: ApprovalActivityReport,
@@ -181,10 +180,9 @@ export const reports = [
     type: 'category_analytics',
     documentation: {
       operationId: 'reportCategoryAnalytics',
-      summary: 'What the assignments of a category say',
+      summary: 'Get the category analytics report',
       description:
-        'Per field of the category its values with counts and amounts; numbers and currencies are summed by unit or ' +
-        'currency, never over two.',
+        'Per field of one category: its values with counts and amounts. Numbers are summed per unit, currencies per currency, and never across two of them.',
     },
     query: CategoryAnalyticsQuery,
     answer: CategoryAnalyticsReport,

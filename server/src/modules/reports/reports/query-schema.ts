@@ -32,27 +32,27 @@ const BoundAmount = Type.Optional(
 
 /** The parameters that every report takes. */
 export const commonQuery = {
-  from: Bound('Included; 30 days before `to` unless given.'),
-  to: Bound('Excluded; now unless given.'),
+  from: Bound('Included; defaults to 30 days before `to`.'),
+  to: Bound('Excluded; defaults to now.'),
   timezone: Type.Optional(
-    Type.String({ maxLength: 64, description: 'IANA zone; UTC unless given.', examples: ['Europe/Berlin'] }),
+    Type.String({ maxLength: 64, description: 'IANA time zone; defaults to UTC.', examples: ['Europe/Berlin'] }),
   ),
   baseCurrency: Type.Optional(Type.String({ minLength: 1, maxLength: 16, examples: ['USD'] })),
   format: Type.Optional(Enum(['json', ...fileFormats])),
-  userId: Key('Administrators only: whose operations.'),
+  userId: Key('Administrators only: restricts the report to this user.'),
   includeShared: IncludeShared,
 }
 
 /** The parameters that choose operations. */
 export const filters = {
   dateBasis: Type.Optional(Enum(dateBases)),
-  statuses: List('Only these; then all of them enter sums.'),
+  statuses: List('Restricts the report to these statuses; all of them are then included in sums.'),
   flowTypes: List('internal, external.'),
   tokenIds: List('Tokens.'),
   assets: List('Codes of tokens.'),
   networkIds: List('Ids or slugs of networks.'),
-  ownAddressIds: List('Addresses of the vault on whose side operations are.'),
-  addressIds: List('The same as ownAddressIds; given both, both hold.'),
+  ownAddressIds: List('Addresses of the vault that are the own side of the operations.'),
+  addressIds: List('The same as `ownAddressIds`; if both are given, both apply.'),
   folderIds: List('Folders, by folderClassification.'),
   counterpartyIds: List('Counterparties, by counterpartyClassification.'),
   counterpartyGroupIds: List('Groups of counterparties, by membership now.'),
@@ -60,7 +60,7 @@ export const filters = {
   categories: List('Keys of categories, as `category` of the history.'),
   categoryKeys: List('Keys of categories; categoryField then looks into their assignments only.'),
   categoryField: List('Conditions `key:value`, several values separated by `|`; all hold for one assignment.'),
-  initiatorIds: List('Who ordered transfers.'),
+  initiatorIds: List('Initiators of transfers.'),
   minimumAmount: BoundAmount,
   maximumAmount: BoundAmount,
   includeInternal: Type.Optional(

@@ -67,7 +67,7 @@ export async function tryApplySteps(trx: Trx, application: Application): Promise
 /** What is the request's own fault; anything else (the database, the wallet service) is no verdict on it. */
 function failureOf(error: unknown): { event: 'applyFailed' | 'targetChanged'; reason: string } | null {
   if (error instanceof StaleError)
-    return { event: 'targetChanged', reason: 'The target changed since it was asked for' }
+    return { event: 'targetChanged', reason: 'The target was changed after the request was created' }
   if (error instanceof AppError && error.status < 500) return { event: 'applyFailed', reason: error.message }
   return null
 }

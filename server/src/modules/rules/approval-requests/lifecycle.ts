@@ -4,7 +4,7 @@ export type RequestStatus = (typeof requestStatuses)[number]
 
 export type RequestEvent = 'approved' | 'rejected' | 'cancelled' | 'expired' | 'applyFailed' | 'targetChanged'
 
-/** Every way a request may move (decisions.md, section 7): once it is resolved it stays so. */
+/** Every way a request may move (contract 11.2): once it is resolved it stays so. */
 const fromPending: Record<RequestEvent, RequestStatus> = {
   approved: 'applied',
   rejected: 'rejected',

@@ -7,7 +7,7 @@ export type ChainOutcome =
   | { effect: 'wait'; strictest: Requirement; requirements: (Requirement & { stepIndex: number })[] }
 
 /**
- * What becomes of a chain whose steps were decided one by one (interface.md, composite approval request outcome): any
+ * What becomes of a chain whose steps were decided one by one (contract 11.3): any
  * block or denial refuses all of it, a block being named first; all allowed or waived, it is applied; else it waits.
  */
 export function outcomeOf(decisions: Decision[]): ChainOutcome {
@@ -23,7 +23,7 @@ export function outcomeOf(decisions: Decision[]): ChainOutcome {
   return strictest === undefined ? { effect: 'apply' } : { effect: 'wait', strictest, requirements }
 }
 
-/** Highest threshold, then without adminBypass, then lowest id: as within one decision (decisions.md, section 6). */
+/** Highest threshold, then without adminBypass, then lowest id: as within one decision (contract 8.5). */
 function strictestFirst(decisions: Decision[]): (a: Requirement, b: Requirement) => number {
   const withBypass = new Set(
     decisions.flatMap(({ policies }) => policies.filter(({ adminBypass }) => adminBypass).map(({ id }) => id)),

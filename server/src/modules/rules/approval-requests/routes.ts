@@ -24,8 +24,9 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
     '/vaults/:code/approval-requests',
     {
       operationId: 'listApprovalRequests',
-      summary: 'Approval requests, newest first',
-      description: 'A member reads those they asked for or were asked to vote on, an administrator all of the vault.',
+      summary: 'List approval requests',
+      description:
+        'Newest first. A member reads those that they initiated and those on which they may vote, an administrator all of the vault.',
       ...ofVault,
       querystring: RequestQuery,
       item: ApprovalRequest,
@@ -38,8 +39,8 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
     '/vaults/:code/approval-requests/:id',
     {
       operationId: 'getApprovalRequest',
-      summary: 'One approval request with its votes',
-      description: 'For its initiator, its approvers and administrators.',
+      summary: 'Get an approval request',
+      description: 'With its votes. For its initiator, its approvers and administrators; 404 for everybody else.',
       ...ofRequest,
       answers: { 200: ApprovalRequest },
     },
@@ -51,9 +52,9 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
     '/vaults/:code/approval-requests/composite',
     {
       operationId: 'createCompositeApprovalRequest',
-      summary: 'Do a chain of counterparty actions as one',
+      summary: 'Create a composite approval request',
       description:
-        'Every step is decided by its own policies. All allowed: done at once, all or nothing. Any blocked or denied: 403 and nothing happens. Otherwise the chain waits for the votes of all its steps.',
+        'A chain of counterparty actions that is carried out as one. Every step is decided by its own policies. When all are allowed, the chain is applied at once, all or nothing (200). When any is blocked or denied, the answer is 403 and nothing is applied. Otherwise the chain waits for the votes of all its steps (202).',
       ...ofVault,
       body: CompositeBody,
       answers: { 200: AppliedChain, 202: WaitingAction },
@@ -73,9 +74,9 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
     '/vaults/:code/approval-requests/:id/approve',
     {
       operationId: 'approveApprovalRequest',
-      summary: 'Vote for a request',
+      summary: 'Approve an approval request',
       description:
-        'The last vote needed does what was asked for. When that cannot be done any more the answer is 409, the vote stays, and the request is `failed` or `stale`.',
+        'Casts the vote of the caller for the steps on which the caller may vote. The last vote that is needed applies the request. When the request can no longer be applied, the answer is 409, the vote stays, and the request becomes `failed` or `stale`.',
       ...ofRequest,
       body: VoteBody,
       answers: { 200: ApprovalRequest },
@@ -95,7 +96,9 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
     '/vaults/:code/approval-requests/:id/reject',
     {
       operationId: 'rejectApprovalRequest',
-      summary: 'Veto a request, all its steps',
+      summary: 'Reject an approval request',
+      description:
+        'A veto by one of its approvers: the whole request becomes `rejected`, all its steps included. 409 when it is no longer pending.',
       ...ofRequest,
       body: VoteBody,
       answers: { 200: ApprovalRequest },
@@ -112,8 +115,8 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
     '/vaults/:code/approval-requests/:id/cancel',
     {
       operationId: 'cancelApprovalRequest',
-      summary: 'Take a request back',
-      description: 'By its initiator or an administrator, while it waits.',
+      summary: 'Cancel an approval request',
+      description: 'By its initiator or an administrator, while it is pending.',
       ...ofRequest,
       answers: { 200: ApprovalRequest },
       errors: [409],

@@ -28,7 +28,10 @@ export const ApprovalRequest = Closed(
     initiator: Ref(Profile),
     targetType: Enum(['address', 'counterparty', 'counterparty_group', 'category_assignment', 'composite']),
     targetId: Nullable(
-      Type.String({ description: 'null: something new, or a chain.', examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
+      Type.String({
+        description: 'null for a creation or a composite request.',
+        examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
+      }),
     ),
     baseVersion: Nullable(
       Type.String({
@@ -38,11 +41,11 @@ export const ApprovalRequest = Closed(
       }),
     ),
     payload: Type.Unknown({
-      description: 'What was asked for, as it is voted on and will be applied; of a chain {steps}.',
+      description: 'The requested change, as it is voted on and will be applied; `{steps}` for a composite request.',
       examples: [{ name: 'Northwind Trading', kind: 'company' }],
     }),
     payloadHash: Type.String({
-      description: 'SHA-256 (hex) of what votes and application are bound to.',
+      description: 'SHA-256 (hex) of the payload to which votes and execution are bound.',
       pattern: '^[0-9a-f]{64}$',
       examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
     }),
@@ -76,7 +79,7 @@ export const ApprovalRequest = Closed(
     resolvedResultId: Nullable(Id),
     resolvedAt: Nullable(Timestamp),
     failureReason: Nullable(
-      Type.String({ description: 'Why it could not be applied.', examples: ['The counterparty is archived'] }),
+      Type.String({ description: 'Why the request could not be applied.', examples: ['The counterparty is archived'] }),
     ),
     expiresAt: Timestamp,
     createdAt: Timestamp,
@@ -99,7 +102,8 @@ export const CompositeBody = Closed(
           {},
           {
             additionalProperties: true,
-            description: 'The body of the action on its own. A string `$step:N` stands for the result of step N.',
+            description:
+              'The request body of the single action. A string `$step:N` stands for the id that step N creates.',
             examples: [{ name: 'Northwind Trading', kind: 'company' }],
           },
         ),
@@ -108,7 +112,7 @@ export const CompositeBody = Closed(
             Type.String({
               minLength: 1,
               maxLength: 128,
-              description: 'What is changed; left out for a creation.',
+              description: 'Id of the object to change; omitted for a creation.',
               examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
             }),
           ),
@@ -124,7 +128,10 @@ export const RequestQuery = Closed({
   status: Type.Optional(RequestStatus),
   action: Type.Optional(RequestAction),
   awaitingMyApproval: Type.Optional(
-    Type.Boolean({ description: 'true: only those that the caller can vote on now.', examples: [true] }),
+    Type.Boolean({
+      description: 'true restricts the list to requests on which the caller can vote now.',
+      examples: [true],
+    }),
   ),
   ...pageQuery,
 })

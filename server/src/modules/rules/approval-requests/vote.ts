@@ -29,7 +29,7 @@ export function votableRequests(
     ...lockable,
     assertOpen({ status, expires_at }, now) {
       if (status !== 'pending') throw conflict(`The request is ${status} already`)
-      if (expires_at <= now) throw conflict('The time to vote on this request is over')
+      if (expires_at <= now) throw conflict('The time to vote on this request has expired')
     },
     listStored: listStoredRequests,
     compare(stored, records) {
@@ -41,7 +41,7 @@ export function votableRequests(
       log.error({ requestId: id, vaultId, reason: failureReason }, 'approval request stopped')
       await resolveRequest(trx, request, { event: 'applyFailed', actorId: null, now, failureReason })
       await notifyOfStop(trx, { vaultId, subjectType: 'approval_request', subjectId: id }, now)
-      return conflict('The request was stopped', failureReason)
+      return conflict('The request failed because it differs from its audit record', failureReason)
     },
     toVoteRecord: (decision) => ({ action: 'approval_request.voted', details: { decision } }),
     onApproved: (trx, request, approval) => execute(trx, request, approval, execution),
@@ -73,7 +73,7 @@ async function execute(
   const { event, reason: failureReason } = attempt
   await resolveRequest(trx, request, { event, actorId, now, failureReason })
   return {
-    refusal: conflict('Your vote counts, but what was asked for cannot be done: nothing of it was', failureReason),
+    refusal: conflict('Your vote was recorded, but the request could not be applied and had no effect', failureReason),
   }
 }
 

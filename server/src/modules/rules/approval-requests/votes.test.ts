@@ -53,7 +53,7 @@ describe('resolving', () => {
     expect(await statusOf(id)).toBe('pending')
     await bench.sql('update approval_requests set expires_at = $2 where id = $1', [id, bench.test.clock.now()])
     const late = await approve(bench.secondApprover, id)
-    expect([late.status, late.body.message]).toEqual([409, 'The time to vote on this request is over'])
+    expect([late.status, late.body.message]).toEqual([409, 'The time to vote on this request has expired'])
     expect((await bench.read(id)).approvers.some((one: { canVote: boolean }) => one.canVote)).toBe(false)
     await expireRequests(bench.test.deps)
     expect(await statusOf(id)).toBe('expired')
@@ -90,7 +90,7 @@ describe('resolving', () => {
     const [first, second] = [await bench.waiting(update('First')), await bench.waiting(update('Second'))]
     expect((await approve(bench.firstApprover, first.id)).body.status).toBe('applied')
     const late = await approve(bench.firstApprover, second.id)
-    expect([late.status, late.body.details]).toEqual([409, 'The target changed since it was asked for'])
+    expect([late.status, late.body.details]).toEqual([409, 'The target was changed after the request was created'])
     expect([await statusOf(second.id), await countOf(second.id)]).toEqual(['stale', 1])
     const [row] = await bench.sql('select name from counterparty_groups where id = $1', [counterparty.resultId])
     expect(row!.name).toBe('First')
@@ -175,7 +175,7 @@ describe('T27 T56 votes are bound to what was recorded', () => {
     await change(id)
     expect(await named(id)).toEqual([difference])
     for (const [vote, message] of [
-      [approve, 'The request was stopped'],
+      [approve, 'The request failed because it differs from its audit record'],
       [reject, 'The request is failed already'],
     ] as const) {
       const { status, body } = await vote(bench.secondApprover, id)

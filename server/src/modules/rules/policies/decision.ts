@@ -1,7 +1,7 @@
 import type { SubjectKind } from '../../../access/subjects.ts'
 import type { Facts } from './facts.ts'
 
-/** What the policies of a vault say about one action (decisions.md, section 6). Types, and the pure rule that combines. */
+/** What the policies of a vault say about one action (contract 8.4). Types, and the pure rule that combines. */
 
 export const decisionEffects = ['allow', 'block', 'approval', 'deny'] as const
 export type Effect = (typeof decisionEffects)[number]

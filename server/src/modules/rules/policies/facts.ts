@@ -1,7 +1,7 @@
 import type { NetworkType } from '../../../lib/onchain-address.ts'
 
 /**
- * What selectors look at. A fact that is left out is unknown, and an unknown fact fails closed (decisions.md, section 6);
+ * What selectors look at. A fact that is left out is unknown, and an unknown fact fails closed (contract 8.8);
  * a fact is left out only when the action does not have it or nobody can tell it. Safe for JSON, `now` apart:
  * a decision keeps the facts it was made on.
  */

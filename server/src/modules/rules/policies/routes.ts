@@ -36,7 +36,8 @@ export function policyRoutes(app: App, deps: Deps): void {
     '/vaults/:code/policy-groups',
     {
       operationId: 'listPolicyGroups',
-      summary: 'List the policy groups of a vault',
+      summary: 'List policy groups',
+      description: 'For members of the vault, newest first.',
       access: 'member',
       params: VaultParams,
       querystring: PolicyGroupQuery,
@@ -52,6 +53,7 @@ export function policyRoutes(app: App, deps: Deps): void {
     {
       operationId: 'createPolicyGroup',
       summary: 'Create a policy group',
+      description: 'For administrators of the vault. 409 when the vault has a group of this code.',
       access: 'administrator',
       params: VaultParams,
       body: CreatePolicyGroup,
@@ -65,7 +67,8 @@ export function policyRoutes(app: App, deps: Deps): void {
     '/policy-groups/:id',
     {
       operationId: 'getPolicyGroup',
-      summary: 'Read a policy group with its policies and memberships',
+      summary: 'Get a policy group',
+      description: 'With its policies in short form and all its memberships. For members of the vault.',
       ...toRead,
       answers: { 200: PolicyGroup },
     },
@@ -77,7 +80,8 @@ export function policyRoutes(app: App, deps: Deps): void {
     '/policy-groups/:id',
     {
       operationId: 'updatePolicyGroup',
-      summary: 'Change a policy group',
+      summary: 'Update a policy group',
+      description: 'For administrators of the vault. The code of a system group cannot be changed.',
       ...toChange,
       body: UpdatePolicyGroup,
       answers: { 200: PolicyGroup },
@@ -89,7 +93,9 @@ export function policyRoutes(app: App, deps: Deps): void {
     '/policy-groups/:id',
     {
       operationId: 'deletePolicyGroup',
-      summary: 'Delete a policy group that no policy depends on',
+      summary: 'Delete a policy group',
+      description:
+        'For administrators of the vault. Its memberships end with it. 409 for a system group, for a group that has policies or approves for a policy or a category, and while a rule of a policy names it.',
       ...toChange,
       answers: { 204: null },
     },
@@ -103,7 +109,9 @@ export function policyRoutes(app: App, deps: Deps): void {
     '/policy-groups/:id/members',
     {
       operationId: 'addPolicyGroupMember',
-      summary: 'Put a user into a policy group',
+      summary: 'Add a member to a policy group',
+      description:
+        'For administrators of the vault. 409 for `everyone`, which stores no members, and for a user who is in the group already.',
       ...toChange,
       body: AddMember,
       answers: { 201: PolicyGroupMembership },
@@ -116,7 +124,9 @@ export function policyRoutes(app: App, deps: Deps): void {
     '/policy-groups/:id/members/:userId',
     {
       operationId: 'removePolicyGroupMember',
-      summary: 'Take a user out of a policy group',
+      summary: 'Remove a member from a policy group',
+      description:
+        'For administrators of the vault. Takes effect with the next request of that user. 404 when the user has no membership in the group; 409 for the last administrator of the vault who can sign in.',
       ...toChange,
       params: MemberParams,
       answers: { 204: null },
@@ -131,7 +141,9 @@ export function policyRoutes(app: App, deps: Deps): void {
     '/policy-groups/:id/policies',
     {
       operationId: 'createPolicy',
-      summary: 'Create a policy in a group',
+      summary: 'Create a policy',
+      description:
+        'In this group. For administrators of the vault. Rules may name only what exists in the vault; 409 when the vault has a policy of this code.',
       ...toChange,
       body: CreatePolicy,
       answers: { 201: Policy },
@@ -143,7 +155,8 @@ export function policyRoutes(app: App, deps: Deps): void {
     '/vaults/:code/policies',
     {
       operationId: 'listPolicies',
-      summary: 'List the policies of all groups of a vault',
+      summary: 'List policies',
+      description: 'The policies of all groups of the vault, newest first. For members of the vault.',
       access: 'member',
       params: VaultParams,
       querystring: PolicyQuery,
@@ -158,7 +171,8 @@ export function policyRoutes(app: App, deps: Deps): void {
     '/policies/:id',
     {
       operationId: 'getPolicy',
-      summary: 'Read a policy with its rules and approvers',
+      summary: 'Get a policy',
+      description: 'With its rules, selectors, approvers and group. For members of the vault.',
       ...toRead,
       answers: { 200: Policy },
     },
@@ -170,7 +184,9 @@ export function policyRoutes(app: App, deps: Deps): void {
     '/policies/:id',
     {
       operationId: 'updatePolicy',
-      summary: 'Change a policy; rules and approvers are replaced whole',
+      summary: 'Update a policy',
+      description:
+        'For administrators of the vault. Fields that are left out stay; `rules` and `approvers` are replaced as a whole.',
       ...toChange,
       body: UpdatePolicy,
       answers: { 200: Policy },
@@ -180,7 +196,13 @@ export function policyRoutes(app: App, deps: Deps): void {
 
   api.delete(
     '/policies/:id',
-    { operationId: 'deletePolicy', summary: 'Delete a policy', ...toChange, answers: { 204: null } },
+    {
+      operationId: 'deletePolicy',
+      summary: 'Delete a policy',
+      description: 'For administrators of the vault. Decisions that were made with the policy keep it as it was.',
+      ...toChange,
+      answers: { 204: null },
+    },
     async (trx, { params, ...by }) => {
       await deletePolicy(trx, params.id, by)
       return noContent()

@@ -26,7 +26,7 @@ const ApproverKind = Enum(subjectKinds)
 const MemberUserId = Type.String({
   minLength: 1,
   maxLength: limits.membershipUserIdLengthMax,
-  description: 'Any string: services without a user of ours can be members too.',
+  description: 'Any string: external services without a user can be members, too.',
   examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
 })
 const SelectorType = Type.String({ minLength: 1, maxLength: 64, examples: ['amount'] })
@@ -48,7 +48,7 @@ const ApprovalThreshold = Type.Integer({
 const BlockReason = Type.String({
   minLength: 1,
   maxLength: limits.noteLengthMax,
-  description: 'What the initiator reads when this policy blocks.',
+  description: 'The message for the initiator when this policy blocks.',
   examples: ['Payments stop at the weekend'],
 })
 const GroupName = Closed({ id: Id, code: Code, name: Name })
@@ -99,7 +99,7 @@ export const PolicyGroup = Closed(
   },
   {
     $id: 'PolicyGroup',
-    description: 'The built-in group `everyone` holds whoever is in any group of the vault and lists no memberships.',
+    description: 'The built-in group `everyone` contains every member of the vault; its memberships are not listed.',
   },
 )
 export const PolicyGroupListItem = Closed(
@@ -171,14 +171,15 @@ export const PolicyTrace = Closed(
             selectorType: SelectorType,
             matched: Type.Boolean({
               description:
-                'What was assumed when nobody can tell: true for policies that restrict, false for ones that allow.',
+                'Whether the selector matched. If it could not be evaluated: true for policies that restrict, false for policies that allow.',
             }),
             expected: Type.Unknown({
               description: 'The value of the selector.',
               examples: [{ op: 'gt', value: '1000' }],
             }),
             observed: Type.Unknown({
-              description: 'What was found; null when nobody can tell, or when it is not for the reader.',
+              description:
+                'The value that was compared; null if it could not be determined or the reader may not see it.',
               examples: ['1250'],
             }),
           }),
@@ -196,7 +197,7 @@ export const PolicyDecision = Closed(
     decisionPolicy: DecisionPolicy,
     trace: Type.Array(Ref(PolicyTrace)),
   },
-  { $id: 'PolicyDecision', description: 'What the policies said, and why.' },
+  { $id: 'PolicyDecision', description: 'The decision of the policies, with its trace.' },
 )
 export const PolicySimulation = Closed(
   {
@@ -251,13 +252,16 @@ const settings = {
           maxItems: limits.selectorsPerRuleMax,
         }),
       }),
-      { maxItems: limits.rulesPerPolicyMax, description: 'Replaced whole. A policy without rules always matches.' },
+      {
+        maxItems: limits.rulesPerPolicyMax,
+        description: 'Replaced as a whole. A policy without rules always matches.',
+      },
     ),
   ),
   approvers: Type.Optional(
     Type.Array(Closed({ kind: ApproverKind, userId: Type.Optional(MemberUserId), groupId: Type.Optional(Id) }), {
       maxItems: limits.approversPerPolicyMax,
-      description: 'Replaced whole. Without any, all members of the group of the policy may approve.',
+      description: "Replaced as a whole. If empty, all members of the policy's group are approvers.",
     }),
   ),
 }

@@ -46,7 +46,7 @@ const groupChanges: readonly ActionType[] = ['counterparty_group_update', 'count
  */
 const entries = {
   amount: { kind: amount, actionTypes: transfers, summary: 'amount in token units' },
-  amountUsd: { kind: amountUsd, actionTypes: transfers, summary: 'amount in USD at the rate of the moment' },
+  amountUsd: { kind: amountUsd, actionTypes: transfers, summary: 'amount in USD at the newest rate' },
   percentOfBalance: {
     kind: percentOfBalance,
     actionTypes: transfers,
@@ -72,7 +72,7 @@ const entries = {
   sourceAddress: {
     kind: sourceAddress,
     actionTypes: transfers,
-    summary: 'address that pays, by id or on-chain address',
+    summary: 'source address, by id or on-chain address',
   },
   addressGroup: {
     kind: addressGroup,
@@ -84,7 +84,7 @@ const entries = {
     actionTypes: transfersAndAddresses,
     summary: 'segment of the source address, or of the one to create, by the codes of route and variant',
   },
-  destination: { kind: destination, actionTypes: transfers, summary: 'on-chain address that is paid' },
+  destination: { kind: destination, actionTypes: transfers, summary: 'on-chain address of the recipient' },
   destinationType: {
     kind: destinationType,
     actionTypes: transfers,
@@ -110,12 +110,12 @@ const entries = {
     actionTypes: [...transfers, ...counterpartyChanges],
     summary: 'hours since the counterparty was created',
   },
-  initiator: { kind: initiator, actionTypes, summary: 'who asks, by user id' },
-  initiatorGroup: { kind: initiatorGroup, actionTypes, summary: 'policy group that who asks is in, by id' },
+  initiator: { kind: initiator, actionTypes, summary: 'initiator, by user id' },
+  initiatorGroup: { kind: initiatorGroup, actionTypes, summary: 'policy group of the initiator, by id' },
   category: {
     kind: category,
     actionTypes: transfers,
-    summary: 'operation category that the transfer is declared to be of, by key',
+    summary: 'operation category that the order declares, by key',
   },
   time: { kind: time, actionTypes, summary: 'weekly window on the wall clock of a zone' },
 } satisfies Record<string, Entry>

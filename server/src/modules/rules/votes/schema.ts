@@ -11,14 +11,15 @@ export const approverFields = {
   votedAt: Nullable(Timestamp),
   createdAt: Timestamp,
   counts: Type.Boolean({
-    description: 'Whether there is a vote and it counts; after the resolution: whether it counted.',
+    description: 'Whether there is a vote that counts; after the resolution, whether it counted.',
     examples: [true],
   }),
   voidReason: Nullable(
     Type.Unsafe<'not_entitled'>(
       Type.String({
         enum: ['not_entitled'],
-        description: 'Why a vote does not count: its voter was disabled or left what made them an approver.',
+        description:
+          'Why a vote does not count: the voter was disabled or is no longer a member of the group that made them an approver.',
         examples: ['not_entitled'],
       }),
     ),
@@ -30,8 +31,7 @@ export const approverFields = {
 export const Approver = Closed(approverFields)
 
 export const QuorumReachable = Type.Boolean({
-  description:
-    'false: it waits for votes, and those who can still vote are too few. Cancel it, or restore the approvers.',
+  description: 'false if too few people can still vote. Cancel the request, or restore the approvers.',
   examples: [true],
 })
 

@@ -59,7 +59,8 @@ async function castVote(trx: Trx, decision: Decision, { member, id, comment, now
   const voter = rows[0]
   if (voter === undefined) throw forbidden('You are not an approver of this request')
   if (voter.decision !== null) throw conflict('You have voted already')
-  if (!voter.entitled) throw forbidden('You are no longer a member of what made you an approver of this request')
+  if (!voter.entitled)
+    throw forbidden('You are no longer a member of the group that made you an approver of this request')
   await trx
     .updateTable('approval_voters')
     .set({ decision, comment, voted_at: now })

@@ -31,7 +31,7 @@ export async function placeAddress(db: Db | Trx, vaultId: string, body: Creation
   const vault = (await findVault(db, vaultId))!
   if (vault.locked_at === null) throw conflict('The vault is a draft; lock it before creating addresses')
   const network = vault.networks.find(({ slug }) => slug === body.network)
-  if (network === undefined) throw badRequest('network', 'is no network of this vault')
+  if (network === undefined) throw badRequest('network', 'is not a network of this vault')
   const tokens = await findTokensOfNetworks(db, [network.id])
   const outcome = planAddress(
     network.coin_type,
@@ -64,7 +64,8 @@ export async function deriveAddress(
   deadline: AbortSignal,
 ): Promise<Derivation> {
   const index = await findNextIndex(deps.db, vaultId, plan.staticPrefix)
-  if (!plan.hasIndex && index > 0) throw conflict('This combination of segments has its one address already')
+  if (!plan.hasIndex && index > 0)
+    throw conflict('This combination of segments has an address already, and it has no dynamic segment')
   if (index > pathIndexMax) throw conflict('All indexes of this combination of segments are in use')
   const wallet = await walletOfVault(deps, vaultId)
   const order = { network: network.slug, coinType: network.coin_type, derivationPath: plan.pathAt(index) }
@@ -72,7 +73,7 @@ export async function deriveAddress(
     throw error instanceof WalletServiceError ? toBadGateway(error) : error
   })
   const onchain = parseOnchainAddress(address, network.type)
-  if (onchain === null) throw badGateway('The wallet service gave an answer that is not valid')
+  if (onchain === null) throw badGateway('The wallet service returned an invalid answer')
   return { index, onchain }
 }
 
@@ -124,7 +125,7 @@ export async function insertAddress(
         violates(error, 'addresses_vault_id_network_id_derivation_path_key')
       if (isIndexTaken) throw new IndexTakenError()
       if (violates(error, 'addresses_on_chain')) {
-        throw badGateway('The wallet service gave the address of another derivation path')
+        throw badGateway('The wallet service returned the address of another derivation path')
       }
       throw error
     })

@@ -23,7 +23,7 @@ export type AddressPlan = {
 export type PlanOutcome = { plan: AddressPlan } | { faults: FieldFault[] } | { conflict: string }
 
 /**
- * Where a new address stands in the derivation structure and which token is its primary one (decisions.md, section 3).
+ * Where a new address stands in the derivation structure and which token is its primary one (contract 5.1).
  * `tokens` are those of the address's network; routes come in their order.
  */
 export function planAddress(

@@ -24,9 +24,9 @@ export function addressRoutes(app: App, deps: Deps, executors: Executors): void 
     '/vaults/:code/addresses',
     {
       operationId: 'createAddress',
-      summary: 'Create the next address of a combination of segments',
+      summary: 'Create an address',
       description:
-        'Gated by policies of action type create_address; 202 when it waits for votes. A failing wallet service is a 502 and leaves nothing behind; creations that wait behind one that it does not answer are a 503, and a retry takes the same index.',
+        'The next address for a combination of segments. Gated by policies of action type `create_address`; 202 with the approval request when votes are required. When the wallet service fails the answer is 502 and nothing is stored; requests that wait behind one that it does not answer get 503. A retry takes the same index.',
       ...ofVault,
       body: AddressCreation,
       answers: { 201: Address, 202: WaitingAction },
@@ -45,9 +45,9 @@ export function addressRoutes(app: App, deps: Deps, executors: Executors): void 
     '/vaults/:code/addresses',
     {
       operationId: 'listAddresses',
-      summary: 'Addresses, newest first',
+      summary: 'List addresses',
       description:
-        'Those of the caller, those that others share with them (`access`), or those of a folder; administrators see the whole vault.',
+        'Newest first: those of the caller, those shared with the caller (`access`), or those of a folder (`folderId`); for administrators those of the whole vault.',
       ...ofVault,
       querystring: AddressQuery,
       item: Address,
@@ -61,7 +61,9 @@ export function addressRoutes(app: App, deps: Deps, executors: Executors): void 
     '/vaults/:code/addresses/:id',
     {
       operationId: 'getAddress',
-      summary: 'Read an address with its balances',
+      summary: 'Get an address',
+      description:
+        'With its balances. For its owner, the people with whom it is shared, and administrators; 404 for everybody else.',
       ...ofAddress,
       answers: { 200: Address },
     },
@@ -76,7 +78,9 @@ export function addressRoutes(app: App, deps: Deps, executors: Executors): void 
     '/vaults/:code/addresses/:id',
     {
       operationId: 'updateAddress',
-      summary: "Change label and looks of one's own address",
+      summary: 'Update an address',
+      description:
+        'Label, description, tags and appearance. Only for its owner; 404 for everybody else, administrators included. null clears logo, colour and emoji.',
       ...ofAddress,
       body: AddressUpdate,
       answers: { 200: Address },

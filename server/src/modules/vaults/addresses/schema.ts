@@ -129,7 +129,7 @@ export const AddressQuery = Closed({
     Type.Unsafe<(typeof addressAccesses)[number]>({
       ...Enum(addressAccesses),
       description:
-        '`own` (the default), `shared` with the caller for viewing, or `all`; in a folder `all` is the default. Ignored for administrators.',
+        '`own` (default), `shared` (shared with the caller), or `all` (default with `folderId`). Ignored for administrators.',
     }),
   ),
   userId: Type.Optional(

@@ -41,8 +41,8 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
     '/vaults/:code/address-groups',
     {
       operationId: 'listAddressGroups',
-      summary: 'Folders, newest first',
-      description: 'Those that the caller manages, was granted, or administers.',
+      summary: 'List folders',
+      description: 'Newest first. Folders that the caller manages or was granted; for administrators all of the vault.',
       ...ofVault,
       querystring: AddressGroupQuery,
       item: AddressGroup,
@@ -56,7 +56,7 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
     {
       operationId: 'createAddressGroup',
       summary: 'Create a folder',
-      description: 'Any member may; they manage it.',
+      description: 'For members of the vault. The caller becomes its manager.',
       ...ofVault,
       body: AddressGroupCreation,
       answers: { 201: AddressGroup },
@@ -67,7 +67,13 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
 
   api.get(
     '/vaults/:code/address-groups/:id',
-    { operationId: 'getAddressGroup', summary: 'One folder', ...ofFolder, answers: { 200: AddressGroup } },
+    {
+      operationId: 'getAddressGroup',
+      summary: 'Get a folder',
+      description: 'For its manager, the people with whom it is shared, and administrators; 404 for everybody else.',
+      ...ofFolder,
+      answers: { 200: AddressGroup },
+    },
     async (db, { member, params }) => toAddressGroup(await getAddressGroup(db, member, params.id)),
   )
 
@@ -75,8 +81,9 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
     '/vaults/:code/address-groups/:id',
     {
       operationId: 'updateAddressGroup',
-      summary: 'Change name and looks of a folder',
-      description: 'By its manager. What is in it and its grants have endpoints of their own.',
+      summary: 'Update a folder',
+      description:
+        'Name, description and appearance. Only for its manager. Its addresses and grants have endpoints of their own.',
       ...ofFolder,
       body: AddressGroupUpdate,
       answers: { 200: AddressGroup },
@@ -89,8 +96,9 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
     '/vaults/:code/address-groups/:id',
     {
       operationId: 'deleteAddressGroup',
-      summary: 'Delete a folder with its grants',
-      description: 'By its manager. The addresses stay; 409 while a rule of a policy names the folder.',
+      summary: 'Delete a folder',
+      description:
+        'Only for its manager. Its grants end; its addresses stay. 409 while a rule of a policy names the folder.',
       ...ofFolder,
       answers: { 204: null },
       errors: [409],
@@ -105,7 +113,8 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
     '/vaults/:code/address-groups/:id/members',
     {
       operationId: 'listAddressGroupMembers',
-      summary: 'Addresses in a folder, the latest first',
+      summary: 'List addresses in a folder',
+      description: 'Most recently added first. For everybody who sees the folder.',
       ...ofFolder,
       querystring: AddressGroupQuery,
       item: AddressGroupMember,
@@ -122,8 +131,9 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
     '/vaults/:code/address-groups/:id/members',
     {
       operationId: 'addAddressGroupMember',
-      summary: "Put an address of one's own into a folder",
-      description: 'By its manager. Whoever the folder is shared with sees the address from then on.',
+      summary: 'Add an address to a folder',
+      description:
+        'Only for its manager, and only with an address that the manager owns. Everybody with whom the folder is shared sees the address from then on.',
       ...ofFolder,
       body: AddressGroupMemberCreation,
       answers: { 201: AddressGroupMember },
@@ -137,8 +147,8 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
     '/vaults/:code/address-groups/:id/members/:addressId',
     {
       operationId: 'removeAddressGroupMember',
-      summary: 'Take an address out of a folder',
-      description: 'By its manager. Whoever saw it by the folder only does not see it any more.',
+      summary: 'Remove an address from a folder',
+      description: 'Only for its manager. People who saw the address only through the folder no longer see it.',
       access: 'member',
       params: AddressGroupMemberParams,
       answers: { 204: null },
@@ -154,8 +164,8 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
     '/vaults/:code/address-groups/:id/grants',
     {
       operationId: 'listAddressGroupGrants',
-      summary: 'With whom a folder is shared, the latest first',
-      description: 'For its manager and administrators.',
+      summary: 'List grants of a folder',
+      description: 'For its manager and administrators, newest first.',
       ...ofFolder,
       querystring: GrantQuery,
       item: AddressGroupGrant,
@@ -163,7 +173,7 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
     async (db, { member, params }, page) => {
       const group = await getAddressGroup(db, member, params.id)
       if (group.access !== 'manager' && !member.isAdmin) {
-        throw forbidden('Only the manager of a folder and administrators see with whom it is shared')
+        throw forbidden('Only the manager of a folder and administrators may read its grants')
       }
       return listGrants(db, visibleScopeOf(member), { type: 'address_group', id: group.id }, page)
     },
@@ -174,9 +184,9 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
     '/vaults/:code/address-groups/:id/grants',
     {
       operationId: 'createAddressGroupGrant',
-      summary: 'Share a folder with the addresses that are in it',
+      summary: 'Share a folder',
       description:
-        'By its manager, with a member or a group of the vault, for as long as an address is in the folder. 200 when the subject had a grant already, whose rights these replace.',
+        'Only for its manager. Shares the addresses in the folder with a member or a group of the vault, each for as long as it is in the folder. 200 when the subject had a grant, whose rights are replaced.',
       ...ofFolder,
       body: GrantCreation,
       answers: { 200: AddressGroupGrant, 201: AddressGroupGrant },
@@ -192,7 +202,8 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
     '/vaults/:code/address-groups/:id/grants/:grantId',
     {
       operationId: 'deleteAddressGroupGrant',
-      summary: 'Take back what was granted on a folder',
+      summary: 'Revoke a grant on a folder',
+      description: 'Only for its manager. Takes effect with the next request of the grantee.',
       access: 'member',
       params: GrantParams,
       answers: { 204: null },

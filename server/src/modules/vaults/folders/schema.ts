@@ -32,13 +32,13 @@ export const AddressGroup = Closed(
     memberCount: Type.Integer({ minimum: 0, description: 'Addresses in the folder.', examples: [4] }),
     access: Type.Unsafe<FolderAccess>({
       ...Enum(folderAccesses),
-      description: 'How the caller holds access: as its manager, else by a grant, else as an administrator.',
+      description: 'How the caller has access: as manager, by a grant, or as administrator, in this order.',
     }),
     sharing: Closed({
       isShared: Type.Boolean({ examples: [true] }),
       participantCount: Type.Integer({
         minimum: 0,
-        description: 'People whom its grants reach, by themselves or by a group; the manager excluded.',
+        description: 'Number of people with a grant, directly or through a group, without the manager.',
         examples: [3],
       }),
     }),

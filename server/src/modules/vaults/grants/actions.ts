@@ -95,7 +95,7 @@ async function assertSubject(
     if (!groups.has(subjectId)) throw badRequest('subjectId', 'is not a group of this vault')
     return
   }
-  if (subjectId === userId) throw badRequest('subjectId', 'is yourself')
+  if (subjectId === userId) throw badRequest('subjectId', 'must not be yourself')
   const members = await listMembersAmong(trx, vault.id, [subjectId])
   if (!members.has(subjectId)) throw badRequest('subjectId', 'is not a member of this vault')
 }

@@ -20,8 +20,9 @@ export function addressGrantRoutes(app: App, deps: Deps): void {
     '/vaults/:code/addresses/:id/grants',
     {
       operationId: 'listAddressGrants',
-      summary: 'With whom an address is shared, the latest first',
-      description: 'For its owner and administrators. What is shared by a folder is told by the grants of the folder.',
+      summary: 'List grants of an address',
+      description:
+        'For its owner and administrators, newest first. Access that comes from a folder is listed with the grants of the folder.',
       ...ofAddress,
       querystring: GrantQuery,
       item: AddressGrant,
@@ -31,7 +32,7 @@ export function addressGrantRoutes(app: App, deps: Deps): void {
       const address = await findAddress(db, scope, params.id)
       if (address === null) throw notFound('Address')
       if (address.owner_id !== member.userId && !member.isAdmin) {
-        throw forbidden('Only the owner of an address and administrators see with whom it is shared')
+        throw forbidden('Only the owner of an address and administrators may read its grants')
       }
       return listGrants(db, scope, { type: 'address', id: address.id }, page)
     },
@@ -42,9 +43,9 @@ export function addressGrantRoutes(app: App, deps: Deps): void {
     '/vaults/:code/addresses/:id/grants',
     {
       operationId: 'createAddressGrant',
-      summary: "Share one's own address",
+      summary: 'Share an address',
       description:
-        'With a member or a group of the vault: to see it, and with `canTransfer` to move its funds. 200 when the subject had a grant already, whose rights these replace.',
+        'Only for its owner. Grants a member or a group of the vault the right to view the address, and with `canTransfer` to transfer from it. 200 when the subject had a grant, whose rights are replaced.',
       ...ofAddress,
       body: GrantCreation,
       answers: { 200: AddressGrant, 201: AddressGrant },
@@ -60,7 +61,8 @@ export function addressGrantRoutes(app: App, deps: Deps): void {
     '/vaults/:code/addresses/:id/grants/:grantId',
     {
       operationId: 'deleteAddressGrant',
-      summary: "Take back what was granted on one's own address",
+      summary: 'Revoke a grant on an address',
+      description: 'Only for its owner. Takes effect with the next request of the grantee.',
       access: 'member',
       params: GrantParams,
       answers: { 204: null },

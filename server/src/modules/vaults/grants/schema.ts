@@ -46,7 +46,7 @@ export const grantFields = {
   subjectId: UserId,
   subject: Type.Union([Ref(GrantedUser), Ref(GrantedGroup)]),
   canView: Type.Boolean({ examples: [true] }),
-  canTransfer: Type.Boolean({ description: 'May move the funds too.', examples: [false] }),
+  canTransfer: Type.Boolean({ description: 'Also grants the right to transfer.', examples: [false] }),
   grantorId: UserId,
   createdAt: Timestamp,
 }
@@ -65,9 +65,9 @@ export const GrantCreation = Closed({
     examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
   }),
   canView: Type.Optional(
-    Type.Literal(true, { description: 'Always true: whoever is granted anything sees it.', examples: [true] }),
+    Type.Literal(true, { description: 'Always true: every grant includes the right to view.', examples: [true] }),
   ),
-  canTransfer: Type.Optional(Type.Boolean({ description: 'false unless given.', examples: [false] })),
+  canTransfer: Type.Optional(Type.Boolean({ description: 'Defaults to false.', examples: [false] })),
 })
 
 export const GrantQuery = Closed(pageQuery)

@@ -8,8 +8,7 @@ export type ParseOutcome<N, R extends Route> = { network: N; segments: ParsedSeg
 
 /**
  * Reads a derivation path `m/44/<coinType>/<one value per route>` against the structure of a vault; routes come in their
- * order. Disabled variants match too; a dynamic route has no variant. The fault says which rule failed (interface.md,
- * Vaults and derivation).
+ * order. Disabled variants match too; a dynamic route has no variant. The fault says which rule failed (contract 4.4).
  */
 export function parseDerivationPath<N extends Network, R extends Route>(
   path: string,

@@ -36,8 +36,9 @@ export function vaultsRoutes(app: App, deps: Deps): void {
     '/vaults',
     {
       operationId: 'listVaults',
-      summary: 'List the vaults that the caller is a member of',
-      description: 'Also the way to check a token: 401 when it is not valid.',
+      summary: 'List vaults',
+      description:
+        'The vaults of which the caller is a member, newest first. Also the way to check a token: 401 when it is not valid.',
       access: 'caller',
       querystring: VaultQuery,
       item: Vault,
@@ -50,7 +51,9 @@ export function vaultsRoutes(app: App, deps: Deps): void {
     '/vaults',
     {
       operationId: 'createVault',
-      summary: 'Create a draft vault with its derivation structure',
+      summary: 'Create a vault',
+      description:
+        'For platform administrators. Creates a draft vault with its networks, routes and system groups in one transaction; the caller becomes its first administrator. 409 when the code is taken.',
       access: 'platform',
       body: VaultCreation,
       answers: { 201: Vault },
@@ -63,7 +66,8 @@ export function vaultsRoutes(app: App, deps: Deps): void {
     '/vaults/:code',
     {
       operationId: 'getVault',
-      summary: 'Read a vault with its networks and routes',
+      summary: 'Get a vault',
+      description: 'With its networks, routes and variants. For members of the vault.',
       ...ofMember,
       answers: { 200: Vault },
     },
@@ -74,9 +78,9 @@ export function vaultsRoutes(app: App, deps: Deps): void {
     '/vaults/:code',
     {
       operationId: 'updateVault',
-      summary: 'Change name, description or wallet service of a vault',
+      summary: 'Update a vault',
       description:
-        'A `walletServiceUrl` of another origin (scheme, host or port) wants `walletServiceSecret` in the same request: the secret of the new service, or null for none. Without it the answer is 400 and nothing changes, so that a stored secret never reaches a service that it was not given for. Within the same origin the stored secret stays.',
+        'Its name, description and wallet service. For administrators of the vault. A `walletServiceUrl` of another origin (scheme, host or port) requires `walletServiceSecret` in the same request: the secret of the new service, or null for none. Without it the answer is 400 and nothing changes, so that a stored secret never reaches a service that it was not given for. Within the same origin the stored secret stays.',
       ...ofAdministrator,
       body: VaultUpdate,
       answers: { 200: Vault },
@@ -89,7 +93,9 @@ export function vaultsRoutes(app: App, deps: Deps): void {
     '/vaults/:code/lock',
     {
       operationId: 'lockVault',
-      summary: 'Make the structure of a vault final',
+      summary: 'Lock a vault',
+      description:
+        'Makes the structure of the vault final, which is required before addresses can be created. For administrators of the vault. Cannot be undone; 409 when the vault is locked already.',
       ...ofAdministrator,
       answers: { 200: Vault },
       errors: [409],
@@ -101,7 +107,9 @@ export function vaultsRoutes(app: App, deps: Deps): void {
     '/vaults/:code/routes',
     {
       operationId: 'replaceRoutes',
-      summary: 'Replace networks and routes of a draft vault',
+      summary: 'Replace the routes of a vault',
+      description:
+        'Replaces the networks and routes as a whole. For administrators of the vault, while it is a draft; 409 when it is locked.',
       ...ofAdministrator,
       body: RoutesReplacement,
       answers: { 200: Vault },
@@ -114,7 +122,9 @@ export function vaultsRoutes(app: App, deps: Deps): void {
     '/vaults/:code/routes/:routeId/variants',
     {
       operationId: 'addVariant',
-      summary: 'Add a variant to a static route',
+      summary: 'Add a variant to a route',
+      description:
+        'For administrators of the vault, before and after locking. 409 for a dynamic route, and when the route has a variant with this id or code.',
       access: 'administrator',
       params: RouteParams,
       body: VariantCreation,
@@ -128,7 +138,9 @@ export function vaultsRoutes(app: App, deps: Deps): void {
     '/vaults/:code/variants/:id',
     {
       operationId: 'updateVariant',
-      summary: 'Rename, enable or disable a variant, or change its token',
+      summary: 'Update a variant',
+      description:
+        'Its name, description, token, and whether it is enabled. For administrators of the vault. Code and number never change.',
       access: 'administrator',
       params: VaultAndIdParams,
       body: VariantUpdate,
@@ -142,7 +154,9 @@ export function vaultsRoutes(app: App, deps: Deps): void {
     '/vaults/:code/derivation-path/parse',
     {
       operationId: 'parseDerivationPath',
-      summary: 'Read a derivation path against the structure of a vault',
+      summary: 'Parse a derivation path',
+      description:
+        'Resolves a path against the structure of the vault: its network and one route per segment. Disabled variants match, too. 400 with the rule that failed.',
       ...ofMember,
       body: DerivationPathInput,
       answers: { 200: ParsedDerivationPath },

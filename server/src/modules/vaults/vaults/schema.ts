@@ -68,7 +68,10 @@ export const Route = Closed(
     code: RouteCode,
     name: Name,
     description: Nullable(Description),
-    dynamic: Type.Boolean({ description: 'true: its value is the index of an address.', examples: [false] }),
+    dynamic: Type.Boolean({
+      description: 'true if the value of the segment is the index of the address.',
+      examples: [false],
+    }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
     variants: Type.Array(Ref(Variant)),

@@ -38,7 +38,7 @@ const forbiddenCodes = new Set(['__proto__', 'constructor', 'prototype'])
 
 /**
  * Turns the routes of a request into the structure of a vault: networks apart, the other routes renumbered from 0 by
- * their order (decisions.md, section 2). Reports every fault with its dotted path.
+ * their order (contract 4.1). Reports every fault with its dotted path.
  */
 export function planStructure(input: Record<string, RouteInput>): { plan: Plan } | { faults: FieldFault[] } {
   const entries = Object.entries(input)

@@ -28,7 +28,7 @@ export const ReportObservation = Closed(
     comparisonValue: Nullable(Figure('12000.00')),
     changePercent: Nullable(Percent),
     drilldownFilters: Type.Record(Type.String(), Type.String(), {
-      description: 'Query parameters of the history that lists the operations meant.',
+      description: 'Query parameters of the history that list the affected operations.',
       examples: [{ from: '2026-01-05T00:00:00.000Z', to: '2026-01-05T23:59:59.999Z' }],
     }),
   },

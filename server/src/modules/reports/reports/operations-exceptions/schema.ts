@@ -8,7 +8,7 @@ import { Amount, named, ReportHeader, Text, Usd } from '../schema.ts'
 export const OperationsExceptionsQuery = Closed({
   ...commonQuery,
   ...filters,
-  exceptions: List('Figures of dataQuality whose operations are wanted; all unless given.'),
+  exceptions: List('Figures of `dataQuality` whose operations are listed; defaults to all.'),
   breakdownBy: BreakdownIgnored,
   ...pageQuery,
 })
