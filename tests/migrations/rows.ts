@@ -642,6 +642,9 @@ export const rowsAfter: Record<string, Rows> = {
     ['known_devices', [{ device_hash: sha256('device'), user_id: 'u1', last_seen_at: at }]],
     ['failed_redemptions', [{ sender: '203.0.113.7', failed_at: at }]],
   ],
+  '0026-queued-mails': [
+    ['queued_mails', [{ id: 'q1', request: { kind: 'new_device' }, created_at: at, attempts: 0, next_attempt_at: at }]],
+  ],
 }
 
 function grant(of: Row): Row {

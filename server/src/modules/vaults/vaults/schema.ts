@@ -95,7 +95,7 @@ export const Vault = Closed(
   { $id: 'Vault' },
 )
 
-const VariantInput = Closed({
+export const VariantInput = Closed({
   id: Type.Integer({
     minimum: 0,
     maximum: pathIndexMax,
@@ -155,8 +155,6 @@ export const VaultUpdate = Closed({
 })
 
 export const RoutesReplacement = Closed({ routes: RoutesInput })
-
-export const VariantCreation = VariantInput
 
 export const VariantUpdate = Closed({
   name: Type.Optional(Name),

@@ -9,7 +9,7 @@ import { audit } from '../../record/audit/record.ts'
 import { findNetworksOfVaults } from '../../registry/networks/queries.ts'
 import { findTokensOfNetworks, type TokenRow } from '../../registry/tokens/queries.ts'
 import { findRoute, findVariant, lockVaultRow, type VariantRow } from './queries.ts'
-import type { VariantCreation, VariantUpdate } from './schema.ts'
+import type { VariantInput, VariantUpdate } from './schema.ts'
 import { type PlannedVariant, planVariant } from './structure.ts'
 
 /**
@@ -19,7 +19,7 @@ import { type PlannedVariant, planVariant } from './structure.ts'
 export async function addVariant(
   trx: Trx,
   routeId: string,
-  body: Static<typeof VariantCreation>,
+  body: Static<typeof VariantInput>,
   by: ByMember,
 ): Promise<VariantRow> {
   const vaultId = by.member.vault.id
