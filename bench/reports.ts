@@ -76,7 +76,8 @@ async function measure(db: Db, pool: Pool): Promise<void> {
   const factor = median(whole) / median(bare)
   const count = (await report(large)).summary.operationsCount
   console.log(
-    `${count} operations: summary alone ${median(bare).toFixed(0)} ms, whole report ${median(whole).toFixed(0)} ms, ${factor.toFixed(2)} times`,
+    `${count} operations: summary alone ${median(bare).toFixed(0)} ms, whole report ${median(whole).toFixed(0)} ms, ` +
+      `${factor.toFixed(2)} times`,
   )
 
   // The first runs fill caches.
@@ -207,7 +208,8 @@ async function seed(url: string): Promise<void> {
       const own = id(`op${n}x`, 'i')
       const ofAddress = `o.vault_id = '${vaultId}' and o.address_id = '${addressId}'`
       const account = (alias: string, purpose: string) =>
-        `join ledger_accounts ${alias} on ${alias}.vault_id = o.vault_id and ${alias}.address_id = o.address_id and ${alias}.token_id = o.token_id and ${alias}.purpose = '${purpose}'`
+        `join ledger_accounts ${alias} on ${alias}.vault_id = o.vault_id and ${alias}.address_id = o.address_id and ` +
+        `${alias}.token_id = o.token_id and ${alias}.purpose = '${purpose}'`
       return [
         `insert into addresses (vault_id, id, network_id, address, address_key, derivation_path, static_prefix, path_index, segments,
             owner_id, created_at, updated_at)

@@ -251,7 +251,8 @@ async function runAgainstModel(batches: Command[][]): Promise<void> {
   await postOutstandingFees(bench.test.deps)
   for (const [index, outstanding] of fees.entries()) {
     const [row] = await bench.sql(
-      `select coalesce(sum(t.fee), 0) as total from transfers t join operations o on o.id = t.id where o.address_id = $1 and t.fee is not null and not t.fee_posted`,
+      'select coalesce(sum(t.fee), 0) as total from transfers t join operations o on o.id = t.id where o.address_id = ' +
+        '$1 and t.fee is not null and not t.fee_posted',
       [wire[index]!.id],
     )
     const posted = outstanding.reduce((sum, fee) => sum + fee, 0n) - BigInt(row.total)

@@ -114,7 +114,8 @@ describe('commands beside a running server', () => {
     expect((await run(['admin', 'link', 'second@example.org'])).code).toBe(0)
     expect(
       await query(
-        "select content::jsonb -> 'details' ->> 'operator' as operator from audit_records where action = 'operator.sign_in_link_created' order by id desc limit 1",
+        "select content::jsonb -> 'details' ->> 'operator' as operator from audit_records where action = " +
+          "'operator.sign_in_link_created' order by id desc limit 1",
       ),
     ).toEqual([{ operator: userInfo().username }])
     // The running server sends the mails: one for each link that was made.

@@ -57,7 +57,8 @@ program
   .command('verify')
   .option('--json', 'print the result as JSON')
   .description(
-    'recompute the audit record and compare transfers, requests and votes with it; exits 1 when something was changed. Note the seals it prints somewhere else',
+    'recompute the audit record and compare transfers, requests and votes with it; exits 1 when something was changed. ' +
+      'Note the seals it prints somewhere else',
   )
   .action(async (options: { json?: true }) => (await openCommands()).reportAudit(options.json === true))
 

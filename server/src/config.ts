@@ -319,7 +319,8 @@ function readTrustedProxies(value: string | null, faults: string[]): number | st
   const addresses = value.split(',').map((item) => item.trim())
   if (addresses.every(isAddressOrNetwork)) return addresses
   faults.push(
-    `TRUST_PROXY must be the number of proxies in front of Strongroom (1 to ${proxyHopsMax}), or their addresses, such as 10.0.0.5 or 10.0.0.0/24, separated by commas; not "${value}"`,
+    `TRUST_PROXY must be the number of proxies in front of Strongroom (1 to ${proxyHopsMax}), or their addresses, such ` +
+      `as 10.0.0.5 or 10.0.0.0/24, separated by commas; not "${value}"`,
   )
   return false
 }

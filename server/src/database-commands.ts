@@ -75,7 +75,8 @@ async function printAudit(db: Db, asJson: boolean): Promise<void> {
     `Checked ${chains.length} chains: ${faults.length === 0 ? 'nothing was changed' : `${faults.length} with a fault`}.`,
   )
   print(
-    `Compared ${checked.transfers} transfers and ${checked.approvalRequests} approval requests with the record: ${differences.length === 0 ? 'no difference' : `${differences.length} differences`}.`,
+    `Compared ${checked.transfers} transfers and ${checked.approvalRequests} approval requests with the record: ` +
+      `${differences.length === 0 ? 'no difference' : `${differences.length} differences`}.`,
   )
 }
 

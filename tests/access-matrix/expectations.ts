@@ -64,40 +64,70 @@ const reported = {
 // biome-ignore format: a table is read by its columns.
 export const expectations: Record<string, Row> = {
   //                          nobody outsider owner userViewer groupViewer grantee other approver admin foreignAdmin platform service foreignService
-  getOpenApi:           row('    200      200   200        200         200     200   200      200   200          200      200     200            200', plain),
-  getHealth:            row('    200      200   200        200         200     200   200      200   200          200      200     200            200', plain),
-  getReadiness:         row('    200      200   200        200         200     200   200      200   200          200      200     200            200', plain),
-  getMetrics:           row('    200      200   200        200         200     200   200      200   200          200      200     200            200', plain),
-  requestMagicLink:     row('    200      200   200        200         200     200   200      200   200          200      200     200            200', () => ({ body: { email: `nobody-${fresh()}@example.org` } })),
-  followMagicLink:      row('    302      302   302        302         302     302   302      302   302          302      302     302            302', () => ({ query: { token: 'a-token-that-nobody-was-ever-sent' } })),
-  redeemMagicLink:      row('    401      401   401        401         401     401   401      401   401          401      401     401            401', () => ({ body: { token: 'a-token-that-nobody-was-ever-sent' } })),
-  listWalletEvents:     row('    401      403   403        403         403     403   403      403   403          403      200     403            403', () => ({ query: { outcome: 'unmatched' } })),
-  receiveWalletEvent:   row('    200      200   200        200         200     200   200      200   200          200      200     200            200', () => ({ body: walletEvent() })),
+  getOpenApi:           row('    200      200   200        200         200     200   200      200   200          200      200     ' +
+'200            200', plain),
+  getHealth:            row('    200      200   200        200         200     200   200      200   200          200      200     ' +
+'200            200', plain),
+  getReadiness:         row('    200      200   200        200         200     200   200      200   200          200      200     ' +
+'200            200', plain),
+  getMetrics:           row('    200      200   200        200         200     200   200      200   200          200      200     ' +
+'200            200', plain),
+  requestMagicLink:     row('    200      200   200        200         200     200   200      200   200          200      200     ' +
+'200            200', () => ({ body: { email: `nobody-${fresh()}@example.org` } })),
+  followMagicLink:      row('    302      302   302        302         302     302   302      302   302          302      302     ' +
+'302            302', () => ({ query: { token: 'a-token-that-nobody-was-ever-sent' } })),
+  redeemMagicLink:      row('    401      401   401        401         401     401   401      401   401          401      401     ' +
+'401            401', () => ({ body: { token: 'a-token-that-nobody-was-ever-sent' } })),
+  listWalletEvents:     row('    401      403   403        403         403     403   403      403   403          403      200     ' +
+'403            403', () => ({ query: { outcome: 'unmatched' } })),
+  receiveWalletEvent:   row('    200      200   200        200         200     200   200      200   200          200      200     ' +
+'200            200', () => ({ body: walletEvent() })),
 
-  getCurrentSession:    row('    401      200   200        200         200     200   200      200   200          200      200     200            200', plain),
-  listSessions:         row('    401      200   200        200         200     200   200      200   200          200      200     200            200', plain),
-  revokeSession:        row('    401      404   204        404         404     404   404      404   404          404      404     404            404', async (r) => ({ params: { id: await r.session() } })),
-  signOut:              row('    401      204   204        204         204     204   204      204   204          204      204     409            409', plain, { endsSession: true }),
-  updateMyProfile:      row('    401      200   200        200         200     200   200      200   200          200      200     200            200', () => ({ body: { color: '#1d4ed8' } })),
+  getCurrentSession:    row('    401      200   200        200         200     200   200      200   200          200      200     ' +
+'200            200', plain),
+  listSessions:         row('    401      200   200        200         200     200   200      200   200          200      200     ' +
+'200            200', plain),
+  revokeSession:        row('    401      404   204        404         404     404   404      404   404          404      404     ' +
+'404            404', async (r) => ({ params: { id: await r.session() } })),
+  signOut:              row('    401      204   204        204         204     204   204      204   204          204      204     ' +
+'409            409', plain, { endsSession: true }),
+  updateMyProfile:      row('    401      200   200        200         200     200   200      200   200          200      200     ' +
+'200            200', () => ({ body: { color: '#1d4ed8' } })),
 
-  listNetworks:         row('    401      200   200        200         200     200   200      200   200          200      200     200            200', plain),
-  listTokens:           row('    401      200   200        200         200     200   200      200   200          200      200     200            200', plain),
-  createToken:          row('    401      403   403        403         403     403   403      403   403          403      201     403            403', () => ({ body: tokenBody() })),
-  updateToken:          row('    401      403   403        403         403     403   403      403   403          403      200     403            403', async (r) => ({ params: { id: await r.token() }, body: { enabled: true } })),
-  recordTokenRate:      row('    401      403   403        403         403     403   403      403   403          403      201     403            403', async (r) => ({ params: { id: await r.token() }, body: rateBody() })),
-  listHeldRates:        row('    401      403   403        403         403     403   403      403   403          403      200     403            403', plain),
-  confirmHeldRate:      row('    401      403   403        403         403     403   403      403   403          403      200     403            403', async (r) => ({ params: { id: await r.heldRate() } })),
-  rejectHeldRate:       row('    401      403   403        403         403     403   403      403   403          403      200     403            403', async (r) => ({ params: { id: await r.heldRate() } })),
+  listNetworks:         row('    401      200   200        200         200     200   200      200   200          200      200     ' +
+'200            200', plain),
+  listTokens:           row('    401      200   200        200         200     200   200      200   200          200      200     ' +
+'200            200', plain),
+  createToken:          row('    401      403   403        403         403     403   403      403   403          403      201     ' +
+'403            403', () => ({ body: tokenBody() })),
+  updateToken:          row('    401      403   403        403         403     403   403      403   403          403      200     ' +
+'403            403', async (r) => ({ params: { id: await r.token() }, body: { enabled: true } })),
+  recordTokenRate:      row('    401      403   403        403         403     403   403      403   403          403      201     ' +
+'403            403', async (r) => ({ params: { id: await r.token() }, body: rateBody() })),
+  listHeldRates:        row('    401      403   403        403         403     403   403      403   403          403      200     ' +
+'403            403', plain),
+  confirmHeldRate:      row('    401      403   403        403         403     403   403      403   403          403      200     ' +
+'403            403', async (r) => ({ params: { id: await r.heldRate() } })),
+  rejectHeldRate:       row('    401      403   403        403         403     403   403      403   403          403      200     ' +
+'403            403', async (r) => ({ params: { id: await r.heldRate() } })),
 
-  listVaults:           row('    401      200   200        200         200     200   200      200   200          200      200     200            200', plain),
-  createVault:          row('    401      403   403        403         403     403   403      403   403          403      201     403            403', () => ({ body: vaultBody() })),
-  getVault:             row('    401      403   200        200         200     200   200      200   200          403      403     200            403', plain),
-  updateVault:          row('    401      403   403        403         403     403   403      403   200          403      403     403            403', () => ({ body: { description: 'Working capital' } })),
+  listVaults:           row('    401      200   200        200         200     200   200      200   200          200      200     ' +
+'200            200', plain),
+  createVault:          row('    401      403   403        403         403     403   403      403   403          403      201     ' +
+'403            403', () => ({ body: vaultBody() })),
+  getVault:             row('    401      403   200        200         200     200   200      200   200          403      403     ' +
+'200            403', plain),
+  updateVault:          row('    401      403   403        403         403     403   403      403   200          403      403     ' +
+'403            403', () => ({ body: { description: 'Working capital' } })),
   // Allowed, and too late: the vault is locked.
-  lockVault:            row('    401      403   403        403         403     403   403      403   409          403      403     403            403', plain),
-  replaceRoutes:        row('    401      403   403        403         403     403   403      403   409          403      403     403            403', () => ({ body: { routes: fixtureRoutes } })),
-  addVariant:           row('    401      403   403        403         403     403   403      403   201          403      403     403            403', async (r) => ({ params: { routeId: await r.route() }, body: variantBody() })),
-  updateVariant:        row('    401      403   403        403         403     403   403      403   200          403      403     403            403', async (r) => ({ params: { id: await r.variant() }, body: { enabled: true } })),
+  lockVault:            row('    401      403   403        403         403     403   403      403   409          403      403     ' +
+'403            403', plain),
+  replaceRoutes:        row('    401      403   403        403         403     403   403      403   409          403      403     ' +
+'403            403', () => ({ body: { routes: fixtureRoutes } })),
+  addVariant:           row('    401      403   403        403         403     403   403      403   201          403      403     ' +
+'403            403', async (r) => ({ params: { routeId: await r.route() }, body: variantBody() })),
+  updateVariant:        row('    401      403   403        403         403     403   403      403   200          403      403     ' +
+'403            403', async (r) => ({ params: { id: await r.variant() }, body: { enabled: true } })),
   parseDerivationPath:  row('    401      403   200        200         200     200   200      200   200          403      403     200            403', () => ({ body: { path: 'm/44/60/1/0' } })),
 
   listPolicyGroups:     row('    401      403   200        200         200     200   200      200   200          403      403     200            403', plain),

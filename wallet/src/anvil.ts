@@ -59,7 +59,9 @@ function findAnvilBinary(): string {
     const fromWrapper = createRequire(createRequire(import.meta.url).resolve('@foundry-rs/anvil/package.json'))
     return fromWrapper.resolve(`${name}/bin/anvil${platform === 'win32' ? '.exe' : ''}`)
   } catch (cause) {
-    const message = `The local chain needs the package ${name}, which is not installed. Install with optional dependencies, or configure the URL of another node.`
+    const message =
+      `The local chain needs the package ${name}, which is not installed. Install with optional ` +
+      'dependencies, or configure the URL of another node.'
     throw new Error(message, { cause })
   }
 }

@@ -46,7 +46,9 @@ export function openDatabase({
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     application_name: 'strongroom',
-    options: `-c role=strongroom_app -c timezone=UTC -c statement_timeout=${statementMilliseconds} -c idle_in_transaction_session_timeout=60000 ${peerSettings}`,
+    options:
+      `-c role=strongroom_app -c timezone=UTC -c statement_timeout=${statementMilliseconds} -c ` +
+      `idle_in_transaction_session_timeout=60000 ${peerSettings}`,
   })
   pool.on('error', onError)
   pool.on('connect', (client) => {

@@ -57,7 +57,8 @@ function findPackage(): string {
     return dirname(dirname(realpathSync(entry)))
   } catch (cause) {
     throw new Error(
-      `There is no embedded PostgreSQL for ${process.platform}-${process.arch} (optional package ${name} is not installed); set DATABASE_URL to a PostgreSQL 15 or newer.`,
+      `There is no embedded PostgreSQL for ${process.platform}-${process.arch} (optional package ${name} is not ` +
+        'installed); set DATABASE_URL to a PostgreSQL 15 or newer.',
       { cause },
     )
   }
@@ -135,7 +136,8 @@ function copyOf(packageDir: string, account: Account, candidates: string[]): str
     }
   }
   throw new Error(
-    `The PostgreSQL programs in ${packageDir} cannot be used by uid ${account.uid} and could not be copied (${failures.join('; ')}); install below a directory that everyone may read, or set DATABASE_URL.`,
+    `The PostgreSQL programs in ${packageDir} cannot be used by uid ${account.uid} and could not be copied ` +
+      `(${failures.join('; ')}); install below a directory that everyone may read, or set DATABASE_URL.`,
   )
 }
 

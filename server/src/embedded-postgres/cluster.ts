@@ -88,7 +88,8 @@ function assertUsable(clusterDir: string, binaries: Binaries): void {
   const major = readFileSync(join(clusterDir, 'PG_VERSION'), 'utf8').trim()
   if (major !== binaries.major) {
     throw new Error(
-      `${clusterDir} was made by PostgreSQL ${major} but the embedded one is ${binaries.major}; dump it with version ${major} and restore it into a new data directory.`,
+      `${clusterDir} was made by PostgreSQL ${major} but the embedded one is ${binaries.major}; dump it with version ` +
+        `${major} and restore it into a new data directory.`,
     )
   }
 }
@@ -105,7 +106,8 @@ function takeOwnership(clusterDir: string, account: Account): void {
   if (uid !== account.uid) {
     if (!account.switched) {
       throw new Error(
-        `${clusterDir} belongs to uid ${uid} but this process runs as uid ${account.uid}; start as that user or hand the directory over with chown -R.`,
+        `${clusterDir} belongs to uid ${uid} but this process runs as uid ${account.uid}; start as that user or hand ` +
+          'the directory over with chown -R.',
       )
     }
     chownTree(clusterDir, account)

@@ -107,10 +107,15 @@ function cacheMegabytes(): number {
 
 /** Another process took the port or started the same server meanwhile, or the last server's children still end. */
 function isRetryable(text: string): boolean {
-  return /could not create any TCP\/IP sockets|lock file "postmaster.pid" (already exists|is empty)|pre-existing shared memory block|address already in use/i.test(
-    text,
-  )
+  return retryable.some((message) => message.test(text))
 }
+
+const retryable = [
+  /could not create any TCP\/IP sockets/i,
+  /lock file "postmaster.pid" (already exists|is empty)/i,
+  /pre-existing shared memory block/i,
+  /address already in use/i,
+]
 
 function findFreePort(): Promise<number> {
   return new Promise((resolve, reject) => {

@@ -83,7 +83,8 @@ async function answers(postmaster: Postmaster, password: string, clusterDir: str
     return postmaster.ready && (await tryDatabase(postmaster.port, password)) === 'ready'
   } catch (cause) {
     throw new Error(
-      `The PostgreSQL server of ${clusterDir} (process ${postmaster.pid}) refuses our password or database: ${cause instanceof Error ? cause.message : cause}`,
+      `The PostgreSQL server of ${clusterDir} (process ${postmaster.pid}) refuses our password or database: ` +
+        `${cause instanceof Error ? cause.message : cause}`,
       { cause },
     )
   }

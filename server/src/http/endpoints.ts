@@ -56,6 +56,7 @@ export type Endpoints = ReturnType<typeof endpoints>
 /**
  * Registers the endpoints of a module under one tag of the documentation. The schemas of an endpoint give the types of what
  * its handler receives and may answer, so an answer that is not the documented one does not compile.
+ * tidy: long because it is the list of what a module can register.
  */
 export function endpoints(typed: App, deps: Deps, tag: string) {
   // Fastify's own inference is left out: the types of this file take its place.

@@ -82,7 +82,8 @@ export function toAppError(thrown: unknown): AppError {
 }
 
 const unknownOutcome =
-  'The database did not confirm the change, so its outcome is unknown; send the request again with the same Idempotency-Key, or read the resource first if the request had none'
+  'The database did not confirm the change, so its outcome is unknown; send the request again with the same ' +
+  'Idempotency-Key, or read the resource first if the request had none'
 
 /** Lost or refused connections, and a server that is out of connections, memory or disk (class 53). */
 function isDatabaseUnreachable(thrown: unknown): boolean {

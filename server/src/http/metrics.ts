@@ -32,7 +32,9 @@ export function metricsRoutes(app: App, { metricsToken, demo }: Pick<Config, 'me
     operationId: 'getMetrics',
     summary: 'Get metrics',
     description:
-      'Requests by route and status, and the process, in the Prometheus text format. Requires `Authorization: Bearer` with the token of the setting METRICS_TOKEN. Without that setting the endpoint is open in demo mode and answers 404 outside of it.',
+      'Requests by route and status, and the process, in the Prometheus text format. Requires `Authorization: Bearer` ' +
+      'with the token of the setting METRICS_TOKEN. Without that setting the endpoint is open in demo mode and answers ' +
+      '404 outside of it.',
     tag: 'Service',
     access: 'public',
     errors: [401, 404],

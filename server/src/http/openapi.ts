@@ -69,7 +69,13 @@ export async function registerOpenApi(app: App): Promise<void> {
         title: 'Strongroom',
         version,
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-        description: `Custody vault service: ledger, policies, approvals and record. Amounts are strings; lists are paged by \`cursor\`; every write accepts \`Idempotency-Key\`, except the webhook. Text holds no control, zero-width or bidirectional character (emoji keep theirs), and line breaks only in comments, descriptions, notes, payment purposes, reasons and help texts. A 400 lists up to ${faultsListedMax} faults; in a request of more than ${faultyValuesMax} values, not all of them are looked for.`,
+        description:
+          'Custody vault service: ledger, policies, approvals and record. Amounts are strings; lists are ' +
+          `paged by \`cursor\`; every write accepts \`Idempotency-Key\`, except the webhook. Text holds no ` +
+          'control, zero-width or bidirectional character (emoji keep theirs), and line breaks only in ' +
+          'comments, descriptions, notes, payment purposes, reasons and help texts. A 400 lists up to ' +
+          `${faultsListedMax} faults; in a request of more than ${faultyValuesMax} values, not all of them ` +
+          'are looked for.',
       },
       components: {
         securitySchemes: {

@@ -157,12 +157,14 @@ export async function createReportWorld(): Promise<ReportWorld> {
       ])
       if (type === 'deposit') {
         await sql(
-          `insert into deposits (vault_id, id, address_id, token_id, tx_hash, tx_index, from_address, created_at) values ($1,$2,$3,$4,$5,$6,$7,$8)`,
+          'insert into deposits (vault_id, id, address_id, token_id, tx_hash, tx_index, from_address, created_at) ' +
+            'values ($1,$2,$3,$4,$5,$6,$7,$8)',
           [vault.id, id, address.id, tokenId, txHash ?? id, operations, otherSide, at],
         )
       } else {
         await sql(
-          `insert into transfers (vault_id, id, to_address, to_address_key, payload, payload_hash, decision, phase, created_at) values ($1,$2,$3,$4,'{}','','{}','done',$5)`,
+          'insert into transfers (vault_id, id, to_address, to_address_key, payload, payload_hash, decision, phase, ' +
+            `created_at) values ($1,$2,$3,$4,'{}','','{}','done',$5)`,
           [vault.id, id, otherSide, otherSide.toLowerCase(), at],
         )
       }
@@ -179,7 +181,8 @@ export async function createReportWorld(): Promise<ReportWorld> {
         [vault.id, id, name, vault.admin.userId, at],
       )
       await sql(
-        `insert into counterparty_addresses (vault_id, id, counterparty_id, network_id, address, address_key, created_at) values ($1,$2,$3,$4,$5,$6,$7)`,
+        'insert into counterparty_addresses (vault_id, id, counterparty_id, network_id, address, address_key, ' +
+          'created_at) values ($1,$2,$3,$4,$5,$6,$7)',
         [vault.id, addressId, id, vault.networks.ethereum.id, address, address.toLowerCase(), at],
       )
       return { id, name, kind: 'company', addressId, address }
@@ -245,7 +248,8 @@ export async function createReportWorld(): Promise<ReportWorld> {
     if (held === undefined) {
       const early = new Date('2000-01-01T00:00:00.000Z')
       await sql(
-        `insert into adjustments (vault_id, id, address_id, token_id, amount, reason, created_by_id, created_at) values ($1,$2,$3,$4,$5,'funds',$6,$7)`,
+        'insert into adjustments (vault_id, id, address_id, token_id, amount, reason, created_by_id, created_at) values ' +
+          `($1,$2,$3,$4,$5,'funds',$6,$7)`,
         [grant.vaultId, grant.operationId, grant.addressId, grant.tokenId, funds.toString(), vault.admin.userId, early],
       )
       await post([adjustmentPosting(grant)], early)

@@ -38,7 +38,8 @@ form?.addEventListener('submit', async (event) => {
   })
   if (!sent) return
   show(
-    'If this address may sign in, a link is on its way. Open it in this browser within 10 minutes. In another browser, enter the code from the mail.',
+    'If this address may sign in, a link is on its way. Open it in this browser within 10 minutes. In another browser, ' +
+      'enter the code from the mail.',
   )
   button.disabled = false
 })

@@ -49,7 +49,8 @@ export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): 
       operationId: 'createCounterparty',
       summary: 'Create a counterparty',
       description:
-        'Gated by policies of action type `counterparty_create`; 202 with the approval request when votes are required. An address belongs to one counterparty of the vault: 409 otherwise.',
+        'Gated by policies of action type `counterparty_create`; 202 with the approval request when votes are required. ' +
+        'An address belongs to one counterparty of the vault: 409 otherwise.',
       ...ofVault,
       body: CounterpartyCreation,
       answers: { 201: Counterparty, 202: WaitingAction },
@@ -83,7 +84,8 @@ export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): 
       operationId: 'updateCounterparty',
       summary: 'Update a counterparty',
       description:
-        'Gated by policies of action type `counterparty_update`; 202 with the approval request when votes are required. `addAddresses` and `removeAddressIds` are part of the same decision.',
+        'Gated by policies of action type `counterparty_update`; 202 with the approval request when votes are required. ' +
+        '`addAddresses` and `removeAddressIds` are part of the same decision.',
       ...ofCounterparty,
       body: CounterpartyUpdate,
       answers: { 200: Counterparty, 202: WaitingAction },
@@ -106,7 +108,9 @@ export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): 
       operationId: 'archiveCounterparty',
       summary: 'Archive a counterparty',
       description:
-        'Gated by policies of action type `counterparty_archive`; 202 with the approval request when votes are required. Cannot be undone: the counterparty stays readable, cannot be changed, and no transfer to it is accepted.',
+        'Gated by policies of action type `counterparty_archive`; 202 with the approval request when votes are ' +
+        'required. Cannot be undone: the counterparty stays readable, cannot be changed, and no transfer to it is ' +
+        'accepted.',
       ...ofCounterparty,
       answers: { 200: Counterparty, 202: WaitingAction },
       errors: [409],

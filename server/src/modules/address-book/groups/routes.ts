@@ -83,7 +83,8 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executo
       operationId: 'updateCounterpartyGroup',
       summary: 'Update a counterparty group',
       description:
-        'Name, description and appearance; the code cannot be changed. Gated by policies of action type `counterparty_group_update`; 202 with the approval request when votes are required.',
+        'Name, description and appearance; the code cannot be changed. Gated by policies of action type ' +
+        '`counterparty_group_update`; 202 with the approval request when votes are required.',
       ...ofGroup,
       body: CounterpartyGroupUpdate,
       answers: { 200: CounterpartyGroup, 202: WaitingAction },
@@ -106,7 +107,8 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executo
       operationId: 'archiveCounterpartyGroup',
       summary: 'Archive a counterparty group',
       description:
-        'Gated by policies of action type `counterparty_group_archive`; 202 with the approval request when votes are required. Cannot be undone. Its members stay in it.',
+        'Gated by policies of action type `counterparty_group_archive`; 202 with the approval request when votes are ' +
+        'required. Cannot be undone. Its members stay in it.',
       ...ofGroup,
       answers: { 200: CounterpartyGroup, 202: WaitingAction },
       errors: [409],

@@ -32,7 +32,11 @@ export function depositRoutes(app: App, deps: Deps): void {
       operationId: 'listDeposits',
       summary: 'List deposits',
       description:
-        'Newest first. A member reads deposits to their own addresses, with `includeShared` also to those shared with them, an administrator those of the whole vault. Administrators can also read events that were not credited: `outcome=quarantined` are events that contradict a credited deposit or whose amount the account cannot hold; `outcome=ignored` and `outcome=unmatched` are events that name an address of the vault or that its own webhook secret signed. A page may hold fewer items than `limit`, even none, while `nextCursor` is not null.',
+        'Newest first. A member reads deposits to their own addresses, with `includeShared` also to those shared with ' +
+        'them, an administrator those of the whole vault. Administrators can also read events that were not credited: ' +
+        '`outcome=quarantined` are events that contradict a credited deposit or whose amount the account cannot hold; ' +
+        '`outcome=ignored` and `outcome=unmatched` are events that name an address of the vault or that its own webhook ' +
+        'secret signed. A page may hold fewer items than `limit`, even none, while `nextCursor` is not null.',
       access: 'member',
       params: VaultParams,
       querystring: DepositQuery,
@@ -84,7 +88,9 @@ export function depositRoutes(app: App, deps: Deps): void {
       operationId: 'listWalletEvents',
       summary: 'List unassigned wallet events',
       description:
-        'For platform administrators. Authentic events that were not credited and cannot be assigned to a vault: no vault has the address that they name, and they were not signed by the secret of exactly one vault. Events of a vault are read by its administrators with `GET /vaults/{code}/deposits?outcome=`.',
+        'For platform administrators. Authentic events that were not credited and cannot be assigned to a vault: no ' +
+        'vault has the address that they name, and they were not signed by the secret of exactly one vault. Events of a ' +
+        'vault are read by its administrators with `GET /vaults/{code}/deposits?outcome=`.',
       access: 'platform',
       querystring: UncreditedQuery,
       item: UncreditedEvent,
@@ -125,7 +131,10 @@ export function webhookRoutes(app: App, deps: Deps): void {
         operationId: 'receiveWalletEvent',
         summary: 'Receive a wallet event',
         description:
-          'Called by the wallet service, and signed by the Standard Webhooks scheme (`webhook-id`, `webhook-timestamp`, `webhook-signature`). Only the kind TOPUP is processed; an event that is sent again changes nothing. A vault with a webhook secret of its own is credited only by events that this secret signed; all other vaults by events that the secret of the installation signed.',
+          'Called by the wallet service, and signed by the Standard Webhooks scheme (`webhook-id`, `webhook-timestamp`, ' +
+          '`webhook-signature`). Only the kind TOPUP is processed; an event that is sent again changes nothing. A vault ' +
+          'with a webhook secret of its own is credited only by events that this secret signed; all other vaults by ' +
+          'events that the secret of the installation signed.',
         tag: 'Webhook',
         access: 'public',
         body: WalletEvent,

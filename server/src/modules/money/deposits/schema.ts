@@ -89,7 +89,8 @@ export const UncreditedEvent = Closed(
   {
     $id: 'UncreditedEvent',
     description:
-      'A signed wallet event that credited nothing. The fields are copied from the event; they are null for kinds other than TOPUP. `vaultId` is null when the vault is unknown.',
+      'A signed wallet event that credited nothing. The fields are copied from the event; they are null for kinds other ' +
+      'than TOPUP. `vaultId` is null when the vault is unknown.',
   },
 )
 

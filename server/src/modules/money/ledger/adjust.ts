@@ -34,11 +34,7 @@ export async function adjustBalance(
   const found = rows[0]
   if (found === undefined) throw notFound('Address')
   if (found.decimals === null) throw badRequest('tokenId', 'is not a token of the network of this address')
-  const isNegative = signed.startsWith('-')
-  const magnitude = parseDecimal(isNegative ? signed.slice(1) : signed, found.decimals)
-  if (magnitude === null) throw badRequest('amount', `must fit a token of ${found.decimals} decimals`)
-  if (magnitude === 0n) throw badRequest('amount', 'must not be 0')
-  const amount = isNegative ? -magnitude : magnitude
+  const amount = parseSigned(signed, found.decimals)
 
   const id = newId(now)
   await trx
@@ -87,6 +83,15 @@ export async function adjustBalance(
     createdById: actorId,
     createdAt: now.toISOString(),
   }
+}
+
+/** @throws 400 for zero, and for an amount that does not fit the token */
+function parseSigned(signed: string, decimals: number): bigint {
+  const isNegative = signed.startsWith('-')
+  const magnitude = parseDecimal(isNegative ? signed.slice(1) : signed, decimals)
+  if (magnitude === null) throw badRequest('amount', `must fit a token of ${decimals} decimals`)
+  if (magnitude === 0n) throw badRequest('amount', 'must not be 0')
+  return isNegative ? -magnitude : magnitude
 }
 
 function isBelowZero(error: unknown): boolean {

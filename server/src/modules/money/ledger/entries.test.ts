@@ -88,7 +88,9 @@ describe('T2 the database itself refuses an entry that does not balance', () => 
         created_at: new Date(),
         ...columns,
       })
-      const statement = `insert into ledger_entries (${names.map(([name]) => name).join(', ')}) values (${names.map((_, i) => `$${i + 1}`).join(', ')})`
+      const statement =
+        `insert into ledger_entries (${names.map(([name]) => name).join(', ')}) values ` +
+        `(${names.map((_, i) => `$${i + 1}`).join(', ')})`
       const code = await stateOf(
         statement,
         names.map(([, value]) => value),

@@ -45,7 +45,9 @@ export function ledgerRoutes(app: App, deps: Deps): void {
       operationId: 'getBalances',
       summary: 'Get balances',
       description:
-        'Totals per token, and a page of accounts; `summary=true` answers the totals alone. A member reads the balances of their own addresses, with `includeShared` also of those shared with them, an administrator those of the whole vault. `purpose` filters the accounts only.',
+        'Totals per token, and a page of accounts; `summary=true` answers the totals alone. A member reads the balances ' +
+        'of their own addresses, with `includeShared` also of those shared with them, an administrator those of the ' +
+        'whole vault. `purpose` filters the accounts only.',
       ...ofVault,
       querystring: BalancesQuery,
       answers: { 200: Balances },
@@ -112,7 +114,9 @@ export function ledgerRoutes(app: App, deps: Deps): void {
       operationId: 'createAdjustment',
       summary: 'Create an adjustment',
       description:
-        'For administrators of the vault. Posts an amount to an address against the adjustment account of the vault; a negative amount reduces the available balance, down to zero at most. For opening balances and corrections that no event explains.',
+        'For administrators of the vault. Posts an amount to an address against the adjustment account of the vault; a ' +
+        'negative amount reduces the available balance, down to zero at most. For opening balances and corrections that ' +
+        'no event explains.',
       access: 'administrator',
       params: VaultParams,
       body: AdjustmentBody,
@@ -128,7 +132,8 @@ export function ledgerRoutes(app: App, deps: Deps): void {
       operationId: 'getReconciliation',
       summary: 'Get the reconciliation',
       description:
-        'For administrators of the vault. Compares, per token, the sum of all entries (which must be 0), the stored with the recomputed balances, and the ledger with the on-chain balances that the wallet service reports.',
+        'For administrators of the vault. Compares, per token, the sum of all entries (which must be 0), the stored ' +
+        'with the recomputed balances, and the ledger with the on-chain balances that the wallet service reports.',
       access: 'administrator',
       params: VaultParams,
       answers: { 200: Reconciliation },

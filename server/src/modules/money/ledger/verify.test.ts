@@ -80,12 +80,14 @@ describe('verifyLedger', () => {
     ],
     [
       'the account of an entry',
-      `update ledger_entries e set credit_account = a.number from ledger_accounts a where e.kind = 'release' and a.token_id = e.token_id and a.purpose = 'available' and a.number <> e.credit_account`,
+      `update ledger_entries e set credit_account = a.number from ledger_accounts a where e.kind = 'release' and ` +
+        `a.token_id = e.token_id and a.purpose = 'available' and a.number <> e.credit_account`,
       'cached balance',
     ],
     [
       'swapped accounts',
-      `update ledger_entries set debit_account = credit_account, credit_account = debit_account, debit_balance = credit_balance, credit_balance = debit_balance where kind = 'reserve'`,
+      'update ledger_entries set debit_account = credit_account, credit_account = debit_account, debit_balance = ' +
+        `credit_balance, credit_balance = debit_balance where kind = 'reserve'`,
       'account of an entry',
     ],
     ['a kind', `update ledger_entries set kind = 'fee' where kind = 'settle'`, 'entries of an operation'],
@@ -169,7 +171,8 @@ describe('verifyLedger', () => {
       const edits = [
         `amount = amount + ${1 + random.below(999)}`,
         `${side}_balance = ${side}_balance + ${1 + random.below(999)}`,
-        `${side}_account = (select number from ledger_accounts where number <> ${entry[`${side}_account`]} and balance is not null order by number offset ${random.below(3)} limit 1)`,
+        `${side}_account = (select number from ledger_accounts where number <> ${entry[`${side}_account`]} and balance ` +
+          `is not null order by number offset ${random.below(3)} limit 1)`,
         `operation_id = (select id from operations where id <> operation_id order by id offset ${random.below(5)} limit 1)`,
         `kind = case kind when 'deposit' then 'adjust' when 'adjust' then 'fee' else 'deposit' end`,
         `token_id = (select id from tokens t where t.id <> token_id limit 1)`,

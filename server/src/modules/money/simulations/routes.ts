@@ -21,7 +21,8 @@ export function simulationRoutes(app: App, deps: Deps, executors: Executors): vo
       operationId: 'simulatePolicies',
       summary: 'Simulate policies',
       description:
-        'Decides an action without carrying it out. Members simulate their own actions, administrators those of any member. The trace shows for every candidate policy why it matches or does not.',
+        'Decides an action without carrying it out. Members simulate their own actions, administrators those of any ' +
+        'member. The trace shows for every candidate policy why it matches or does not.',
       access: 'member',
       params: VaultParams,
       body: SimulationOrder,

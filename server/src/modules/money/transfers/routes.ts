@@ -32,7 +32,9 @@ export function transferRoutes(app: App, deps: Deps): void {
       operationId: 'createTransfer',
       summary: 'Create a transfer',
       description:
-        'The policies of the vault decide: 201 with status `pending` or `awaiting_approval`, or 403 with the reason. The amount is reserved at once. 409 for insufficient funds, a disabled token, an archived counterparty, or a threshold that the approvers cannot reach.',
+        'The policies of the vault decide: 201 with status `pending` or `awaiting_approval`, or 403 with the reason. ' +
+        'The amount is reserved at once. 409 for insufficient funds, a disabled token, an archived counterparty, or a ' +
+        'threshold that the approvers cannot reach.',
       ...ofVault,
       body: TransferOrder,
       answers: { 201: Transfer },
@@ -50,7 +52,9 @@ export function transferRoutes(app: App, deps: Deps): void {
       operationId: 'previewTransfer',
       summary: 'Preview a transfer',
       description:
-        'Takes the body of a transfer and changes nothing. Answers the decision with its trace, the estimated fee (null when the wallet service gives none), the available balance, and `warnings`: `look_alike` when `toAddress` begins and ends like an address that the caller knows but is a different one.',
+        'Takes the body of a transfer and changes nothing. Answers the decision with its trace, the estimated fee (null ' +
+        'when the wallet service gives none), the available balance, and `warnings`: `look_alike` when `toAddress` ' +
+        'begins and ends like an address that the caller knows but is a different one.',
       ...ofVault,
       body: TransferOrder,
       answers: { 200: TransferPreview },
@@ -64,7 +68,9 @@ export function transferRoutes(app: App, deps: Deps): void {
       operationId: 'listTransfers',
       summary: 'List transfers',
       description:
-        'Newest first. A member reads transfers from their own addresses and those that they initiated, with `includeShared` also those from addresses shared with them; an administrator those of the whole vault. A page may hold fewer items than `limit`, even none, while `nextCursor` is not null.',
+        'Newest first. A member reads transfers from their own addresses and those that they initiated, with ' +
+        '`includeShared` also those from addresses shared with them; an administrator those of the whole vault. A page ' +
+        'may hold fewer items than `limit`, even none, while `nextCursor` is not null.',
       ...ofVault,
       querystring: TransferQuery,
       answers: { 200: PageOf(Ref(Transfer)) },
@@ -83,7 +89,8 @@ export function transferRoutes(app: App, deps: Deps): void {
       operationId: 'getTransfer',
       summary: 'Get a transfer',
       description:
-        'With the decision of the policies and its trace. For its initiator, the owner of its source address, the people with whom that address is shared, its approvers, and administrators; 404 for everybody else.',
+        'With the decision of the policies and its trace. For its initiator, the owner of its source address, the ' +
+        'people with whom that address is shared, its approvers, and administrators; 404 for everybody else.',
       ...ofTransfer,
       answers: { 200: Transfer },
     },
@@ -100,7 +107,8 @@ export function transferRoutes(app: App, deps: Deps): void {
       operationId: 'getTransferEvidence',
       summary: 'Get the evidence of a transfer',
       description:
-        'For administrators of the vault. The order, the policies as they were, the votes, the ledger entries, and the audit records with their seals, in one document that can be verified offline (docs/audit.md).',
+        'For administrators of the vault. The order, the policies as they were, the votes, the ledger entries, and the ' +
+        'audit records with their seals, in one document that can be verified offline (docs/audit.md).',
       ...ofTransfer,
       access: 'administrator',
       answers: { 200: TransferEvidence },
@@ -112,12 +120,15 @@ export function transferRoutes(app: App, deps: Deps): void {
     approve: {
       summary: 'Approve a transfer',
       description:
-        'Casts the vote of the caller, who must be one of its approvers (otherwise 403, or 404 when the caller does not see the transfer); a second vote is a 409. With the last vote that is needed the transfer becomes `pending`, unless something forbids it by now: 409, and the vote is not kept.',
+        'Casts the vote of the caller, who must be one of its approvers (otherwise 403, or 404 when the caller does not ' +
+        'see the transfer); a second vote is a 409. With the last vote that is needed the transfer becomes `pending`, ' +
+        'unless something forbids it by now: 409, and the vote is not kept.',
     },
     reject: {
       summary: 'Reject a transfer',
       description:
-        'A veto by one of its approvers: the transfer becomes `rejected` and its funds are released. 403 (404 when they do not see it) for anybody else, 409 when the transfer no longer waits for approval.',
+        'A veto by one of its approvers: the transfer becomes `rejected` and its funds are released. 403 (404 when they ' +
+        'do not see it) for anybody else, 409 when the transfer no longer waits for approval.',
     },
   } as const
   for (const decision of ['approve', 'reject'] as const) {

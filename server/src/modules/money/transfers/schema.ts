@@ -53,7 +53,8 @@ export const Transfer = Closed(
     failureReason: Nullable(
       Type.String({
         description:
-          '`APPROVAL_EXPIRED`, `WALLET_REFUSED: …`, the failure reported by the wallet service, or `NO_LONGER_ALLOWED: …` when the check before the hand-over refused it.',
+          '`APPROVAL_EXPIRED`, `WALLET_REFUSED: …`, the failure reported by the wallet service, or `NO_LONGER_ALLOWED: ' +
+          '…` when the check before the hand-over refused it.',
         examples: ['APPROVAL_EXPIRED'],
       }),
     ),
@@ -114,7 +115,8 @@ const orderFields = {
       minLength: 1,
       maxLength: 64,
       description:
-        'Token code; the primary token of the address when neither code nor id is given. Given with an id, it must be the code of that token.',
+        'Token code; the primary token of the address when neither code nor id is given. Given with an id, it must be ' +
+        'the code of that token.',
       examples: ['USDT'],
     }),
   ),

@@ -34,7 +34,8 @@ export function categoryAssignmentRoutes(app: App, deps: Deps): void {
       operationId: 'listCategoryAssignments',
       summary: 'List category assignments of an operation',
       description:
-        'The categories that the `viewScope` shows to the caller, with their values, beginning with the first category. Sensitive fields are null for callers who may not edit the assignment.',
+        'The categories that the `viewScope` shows to the caller, with their values, beginning with the first category. ' +
+        'Sensitive fields are null for callers who may not edit the assignment.',
       ...ofOperation,
       answers: { 200: CategoryAssignments },
     },
@@ -52,7 +53,8 @@ export function categoryAssignmentRoutes(app: App, deps: Deps): void {
       operationId: 'listAvailableCategories',
       summary: 'List categories available for an operation',
       description:
-        'The categories that the caller may assign: not archived, applicable to this type of operation, and with the right to assign. Includes those that are assigned already.',
+        'The categories that the caller may assign: not archived, applicable to this type of operation, and with the ' +
+        'right to assign. Includes those that are assigned already.',
       ...ofOperation,
       answers: { 200: AvailableCategories },
     },
@@ -69,7 +71,9 @@ export function categoryAssignmentRoutes(app: App, deps: Deps): void {
       operationId: 'assignCategory',
       summary: 'Assign a category to an operation',
       description:
-        'Or edits the values of an assignment. 201 when it is assigned, 200 when its values are edited. When the category requires approval, 202 with the approval request; its payload holds all values, sensitive ones included, for its approvers to read.',
+        'Or edits the values of an assignment. 201 when it is assigned, 200 when its values are edited. When the ' +
+        'category requires approval, 202 with the approval request; its payload holds all values, sensitive ones ' +
+        'included, for its approvers to read.',
       ...ofAssignment,
       body: CategoryValues,
       answers: { 200: CategoryAssignment, 201: CategoryAssignment, 202: WaitingAction },

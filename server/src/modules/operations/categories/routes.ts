@@ -35,7 +35,8 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
       operationId: 'listOperationCategories',
       summary: 'List operation categories',
       description:
-        'For members of the vault, newest first. `appliesTo=transfer` and `appliesTo=deposit` include categories for both. A cursor is valid only with the filters of the request that returned it.',
+        'For members of the vault, newest first. `appliesTo=transfer` and `appliesTo=deposit` include categories for ' +
+        'both. A cursor is valid only with the filters of the request that returned it.',
       access: 'member',
       params: VaultParams,
       querystring: CategoryQuery,
@@ -57,7 +58,9 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
       operationId: 'createOperationCategory',
       summary: 'Create an operation category',
       description:
-        'For administrators of the vault. Fields, grants and approvers are added afterwards. By default it applies to both types of operation, everybody who sees an operation sees its values, and the owner or initiator of the operation assigns and edits. 409 when the vault has a category of this key.',
+        'For administrators of the vault. Fields, grants and approvers are added afterwards. By default it applies to ' +
+        'both types of operation, everybody who sees an operation sees its values, and the owner or initiator of the ' +
+        'operation assigns and edits. 409 when the vault has a category of this key.',
       access: 'administrator',
       params: VaultParams,
       body: CategoryCreation,
@@ -73,7 +76,8 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
       operationId: 'getOperationCategory',
       summary: 'Get an operation category',
       description:
-        'With its fields, grants and approvers. For members of the vault; a member who may not edit the category sees only their own grants and those of their groups.',
+        'With its fields, grants and approvers. For members of the vault; a member who may not edit the category sees ' +
+        'only their own grants and those of their groups.',
       access: 'member',
       params: VaultAndIdParams,
       answers: { 200: OperationCategory },
@@ -91,7 +95,9 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
       operationId: 'updateOperationCategory',
       summary: 'Update an operation category',
       description:
-        'Also archives and restores it. For administrators, and for members with `canEdit`; scopes and approval settings are for administrators only. 409 for an archived category, unless the change contains `archived: false`.',
+        'Also archives and restores it. For administrators, and for members with `canEdit`; scopes and approval ' +
+        'settings are for administrators only. 409 for an archived category, unless the change contains `archived: ' +
+        'false`.',
       access: 'member',
       ...ofCategory,
       body: CategoryUpdate,
@@ -107,7 +113,8 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
       operationId: 'addCategoryField',
       summary: 'Add a field to an operation category',
       description:
-        'For administrators, and for members with `canEdit`. Key and type cannot be changed later. A `currencyFieldKey` that names no select or text field of the category is a 400 with code CATEGORY_FIELD_LINK.',
+        'For administrators, and for members with `canEdit`. Key and type cannot be changed later. A `currencyFieldKey` ' +
+        'that names no select or text field of the category is a 400 with code CATEGORY_FIELD_LINK.',
       access: 'member',
       ...ofCategory,
       body: FieldCreation,
@@ -122,7 +129,8 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
       operationId: 'updateCategoryField',
       summary: 'Update a field of an operation category',
       description:
-        'Also archives and restores it. For administrators, and for members with `canEdit`; only administrators can turn `sensitive` off. Recorded values do not change; once there are some, the scale cannot change.',
+        'Also archives and restores it. For administrators, and for members with `canEdit`; only administrators can ' +
+        'turn `sensitive` off. Recorded values do not change; once there are some, the scale cannot change.',
       ...ofField,
       body: FieldUpdate,
       answers: { 200: CategoryField },

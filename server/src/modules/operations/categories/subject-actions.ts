@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Static } from 'typebox'
 import type { ByMember } from '../../../access/caller.ts'
+import type { SubjectKind } from '../../../access/subjects.ts'
 import type { Trx } from '../../../db/client.ts'
 import type { FieldFault } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
@@ -38,11 +39,33 @@ export async function replaceGrants(
     can_assign: grant.rights.canAssign,
     can_edit: grant.rights.canEdit,
   }))
-  const subjects = rows.map((row) => `${row.subject_type}:${row.subject_id}`)
+  await writeGrants(trx, category, rows, by)
+  const before = category.grants.map(({ subject, can_view, can_assign, can_edit }) => ({
+    subject,
+    canView: can_view,
+    canAssign: can_assign,
+    canEdit: can_edit,
+  }))
+  const after = wanted.map(({ rights }, i) => ({ subject: subjectOf(rows[i]!), ...rights }))
+  return finishChange(trx, category, by, 'grants_replaced', { before, after })
+}
+
+type GrantValues = {
+  subject_type: SubjectKind
+  subject_id: string
+  can_view: boolean
+  can_assign: boolean
+  can_edit: boolean
+}
+
+const subjectOf = ({ subject_type: type, subject_id: id }: GrantValues) => `${type}:${id}`
+
+async function writeGrants(trx: Trx, category: CategoryRow, rows: GrantValues[], by: ByMember): Promise<void> {
+  const subjects = rows.map(subjectOf)
   await trx
     .deleteFrom('category_grants')
     .where('vault_id', '=', category.vault_id)
-    .where('category_id', '=', id)
+    .where('category_id', '=', category.id)
     .where(sql<boolean>`subject <> all(${subjects}::text[])`)
     .execute()
   if (rows.length > 0) {
@@ -53,7 +76,7 @@ export async function replaceGrants(
         rows.map((row, i) => ({
           vault_id: category.vault_id,
           id: ids[i]!,
-          category_id: id,
+          category_id: category.id,
           ...row,
           grantor_id: by.member.userId,
           created_at: by.now,
@@ -76,14 +99,6 @@ export async function replaceGrants(
       )
       .execute()
   }
-  const before = category.grants.map(({ subject, can_view, can_assign, can_edit }) => ({
-    subject,
-    canView: can_view,
-    canAssign: can_assign,
-    canEdit: can_edit,
-  }))
-  const after = wanted.map(({ rights }, i) => ({ subject: subjects[i], ...rights }))
-  return finishChange(trx, category, by, 'grants_replaced', { before, after })
 }
 
 const noRights = { canView: true, canAssign: false, canEdit: false }

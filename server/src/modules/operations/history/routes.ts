@@ -23,7 +23,11 @@ export function historyRoutes(app: App, deps: Deps): void {
       operationId: 'listHistory',
       summary: 'List history',
       description:
-        'Transfers and deposits in one feed, newest first: the activity of the caller, for administrators that of the whole vault. `status` is a status of transfers, so deposits are left out; `awaitingMyApproval=true` lists transfers of others that wait for the vote of the caller. A request reads a limited number of operations, so a page may hold fewer items than `limit`, even none, while `nextCursor` is not null; `nextCursor` null is the end. A cursor is valid only with the filters of the request that returned it.',
+        'Transfers and deposits in one feed, newest first: the activity of the caller, for administrators that of the ' +
+        'whole vault. `status` is a status of transfers, so deposits are left out; `awaitingMyApproval=true` lists ' +
+        'transfers of others that wait for the vote of the caller. A request reads a limited number of operations, so a ' +
+        'page may hold fewer items than `limit`, even none, while `nextCursor` is not null; `nextCursor` null is the ' +
+        'end. A cursor is valid only with the filters of the request that returned it.',
       access: 'member',
       params: VaultParams,
       querystring: HistoryQuery,

@@ -55,7 +55,8 @@ export const HistoryItem = Closed(
     metadata: Ref(OperationMetadata),
     warnings: Type.Array(Enum(['look_alike', 'dust']), {
       description:
-        'Warnings about the other address. `look_alike`: it resembles, but is not, an address that the caller knows. `dust`: the deposit is below the dust limit of the token. Do not copy such an address as a recipient.',
+        'Warnings about the other address. `look_alike`: it resembles, but is not, an address that the caller knows. ' +
+        '`dust`: the deposit is below the dust limit of the token. Do not copy such an address as a recipient.',
     }),
     createdAt: Timestamp,
     confirmedAt: Nullable(Timestamp),

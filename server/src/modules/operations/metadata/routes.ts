@@ -15,7 +15,8 @@ export function operationMetadataRoutes(app: App, deps: Deps): void {
       operationId: 'updateOperationMetadata',
       summary: 'Update the metadata of an operation',
       description:
-        'Category, tags, payment purpose and note. For the owner of the address of the operation. Fields that are left out stay; null clears a field.',
+        'Category, tags, payment purpose and note. For the owner of the address of the operation. Fields that are left ' +
+        'out stay; null clears a field.',
       access: 'member',
       params: OperationParams,
       body: MetadataUpdate,

@@ -27,7 +27,8 @@ export const MetadataUpdate = Closed(
           minLength: 1,
           maxLength: 64,
           description:
-            'Key of a category that needs neither values nor approval: it is assigned in place of the first one. null unassigns the first one.',
+            'Key of a category that needs neither values nor approval: it is assigned in place of the first one. null ' +
+            'unassigns the first one.',
           examples: ['payroll'],
         }),
       ),

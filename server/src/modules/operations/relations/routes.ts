@@ -25,7 +25,8 @@ export function operationRelationRoutes(app: App, deps: Deps): void {
       operationId: 'listOperationRelations',
       summary: 'List operation relations',
       description:
-        'Newest first. Only relations whose two operations the caller may see. `from` and `to` limit the time at which the relation was created. A cursor is valid only with the filters of the request that returned it.',
+        'Newest first. Only relations whose two operations the caller may see. `from` and `to` limit the time at which ' +
+        'the relation was created. A cursor is valid only with the filters of the request that returned it.',
       ...ofVault,
       querystring: RelationQuery,
       answers: { 200: PageOf(Ref(OperationRelation)) },
@@ -52,7 +53,9 @@ export function operationRelationRoutes(app: App, deps: Deps): void {
       operationId: 'createOperationRelation',
       summary: 'Create an operation relation',
       description:
-        'The source is the refund, reversal, correction or replacement of the target. For members who see both operations and own or initiated one of them, and for administrators. Refunds and reversals of a target together never exceed its amount; 409 otherwise.',
+        'The source is the refund, reversal, correction or replacement of the target. For members who see both ' +
+        'operations and own or initiated one of them, and for administrators. Refunds and reversals of a target ' +
+        'together never exceed its amount; 409 otherwise.',
       ...ofVault,
       body: RelationBody,
       answers: { 201: OperationRelation },
@@ -83,7 +86,8 @@ export function operationRelationRoutes(app: App, deps: Deps): void {
       operationId: 'listRelationsOfOperation',
       summary: 'List relations of an operation',
       description:
-        'All of them, newest first, whose other operation the caller may see, too. `role` says whether this operation is the source or the target.',
+        'All of them, newest first, whose other operation the caller may see, too. `role` says whether this operation ' +
+        'is the source or the target.',
       access: 'member',
       params: OperationParams,
       answers: { 200: Closed({ items: Type.Array(Ref(RelationOfOperation)) }) },

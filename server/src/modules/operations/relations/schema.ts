@@ -45,7 +45,8 @@ export const RelationBody = Closed({
     Type.String({
       pattern: '^[1-9][0-9]{0,77}$',
       description:
-        'In the smallest unit of the token that both operations are of. A refund or reversal without it is about the whole amount of its source.',
+        'In the smallest unit of the token that both operations are of. A refund or reversal without it is about the ' +
+        'whole amount of its source.',
       examples: ['1500000'],
     }),
   ),

@@ -19,7 +19,8 @@ export function invitationRoutes(app: App, deps: Deps): void {
       operationId: 'createInvitation',
       summary: 'Create an invitation',
       description:
-        'For administrators of the vault. All groups must belong to one vault. The invitation is sent by mail; the answer holds its token. 409 when an invitation of this e-mail address to the vault is pending.',
+        'For administrators of the vault. All groups must belong to one vault. The invitation is sent by mail; the ' +
+        'answer holds its token. 409 when an invitation of this e-mail address to the vault is pending.',
       access: 'caller',
       body: CreateInvitation,
       answers: { 201: Invitation },
@@ -55,7 +56,8 @@ export function invitationRoutes(app: App, deps: Deps): void {
       operationId: 'revokeInvitation',
       summary: 'Revoke an invitation',
       description:
-        'For administrators of the vault. Only a pending invitation can be revoked; after acceptance remove the member from the groups instead.',
+        'For administrators of the vault. Only a pending invitation can be revoked; after acceptance remove the member ' +
+        'from the groups instead.',
       access: 'caller',
       params: IdParams,
       answers: { 200: Invitation },

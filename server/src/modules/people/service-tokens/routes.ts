@@ -19,7 +19,8 @@ export function serviceTokenRoutes(app: App, deps: Deps): void {
       operationId: 'createServiceToken',
       summary: 'Create a service token',
       description:
-        'For administrators of the vault. Creates a service, which becomes a member of the given groups, and its token. The token is shown in this answer only.',
+        'For administrators of the vault. Creates a service, which becomes a member of the given groups, and its token. ' +
+        'The token is shown in this answer only.',
       ...ofVault,
       body: CreateServiceToken,
       answers: { 201: ServiceToken },

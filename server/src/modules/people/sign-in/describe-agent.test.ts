@@ -13,7 +13,8 @@ describe('a User-Agent header', () => {
       'Edge 126 on Windows',
     ],
     [
-      'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1',
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 ' +
+        'Mobile/15E148 Safari/604.1',
       'Safari 17 on iPhone',
     ],
     [

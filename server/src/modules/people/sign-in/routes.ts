@@ -36,7 +36,8 @@ export function authRoutes(app: App, deps: Deps): void {
       operationId: 'requestMagicLink',
       summary: 'Request a sign-in link',
       description:
-        'The answer is the same for every e-mail address. Only users and invited people receive a link, and at most five unexpired links at a time are sent for requests from unknown devices.',
+        'The answer is the same for every e-mail address. Only users and invited people receive a link, and at most ' +
+        'five unexpired links at a time are sent for requests from unknown devices.',
       access: 'public',
       body: RequestMagicLink,
       answers: { 200: MagicLinkSent },
@@ -60,7 +61,8 @@ export function authRoutes(app: App, deps: Deps): void {
       operationId: 'followMagicLink',
       summary: 'Follow a sign-in link',
       description:
-        'Signs in when it is called by the browser that requested the link. Anywhere else it consumes nothing and redirects to a page that asks for the code from the mail.',
+        'Signs in when it is called by the browser that requested the link. Anywhere else it consumes nothing and ' +
+        'redirects to a page that asks for the code from the mail.',
       access: 'public',
       querystring: MagicLinkQuery,
       answers: { 302: null },
@@ -90,7 +92,10 @@ export function authRoutes(app: App, deps: Deps): void {
       operationId: 'redeemMagicLink',
       summary: 'Redeem a sign-in link',
       description:
-        'Exchanges the token of a sign-in link for a session: this is how apps and services get a Bearer token; browsers also get the session cookie. The person gets a mail about a sign-in from a new device: a browser without the cookie `device` of an earlier sign-in, or a program whose User-Agent was not seen in this network before. A valid token is redeemed regardless of the limits; a sender who fails too often gets 429.',
+        'Exchanges the token of a sign-in link for a session: this is how apps and services get a Bearer token; ' +
+        'browsers also get the session cookie. The person gets a mail about a sign-in from a new device: a browser ' +
+        'without the cookie `device` of an earlier sign-in, or a program whose User-Agent was not seen in this network ' +
+        'before. A valid token is redeemed regardless of the limits; a sender who fails too often gets 429.',
       access: 'public',
       body: RedeemMagicLink,
       answers: { 200: SignIn },
@@ -159,7 +164,8 @@ export function authRoutes(app: App, deps: Deps): void {
       operationId: 'revokeSession',
       summary: 'Revoke one of your sessions',
       description:
-        'The session ends with the next request that uses it, and its device is forgotten: the next sign-in from that device is announced by mail again.',
+        'The session ends with the next request that uses it, and its device is forgotten: the next sign-in from that ' +
+        'device is announced by mail again.',
       access: 'caller',
       params: IdParams,
       answers: { 204: null },

@@ -65,7 +65,8 @@ export const Session = Closed(
         Type.String({
           enum: [...signInMethods],
           description:
-            '`magic_link`: mailed link or its token. `code`: mailed link plus code on another device. `operator_link`: link made by an operator. `invitation`: the sign-in that accepted one. null: not recorded.',
+            '`magic_link`: mailed link or its token. `code`: mailed link plus code on another device. `operator_link`: ' +
+            'link made by an operator. `invitation`: the sign-in that accepted one. null: not recorded.',
           examples: [signInMethods[0]],
         }),
       ),

@@ -19,7 +19,8 @@ export function auditRoutes(app: App, deps: Deps): void {
       operationId: 'listAuditRecords',
       summary: 'List audit records of a vault',
       description:
-        'For administrators of the vault, newest first. Contains the changes and decisions in the vault, and the events outside that affect it: sign-ins of its members, and changes of the tokens that it uses.',
+        'For administrators of the vault, newest first. Contains the changes and decisions in the vault, and the events ' +
+        'outside that affect it: sign-ins of its members, and changes of the tokens that it uses.',
       access: 'administrator',
       params: VaultParams,
       ...log,
@@ -35,7 +36,9 @@ export function auditRoutes(app: App, deps: Deps): void {
       operationId: 'listPlatformAuditRecords',
       summary: 'List audit records of the platform',
       description:
-        'For platform administrators, newest first. Contains the events that belong to no vault: sign-ins, users, tokens, networks, the creation of vaults, and actions of operators. Events inside a vault are in the audit log of that vault.',
+        'For platform administrators, newest first. Contains the events that belong to no vault: sign-ins, users, ' +
+        'tokens, networks, the creation of vaults, and actions of operators. Events inside a vault are in the audit log ' +
+        'of that vault.',
       access: 'platform',
       ...log,
     },

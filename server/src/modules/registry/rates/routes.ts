@@ -19,7 +19,10 @@ export function rateRoutes(app: App, deps: Deps): void {
       operationId: 'recordTokenRate',
       summary: 'Record a USD rate',
       description:
-        'For platform administrators. An operation uses the newest rate that is at most 15 minutes old. A rate that differs from an earlier one by more than the factor `RATE_JUMP_FACTOR` is held back: the answer is 202, and no operation uses the rate until another platform administrator confirms it. Outside demo mode the first rate of a token is held back, too. A token has one rate per moment: a second one is a 409.',
+        'For platform administrators. An operation uses the newest rate that is at most 15 minutes old. A rate that ' +
+        'differs from an earlier one by more than the factor `RATE_JUMP_FACTOR` is held back: the answer is 202, and no ' +
+        'operation uses the rate until another platform administrator confirms it. Outside demo mode the first rate of ' +
+        'a token is held back, too. A token has one rate per moment: a second one is a 409.',
       access: 'platform',
       params: IdParams,
       body: RateBody,
@@ -40,7 +43,8 @@ export function rateRoutes(app: App, deps: Deps): void {
       operationId: 'listHeldRates',
       summary: 'List held rates',
       description:
-        'Rates that were held back because they jumped. For platform administrators, newest first; `status=held` lists those that wait for a decision.',
+        'Rates that were held back because they jumped. For platform administrators, newest first; `status=held` lists ' +
+        'those that wait for a decision.',
       access: 'platform',
       querystring: HeldRateQuery,
       item: HeldRate,
@@ -55,7 +59,8 @@ export function rateRoutes(app: App, deps: Deps): void {
       operationId: 'confirmHeldRate',
       summary: 'Confirm a held rate',
       description:
-        'For platform administrators, except the one who recorded the rate. The rate keeps its `asOf`, and later rates are compared with it.',
+        'For platform administrators, except the one who recorded the rate. The rate keeps its `asOf`, and later rates ' +
+        'are compared with it.',
       ...decision,
       errors: [404, 409],
     },

@@ -44,7 +44,8 @@ export const HeldRate = Closed(
   {
     $id: 'HeldRate',
     description:
-      'A rate that is held back. `createdById` is null for a rate of the provider. `superseded`: the provider reported another rate before the decision.',
+      'A rate that is held back. `createdById` is null for a rate of the provider. `superseded`: the provider reported ' +
+      'another rate before the decision.',
   },
 )
 

@@ -31,7 +31,8 @@ export function tokenRoutes(app: App, deps: Deps): void {
       operationId: 'createToken',
       summary: 'Create a token',
       description:
-        'Registers a token on a network. For platform administrators. Exactly one of `network` (slug) and `networkId` names the network. 409 when the network has a token with this code or this contract.',
+        'Registers a token on a network. For platform administrators. Exactly one of `network` (slug) and `networkId` ' +
+        'names the network. 409 when the network has a token with this code or this contract.',
       access: 'platform',
       body: TokenCreation,
       answers: { 201: Token },
@@ -46,7 +47,8 @@ export function tokenRoutes(app: App, deps: Deps): void {
       operationId: 'updateToken',
       summary: 'Update a token',
       description:
-        'Its name, symbol, logo, dust limit, and whether it is enabled. For platform administrators. Deposits of a disabled token are not credited, and no transfer of it is accepted.',
+        'Its name, symbol, logo, dust limit, and whether it is enabled. For platform administrators. Deposits of a ' +
+        'disabled token are not credited, and no transfer of it is accepted.',
       access: 'platform',
       params: IdParams,
       body: TokenUpdate,

@@ -38,7 +38,9 @@ export function reportExportRoutes(app: App, deps: Deps): void {
       operationId: 'createReportExport',
       summary: 'Create a report export',
       description:
-        'Orders a report as a file, which is made in the background; `GET …/reports/exports/{id}` shows its progress. The body holds the parameters of the report and the format. Without `to` the interval ends now. 429 when three exports of the caller are under way.',
+        'Orders a report as a file, which is made in the background; `GET …/reports/exports/{id}` shows its progress. ' +
+        'The body holds the parameters of the report and the format. Without `to` the interval ends now. 429 when three ' +
+        'exports of the caller are under way.',
       access: 'member',
       params: ReportTypeParams,
       body: ReportExportCreation,
@@ -76,7 +78,8 @@ export function reportExportRoutes(app: App, deps: Deps): void {
       operationId: 'downloadReportExport',
       summary: 'Download a report export',
       description:
-        'The file. Only for the person who ordered it, for 24 hours, and only while that person may still see everything that the file was made from (403 otherwise). 409 while it is not done.',
+        'The file. Only for the person who ordered it, for 24 hours, and only while that person may still see ' +
+        'everything that the file was made from (403 otherwise). 409 while it is not done.',
       ...ofExport,
       answers: {},
       files: fileMediaTypes,

@@ -49,7 +49,9 @@ export const reports = [
       operationId: 'reportAddressActivity',
       summary: 'Get the address activity report',
       description:
-        'The operations of one address or folder: exactly one of `addressId` and `folderId` is required. A member reads their own operations, with `includeShared` also those on addresses shared with them; an administrator reads the whole vault.',
+        'The operations of one address or folder: exactly one of `addressId` and `folderId` is required. A member reads ' +
+        'their own operations, with `includeShared` also those on addresses shared with them; an administrator reads ' +
+        'the whole vault.',
     },
     query: AddressActivityQuery,
     answer: AddressActivityReport,
@@ -111,7 +113,8 @@ export const reports = [
       operationId: 'reportAssetMovement',
       summary: 'Get the asset movement report',
       description:
-        'The blocks of the address activity report, and per asset from the ledger: the opening balance, what was received, sent, paid in fees and adjusted, and the closing balance.',
+        'The blocks of the address activity report, and per asset from the ledger: the opening balance, what was ' +
+        'received, sent, paid in fees and adjusted, and the closing balance.',
     },
     query: TransactionActivityQuery,
     answer: AssetMovementReport,
@@ -125,7 +128,8 @@ export const reports = [
       operationId: 'reportAccountStatement',
       summary: 'Get an account statement',
       description:
-        'For one address and token: the opening balance, every posting with the resulting balance, oldest first, and the closing balance. Category filters select lines; balances are those of the whole account.',
+        'For one address and token: the opening balance, every posting with the resulting balance, oldest first, and ' +
+        'the closing balance. Category filters select lines; balances are those of the whole account.',
     },
     query: AccountStatementQuery,
     answer: AccountStatementReport,
@@ -182,7 +186,8 @@ export const reports = [
       operationId: 'reportCategoryAnalytics',
       summary: 'Get the category analytics report',
       description:
-        'Per field of one category: its values with counts and amounts. Numbers are summed per unit, currencies per currency, and never across two of them.',
+        'Per field of one category: its values with counts and amounts. Numbers are summed per unit, currencies per ' +
+        'currency, and never across two of them.',
     },
     query: CategoryAnalyticsQuery,
     answer: CategoryAnalyticsReport,

@@ -35,7 +35,8 @@ beforeAll(async () => {
     [vaultId, folderId, world.owner.userId],
   )
   await world.sql(
-    `insert into counterparty_groups (vault_id, id, code, name, created_at, updated_at) values ($1, $2, 'suppliers', 'Suppliers', now(), now())`,
+    `insert into counterparty_groups (vault_id, id, code, name, created_at, updated_at) values ($1, $2, 'suppliers', ` +
+      `'Suppliers', now(), now())`,
     [vaultId, counterpartyGroupId],
   )
   await world.sql(

@@ -296,7 +296,8 @@ describe('address_activity', () => {
     ])
     const takenOver = newId()
     await world.sql(
-      `insert into counterparty_addresses (vault_id, id, counterparty_id, network_id, address, address_key, created_at) values ($1,$2,$3,$4,$5,lower($5),$6)`,
+      'insert into counterparty_addresses (vault_id, id, counterparty_id, network_id, address, address_key, created_at) ' +
+        'values ($1,$2,$3,$4,$5,lower($5),$6)',
       [
         world.vault.id,
         takenOver,
@@ -434,7 +435,8 @@ describe('address_activity', () => {
       )
       const votedAt = minutes === null ? null : new Date(Date.parse(month.on(day)) + minutes * 60_000)
       await world.sql(
-        `insert into approval_voters (vault_id, id, subject_id, user_id, decision, voted_at, created_at) values ($1, $2, $3, $4, $5, $6, $7)`,
+        'insert into approval_voters (vault_id, id, subject_id, user_id, decision, voted_at, created_at) values ($1, ' +
+          '$2, $3, $4, $5, $6, $7)',
         [
           world.vault.id,
           newId(),
@@ -586,11 +588,13 @@ describe('drill-downs list exactly the operations meant', () => {
       ])
       if (votedAt === null) return
       await world.sql(
-        `insert into approval_requirements (vault_id, subject_id, policy_id, policy_code, policy_name, threshold, allow_initiator, created_at) values ($1, $2, $3, 'slow', 'Slow', 1, false, $4)`,
+        'insert into approval_requirements (vault_id, subject_id, policy_id, policy_code, policy_name, threshold, ' +
+          `allow_initiator, created_at) values ($1, $2, $3, 'slow', 'Slow', 1, false, $4)`,
         [world.vault.id, id, policyId, votedAt],
       )
       await world.sql(
-        `insert into approval_voters (vault_id, id, subject_id, user_id, decision, voted_at, created_at) values ($1, $2, $3, 'somebody', 'approve', $4, $4)`,
+        'insert into approval_voters (vault_id, id, subject_id, user_id, decision, voted_at, created_at) values ($1, ' +
+          `$2, $3, 'somebody', 'approve', $4, $4)`,
         [world.vault.id, newId(), id, votedAt],
       )
     }
@@ -639,7 +643,8 @@ describe('drill-downs list exactly the operations meant', () => {
     const folder = await addFolder('Joint', world.owner.userId)
     await putInto(folder, world.own.id, month.on(1))
     await world.sql(
-      `insert into address_group_grants (vault_id, id, group_id, subject_type, subject_id, can_view, can_transfer, grantor_id, created_at) values ($1, $2, $3, 'user', $4, true, false, $5, now())`,
+      'insert into address_group_grants (vault_id, id, group_id, subject_type, subject_id, can_view, can_transfer, ' +
+        `grantor_id, created_at) values ($1, $2, $3, 'user', $4, true, false, $5, now())`,
       [world.vault.id, newId(), folder, world.other.userId, world.owner.userId],
     )
     const ordered = await add({ type: 'transfer', at: month.on(2), amount: '1', rate: null, by: world.other })
@@ -827,7 +832,8 @@ describe('the other reports', () => {
 
     // Somebody with whom the address is shared sees assignments, but not what is sensitive in them.
     await world.sql(
-      `insert into address_grants (vault_id, id, address_id, subject_type, subject_id, can_view, can_transfer, grantor_id, created_at) values ($1, $2, $3, 'user', $4, true, false, $5, now())`,
+      'insert into address_grants (vault_id, id, address_id, subject_type, subject_id, can_view, can_transfer, ' +
+        `grantor_id, created_at) values ($1, $2, $3, 'user', $4, true, false, $5, now())`,
       [world.vault.id, newId(), world.own.id, world.other.userId, world.owner.userId],
     )
     const shared = await world.report('category_analytics', { ...query, includeShared: 'true' }, world.other)
@@ -1033,7 +1039,8 @@ describe('who sees what', () => {
 
   it('splits by the owner of the address where that is honoured, with what is shared', async () => {
     await world.sql(
-      `insert into address_grants (vault_id, id, address_id, subject_type, subject_id, can_view, can_transfer, grantor_id, created_at) values ($1, $2, $3, 'user', $4, true, false, $5, now())`,
+      'insert into address_grants (vault_id, id, address_id, subject_type, subject_id, can_view, can_transfer, ' +
+        `grantor_id, created_at) values ($1, $2, $3, 'user', $4, true, false, $5, now())`,
       [world.vault.id, newId(), world.foreign.id, world.owner.userId, world.other.userId],
     )
     await add({ at: month.on(1), amount: '1' })

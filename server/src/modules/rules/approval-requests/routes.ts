@@ -54,7 +54,9 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
       operationId: 'createCompositeApprovalRequest',
       summary: 'Create a composite approval request',
       description:
-        'A chain of counterparty actions that is carried out as one. Every step is decided by its own policies. When all are allowed, the chain is applied at once, all or nothing (200). When any is blocked or denied, the answer is 403 and nothing is applied. Otherwise the chain waits for the votes of all its steps (202).',
+        'A chain of counterparty actions that is carried out as one. Every step is decided by its own policies. When ' +
+        'all are allowed, the chain is applied at once, all or nothing (200). When any is blocked or denied, the answer ' +
+        'is 403 and nothing is applied. Otherwise the chain waits for the votes of all its steps (202).',
       ...ofVault,
       body: CompositeBody,
       answers: { 200: AppliedChain, 202: WaitingAction },
@@ -76,7 +78,9 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
       operationId: 'approveApprovalRequest',
       summary: 'Approve an approval request',
       description:
-        'Casts the vote of the caller for the steps on which the caller may vote. The last vote that is needed applies the request. When the request can no longer be applied, the answer is 409, the vote stays, and the request becomes `failed` or `stale`.',
+        'Casts the vote of the caller for the steps on which the caller may vote. The last vote that is needed applies ' +
+        'the request. When the request can no longer be applied, the answer is 409, the vote stays, and the request ' +
+        'becomes `failed` or `stale`.',
       ...ofRequest,
       body: VoteBody,
       answers: { 200: ApprovalRequest },

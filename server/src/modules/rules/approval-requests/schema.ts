@@ -36,7 +36,8 @@ export const ApprovalRequest = Closed(
     baseVersion: Nullable(
       Type.String({
         description:
-          'Version of the target that the change was asked for; of a category assignment the version of the category and, after a colon, its own.',
+          'Version of the target that the change was asked for; of a category assignment the version of the category ' +
+          'and, after a colon, its own.',
         examples: ['3'],
       }),
     ),

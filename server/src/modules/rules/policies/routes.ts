@@ -95,7 +95,8 @@ export function policyRoutes(app: App, deps: Deps): void {
       operationId: 'deletePolicyGroup',
       summary: 'Delete a policy group',
       description:
-        'For administrators of the vault. Its memberships end with it. 409 for a system group, for a group that has policies or approves for a policy or a category, and while a rule of a policy names it.',
+        'For administrators of the vault. Its memberships end with it. 409 for a system group, for a group that has ' +
+        'policies or approves for a policy or a category, and while a rule of a policy names it.',
       ...toChange,
       answers: { 204: null },
     },
@@ -126,7 +127,8 @@ export function policyRoutes(app: App, deps: Deps): void {
       operationId: 'removePolicyGroupMember',
       summary: 'Remove a member from a policy group',
       description:
-        'For administrators of the vault. Takes effect with the next request of that user. 404 when the user has no membership in the group; 409 for the last administrator of the vault who can sign in.',
+        'For administrators of the vault. Takes effect with the next request of that user. 404 when the user has no ' +
+        'membership in the group; 409 for the last administrator of the vault who can sign in.',
       ...toChange,
       params: MemberParams,
       answers: { 204: null },
@@ -143,7 +145,8 @@ export function policyRoutes(app: App, deps: Deps): void {
       operationId: 'createPolicy',
       summary: 'Create a policy',
       description:
-        'In this group. For administrators of the vault. Rules may name only what exists in the vault; 409 when the vault has a policy of this code.',
+        'In this group. For administrators of the vault. Rules may name only what exists in the vault; 409 when the ' +
+        'vault has a policy of this code.',
       ...toChange,
       body: CreatePolicy,
       answers: { 201: Policy },

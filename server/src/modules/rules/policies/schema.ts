@@ -34,7 +34,8 @@ const SelectorValue = Type.Unknown({
   description: [
     'Numbers: {op: gt|gte|lt|lte, value} or {op: between, min, max} with decimal strings.',
     'Sets: one string or an array, meaning any of; what is named must exist in the vault.',
-    `velocity…: {op: gt|gte|lt|lte, value, windowSeconds: ${limits.velocityWindowSecondsMin} to ${limits.velocityWindowSecondsMax}, per: initiator|sourceAddress|destination|vault}.`,
+    `velocity…: {op: gt|gte|lt|lte, value, windowSeconds: ${limits.velocityWindowSecondsMin} to ` +
+      `${limits.velocityWindowSecondsMax}, per: initiator|sourceAddress|destination|vault}.`,
     'routeVariant: {route, variant}, or an array of them. time: {timezone, days, from, to}.',
   ].join(' '),
   examples: [{ op: 'gt', value: '1000' }],
@@ -159,7 +160,8 @@ export const PolicyTrace = Closed(
     inDoubt: Type.Optional(
       Type.Boolean({
         description:
-          'The policy could not be evaluated, so `matched` is the stricter assumption. An `allow` policy with votes then adds its votes but does not permit the action.',
+          'The policy could not be evaluated, so `matched` is the stricter assumption. An `allow` policy with votes ' +
+          'then adds its votes but does not permit the action.',
       }),
     ),
     rules: Type.Array(
@@ -171,7 +173,8 @@ export const PolicyTrace = Closed(
             selectorType: SelectorType,
             matched: Type.Boolean({
               description:
-                'Whether the selector matched. If it could not be evaluated: true for policies that restrict, false for policies that allow.',
+                'Whether the selector matched. If it could not be evaluated: true for policies that restrict, false for ' +
+                'policies that allow.',
             }),
             expected: Type.Unknown({
               description: 'The value of the selector.',

@@ -26,7 +26,9 @@ export function addressRoutes(app: App, deps: Deps, executors: Executors): void 
       operationId: 'createAddress',
       summary: 'Create an address',
       description:
-        'The next address for a combination of segments. Gated by policies of action type `create_address`; 202 with the approval request when votes are required. When the wallet service fails the answer is 502 and nothing is stored; requests that wait behind one that it does not answer get 503. A retry takes the same index.',
+        'The next address for a combination of segments. Gated by policies of action type `create_address`; 202 with ' +
+        'the approval request when votes are required. When the wallet service fails the answer is 502 and nothing is ' +
+        'stored; requests that wait behind one that it does not answer get 503. A retry takes the same index.',
       ...ofVault,
       body: AddressCreation,
       answers: { 201: Address, 202: WaitingAction },
@@ -47,7 +49,8 @@ export function addressRoutes(app: App, deps: Deps, executors: Executors): void 
       operationId: 'listAddresses',
       summary: 'List addresses',
       description:
-        'Newest first: those of the caller, those shared with the caller (`access`), or those of a folder (`folderId`); for administrators those of the whole vault.',
+        'Newest first: those of the caller, those shared with the caller (`access`), or those of a folder (`folderId`); ' +
+        'for administrators those of the whole vault.',
       ...ofVault,
       querystring: AddressQuery,
       item: Address,
@@ -80,7 +83,8 @@ export function addressRoutes(app: App, deps: Deps, executors: Executors): void 
       operationId: 'updateAddress',
       summary: 'Update an address',
       description:
-        'Label, description, tags and appearance. Only for its owner; 404 for everybody else, administrators included. null clears logo, colour and emoji.',
+        'Label, description, tags and appearance. Only for its owner; 404 for everybody else, administrators included. ' +
+        'null clears logo, colour and emoji.',
       ...ofAddress,
       body: AddressUpdate,
       answers: { 200: Address },

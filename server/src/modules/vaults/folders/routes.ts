@@ -133,7 +133,8 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
       operationId: 'addAddressGroupMember',
       summary: 'Add an address to a folder',
       description:
-        'Only for its manager, and only with an address that the manager owns. Everybody with whom the folder is shared sees the address from then on.',
+        'Only for its manager, and only with an address that the manager owns. Everybody with whom the folder is shared ' +
+        'sees the address from then on.',
       ...ofFolder,
       body: AddressGroupMemberCreation,
       answers: { 201: AddressGroupMember },
@@ -186,7 +187,8 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
       operationId: 'createAddressGroupGrant',
       summary: 'Share a folder',
       description:
-        'Only for its manager. Shares the addresses in the folder with a member or a group of the vault, each for as long as it is in the folder. 200 when the subject had a grant, whose rights are replaced.',
+        'Only for its manager. Shares the addresses in the folder with a member or a group of the vault, each for as ' +
+        'long as it is in the folder. 200 when the subject had a grant, whose rights are replaced.',
       ...ofFolder,
       body: GrantCreation,
       answers: { 200: AddressGroupGrant, 201: AddressGroupGrant },

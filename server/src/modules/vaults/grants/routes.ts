@@ -45,7 +45,8 @@ export function addressGrantRoutes(app: App, deps: Deps): void {
       operationId: 'createAddressGrant',
       summary: 'Share an address',
       description:
-        'Only for its owner. Grants a member or a group of the vault the right to view the address, and with `canTransfer` to transfer from it. 200 when the subject had a grant, whose rights are replaced.',
+        'Only for its owner. Grants a member or a group of the vault the right to view the address, and with ' +
+        '`canTransfer` to transfer from it. 200 when the subject had a grant, whose rights are replaced.',
       ...ofAddress,
       body: GrantCreation,
       answers: { 200: AddressGrant, 201: AddressGrant },

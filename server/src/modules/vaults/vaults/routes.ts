@@ -53,7 +53,8 @@ export function vaultsRoutes(app: App, deps: Deps): void {
       operationId: 'createVault',
       summary: 'Create a vault',
       description:
-        'For platform administrators. Creates a draft vault with its networks, routes and system groups in one transaction; the caller becomes its first administrator. 409 when the code is taken.',
+        'For platform administrators. Creates a draft vault with its networks, routes and system groups in one ' +
+        'transaction; the caller becomes its first administrator. 409 when the code is taken.',
       access: 'platform',
       body: VaultCreation,
       answers: { 201: Vault },
@@ -80,7 +81,10 @@ export function vaultsRoutes(app: App, deps: Deps): void {
       operationId: 'updateVault',
       summary: 'Update a vault',
       description:
-        'Its name, description and wallet service. For administrators of the vault. A `walletServiceUrl` of another origin (scheme, host or port) requires `walletServiceSecret` in the same request: the secret of the new service, or null for none. Without it the answer is 400 and nothing changes, so that a stored secret never reaches a service that it was not given for. Within the same origin the stored secret stays.',
+        'Its name, description and wallet service. For administrators of the vault. A `walletServiceUrl` of another ' +
+        'origin (scheme, host or port) requires `walletServiceSecret` in the same request: the secret of the new ' +
+        'service, or null for none. Without it the answer is 400 and nothing changes, so that a stored secret never ' +
+        'reaches a service that it was not given for. Within the same origin the stored secret stays.',
       ...ofAdministrator,
       body: VaultUpdate,
       answers: { 200: Vault },
@@ -95,7 +99,8 @@ export function vaultsRoutes(app: App, deps: Deps): void {
       operationId: 'lockVault',
       summary: 'Lock a vault',
       description:
-        'Makes the structure of the vault final, which is required before addresses can be created. For administrators of the vault. Cannot be undone; 409 when the vault is locked already.',
+        'Makes the structure of the vault final, which is required before addresses can be created. For administrators ' +
+        'of the vault. Cannot be undone; 409 when the vault is locked already.',
       ...ofAdministrator,
       answers: { 200: Vault },
       errors: [409],
@@ -124,7 +129,8 @@ export function vaultsRoutes(app: App, deps: Deps): void {
       operationId: 'addVariant',
       summary: 'Add a variant to a route',
       description:
-        'For administrators of the vault, before and after locking. 409 for a dynamic route, and when the route has a variant with this id or code.',
+        'For administrators of the vault, before and after locking. 409 for a dynamic route, and when the route has a ' +
+        'variant with this id or code.',
       access: 'administrator',
       params: RouteParams,
       body: VariantInput,
@@ -156,7 +162,8 @@ export function vaultsRoutes(app: App, deps: Deps): void {
       operationId: 'parseDerivationPath',
       summary: 'Parse a derivation path',
       description:
-        'Resolves a path against the structure of the vault: its network and one route per segment. Disabled variants match, too. 400 with the rule that failed.',
+        'Resolves a path against the structure of the vault: its network and one route per segment. Disabled variants ' +
+        'match, too. 400 with the rule that failed.',
       ...ofMember,
       body: DerivationPathInput,
       answers: { 200: ParsedDerivationPath },

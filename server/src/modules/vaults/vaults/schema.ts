@@ -31,7 +31,8 @@ const WalletServiceSecret = Type.String({
   maxLength: walletSecretLengthMax,
   pattern: '^[\\x21-\\x7e]+$',
   description:
-    'Bearer secret of the wallet service; written, never read. It is sent to the origin (scheme, host and port) of `walletServiceUrl` that it was given for and to no other.',
+    'Bearer secret of the wallet service; written, never read. It is sent to the origin (scheme, host and port) of ' +
+    '`walletServiceUrl` that it was given for and to no other.',
   examples: ['w_5f0c9b2e7d4a4c1f'],
 })
 
@@ -40,7 +41,9 @@ const WalletWebhookSecret = Type.String({
   maxLength: webhookSecretsLengthMax,
   pattern: '^[\\x21-\\x7e]+$',
   description:
-    'Secret by which the wallet service signs its webhooks, several separated by commas during a rotation; written, never read. With one, only events that it signed credit this vault; null: those signed by the secret of the installation.',
+    'Secret by which the wallet service signs its webhooks, several separated by commas during a rotation; written, ' +
+    'never read. With one, only events that it signed credit this vault; null: those signed by the secret of the ' +
+    'installation.',
   examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
 })
 
@@ -124,7 +127,9 @@ export type RouteInput = Static<typeof RouteInput>
 /** Keys are checked by structure.ts, which can name the one at fault. */
 const RoutesInput = Type.Record(Type.String(), RouteInput, {
   description:
-    'Route code to definition. `network` is required; its variants are the networks of the vault, known by their coin type. One that the registry has is connected as it is and never renamed; one that it does not have is added when a platform administrator asks.',
+    'Route code to definition. `network` is required; its variants are the networks of the vault, known by their coin ' +
+    'type. One that the registry has is connected as it is and never renamed; one that it does not have is added when a ' +
+    'platform administrator asks.',
   examples: [
     {
       network: { order: 0, name: 'Network', variants: [{ id: 60, code: 'ethereum', name: 'Ethereum' }] },
