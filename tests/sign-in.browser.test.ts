@@ -85,7 +85,7 @@ describe('signing in with a browser', () => {
     await page.getByRole('link', { name: 'API reference' }).click()
     await page.getByRole('heading', { name: /^Strongroom/ }).waitFor()
     await page.getByRole('link', { name: 'Sign-in', exact: true }).click()
-    await page.getByText('Turn the token of a sign-in link into a session').waitFor()
+    await page.getByText('Redeem a sign-in link').waitFor()
 
     await page.goto(origin)
     await page.getByRole('button', { name: 'Sign out' }).click()

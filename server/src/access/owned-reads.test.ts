@@ -46,6 +46,7 @@ const allowed: Record<string, string> = {
   'rules/policies/lockExistingAddressGroups': 'an administrator writes a policy; only whether the ids exist',
   'address-book/recipients/insertPaidRecipient': 'by the id of a transfer that this very transaction confirms',
   'registry/tokens/listVaultIdsUsingToken': 'ids of vaults, to put a change of the token on their records',
+  'money/transfers/listDueApprovals': 'ids only, for the task that expires them, which acts for nobody',
   'money/transfers/listStoredOrders':
     'by the ids of transfers that were locked, and for the verifier, which acts for nobody',
   'money/transfers/lockAvailable': 'by the id of an address that findSource has found in scope',

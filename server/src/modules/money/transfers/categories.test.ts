@@ -116,8 +116,8 @@ describe('a transfer that declares a category', () => {
   })
 
   it.each([
-    ['nothing', 400, 'metadata.category: is no category of this vault that is in use'],
-    ['hidden', 400, 'metadata.category: is no category of this vault that is in use'],
+    ['nothing', 400, 'metadata.category: is not an active category of this vault'],
+    ['hidden', 400, 'metadata.category: is not an active category of this vault'],
     ['of_deposits', 400, 'metadata.category: is a category for operations of type deposit'],
     ['detailed', 400, 'metadata.category: needs values: assign it by PUT …/categories/{categoryId}'],
     ['voted', 400, 'metadata.category: needs approval: assign it by PUT …/categories/{categoryId}'],

@@ -139,7 +139,7 @@ describe('the metadata of an operation', () => {
 
 describe('metadata are refused', () => {
   it.each<[string, () => Promise<{ key: string }>, string]>([
-    ['an unknown category', async () => ({ key: 'nothing' }), 'category: is no category of this vault that is in use'],
+    ['an unknown category', async () => ({ key: 'nothing' }), 'category: is not an active category of this vault'],
     [
       'an archived category',
       async () => {
@@ -147,12 +147,12 @@ describe('metadata are refused', () => {
         expectStatus(await admin.patch(`${base}/operation-categories/${one.id}`, { archived: true }), 200)
         return one
       },
-      'category: is no category of this vault that is in use',
+      'category: is not an active category of this vault',
     ],
     [
       'a category that the owner may not see',
       () => category({ viewScope: 'restricted' }),
-      'category: is no category of this vault that is in use',
+      'category: is not an active category of this vault',
     ],
     [
       'a category for deposits',

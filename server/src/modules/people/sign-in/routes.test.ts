@@ -429,7 +429,7 @@ describe('T43 a sign-in link on another device', () => {
       for (let visit = 0; visit < 3; visit += 1) {
         const answer = await confirm(token, code)
         expect(answer.status).toBe(400)
-        expect(answer.body).toContain('Type the six digits')
+        expect(answer.body).toContain('Enter the six digits')
         expect(cookieOf(answer, 'session_token')).toBeUndefined()
       }
     }
