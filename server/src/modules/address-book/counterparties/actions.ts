@@ -15,7 +15,7 @@ import type { CounterpartyCreation, CounterpartyUpdate } from './schema.ts'
 type Creation = Static<typeof CounterpartyCreation>
 type Update = Static<typeof CounterpartyUpdate>
 
-/** What is changed, and the version it must still have; null: whatever it has. */
+/** The changes, and the version that the row must still have; null: any version. */
 export type Target = { id: string; baseVersion: string | null }
 
 /** @throws 400 and 409 as `planAddresses` */
@@ -46,7 +46,7 @@ export async function insertCounterparty(trx: Trx, body: Creation, by: By): Prom
 }
 
 /**
- * Changes a counterparty and, in the same step, takes addresses away and adds others.
+ * Changes a counterparty and, in the same step, removes and adds addresses.
  * @throws StaleError, 404 for the counterparty or an address to remove, 409 when it is archived, 400 and 409 as
  *   `planAddresses`
  */
@@ -112,7 +112,7 @@ export async function archiveCounterparty(trx: Trx, target: Target, by: By): Pro
   await audit(trx, by, 'counterparty.archived', { type: 'counterparty', id: row.id }, { name: row.name })
 }
 
-/** @throws 409 for a counterparty that is archived: nothing about it changes any more */
+/** @throws 409 for an archived counterparty, which can no longer be changed */
 export function assertLive(row: { archived_at: Date | null }): void {
   if (row.archived_at !== null) throw conflict('The counterparty is archived')
 }
@@ -145,7 +145,7 @@ type Addition = { vaultId: string; counterpartyId: string; planned: PlannedAddre
 
 async function insertAddresses(trx: Trx, { vaultId, counterpartyId, planned, now }: Addition): Promise<void> {
   if (planned.length === 0) return
-  // Sorted ids keep the addresses in the order in which they were named.
+  // Sorted ids keep the addresses in the order of the request.
   const ids = planned.map(() => newId(now)).sort()
   const rows = planned.map(({ networkId, address, key, label }, i) => ({
     vault_id: vaultId,

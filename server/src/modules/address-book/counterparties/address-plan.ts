@@ -15,9 +15,9 @@ export type PlannedAddress = {
 }
 
 type Options = {
-  /** Where the drafts stand in the payload. */
+  /** Path of the drafts in the payload. */
   field: string
-  /** Addresses of counterparties that the same change takes away. */
+  /** Addresses of counterparties that the same change removes. */
   removedIds?: string[]
 }
 

@@ -70,7 +70,7 @@ export const counterpartyExecutors = {
   counterparty_archive: archive,
 }
 
-/** What policies may know of a counterparty that exists. */
+/** What policies may read of an existing counterparty. */
 export function toFacts(row: CounterpartyRow): CounterpartyFacts {
   return {
     id: row.id,
@@ -80,7 +80,7 @@ export function toFacts(row: CounterpartyRow): CounterpartyFacts {
   }
 }
 
-/** The live counterparty that a step is about; null when an earlier step of its chain makes it. */
+/** The live counterparty that a step refers to; null when an earlier step of its chain creates it. */
 async function findTarget(db: Db | Trx, vaultId: string, step: Step): Promise<CounterpartyRow | null> {
   const id = targetOf(step)
   if (referenceOf(id) !== null) return null

@@ -72,8 +72,8 @@ export async function findCounterparty(db: Db | Trx, vaultId: string, id: string
 }
 
 /**
- * Locks a counterparty until the end of the transaction: `update` before it is changed, `share` while something is
- * made that must not outlive it.
+ * Locks a counterparty until the end of the transaction: with `update` before it is changed, with `share` while a row
+ * is created that refers to it.
  */
 export async function lockCounterparty(
   trx: Trx,
@@ -89,7 +89,7 @@ export async function lockCounterparty(
   return (await (strength === 'update' ? query.forUpdate() : query.forShare()).executeTakeFirst()) ?? null
 }
 
-/** The address of a counterparty on a network, in whatever spelling it is named. */
+/** The address of a counterparty on a network, found by any spelling of the address. */
 export async function findCounterpartyAddress(
   db: Db | Trx,
   vaultId: string,
@@ -143,7 +143,7 @@ export type AddressOwner = {
   groupIds: string[]
 }
 
-/** An `AddressOwner`, or null: who has the address with this key on a network. The arguments are SQL. */
+/** SQL of an `AddressOwner` or null: the counterparty with this address key on a network. The arguments are SQL. */
 export const ownerOfAddress = (
   vaultId: RawBuilder<unknown>,
   networkId: RawBuilder<unknown>,
@@ -160,7 +160,7 @@ const groupIdsOf = (alias: string) =>
   sql<string[]>`array(select m.group_id from counterparty_group_memberships m
     where m.vault_id = ${sql.ref(`${alias}.vault_id`)} and m.counterparty_id = ${sql.ref(`${alias}.id`)} order by m.group_id)`
 
-/** Milliseconds as on every other timestamp of the wire; inside JSON PostgreSQL would use its own form. */
+/** Formats with milliseconds like every other timestamp of the API; PostgreSQL's own JSON format differs. */
 const wireTime = (column: string) =>
   sql<string>`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 

@@ -128,7 +128,7 @@ describe('the address book', () => {
       kind: 'exchange',
       description: null,
       removeAddressIds: [first.id],
-      // The address that is taken away may come back in the same step, under another label.
+      // A removed address may be added again in the same step, under another label.
       addAddresses: [{ ...ethereum('moving 1'), label: 'Cold' }, ethereum('moving 3')],
     })
     expect(status).toBe(200)
@@ -161,7 +161,7 @@ describe('the address book', () => {
     expect((await clerk.delete(`${base}/${one.id}/addresses/${added.body.id}`)).status).toBe(204)
     const { body } = await clerk.get(`${base}/${one.id}`)
     expect(body).toMatchObject({ version: 4, addresses: [upper.body] })
-    // What was given back can be given to somebody else.
+    // A removed address can be given to another counterparty.
     expect((await createOne({ addresses: [ethereum('single')] })).addresses).toHaveLength(1)
   })
 
@@ -184,7 +184,7 @@ describe('the address book', () => {
       expect(answer.body.message).toBe('The counterparty is archived')
     }
     expect((await clerk.get(url)).body).toEqual(body)
-    // An archived counterparty keeps its addresses: nobody else takes its place unnoticed.
+    // An archived counterparty keeps its addresses, so that another one cannot take them unnoticed.
     expect((await clerk.post(base, { name: 'x', kind: 'other', addresses: [ethereum('archived')] })).status).toBe(409)
   })
 
@@ -493,7 +493,7 @@ describe('policies', () => {
       .where('id', '=', member.id)
       .execute()
     expect(await reason(clerk.patch(`${base}/${member.id}`, { name: 'Old by now' }))).toBe('too-old')
-    // Nobody can tell yet who an earlier step of a chain makes, so what blocks anybody blocks them.
+    // The counterparty of an earlier step does not exist yet, so a policy that blocks any counterparty blocks this one.
     const chain = composite(clerk, [
       { action: 'counterparty_create', payload: { name: 'x', kind: 'company' } },
       { action: 'counterparty_update', targetId: '$step:0', payload: { name: 'y' } },

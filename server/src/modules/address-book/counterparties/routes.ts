@@ -181,7 +181,7 @@ async function readCounterparty(db: Db | Trx, vaultId: string, id: string): Prom
   return toCounterparty(row)
 }
 
-/** The body is a deeper part of the payload of the action: its faults are named as the caller wrote it. */
+/** The body is nested in the payload of the action; errors are reported with the paths of the request. */
 async function withoutPrefix<Result>(prefix: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()

@@ -51,7 +51,7 @@ export const Counterparty = Closed(
   { $id: 'Counterparty', description: 'A person or organisation outside the vault, identified by on-chain addresses.' },
 )
 
-/** Who was on the other side when an operation was created; later changes of the address book leave it alone. */
+/** The other side as it was when the operation was created; later changes of the address book do not affect it. */
 export const CounterpartySnapshot = Closed(
   { id: Id, name: Name, kind: Enum(counterpartyKinds) },
   { $id: 'CounterpartySnapshot' },
@@ -81,7 +81,7 @@ export const CounterpartyCreation = Closed({
   addresses: NewAddresses,
 })
 
-/** The body of the route and the payload of `counterparty_update`: fields to set, addresses to take away and to add. */
+/** The body of the route and the payload of `counterparty_update`: fields to set, addresses to remove and to add. */
 export const CounterpartyUpdate = Closed({
   name: Type.Optional(Name),
   kind: Type.Optional(Enum(counterpartyKinds)),

@@ -79,8 +79,8 @@ export async function archiveGroup(trx: Trx, target: Target, by: By): Promise<vo
 }
 
 /**
- * Puts a counterparty into a group. The version of the group stays: who is in it is no part of what it is, so that
- * requests for several members do not outdate each other.
+ * Adds a counterparty to a group. The version of the group stays the same, because its members are not part of it:
+ * requests that add several members do not make each other stale.
  *
  * @throws StaleError, 400 for a counterparty that the vault does not have, 404, 409 when either is archived or it is a
  *   member already
@@ -101,7 +101,7 @@ export async function addMember(trx: Trx, target: Target, counterpartyId: string
 }
 
 /**
- * Takes a counterparty, archived or not, out of a group.
+ * Removes a counterparty, archived or not, from a group.
  * @throws StaleError, 404 for the group or the membership, 409 when the group is archived
  */
 export async function removeMember(trx: Trx, target: Target, counterpartyId: string, by: By): Promise<void> {
@@ -116,7 +116,7 @@ export async function removeMember(trx: Trx, target: Target, counterpartyId: str
   await audit(trx, by, 'counterparty_group.member_removed', groupOf(target.id), { counterpartyId })
 }
 
-/** @throws 409 for a group that is archived: nothing about it changes any more */
+/** @throws 409 for an archived group, which can no longer be changed */
 export function assertGroupLive(row: { archived_at: Date | null }): void {
   if (row.archived_at !== null) throw conflict('The counterparty group is archived')
 }

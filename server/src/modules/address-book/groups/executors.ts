@@ -110,7 +110,7 @@ export const counterpartyGroupExecutors = {
   counterparty_group_remove: remove,
 }
 
-/** The live group that a step is about; null when an earlier step of its chain makes it. */
+/** The live group that a step refers to; null when an earlier step of its chain creates it. */
 async function findTarget(db: Db | Trx, vaultId: string, step: Step): Promise<CounterpartyGroupRow | null> {
   const id = targetOf(step)
   if (referenceOf(id) !== null) return null
@@ -120,7 +120,7 @@ async function findTarget(db: Db | Trx, vaultId: string, step: Step): Promise<Co
   return row
 }
 
-/** The counterparty that a step names: null when an earlier step makes it, undefined when there is none. */
+/** The counterparty that a step names: null when an earlier step creates it, undefined when it does not exist. */
 async function findMember(db: Db | Trx, vaultId: string, id: string): Promise<CounterpartyRow | null | undefined> {
   if (referenceOf(id) !== null) return null
   return (await findCounterparty(db, vaultId, id)) ?? undefined

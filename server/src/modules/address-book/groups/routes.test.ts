@@ -223,7 +223,7 @@ describe('what is refused', () => {
 
     await clerk.post(`${counterparties}/${late}/archive`)
     expect((await add(live.id, late)).status).toBe(409)
-    // An archived member may leave a group that lives on.
+    // An archived member may leave a group that is not archived.
     await clerk.post(`${counterparties}/${member}/archive`)
     expect((await clerk.delete(`${base}/${live.id}/members/${member}`)).status).toBe(204)
   })
@@ -237,7 +237,7 @@ describe('what is refused', () => {
       expect([201, 409]).toContain(added.status)
       const { groups } = (await clerk.get(`${counterparties}/${member}`)).body
       expect(groups).toHaveLength(added.status === 201 ? 1 : 0)
-      // Which came first is told by the locks, not by the clocks of the two requests; from now on it is too late.
+      // The locks decide which request came first, not the clocks of the requests.
       expect((await add((await createGroup()).id, member)).status).toBe(409)
     }
   })
@@ -357,7 +357,7 @@ describe('T39 access', () => {
     expect(statuses(await calls(other.admin, base))).toEqual(Array(8).fill(403))
     const own = await calls(other.admin, '/vaults/other-vault/counterparty-groups')
     expect(statuses(own)).toEqual([200, 201, 404, 404, 404, 404, 404, 404])
-    // A counterparty of another vault cannot be put into one's own group.
+    // A counterparty of another vault cannot be added to a group.
     const strange = await other.admin.post(`/vaults/other-vault/counterparty-groups/${own[1]!.body.id}/members`, {
       counterpartyId: member,
     })

@@ -3,12 +3,12 @@ import { type AddressScope, allVisible, isAddressInScope } from '../../../access
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 
 /**
- * Which of these on-chain addresses (by their keys) look like one that the viewer knows, and are not it: an address of
- * the address book, an address of the vault that they may see, or one that they have paid; for an administrator, one
- * that anybody of the vault has paid. What is in the address book or their own is never marked. What was only paid may
- * be: it may have been paid by mistake.
+ * Which of these on-chain addresses (by their keys) resemble, without being equal to, an address that the viewer knows:
+ * one of the address book, one of the vault that the viewer may see, or one that the viewer has paid; for an
+ * administrator, one that any member of the vault has paid. Addresses of the address book and the viewer's own are never
+ * marked. An address that was only paid may be marked, because the payment may have been a mistake.
  *
- * Addresses of other members and whom those paid decide nothing here, so that a mark tells nothing about them.
+ * Addresses that the viewer may not see have no influence, so that a mark reveals nothing about them.
  */
 export async function findLookAlikes(db: Db | Trx, scope: AddressScope, keys: string[]): Promise<Set<string>> {
   if (keys.length === 0) return new Set()
@@ -34,7 +34,7 @@ export async function findLookAlikes(db: Db | Trx, scope: AddressScope, keys: st
   return new Set(rows.map(({ key }) => key))
 }
 
-/** Remembers whom a confirmed transfer paid, for the owner of its address and for its initiator. */
+/** Records the recipient of a confirmed transfer, for the owner of the source address and for the initiator. */
 export async function insertPaidRecipient(trx: Trx, vaultId: string, transferId: string): Promise<void> {
   await sql`${prepared}
     insert into paid_recipients (vault_id, user_id, address_key)

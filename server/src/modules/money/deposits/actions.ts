@@ -16,18 +16,18 @@ import { type DepositKey, type EventTarget, findDepositsByKey, findEventTargets,
 import type { EventOutcome, EventReason } from './schema.ts'
 
 /**
- * An authentic event; null: of a kind that is not ours. `rawBody` is what arrived. `signedBy` are the vaults whose own
- * secret signed it; null: the secret of the installation did, or nobody in demo mode.
+ * An authentic event; null: of a type that is ignored. `rawBody` is the body as received. `signedBy` are the vaults whose
+ * own secret signed it; null: the secret of the installation signed it, or nothing did in demo mode.
  */
 export type Arrival = { event: DepositEvent | null; rawBody: string; signedBy: string[] | null }
 
-/** What an arrival is answered. A fault leaves nothing behind, nor does what only the secret of the vault may credit. */
+/** The answer to an event. A refused event is not stored, nor is one that only the vault's own secret may credit. */
 export type ArrivalAnswer =
   | { outcome: EventOutcome; reason: EventReason | null; depositId: string | null }
   | { fault: AppError }
   | { needsVaultSecret: true }
 
-/** What is shown of an event that was set aside: all of it, because it may have no deposit that it contradicts. */
+/** The reported content of a quarantined event, in full, because it may have no deposit that it contradicts. */
 type Quarantined = {
   /** In raw units. */
   amount: string
@@ -50,11 +50,11 @@ type Outcome = Credit | { fault: AppError } | { needsVaultSecret: true }
 type AuthenticEvent = { event: DepositEvent; signedBy: string[] | null }
 
 /**
- * Stores authentic events as they arrived and does what they say, in one transaction: a credit and its record cannot
- * part. A wrong one changes nothing for the others.
+ * Stores authentic events as received and applies them, in one transaction, so that a credit always has its record.
+ * A refused event has no effect on the others.
  *
- * An amount that its account cannot hold is refused by the database, which the usual path leaves to it: only an event
- * that was refused when it was alone is done again so that it is set aside.
+ * The database refuses an amount that exceeds its account. The usual path does not check for it: when an event fails
+ * alone for this reason, it is processed again and quarantined.
  */
 export async function commitWalletEvents(db: Db, arrivals: Arrival[], now: Date): Promise<ArrivalAnswer[]> {
   const receive = (credit: CreditEvents) =>
@@ -87,7 +87,7 @@ async function receiveWalletEvents(
   )
 }
 
-/** A quarantined event that comes again is one row; the rows of the usual outcomes are written without that check. */
+/** A quarantined event that is repeated stays one row; rows of other outcomes are written without that check. */
 async function insertWalletEvents(trx: Trx, arrivals: Arrival[], outcomes: Outcome[], now: Date): Promise<void> {
   const usual: Insertable<WalletEvents>[] = []
   const others: Insertable<WalletEvents>[] = []
@@ -115,8 +115,8 @@ async function insertWalletEvents(trx: Trx, arrivals: Arrival[], outcomes: Outco
 }
 
 /**
- * Credits the events that arrived before their address existed; runs in the transaction that creates the address. What
- * the wallet service of another vault reported of it, and what can no longer be read, stays as it is.
+ * Credits the events that arrived before their address existed; runs in the transaction that creates the address. Events
+ * from the wallet service of another vault, and events that can no longer be parsed, are left as they are.
  */
 export async function creditUnmatchedEvents(
   trx: Trx,
@@ -150,7 +150,7 @@ export async function creditUnmatchedEvents(
         vault_id: credit.vaultId,
         deposit_id: credit.depositId,
         quarantined: credit.quarantined === null ? null : JSON.stringify(credit.quarantined),
-        // The address is new, so nothing outside of these events can have the key.
+        // The address is new, so no event but these can have the key.
         quarantine_key: key === null || quarantineKeys.has(key) ? null : key,
       })
       .where('id', '=', events[i]!.id)
@@ -159,16 +159,16 @@ export async function creditUnmatchedEvents(
   }
 }
 
-/** An event that is to be credited, unless it was before. */
+/** An event to credit, unless it was credited before. */
 type Candidate = { n: number; event: DepositEvent; addressKey: string; operation: NewOperation }
 
-/** Credits every event that is due, each once; the answers are in the order of the events. */
+/** Credits every event that is due, each once; returns the outcomes in the order of the events. */
 async function creditDeposits(trx: Trx, events: AuthenticEvent[], now: Date): Promise<Outcome[]> {
   const { outcomes, candidates } = await planCredits(trx, events, now)
   return postCredits(trx, outcomes, candidates, now)
 }
 
-/** As `creditDeposits`, except that an amount which its account cannot hold is set aside. */
+/** As `creditDeposits`, but an event whose amount exceeds its account is quarantined. */
 async function creditOneByOne(trx: Trx, events: AuthenticEvent[], now: Date): Promise<Outcome[]> {
   const all: Outcome[] = []
   for (const event of events) {
@@ -209,7 +209,7 @@ async function planCredits(
     const { addressKey, token } = target
     const isForeign = target.address !== null && !mayCredit(signedBy, target.address)
     if (isForeign && signedBy === null) return { needsVaultSecret: true }
-    // To the wallet service of another vault this address is as unknown as any: it learns nothing of it.
+    // The wallet service of another vault must not learn that the address exists, so it gets the same answer as for none.
     const address = isForeign ? null : target.address
     const ignored = (reason: EventReason) => ({
       ...notCredited('ignored', reason, signedBy),
@@ -246,7 +246,7 @@ async function postCredits(trx: Trx, outcomes: Outcome[], candidates: Candidate[
   return all
 }
 
-/** Inserts what has no deposit of the same key yet, in the order of the keys so that no two batches wait in a circle. */
+/** Inserts the deposits whose keys are new, in the order of the keys so that two batches cannot deadlock. */
 async function insertDeposits(trx: Trx, candidates: Candidate[]): Promise<Set<string>> {
   if (candidates.length === 0) return new Set()
   const rows = candidates.map((candidate) => ({
@@ -270,8 +270,8 @@ async function insertDeposits(trx: Trx, candidates: Candidate[]): Promise<Set<st
 }
 
 /**
- * An address may be created at this very moment: before an event is left unmatched, the lock that address creation
- * holds is taken and the address is looked for once more.
+ * The address may be created concurrently: before an event is stored as unmatched, the lock of address creation is taken
+ * and the address is looked up again.
  */
 async function findRecipients(trx: Trx, events: DepositEvent[], now: Date): Promise<(EventTarget | null)[]> {
   const targets = await findEventTargets(trx, events, now)
@@ -292,7 +292,7 @@ async function findRecipients(trx: Trx, events: DepositEvent[], now: Date): Prom
   return targets
 }
 
-/** The same event again is a duplicate; the same event with another amount is set aside for people to look at. */
+/** A repeated event is a duplicate; a repeated event with another amount is quarantined for review. */
 function compareWithFirst(candidate: Candidate, first: { id: string; amount: bigint }): Credit {
   const { addressKey, operation } = candidate
   const { vaultId, amount } = operation
@@ -317,13 +317,13 @@ function quarantine(
   }
 }
 
-/** If exactly one vault's secret signed the event, the event belongs to that vault. */
+/** An event signed by exactly one vault's secret belongs to that vault. */
 function notCredited(outcome: 'ignored' | 'unmatched', reason: EventReason | null, signedBy: string[] | null): Credit {
   const vaultId = signedBy?.length === 1 ? signedBy[0]! : null
   return { outcome, reason, vaultId, depositId: null, addressKey: null, quarantined: null }
 }
 
-/** The key of the deposit with the amount. Its form is that of the migration 0022, which gave older events theirs. */
+/** The key of the deposit with the amount. Migration 0022 gave older events keys of the same form. */
 function keyOfQuarantined({ vaultId, quarantined }: Credit): string | null {
   if (quarantined === null) return null
   const { addressId, tokenId, txHash, index, amount } = quarantined

@@ -1,10 +1,10 @@
 import { badRequest } from '../../../lib/errors.ts'
 
-/** Why the transaction of an event moves nothing, at least not yet. */
+/** Why an event is not credited, at least not yet. */
 export const notFinalReasons = ['failed', 'unconfirmed'] as const
 export type NotFinal = (typeof notFinalReasons)[number]
 
-/** How wallets and nodes say what became of a transaction; `1` and `0x1` are the status of an Ethereum receipt. */
+/** The status values that wallets and nodes report; `1` and `0x1` are the status of an Ethereum receipt. */
 const meanings: Record<string, NotFinal | 'final'> = {
   ...named(
     'final',
@@ -18,8 +18,8 @@ const meanings: Record<string, NotFinal | 'final'> = {
 }
 
 /**
- * Reads from the optional `status`, `success` and `confirmations` of an event whether its transaction is final. Each
- * may be absent; one that is there and cannot be read is refused, because it may say that nothing was paid.
+ * Reads from the optional `status`, `success` and `confirmations` of an event whether its transaction is final. Each may
+ * be absent; a value that cannot be read is refused, because it may mean that nothing was paid.
  *
  * @returns null when it is final
  * @throws 400 that names the field

@@ -21,8 +21,8 @@ export type DepositEvent = {
 }
 
 /**
- * Reads a wallet event. Fields we do not know are left alone; what we use must be right.
- * Returns null for a kind of event that is not ours (anything but TOPUP).
+ * Parses a wallet event. Unknown fields are ignored; the known ones are validated.
+ * Returns null for an event type that is ignored (anything but TOPUP).
  * @throws 400 that names the wrong field
  */
 export function parseWalletEvent(body: unknown): DepositEvent | null {
@@ -58,7 +58,7 @@ export function parseWalletEvent(body: unknown): DepositEvent | null {
   }
 }
 
-/** Reads an event as it was stored; null when it is not ours, or would be refused if it came today. */
+/** Parses a stored event; null when it is of an ignored type or would be refused today. */
 export function parseStoredEvent(body: string): DepositEvent | null {
   try {
     return parseWalletEvent(JSON.parse(body))
@@ -83,7 +83,7 @@ function text(tx: Record<string, unknown>, name: string, lengthMax: number): str
 }
 
 function isText(value: unknown, lengthMax: number): value is string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused here.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression finds control characters to refuse them.
   return typeof value === 'string' && value !== '' && value.length <= lengthMax && !/[\s\u0000-\u001f]/.test(value)
 }
 

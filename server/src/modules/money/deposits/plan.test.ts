@@ -34,7 +34,7 @@ it('what an event reads does not grow with the vault, even before there are stat
   const before = await buffersOfAnEvent()
   await fill(3_000)
   const after = await buffersOfAnEvent()
-  // A level more of the indexes that it descends, and nothing else.
+  // The indexes may be one level deeper, and nothing else may grow.
   expect(after - before).toBeLessThan(15)
 })
 
@@ -55,7 +55,7 @@ async function buffersOfAnEvent(): Promise<number> {
   return cost.buffers
 }
 
-/** More addresses and transfers of the same vault; nothing tells PostgreSQL about them. */
+/** More addresses and transfers of the same vault; PostgreSQL's statistics are not updated. */
 async function fill(count: number): Promise<void> {
   await meter.db.connection().execute(async (db) => {
     await sql`

@@ -11,14 +11,14 @@ import { isDust } from '../../registry/tokens/queries.ts'
 import type { DepositEvent } from './parse-event.ts'
 import type { EventReason, QuarantineReason } from './schema.ts'
 
-/** What the registry and the address book say of an event. */
+/** What the registry and the address book know about an event. */
 export type EventTarget = {
   networkId: string
   addressKey: string
   token: { id: string; decimals: number; enabled: boolean } | null
   address: { vaultId: string; id: string; ownerId: string; hasVaultSecret: boolean } | null
   isInternal: boolean
-  /** Who in the address book of the recipient's vault sent it. */
+  /** The sender in the address book of the recipient's vault. */
   counterparty: AddressOwner | null
   rate: RateSnapshot | null
 }
@@ -40,8 +40,8 @@ type TargetRow = RateColumns & {
 
 /**
  * Resolves network, token and recipient of every event in one round trip; null for an unknown network. Sender and hash
- * are looked up by what is unique about them and compared with the vault afterwards: as conditions side by side, a
- * database without statistics would take them for no better than the vault, and read all of it for every event.
+ * are looked up by their unique columns and compared with the vault afterwards: if the vault were a condition too, a
+ * database without statistics could choose its index and read the whole vault for every event.
  */
 export async function findEventTargets(
   db: Db | Trx,
@@ -98,7 +98,7 @@ function toEventTarget(row: TargetRow): EventTarget {
   }
 }
 
-/** What tells one deposit from another: the address stands for network and recipient, the token for the contract. */
+/** What identifies a deposit: the address stands for network and recipient, the token for the contract. */
 export type DepositKey = { vaultId: string; addressId: string; tokenId: string; txHash: string; index: number }
 
 /** The deposits that have these keys, in the order of the keys. */
@@ -193,8 +193,8 @@ export function listDeposits(
 type ListOptions = { addressId: string | null; after: Position | null; limit: number }
 
 /**
- * Events that contradict a deposit already credited, or whose amount the account cannot hold, in the form of the deposits
- * they are not. One that came several times is one.
+ * Events that contradict a credited deposit, or whose amount exceeds the account, presented like deposits. Repeated
+ * events are listed once.
  */
 export async function listQuarantined(db: Db, scope: AddressScope, options: ListOptions): Promise<DepositRow[]> {
   const { rows } = await sql<DepositRow>`
@@ -220,7 +220,7 @@ export async function listQuarantined(db: Db, scope: AddressScope, options: List
   return rows
 }
 
-/** An event that was not credited; what it says is in its body. */
+/** An event that was not credited; its content is in its body. */
 export type UncreditedRow = {
   id: string
   vault_id: string | null
@@ -231,8 +231,8 @@ export type UncreditedRow = {
 }
 
 /**
- * Events of the vault that were ignored or found no address, newest first; one row more than the limit. They are the
- * vault's when its own secret alone signed them or when they name an address of it.
+ * Events of the vault that were ignored or matched no address, newest first; one row more than the limit. An event belongs
+ * to the vault when only the vault's own secret signed it or when it names an address of the vault.
  */
 export async function listUncredited(
   db: Db,
@@ -256,7 +256,7 @@ export async function listUncredited(
   return rows
 }
 
-/** As `listUncredited`, of the events that nothing says which vault they are of. */
+/** As `listUncredited`, for the events whose vault is unknown. */
 export async function listUncreditedOfNoVault(
   db: Db,
   { outcome, after, limit }: { outcome: UncreditedRow['outcome']; after: Position | null; limit: number },
@@ -268,14 +268,14 @@ export async function listUncreditedOfNoVault(
   return rows
 }
 
-/** The list is the condition of an index, which PostgreSQL must see in the query to use it. */
+/** The list is the condition of a partial index, which PostgreSQL uses only if the query contains it. */
 const isUncredited = (outcome: UncreditedRow['outcome']) =>
   sql`e.outcome = ${outcome} and e.outcome in ('ignored', 'unmatched', 'quarantined')`
 
 const isAfter = (after: Position | null) =>
   after === null ? sql`` : sql`and (e.received_at, e.id) < (${after.createdAt}, ${after.id})`
 
-/** Inserts events of which each quarantined one is kept once. */
+/** Inserts events; a quarantined event that exists already is not inserted again. */
 export async function insertEventsOnce(trx: Trx, events: object[]): Promise<void> {
   if (events.length === 0) return
   await sql`${prepared}

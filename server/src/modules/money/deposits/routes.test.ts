@@ -420,7 +420,7 @@ describe('an amount that the account cannot hold', () => {
 })
 
 describe('events that come before their address', () => {
-  /** The address that the wallet service will give to the next creation with the purpose `payroll`. */
+  /** The address that the wallet service will derive for the next creation with the purpose `payroll`. */
   let next = 2
   const nextAddress = () => fakeAddress(`${bench.vault.wallet.secret}m/44/60/2/${next++}`)
   const create = () => createAddress(bench.owner, { token: 'USDT', segments: { purpose: 'payroll' } })

@@ -104,7 +104,7 @@ export function depositRoutes(app: App, deps: Deps): void {
 const createdAt = (row: { created_at: Date; id: string }) => ({ createdAt: row.created_at, id: row.id })
 const arrivedAt = (row: { received_at: Date; id: string }) => ({ createdAt: row.received_at, id: row.id })
 
-/** The inbound webhook; it lives outside /api/v1 and reads raw bytes, because that is what the signature covers. */
+/** The inbound webhook; it is outside /api/v1 and reads the raw bytes, because the signature covers them. */
 export function webhookRoutes(app: App, deps: Deps): void {
   const arrivals = createGroupCommit<Arrival, ArrivalAnswer>({
     commit: (batch) => commitWalletEvents(deps.db, batch, deps.clock()),
@@ -141,9 +141,9 @@ export function webhookRoutes(app: App, deps: Deps): void {
         answers: { 200: Ref(WebhookAnswer) },
         errors: [401, 413, 415],
       }),
-      // One wallet service sends what happens to everybody; what is too much is shed above.
+      // One wallet service sends the events of all vaults, so the limit per sender does not apply; excess load is shed above.
       config: { access: 'public' as const, rateLimit: false },
-      // The handler parses and validates: what arrives here are the bytes that were signed.
+      // The handler parses and validates, because the signature covers the bytes as received.
       validatorCompiler: () => () => true,
     },
     async (request) => {

@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-/** Standard Webhooks, written again from its specification and not with the code under test. */
+/** Standard Webhooks, implemented from its specification and independently of the code under test. */
 function sign(secret: string, id: string, timestamp: string, body: string): string {
   const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : Buffer.from(secret)
   return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`

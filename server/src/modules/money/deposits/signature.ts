@@ -5,7 +5,7 @@ import { equalsSecret, webhookKeyOf } from '../../../lib/secrets.ts'
 
 type Headers = Record<string, string | string[] | undefined>
 
-/** What a webhook offers as its signatures, and what they cover. */
+/** The signatures that a webhook carries, and the content that they cover. */
 export type SignedWebhook = { id: string; timestamp: string; body: Buffer; offered: string[] }
 
 /**

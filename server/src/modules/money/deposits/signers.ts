@@ -13,21 +13,21 @@ type Decided = Exclude<ArrivalAnswer, { needsVaultSecret: unknown }>
 
 export type Signers = {
   /**
-   * The signature that a webhook carries. In demo mode it may have none, and one that cannot be read counts as none as long
-   * as the installation has no secret.
+   * The signature that a webhook carries. In demo mode it may have none, and an unreadable one counts as none if the
+   * installation has no secret.
    * @throws 401
    */
   read(headers: IncomingHttpHeaders, body: Buffer): SignedWebhook | null
   /**
-   * The vaults whose own secret signed a webhook. Null: the secret of the installation did, or in demo mode nobody.
+   * The vaults whose own secret signed a webhook. Null: the secret of the installation signed it, or nothing did in demo mode.
    *
-   * @param signed null: it carries no signature, and is taken as it is
+   * @param signed null: the webhook carries no signature and is accepted without one
    * @throws 401
    */
   find(signed: SignedWebhook | null): Promise<string[] | null>
   /**
-   * Submits an event as signed by `signedBy`. During a rotation from one secret to the other a webhook may carry the
-   * signatures of both, so it is submitted again for the vault when that of the installation may not credit it.
+   * Submits an event as signed by `signedBy`. During a rotation from one secret to the other a webhook may carry both
+   * signatures, so the event is submitted again for the vault when the secret of the installation may not credit it.
    * @throws 401
    */
   submit(
@@ -37,7 +37,7 @@ export type Signers = {
   ): Promise<Decided>
 }
 
-/** Decides in whose name a webhook comes. */
+/** Finds out which secret signed a webhook. */
 export function createSigners(deps: Deps): Signers {
   const vaultsThatSigned = createSignerSearch(deps)
   const { demo, webhookSecrets } = deps.config
@@ -70,9 +70,9 @@ export function createSigners(deps: Deps): Signers {
 }
 
 /**
- * Finds the vaults whose own secret signed a webhook. Webhooks that arrive together share one reading of the secrets, of
- * which there is one at a time: a flood of forged ones costs the database no more than that. Nothing is remembered, so a
- * secret that was taken back is worth nothing to the next request.
+ * Finds the vaults whose own secret signed a webhook. Webhooks that arrive together share one query for the secrets, and
+ * at most one such query runs at a time, so a flood of forged webhooks adds no load on the database. Nothing is cached,
+ * so a revoked secret is refused from the next request on.
  */
 function createSignerSearch(deps: Deps): (signed: SignedWebhook) => Promise<string[]> {
   const readings = createGroupCommit<SignedWebhook, string[]>({
@@ -84,7 +84,7 @@ function createSignerSearch(deps: Deps): (signed: SignedWebhook) => Promise<stri
       const found: string[][] = []
       for (const signed of webhooks) {
         found.push(vaults.filter(({ secrets }) => isSignedBy(signed, secrets)).map(({ id }) => id))
-        // Each takes a hash of its body per vault; everything else that waits has its turn in between.
+        // Each vault costs a hash of the body, so other requests are served in between.
         await setImmediate()
       }
       return found
@@ -96,7 +96,7 @@ function createSignerSearch(deps: Deps): (signed: SignedWebhook) => Promise<stri
   return (signed) => readings.submit(signed)
 }
 
-/** A secret that cannot be opened signs nothing, and takes nothing from the other vaults. */
+/** A secret that cannot be decrypted signs nothing, and does not affect the other vaults. */
 function openSecrets(deps: Deps, vaultId: string, sealed: Buffer): string[] {
   try {
     return splitList(deps.sealer.open(sealed))

@@ -51,7 +51,7 @@ const eventTo = (toAddress: string, more: Tx = {}): Tx => ({
   txHash: fakeTxHash(`by whom ${++hashes}`),
   ...more,
 })
-/** Standard Webhooks, written again from its specification and not with the code under test. */
+/** Standard Webhooks, implemented from its specification and independently of the code under test. */
 function headersOf(body: string, secrets: string[]): Record<string, string> {
   const timestamp = `${Math.floor(bench.test.clock.now().getTime() / 1_000)}`
   const sign = (secret: string) => {
@@ -97,7 +97,7 @@ describe('T66 a vault with a webhook secret of its own', () => {
     const address = await addressOf(vaultA)
     const event = eventTo(address.address, { amount: '7' })
     const before = await bench.count('deposits')
-    // As unknown as any address: the other wallet service does not even learn that it exists.
+    // The same answer as for an unknown address: the other wallet service does not learn that this one exists.
     const unknown = await send(eventTo(fakeAddress('nobody')), secretOfB)
     for (const amount of ['7', '1000000']) {
       const answer = await send({ ...event, amount }, secretOfB)

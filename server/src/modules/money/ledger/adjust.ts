@@ -12,7 +12,7 @@ import { adjustmentPosting } from './postings.ts'
 import type { Adjustment, AdjustmentBody } from './schema.ts'
 
 /**
- * Corrects what an address holds against the vault's adjustment account. `amount` is signed, in token units.
+ * Corrects the balance of an address against the vault's adjustment account. `amount` is signed, in token units.
  * @throws 400 for an amount that does not fit the token, 404 for an unknown address or token, 409 below zero
  */
 export async function adjustBalance(

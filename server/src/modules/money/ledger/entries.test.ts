@@ -190,7 +190,7 @@ describe('posting', () => {
     await postAt(5_000, depositPosting(subject(address.id, 100n)))
     await postAt(0, reservePosting(transfer))
     await postAt(9_000, settlePosting(transfer))
-    // The reserved account is at 9 s, the available one at 5 s: the entry of both is of 9 s for both.
+    // The reserved account is at 9 s, the available one at 5 s: the entry between them has 9 s on both.
     await postAt(1_000, reservePosting(subject(address.id, 1n)))
     await postAt(2_000, depositPosting(subject(address.id, 1n)))
     await postAt(10_000, depositPosting(subject(address.id, 1n)), reservePosting(subject(address.id, 1n)))
@@ -242,7 +242,7 @@ describe('posting', () => {
         await query('select from ledger_accounts where number = $1 for update', [numbers[4]])
         const posted = post(...ids.toReversed().flatMap(form))
         await untilSessionsWait(bench.test.deps.db)
-        // It holds those before the one that it waits for, and none after it.
+        // It holds the locks before the one that it waits for, and none after it.
         const free = (await bench.sql(`select number ${accounts} for update skip locked`, [ids])).map(
           ({ number }) => number,
         )
@@ -286,7 +286,7 @@ describe('posting', () => {
   })
 })
 
-/** The SQLSTATE with which a statement fails as that role; it never leaves anything behind. */
+/** The SQLSTATE with which a statement fails under that role; the statement is always rolled back. */
 async function stateOf(statement: string, values: unknown[], who: string): Promise<string | undefined> {
   return bench.rolledBack(async (query) => {
     if (who !== 'owner') await query(`set local role ${who}`)

@@ -6,11 +6,12 @@ import type { Posting } from './postings.ts'
 
 /**
  * Writes entries and moves the cached balances, in one statement for any number of postings. Accounts are locked in
- * sorted order and made at their first use. The time of an entry is `now`, or that of an earlier entry of its accounts
- * when another node's clock was ahead: within an account time never runs backwards.
+ * sorted order and created at their first use. The time of an entry is `now`, or that of an earlier entry of its accounts
+ * when another node's clock was ahead: within an account time never decreases.
  *
  * @throws SQLSTATE 23514 when a balance would fall below zero (nothing is written); 23505 when an operation already has
- *   an entry of that kind: every effect happens once; what `isOverflow` tells when an account would hold too much
+ *   an entry of that kind, so that every effect happens once; an error that `isOverflow` recognises when a balance would
+ *   exceed the maximum
  */
 export async function postEntries(trx: Trx, postings: Posting[], now: Date): Promise<void> {
   if (postings.length === 0) return
@@ -90,8 +91,8 @@ export async function postEntries(trx: Trx, postings: Posting[], now: Date): Pro
 }
 
 /**
- * Whether what comes in would make an account hold more than 2^256-1. The column has room for a few times as much, which
- * the postings of one statement may exceed together.
+ * Whether the postings would make an account hold more than 2^256-1. The column can store a few times as much, which the
+ * postings of one statement may together exceed.
  */
 export function isOverflow(error: unknown): boolean {
   return violates(error, 'ledger_entries_credit_max') || sqlStateOf(error) === numericOverflow

@@ -4,7 +4,7 @@ export type EntryKind = 'deposit' | 'reserve' | 'settle' | 'release' | 'fee' | '
 
 /**
  * One movement of `amount` (raw smallest units, above 0) between two accounts of the same vault and token. A null side
- * is the vault-level account: `adjustment` for the kind adjust, else `external`. It sums to zero by its form.
+ * is the vault-level account: `adjustment` for the kind adjust, else `external`. Every posting sums to zero by construction.
  */
 export type Posting = {
   vaultId: string

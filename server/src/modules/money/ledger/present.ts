@@ -29,7 +29,7 @@ export function toAccount(row: AccountRow): Account {
   }
 }
 
-/** Entries have no id of their own: one is made of their time and sequence. */
+/** Entries have no id column: the id is derived from their time and sequence. */
 const entryId = (row: StatementRow): string => idOfSequence(row.created_at, BigInt(row.sequence))
 
 export const positionOf = (row: StatementRow): Position => ({ createdAt: row.created_at, id: entryId(row) })

@@ -7,7 +7,7 @@ export type BalanceFilter = { addressId: string | null; token: string | null }
 
 export type TotalRow = { code: string; symbol: string; decimals: number; available: string; reserved: string }
 
-/** Available and reserved per token over the addresses in scope; vault-level accounts are no part of it. */
+/** Available and reserved per token over the addresses in scope; vault-level accounts are not included. */
 export async function listTotals(db: Db, scope: AddressScope, filter: BalanceFilter): Promise<TotalRow[]> {
   const { rows } = await sql<TotalRow>`
     select t.code, t.symbol, t.decimals,
@@ -39,8 +39,8 @@ export type AccountRow = {
 type AccountOptions = BalanceFilter & { purpose: AccountRow['purpose'] | null; after: Position | null; limit: number }
 
 /**
- * Accounts in scope, newest first; one row more than the limit. A vault-level account keeps no balance: external is
- * what the other accounts of its token lack to zero, adjustment is the sum of its (few) entries.
+ * Accounts in scope, newest first; one row more than the limit. A vault-level account stores no balance: that of external
+ * is the negated sum of the other accounts of its token, that of adjustment is the sum of its (few) entries.
  */
 export async function listAccounts(db: Db, scope: AddressScope, options: AccountOptions): Promise<AccountRow[]> {
   const { rows } = await sql<AccountRow>`
@@ -93,7 +93,7 @@ export type AccountKey = { addressId: string; tokenId: string; purpose: 'availab
 
 export type StatementAccount = AccountKey & { number: string; code: string; decimals: number }
 
-/** The account of a statement, with its token; null when the scope does not hold it. */
+/** The account of a statement, with its token; null when it is not in scope. */
 export async function findAccount(db: Db, scope: AddressScope, key: AccountKey): Promise<StatementAccount | null> {
   const { rows } = await sql<{ number: string; code: string; decimals: number }>`
     select l.number, t.code, t.decimals
@@ -107,12 +107,12 @@ export async function findAccount(db: Db, scope: AddressScope, key: AccountKey):
 }
 
 /**
- * Entries of one account, newest first; one row more than the limit. One range of each of its two indexes: within an
- * account the order of time is that of the sequence, so neither bounds nor a long past make it read more.
+ * Entries of one account, newest first; one row more than the limit. The query reads one range of one index: within an
+ * account the order of time is that of the sequence, so neither bounds nor a long history make it read more.
  */
 export async function listStatement(db: Db, options: StatementOptions): Promise<StatementRow[]> {
   const { accountNumber, from, to, before, limit } = options
-  // Only the nearer of the two upper bounds, because PostgreSQL would begin at either.
+  // Only the nearer of the two upper bounds, because PostgreSQL might start at the other one.
   const upper =
     before !== null && (to === null || before.createdAt <= to)
       ? sql`and (created_at, sequence) < (${before.createdAt}, ${before.sequence}::bigint)`
@@ -132,13 +132,13 @@ export async function listStatement(db: Db, options: StatementOptions): Promise<
   return rows
 }
 
-/** The newest entry of an account at a time: what it left is the balance of that time. null before the first. */
+/** The newest entry of an account at a time: its resulting balance is the balance of that time. null before the first. */
 export async function findEntryAt(db: Db, accountNumber: string, at: Date): Promise<StatementRow | null> {
   const [newest] = await listStatement(db, { accountNumber, from: null, to: at, before: null, limit: 0 })
   return newest ?? null
 }
 
-/** Keeps only accounts `l` of addresses in scope; vault-level accounts are of no address. */
+/** Keeps only accounts `l` of addresses in scope; vault-level accounts belong to no address. */
 const inScope = (scope: AddressScope) =>
   scope.isWholeVault && scope.folderId === null ? sql`` : sql`and l.address_id in (${scopedAddressIds(scope)})`
 
@@ -155,8 +155,8 @@ export type TokenSumRow = {
 }
 
 /**
- * Per token: what the accounts hold, what their entries say, and the addresses to ask the wallet service about. A coin in
- * which only a fee is owed is one of them, though it has no account yet.
+ * Per token: the cached balances, the sums of the entries, and the addresses whose balance the wallet service reports. A
+ * coin in which only a fee is owed is included, though it has no account yet.
  */
 export async function listTokenSums(db: Db | Trx, vaultId: string): Promise<TokenSumRow[]> {
   const { rows } = await sql<TokenSumRow>`

@@ -8,7 +8,7 @@ import { verifyLedger } from './verify.ts'
 
 const balancesAtOnceMax = 8
 
-/** Compares the books of a vault with themselves and with the chain, as the wallet service reports it. */
+/** Compares the ledger of a vault with itself and with the chain, as the wallet service reports it. */
 export async function reconcileVault(
   deps: Deps,
   vaultId: string,
@@ -40,7 +40,7 @@ export async function reconcileVault(
   }
 }
 
-/** null when the wallet service did not report every balance; once it is silent it is not asked any more. */
+/** null when the wallet service did not report every balance; after one failed request no more are sent. */
 async function sumOnChain(
   deps: Deps,
   vaultId: string,

@@ -423,7 +423,7 @@ describe('concurrency', () => {
       statuses.push(...answers.map(({ status }) => status))
     }
     expect(statuses.filter((status) => status !== 200 && status !== 201)).toEqual([])
-    // A transaction that met a deadlock is repeated, which would hide it here.
+    // A transaction that met a deadlock is retried, which would hide the deadlock here.
     const failures = query.mock.settledResults.flatMap(({ type, value }) => (type === 'rejected' ? value.code : []))
     expect(failures.filter((code) => code === '40P01' || code === '40001')).toEqual([])
   })

@@ -150,7 +150,7 @@ async function getAccount(db: Db, member: Member, key: AccountKey): Promise<Stat
   return account
 }
 
-/** A day is its last instant, as it is where it ends a list. */
+/** A day means its last instant, as at the end of a date range. */
 function readMoment(text: string): Date {
   const day = parseDay(text)
   const moment = day === null ? parseTimestamp(text) : new Date(day.getTime() + 86_399_999)

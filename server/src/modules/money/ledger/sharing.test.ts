@@ -35,7 +35,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-/** What is available per token, and on which addresses there are accounts. */
+/** The available balance per token, and the addresses that have accounts. */
 async function balancesOf(by: Person, query = ''): Promise<{ totals: Record<string, string>; addresses: string[] }> {
   const { status, body } = await by.get(`${base}/balances?limit=100&${query}`)
   expect(status, JSON.stringify(body)).toBe(200)

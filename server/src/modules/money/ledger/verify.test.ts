@@ -8,7 +8,7 @@ import { verifyLedger } from './verify.ts'
 
 let bench: TransferBench
 
-/** A ledger in which every kind of entry and every status occurs. */
+/** A ledger with every kind of entry and every status. */
 beforeAll(async () => {
   bench = await createTransferBench()
   const { wallet, admin } = bench.vault
@@ -192,7 +192,7 @@ describe('verifyLedger', () => {
   })
 })
 
-/** The kinds of differences that the verifier finds after `statement`, run without any constraint in its way. */
+/** The kinds of differences that the verifier finds after `statement`, which runs without any constraint. */
 async function differencesAfter(statement: string, vaultId: string | null = null): Promise<string[]> {
   return bench.rolledBack(async (query) => {
     await query(dropConstraints)

@@ -8,9 +8,9 @@ export type LedgerReport = {
 }
 
 /**
- * Recomputes the books from their entries, independently of the code that writes them, and names every difference:
- * cached against recomputed balances, running balances, the entries that each operation's status demands, references.
- * Read in one snapshot; at most 100 differences of a kind are named.
+ * Recomputes the balances from the entries, independently of the code that writes them, and reports every difference:
+ * cached against recomputed balances, running balances, the entries that each operation's status requires, references.
+ * Reads one snapshot; reports at most 100 differences of a kind.
  */
 export async function verifyLedger(db: Db, vaultId: string | null = null): Promise<LedgerReport> {
   return db
@@ -43,7 +43,7 @@ export async function verifyLedger(db: Db, vaultId: string | null = null): Promi
     })
 }
 
-/** Every check is a query that finds nothing in a sound ledger. */
+/** Every check is a query that returns no rows for a correct ledger. */
 const checks: Record<string, string> = {
   'cached balance': `
     with moved as (

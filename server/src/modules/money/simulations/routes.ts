@@ -11,7 +11,7 @@ import type { Executors } from '../../rules/votes/executor.ts'
 import { SimulationOrder } from './schema.ts'
 import { simulate } from './simulate.ts'
 
-/** @param executors what knows how to read the payloads of counterparty actions */
+/** @param executors the executors that read the payloads of counterparty actions */
 export function simulationRoutes(app: App, deps: Deps, executors: Executors): void {
   const api = endpoints(app, deps, 'Policies')
 

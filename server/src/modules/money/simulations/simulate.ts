@@ -25,8 +25,8 @@ const readTransfer = payloadReader(TransferOrder)
 const readAddress = payloadReader(AddressCreation)
 
 /**
- * What the policies would say if the initiator asked for the action now; changes nothing and locks nothing. The member who
- * simulates may name the addresses that they see, whether or not the initiator could spend from them.
+ * What the policies would decide if the initiator requested the action now; changes nothing and locks nothing. The member
+ * who simulates may name the addresses that they see, whether or not the initiator could spend from them.
  *
  * @throws 400 with paths into the request, 404 and 409 as the action itself
  */
@@ -44,7 +44,7 @@ export async function simulate(db: Db, executors: Executors, simulation: Simulat
     }
     const executor = executors[actionType]
     if (executor === undefined) throw badRequest('actionType', `${actionType} is not available yet`)
-    // The other executors hold their payloads against a schema themselves.
+    // The other executors validate their payloads themselves.
     if (actionType === 'create_address') readAddress(payload)
     const context = { vaultId, initiatorId: initiator.userId, now }
     const { facts } = await executor.prepare(db, context, { action: actionType, targetId, payload })
@@ -59,7 +59,7 @@ export async function simulate(db: Db, executors: Executors, simulation: Simulat
 
 const fieldsOutside: readonly string[] = ['targetId', 'actionType']
 
-/** Gives the faults of a payload their path within the request. */
+/** Prefixes the errors of a payload with their path within the request. */
 async function withinPayload<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
