@@ -7,17 +7,17 @@ import type { Phase } from './lifecycle.ts'
 import { type LockedTransfer, lockTransfer } from './queries.ts'
 
 const claimedMax = 20
-/** How long a claim is ours; should this process die, another one goes on after it. */
+/** How long a claim holds; if this process ends, another node continues after it. */
 const leaseMilliseconds = 60_000
-/** Between two questions about a transfer that the wallet service has taken; also the first pause after an error. */
+/** Between two status requests for a transfer that the wallet service has accepted; also the first pause after an error. */
 export const pollMilliseconds = 1_000
 export const retryMillisecondsMax = 60_000
 export const backoff = { firstMilliseconds: pollMilliseconds, longestMilliseconds: retryMillisecondsMax }
 
-/** A transfer that is this node's until `leaseEndsAt`, in the phase it had when it was claimed. */
+/** A transfer that this node has claimed until `leaseEndsAt`, in the phase it had when it was claimed. */
 export type Claim = { vaultId: string; id: string; phase: Phase; leaseEndsAt: Date }
 
-/** Claims the transfers that are due, each for one node alone, except those of some vaults. */
+/** Claims the transfers that are due, each for one node only, except those of the excluded vaults. */
 export async function claimDueTransfers(deps: Deps, exceptVaultIds: string[]): Promise<Claim[]> {
   const now = deps.clock()
   const leaseEndsAt = after(now, leaseMilliseconds)
@@ -35,7 +35,7 @@ export async function claimDueTransfers(deps: Deps, exceptVaultIds: string[]): P
   return rows.map((claim) => ({ ...claim, leaseEndsAt }))
 }
 
-/** Locks a transfer; null when it went on without this node, which was paused, say. */
+/** Locks a transfer; null when another node has moved it since, for example while this one was paused. */
 export async function lockClaimed(
   trx: Trx,
   { vaultId, id, phase, leaseEndsAt }: Claim,
@@ -45,14 +45,14 @@ export async function lockClaimed(
   return isOurs ? transfer : null
 }
 
-/** Locks a transfer whose delivery is under way, by whichever node; null when it is over, or halted. */
+/** Locks a transfer whose delivery is in progress on any node; null when it has ended or is halted. */
 export async function lockUnderWay(trx: Trx, { vaultId, id }: Claim): Promise<LockedTransfer | null> {
   const transfer = await lockTransfer(trx, vaultId, id)
   return transfer?.status === 'pending' && transfer.phase !== 'halted' ? transfer : null
 }
 
 /**
- * A node that was paused may no longer send: another one has taken over, and may have given the funds back since
+ * A node that was paused may no longer send: another one has claimed the transfer, and may have released the funds since
  * (threat T24).
  */
 export function assertMaySend(deps: Deps, { leaseEndsAt }: Claim): void {

@@ -13,28 +13,28 @@ import { isPhaseOf } from './lifecycle.ts'
 import { hashPayload, type Payload } from './payload.ts'
 import type { StoredOrder } from './queries.ts'
 
-/** The details of a `transfer.requested` record, as far as a transfer is bound by them. */
+/** The details of a `transfer.requested` record that bind the transfer. */
 export type RequestRecord = {
   status: string
   payload: Payload
   /** SHA-256 in hex. */
   payloadHash: string
   decision: string
-  /** Whom the recipient belonged to. */
+  /** The owner of the destination. */
   counterpartyId: string | null
   /** Codes of the policies whose votes were waived for an administrator. */
   bypassed: string[]
-  /** SHA-256 in hex of what the policies looked at; absent in records of older versions. */
+  /** SHA-256 in hex of the facts of the decision; absent in records of older versions. */
   factsHash?: string
   /** Absent in records of older versions. */
   requirements?: RecordedRequirement[]
 }
 
-/** The order that the record holds, which the tables were found to agree with. */
+/** The recorded order, after the tables were found to agree with it. */
 export type RecordedOrder = { payload: Payload; facts: Facts; isWaived: boolean }
 export type Comparison = { recorded: RecordedOrder } | { difference: string }
 
-/** The actions that move a transfer; their records say from where to where. */
+/** The actions that move a transfer; their records hold the status before and after. */
 const movements = new Set(
   ['released', 'vetoed', 'expired', 'cancelled', 'confirmed', 'failed'].map((verb) => `transfer.${verb}`),
 )
@@ -43,12 +43,12 @@ const votes: Readonly<Record<string, CastVote['decision']>> = {
   'transfer.rejected': 'reject',
 }
 
-/** Compares a transfer in the tables with its audit records, which nobody changes. Names the first difference. */
+/** Compares a transfer in the tables with its audit records, which are append-only. Returns the first difference. */
 export function compareWithRecord(stored: StoredOrder, records: TargetRecord[]): Comparison {
   try {
     return compare(stored, records)
   } catch {
-    // Rows that were written past the service may hold anything, such as a number that has no canonical form.
+    // Rows that were written outside the service may hold anything, such as a number without a canonical form.
     return { difference: 'its rows or its audit records cannot be read' }
   }
 }
@@ -80,7 +80,7 @@ function differenceOfOrder(stored: StoredOrder, { payload, payloadHash }: Reques
   return isReserved ? null : 'the ledger did not reserve the recorded amount for it'
 }
 
-/** What the policies looked at, and what a voter reads of it, where columns repeat it. */
+/** Compares the facts of the decision, and what voters read of them, with the columns that repeat them. */
 function differenceOfFacts(stored: StoredOrder, requested: RequestRecord): string | null {
   const { decision, factsHash, payload, counterpartyId } = requested
   const { facts, effect, decimals } = stored
@@ -100,7 +100,7 @@ function differenceOfStatus({ status, phase }: StoredOrder, recorded: string | n
   return isPhaseOf(recorded, phase) ? null : `it is ${status} and in the phase ${phase}`
 }
 
-/** The status at the end of the recorded moves; null when they are not one way. */
+/** The status at the end of the recorded moves; null when they do not form one path. */
 function statusAfter(first: string, moves: TargetRecord[]): string | null {
   let status = first
   const left = [...moves]
@@ -124,7 +124,7 @@ function differenceOfVotes(
   return differenceOfApproval(stored.approval, { requirements: requirements ?? null, votes: recorded }, isApproved)
 }
 
-/** SHA-256 in hex of the facts of a decision, as they are when they are made and as they are read again. */
+/** SHA-256 in hex of the facts of a decision; the same for new facts and for those read from the database. */
 export function hashFacts(facts: Facts): string {
   return sha256(canonicalJson(facts)).toString('hex')
 }

@@ -50,7 +50,7 @@ const reserved = { available: '960', reserved: '40' }
 const settled = { available: '960', reserved: '0' }
 const released = { available: '1000', reserved: '0' }
 
-/** The wallet service behind a client whose patience is short. */
+/** The wallet service behind a client with a short timeout. */
 const impatient = async (): Promise<WalletClient> =>
   createWalletClient({
     url: bench.vault.wallet.url,
@@ -60,7 +60,7 @@ const impatient = async (): Promise<WalletClient> =>
     backoffMilliseconds: 5,
   })
 
-/** The wallet service behind a client of which some calls are replaced. */
+/** The wallet service behind a client with some of its calls replaced. */
 const withCalls = (calls: (honest: WalletClient) => Partial<WalletClient>) => async (deps: Deps, vaultId: string) => {
   const honest = await walletOfVault(deps, vaultId)
   return { ...honest, ...calls(honest) }
@@ -398,7 +398,7 @@ describe('T23 a node that dies', () => {
         },
       })),
     )
-    // It claims the transfer before it is at the door of the wallet service.
+    // It claims the transfer before it sends the request to the wallet service.
     await expect.poll(() => isAsleep).toBe(true)
     expect(await phaseOf(id)).toBe('submitting')
     bench.test.clock.advance(61_000)
@@ -439,7 +439,7 @@ describe('T23 a node that dies', () => {
             bench.test.deps,
             withCalls((honest) => ({ getTransfer: (asked) => honest.getTransfer(asked).then(fallAsleep) })),
           )
-    // All that are due, those that earlier tests left behind among them: none of their rows is locked any more.
+    // Deliver everything that is due, including the transfers of earlier tests, so that no row stays locked.
     await expect.poll(() => asleepCount).toBe(unfinished.length)
     bench.test.clock.advance(61_000)
     bench.vault.wallet.refuse = 'not now'
@@ -475,7 +475,7 @@ describe('T23 a node that dies', () => {
       await query('select from transfers where id = $1 for update', [busy])
       bench.test.clock.advance(61_000)
       const round = deliverDueTransfers(bench.test.deps)
-      // A round that waited for the busy one would end only after this transaction, and so never.
+      // A round that waited for the locked transfer would end only after this transaction, and so never.
       await round
     })
     expect([busy, free].map((id) => bench.vault.wallet.broadcastCount(id))).toEqual([0, 1])
@@ -504,7 +504,7 @@ describe('T23 a node that dies', () => {
         getTransfer: async (asked) => ({ ...(await honest.getTransfer(asked))!, status: 'failed' as const }),
       }))
       await bench.sql(`update transfers set next_attempt_at = now() where id = $1`, [id])
-      // The claim is what keeps them apart; both of them have it here, as after a lease that ended too early.
+      // The claim keeps two nodes apart; here both have it, as after a lease that ended too early.
       const first = deliverDueTransfers(
         bench.test.deps,
         withCalls((honest) => ({
@@ -804,7 +804,7 @@ async function phaseOf(id: string): Promise<string> {
   return (await bench.sql('select phase from transfers where id = $1', [id]))[0].phase
 }
 
-/** The same service, in the mood to refuse. */
+/** The same service, refusing every order. */
 async function createRefusing(honest: WalletClient): Promise<WalletClient> {
   return {
     ...honest,

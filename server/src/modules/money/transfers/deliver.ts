@@ -19,17 +19,17 @@ export { postOutstandingFees } from './fees.ts'
 type Claim = claims.Claim
 type Connect = (deps: Deps, vaultId: string) => Promise<WalletClient>
 
-/** Claimed transfers of a vault are under way until its wallet service has answered, or was not reached. */
+/** Claimed transfers of a vault are in progress until its wallet service has answered or could not be reached. */
 export type Delivery = {
-  /** Claims what is due and starts its delivery, without waiting for the end. Returns how many were claimed. */
+  /** Claims what is due and starts its delivery without waiting for the end. Returns the number of claimed transfers. */
   round(): Promise<number>
   underWay: ReadonlyMap<string, Promise<void>>
 }
 
 /**
- * Takes the transfers that are due, tells the wallet service of new ones and asks about the others. Safe on any number
- * of nodes: each transfer is claimed by one, and what a dead node left behind is asked about before it is sent again.
- * While transfers of a vault are under way, a round leaves the vault out: one with a slow wallet service holds up no other.
+ * Claims the transfers that are due, sends new ones to the wallet service and queries the status of the others. Safe on
+ * any number of nodes: each transfer is claimed by one, and after a crash its status is queried before it is sent again.
+ * While transfers of a vault are in progress, a round skips the vault, so that a slow wallet service delays no other vault.
  *
  * @param connect opens the wallet service of a vault
  */
@@ -52,7 +52,7 @@ export function createDelivery(deps: Deps, connect: Connect = walletOfVault): De
   }
 }
 
-/** One round of a delivery, and its end. Returns how many transfers were claimed. */
+/** Runs one round of deliveries to its end. Returns the number of claimed transfers. */
 export async function deliverDueTransfers(deps: Deps, connect?: Connect): Promise<number> {
   const { round, underWay } = createDelivery(deps, connect)
   const claimed = await round()
@@ -65,18 +65,18 @@ async function advance(deps: Deps, connect: Connect, claim: Claim): Promise<void
     const isTaken = claim.phase === 'submitted' || claim.phase === 'broadcast'
     await (isTaken ? settle(deps, await connect(deps, claim.vaultId), claim) : handOver(deps, connect, claim))
   } catch (error) {
-    // The outcome is unknown, never a failure: the funds stay reserved and the wallet service is asked again.
+    // The outcome is unknown, which is not a failure: the funds stay reserved and the status is queried again.
     deps.log.warn({ err: error, transferId: claim.id }, 'transfer not delivered yet')
     await retryLater(deps, claim, isSurelyUnsent(claim, error))
   }
 }
 
-/** It was never tried before, and this time no connection came about: nobody can have heard of it. */
+/** The first attempt, and no connection was made, so the wallet service cannot have received the transfer. */
 function isSurelyUnsent(claim: Claim, error: unknown): boolean {
   return claim.phase === 'queued' && error instanceof WalletServiceError && error.kind === 'unreachable'
 }
 
-/** Tells the wallet service; after an interruption it is asked first, so that it never hears of two transfers. */
+/** Sends a transfer; after an interruption its status is queried first, so that the wallet service never gets two transfers. */
 async function handOver(deps: Deps, connect: Connect, claim: Claim): Promise<void> {
   const begun = await inTransaction(deps.db, (trx) => begin(trx, deps, claim))
   if (begun === null) return
@@ -91,9 +91,9 @@ async function handOver(deps: Deps, connect: Connect, claim: Claim): Promise<voi
 type Begun = { payload: Payload; objection: Objection | null }
 
 /**
- * Decides, in the transaction that makes it count as sent, whether a transfer may be sent at all. Returns the order as it
- * was recorded; null when nothing is to be done (any more, or now). What may have been sent already is never failed: an
- * objection then only keeps it from being sent again.
+ * Decides, in the transaction that marks it as sent, whether a transfer may be sent at all. Returns the order as it was
+ * recorded; null when there is nothing to do now. A transfer that may have been sent already is never failed: an
+ * objection then only prevents another attempt.
  */
 async function begin(trx: Trx, { log, clock }: Deps, claim: Claim): Promise<Begun | null> {
   const transfer = await claims.lockClaimed(trx, claim)
@@ -105,7 +105,7 @@ async function begin(trx: Trx, { log, clock }: Deps, claim: Claim): Promise<Begu
   const objection = await findObjection(trx, transfer, compared.recorded, { isSumKept: true, now })
   if (claim.phase === 'submitting') return { payload, objection }
   if (!transfer.token_enabled) {
-    // Nothing was sent yet: until the token is enabled again it waits, and may be cancelled.
+    // Nothing was sent yet: the transfer waits until the token is enabled again, and may be cancelled.
     await movePhase(trx, transfer, 'queued', { next_attempt_at: claims.after(now, claims.retryMillisecondsMax) })
     return null
   }
@@ -117,7 +117,7 @@ async function begin(trx: Trx, { log, clock }: Deps, claim: Claim): Promise<Begu
   return { payload, objection: null }
 }
 
-/** Ends a transfer that was decided and may no longer go out, and notifies its initiator and the administrators. */
+/** Ends a decided transfer that may no longer be sent, and notifies its initiator and the administrators. */
 async function refuse(trx: Trx, transfer: LockedTransfer, { message, details }: Objection, now: Date): Promise<void> {
   const { vault_id: vaultId, id: subjectId, initiator_id } = transfer
   const failureReason = `NO_LONGER_ALLOWED: ${details === undefined ? message : `${message}: ${details}`}`
@@ -125,7 +125,7 @@ async function refuse(trx: Trx, transfer: LockedTransfer, { message, details }: 
   await notifyOfStop(trx, { vaultId, subjectType: 'transfer', subjectId }, now, initiator_id)
 }
 
-/** Keeps back, with its funds, what the wallet service does not know and may still hear of from an earlier attempt. */
+/** Holds back a transfer, with its funds, that the wallet service may still receive from an earlier attempt. */
 async function holdBack({ db, log, clock }: Deps, claim: Claim, { message }: Objection): Promise<void> {
   await inTransaction(db, async (trx) => {
     const transfer = await claims.lockClaimed(trx, claim)
@@ -151,7 +151,7 @@ async function submit(deps: Deps, wallet: WalletClient, claim: Claim, order: Pay
   } catch (error) {
     if (!(error instanceof WalletServiceError)) throw error
     const isConflict = error.kind === 'conflict'
-    // A refusal is final only when the wallet service also says that it never took the transfer.
+    // A refusal is final only when the wallet service also reports that it never accepted the transfer.
     if (!isConflict && (error.kind !== 'refused' || (await wallet.getTransfer(claim.id)) !== null)) throw error
     await inTransaction(deps.db, async (trx) => {
       const transfer = await claims.lockUnderWay(trx, claim)

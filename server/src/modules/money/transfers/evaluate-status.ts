@@ -1,7 +1,7 @@
 import { txHashKey } from '../../../lib/onchain-address.ts'
 import type { Payload } from './payload.ts'
 
-/** What a wallet service says of a transfer (contract 17); the echo of the order is optional. */
+/** The status that a wallet service reports for a transfer (contract 17); the echo of the order is optional. */
 export type WalletStatus = {
   status: 'queued' | 'broadcast' | 'confirmed' | 'failed'
   txHash: string | null
@@ -23,10 +23,10 @@ export type StatusVerdict =
   | { kind: 'halt'; reason: string }
 
 /**
- * Holds what the wallet service reports against what was ordered and what it reported before (threat T25). On any
- * contradiction the transfer halts: its funds stay reserved until people have looked at it.
+ * Compares what the wallet service reports with the order and with its earlier reports (threat T25). On any
+ * contradiction the transfer halts: its funds stay reserved until people have reviewed it.
  *
- * @param knownTxHash the hash it named earlier, if any
+ * @param knownTxHash the transaction hash that was reported earlier, if any
  */
 export function evaluateStatus(order: Payload, knownTxHash: string | null, reported: WalletStatus): StatusVerdict {
   const reportedHash = reported.txHash === null ? null : txHashKey(reported.txHash)
@@ -61,13 +61,13 @@ function findMismatch(order: Payload, reported: WalletStatus): string | null {
   if (reported.toAddress != null && !isSame(reported.toAddress, order.toAddress)) return 'recipient'
   if (reported.fromAddress != null && !isSame(reported.fromAddress, order.fromAddress)) return 'source'
   if (reported.network != null && reported.network !== order.network) return 'network'
-  // Null is a statement here: the coin of the network.
+  // Null is a value here: the coin of the network.
   if (reported.contractAddress !== undefined && !isSame(reported.contractAddress ?? '', order.contractAddress ?? ''))
     return 'token'
   return null
 }
 
-/** Hex is compared without case: nodes and wallets disagree on it. */
+/** Hex is compared without case, because nodes and wallets write it differently. */
 function isSame(a: string, b: string): boolean {
   return a === b || (a.startsWith('0x') && a.toLowerCase() === b.toLowerCase())
 }

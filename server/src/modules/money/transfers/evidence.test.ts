@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-// What an auditor writes who has nothing but the file: SHA-256 and JSON with sorted keys (docs/audit.md).
+// An auditor needs only the file and this code: SHA-256 and JSON with sorted keys (docs/audit.md).
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 function sorted(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(sorted).join(',')}]`

@@ -3,7 +3,7 @@ import { expireDue } from '../../rules/votes/expire.ts'
 import { listDueApprovals, lockTransfer } from './queries.ts'
 import { expireTransfer } from './vote.ts'
 
-/** Rejects the transfers whose time to be approved is over and gives their funds back. */
+/** Rejects the transfers that were not approved in time and releases their funds. */
 export function expireTransfers(deps: Deps): Promise<void> {
   return expireDue(deps, {
     noun: 'transfer',

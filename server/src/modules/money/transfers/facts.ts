@@ -4,7 +4,7 @@ import type { Facts } from '../../rules/policies/facts.ts'
 import type { Initiator } from '../../rules/policies/queries.ts'
 import type { Order } from './plan-order.ts'
 
-/** All that policies may look at of an order. */
+/** All facts of an order that policies may read. */
 export function factsOf(
   { source, to, amount }: Order,
   { initiator, category, now }: { initiator: Initiator; category: string | null; now: Date },
@@ -28,7 +28,7 @@ export function factsOf(
   }
 }
 
-/** What the address book says of the destination. */
+/** The entry of the address book for the destination. */
 export function recipientFacts(
   isInternal: boolean,
   owner: AddressOwner | null,

@@ -8,9 +8,9 @@ import { findNativeCoin, type LockedTransfer, lockTransfer } from './queries.ts'
 
 const feesMax = 100
 
-/** Posts the fees that the books could not cover when their transfer ended, as far as they can now. */
+/** Posts the fees that the balance could not cover when their transfer ended, where it covers them now. */
 export async function postOutstandingFees(deps: Deps): Promise<void> {
-  // Only those that can be posted are taken, so that the others never fill the batch.
+  // Only fees that can be posted are selected, so that the others cannot fill the batch.
   const { rows } = await sql<{ vault_id: string; id: string }>`
     select t.vault_id, t.id from transfers t
     join operations o on o.vault_id = t.vault_id and o.id = t.id
@@ -45,8 +45,8 @@ async function postFee({ db, clock }: Deps, vaultId: string, id: string): Promis
 }
 
 /**
- * Locks the accounts that a resolution touches, in the order in which every posting locks them, so that a reservation
- * at the same moment waits instead of deadlocking. Returns the native coin's account; null when it is not registered.
+ * Locks the accounts of a resolution in the order in which every posting locks them, so that a concurrent reservation
+ * waits instead of deadlocking. Returns the native coin's account; null when the coin is not registered.
  */
 export async function lockAccounts(
   trx: Trx,

@@ -10,7 +10,7 @@ import { type LockedTransfer, listStoredOrders, type StoredOrder } from './queri
 
 type Log = Deps['log']
 
-/** Transfers, as they are compared with their audit records: one that differs is halted, which the caller must commit. */
+/** Compares transfers with their audit records; one that differs is halted, which the caller must commit. */
 export const recordedTransfers = (log: Log): RecordedSubject<LockedTransfer, StoredOrder, RecordedOrder> => ({
   type: 'transfer',
   noun: 'transfer',
@@ -22,7 +22,7 @@ export const recordedTransfers = (log: Log): RecordedSubject<LockedTransfer, Sto
   },
 })
 
-/** Stops a locked transfer for good: the funds stay reserved, an alarm is raised, people decide. */
+/** Stops a locked transfer for good: the funds stay reserved, an alert is sent, and people decide. */
 export async function haltTransfer(
   trx: Trx,
   log: Log,
@@ -34,7 +34,7 @@ export async function haltTransfer(
   await raiseAlarm(trx, log, transfer, reason, now)
 }
 
-/** Keeps a locked transfer where it is until it is tried again, with its funds, and raises the alarm about it. */
+/** Leaves a locked transfer in its phase, with its funds, until the next attempt, and sends an alert about it. */
 export async function holdTransfer(
   trx: Trx,
   log: Log,
@@ -46,7 +46,7 @@ export async function holdTransfer(
   await raiseAlarm(trx, log, transfer, reason, now)
 }
 
-/** Once for each reason: on the record, in the log, and by mail to administrators. */
+/** Once for each reason: to the audit log, to the log, and by mail to administrators. */
 async function raiseAlarm(
   trx: Trx,
   log: Log,

@@ -2,7 +2,7 @@ import type { OperationStatus } from '../../operations/feed/write.ts'
 
 export type TransferEvent = 'approved' | 'rejected' | 'expired' | 'cancelled' | 'confirmed' | 'failed'
 
-/** Every way a transfer may move (contract 10.3); whatever is not here is a 409. */
+/** Every transition of a transfer (contract 10.3); any other is a 409. */
 const transitions: Record<OperationStatus, Partial<Record<TransferEvent, OperationStatus>>> = {
   awaiting_approval: { approved: 'pending', rejected: 'rejected', expired: 'rejected', cancelled: 'cancelled' },
   pending: { confirmed: 'confirmed', failed: 'failed', cancelled: 'cancelled' },
@@ -17,20 +17,20 @@ export function nextStatus(status: OperationStatus, event: TransferEvent): Opera
   return transitions[status][event] ?? null
 }
 
-/** Whether the funds go back to available when the transfer reaches this status. */
+/** Whether the funds are released to available when the transfer reaches this status. */
 export function releasesFunds(status: OperationStatus): boolean {
   return status === 'failed' || status === 'rejected' || status === 'cancelled'
 }
 
 /**
- * How far the delivery of a transfer is: it waits for votes, is queued, may have been sent, was taken by the wallet service,
- * has a transaction hash, was halted until people decide, or is over.
+ * The phase of a delivery: it waits for votes, is queued, may have been sent, was accepted by the wallet service, has a
+ * transaction hash, was halted until people decide, or has ended.
  */
 export type Phase = 'waiting' | 'queued' | 'submitting' | 'submitted' | 'broadcast' | 'halted' | 'done'
 
 /**
- * Every way a delivery may move. A phase that leads to itself is tried again later; from `submitting` back to `queued` goes
- * what surely was not sent. Every phase leads to `halted`: rows that were changed past the service may be in any.
+ * Every transition of a delivery. A phase that leads to itself is retried later; a transfer goes from `submitting` back to
+ * `queued` when it was certainly not sent. Every phase leads to `halted`: a row changed outside the service may be in any.
  */
 const nextPhases: Record<Phase, readonly Phase[]> = {
   waiting: ['queued', 'halted', 'done'],

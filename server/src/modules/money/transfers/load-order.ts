@@ -9,14 +9,14 @@ import type { OrderBody } from './payload.ts'
 import { type Order, planOrder } from './plan-order.ts'
 import { findSource } from './queries.ts'
 
-/** An order with what the policies are asked about it; `category` is the one it declares. */
+/** An order with the facts for the policies; `category` is the one it declares. */
 export type LoadedOrder = { order: Order; category: NamedCategory | null; question: Question }
 
 /**
  * Reads everything that an order refers to, and checks it.
  *
  * @param scope which source addresses the caller may name
- * @param spends whether the caller would order it; a simulation may be about anybody
+ * @param spends whether the caller places the order; a simulation may name any initiator
  * @throws 400 for a wrong order, 404 for an address that the caller does not see, 403 for one they may not move funds from
  *   or a category that the initiator may not assign, 409 for an archived recipient
  */
@@ -28,7 +28,7 @@ export async function loadOrder(
   const { vaultId } = scope
   const source = await findSource(db, scope, body.fromAddressId, body, now)
   if (source === null) throw notFound('Address')
-  // To see an address is not enough to move what is on it.
+  // A viewer of an address may not necessarily spend from it.
   if (spends && !source.can_transfer) {
     throw forbidden('Only the owner of an address and members with a transfer grant on it may transfer from it')
   }

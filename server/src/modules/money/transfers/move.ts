@@ -19,18 +19,18 @@ type Movement = {
   failureReason?: string
   txHash?: string | null
   blockchainAt?: Date | null
-  /** What else of the delivery is over with it, such as the fee. */
+  /** Other delivery columns that are set at the end, such as the fee. */
   changes?: DeliveryChanges
-  /** Postings that belong to the same moment, such as the network fee. */
+  /** Postings to write in the same statement, such as the network fee. */
   extraPostings?: Posting[]
 }
 
-/** The word of an event in the action of its audit record. */
+/** The name of an event in the action of its audit record. */
 const recordedAs: Partial<Record<TransferEvent, string>> = { approved: 'released', rejected: 'vetoed' }
 
 /**
- * Moves a locked transfer on, with what follows from it: the release of its funds, its delivery, its audit record.
- * @throws 409 when the event is not possible in the status it has
+ * Moves a locked transfer to its next status, and with it releases its funds, moves its delivery and writes its audit record.
+ * @throws 409 when its status does not permit the event
  */
 export async function moveTransfer(trx: Trx, transfer: LockedTransfer, movement: Movement): Promise<void> {
   const { vault_id: vaultId, id, status: from, token_id: tokenId, address_id: addressId, amount } = transfer
@@ -55,17 +55,17 @@ export async function moveTransfer(trx: Trx, transfer: LockedTransfer, movement:
   if (from === 'awaiting_approval') await closeVoting(trx, 'transfer', transfer, actorId, now)
 }
 
-/** @throws 409 when the event is not possible in the status it has */
+/** @throws 409 when its status does not permit the event */
 export function assertMovable({ status }: LockedTransfer, event: TransferEvent): OperationStatus {
   const to = nextStatus(status, event)
   if (to === null) throw conflict(`The transfer is ${status} and cannot be ${event}`)
   return to
 }
 
-/** What of a delivery changes together with its phase. */
+/** The columns of a delivery that change together with its phase. */
 export type DeliveryChanges = Omit<Partial<Updateable<Transfers>>, 'vault_id' | 'id' | 'phase'>
 
-/** Moves the delivery of a transfer by compare-and-set: the only writer of its phase. */
+/** Moves the delivery of a transfer by compare-and-set; no other function writes its phase. */
 export async function movePhase(
   trx: Trx,
   { vault_id, id, phase }: LockedTransfer,

@@ -9,13 +9,13 @@ import { hashFacts, type RequestRecord } from './compare-record.ts'
 import { hashPayload, type OrderBody, type Payload } from './payload.ts'
 import type { Order } from './plan-order.ts'
 
-/** An order that was decided on and is not refused. */
+/** An order that was decided and not refused. */
 export type AcceptedOrder = {
   order: Order
   payload: Payload
   decision: Decision
   metadata: OrderBody['metadata']
-  /** When it is rejected for want of votes; null: it needs none. */
+  /** When it is rejected unless it was approved; null: it needs no votes. */
   expiresAt: Date | null
   now: Date
 }
@@ -37,7 +37,7 @@ export function toPayload(id: string, member: Member, { source, to, amount }: Or
   }
 }
 
-/** What is written of an order: its rows, and its audit record with the snapshot of who may vote on it. */
+/** Writes the rows of an order, and its audit record with the snapshot of its voters. */
 export function toNewTransfer(accepted: AcceptedOrder, requirements: RecordedRequirement[]) {
   const transfer = toTransferRow(accepted)
   const { order, payload, decision, expiresAt } = accepted

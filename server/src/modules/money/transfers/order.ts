@@ -19,10 +19,10 @@ import type { OrderBody } from './payload.ts'
 import { findPlainTransfer, findTransfer, lockAvailable, type TransferRow } from './queries.ts'
 
 /**
- * Decides on an order and, when it is not refused, reserves its funds: everything or nothing, in `trx`. A refusal by the
- * policies leaves an audit record behind.
+ * Decides on an order and, unless it is refused, reserves its funds: everything or nothing, in `trx`. A refusal by the
+ * policies writes an audit record.
  *
- * @throws as `loadOrder`; 409 for too little available, a disabled token or a quorum that cannot be reached
+ * @throws as `loadOrder`; 409 for insufficient funds, a disabled token or a quorum that cannot be reached
  */
 export async function orderTransfer(
   trx: Trx,

@@ -3,7 +3,7 @@ import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 import type { TransferOrder } from './schema.ts'
 
-/** An order as it arrives; `amount` is in token units. */
+/** An order as requested; `amount` is in token units. */
 export type OrderBody = Static<typeof TransferOrder>
 
 /** The order as it is stored, voted on and handed over; `amount` is in the smallest unit. */

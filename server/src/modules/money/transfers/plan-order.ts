@@ -4,7 +4,7 @@ import { parseOnchainAddress } from '../../../lib/onchain-address.ts'
 import type { OrderBody } from './payload.ts'
 import type { SourceRow } from './queries.ts'
 
-/** A transfer order as it can be decided on: every part resolved and exact. */
+/** A transfer order that is resolved and checked, ready for a decision. */
 export type Order = {
   source: SourceRow & { token_id: string; token_code: string; decimals: number }
   to: { address: string; key: string }

@@ -13,7 +13,7 @@ import type { Order } from './plan-order.ts'
 import { findNativeCoin } from './queries.ts'
 import type { TransferPreview } from './schema.ts'
 
-/** What would happen to an order right now; changes nothing and locks nothing. @throws as `loadOrder` */
+/** The outcome that an order would have now; changes nothing and locks nothing. @throws as `loadOrder` */
 export async function previewTransfer(
   deps: Deps,
   body: OrderBody,
@@ -35,7 +35,7 @@ export async function previewTransfer(
   }
 }
 
-/** The wallet service's estimate in the native coin; null when it cannot be had: a preview must not fail for that. */
+/** The wallet service's estimate in the native coin; null when it is not available, because a preview must not fail for that. */
 async function estimateFee(
   deps: Deps,
   vaultId: string,

@@ -37,7 +37,7 @@ export type SourceRow = RateColumns & {
   address_key: string
   derivation_path: string
   owner_id: string
-  /** The caller may move what is on the address. */
+  /** Whether the caller may spend from the address. */
   can_transfer: boolean
   network_id: string
   network_slug: string
@@ -58,7 +58,7 @@ export type SourceRow = RateColumns & {
   folder_ids: string[]
 }
 
-/** Everything an order refers to, in one round trip; null when the caller does not see the source address. */
+/** Everything an order refers to, in one round trip; null when the caller may not see the source address. */
 export async function findSource(
   db: Db | Trx,
   scope: AddressScope,
@@ -159,7 +159,7 @@ export type TransferRow = {
   approvers: ApproverRow[]
 }
 
-/** What hangs on a transfer: categories, votes, an address of the vault that it goes to. */
+/** Joins of a transfer: categories, votes, and the destination if it is an address of the vault. */
 type Attachments = { category: RawBuilder<unknown>; toAddressId: RawBuilder<unknown> } & Votes
 type Votes = { requirements: RawBuilder<unknown>; approvers: RawBuilder<unknown> }
 
@@ -212,8 +212,8 @@ export async function isTransferVisible(trx: Trx, member: Member, id: string): P
 }
 
 /**
- * A transfer that has no category, no votes and no address of the vault to go to, for its initiator. To look for them takes
- * longer than all the rest.
+ * A new transfer of its initiator that has no category, no votes and no destination in the vault. Looking for them would
+ * take longer than the rest of the query.
  */
 export async function findPlainTransfer(trx: Trx, member: Member, id: string): Promise<TransferRow | null> {
   const { rows } = await sql<TransferRow>`${prepared}
@@ -243,8 +243,8 @@ export function listTransfers(
 }
 
 /**
- * What the address book says of a transfer's destination now: who has the address, and whether the counterparty that had it
- * when the transfer was ordered is archived.
+ * The address book's current entry for a transfer's destination: the counterparty that has the address, and whether the
+ * counterparty that had it when the transfer was ordered is archived.
  */
 export async function findCounterpartyNow(
   trx: Trx,
@@ -260,7 +260,7 @@ export async function findCounterpartyNow(
   return rows[0]!
 }
 
-/** What of a transfer can still change, under lock, with the order rebuilt from the rows as they are now. */
+/** The mutable part of a transfer, under lock, with the order rebuilt from the current rows. */
 export type LockedTransfer = {
   vault_id: string
   id: string
@@ -283,7 +283,7 @@ export type LockedTransfer = {
   fee_posted: boolean
   network_id: string
   network_type: NetworkType
-  /** The order as the tables say it now. */
+  /** The order as the tables hold it now. */
   current: Payload
 }
 
@@ -305,7 +305,7 @@ export async function lockTransfer(trx: Trx, vaultId: string, id: string): Promi
   return row === undefined ? null : { ...row, amount: BigInt(row.amount) }
 }
 
-/** The transfers whose time to be approved is over. */
+/** The transfers that were not approved in time. */
 export function listDueApprovals(db: Db, now: Date, limit: number): Promise<{ vault_id: string; id: string }[]> {
   return db
     .selectFrom('transfers')
@@ -316,7 +316,7 @@ export function listDueApprovals(db: Db, now: Date, limit: number): Promise<{ va
     .execute()
 }
 
-/** The coin in which a network is paid its fees; null when it is not registered. */
+/** The coin in which fees are paid on a network; null when it is not registered. */
 export async function findNativeCoin(
   db: Db | Trx,
   networkId: string,
@@ -330,16 +330,16 @@ export async function findNativeCoin(
   return coin ?? null
 }
 
-/** JSON of Payload from the rows themselves, not from the stored payload. The amount is text: a JSON number has no such range. */
+/** JSON of Payload from the rows, not from the stored payload. The amount is text, because JSON numbers lack the range. */
 const currentOrder = sql`json_build_object(
   'transferId', t.id, 'vaultId', t.vault_id, 'initiatorId', o.initiator_id, 'fromAddressId', o.address_id,
   'fromAddress', a.address, 'network', n.slug, 'coinType', n.coin_type, 'derivationPath', a.derivation_path,
   'toAddress', t.to_address, 'tokenId', o.token_id, 'contractAddress', t.contract_address, 'amount', o.amount::text)`
 
-/** Everything of a transfer in the tables that its audit records say too. */
+/** The columns of a transfer that its audit records hold too. */
 export type StoredOrder = {
   id: string
-  /** null: its operation is gone, and so for the other columns that are not its own. */
+  /** null: the row of the operation is missing, and with it the other columns of operations. */
   status: OperationStatus | null
   phase: Phase
   current: { [Field in keyof Payload]: Payload[Field] | null }
@@ -351,7 +351,7 @@ export type StoredOrder = {
   facts: Facts | null
   token_code: string | null
   decimals: number | null
-  /** What the ledger reserved for it, in raw units. */
+  /** The amount that the ledger reserved for it, in raw units. */
   reserved: { amount: string; tokenId: string; addressId: string } | null
   approval: ApprovalState
 }

@@ -11,13 +11,13 @@ import { findCounterpartyNow, type LockedTransfer } from './queries.ts'
 export type Objection = { message: string; details?: string | undefined }
 
 /**
- * What speaks against a decided transfer now, or null: the last vote asks before it releases a transfer, the hand-over
- * before it tells the wallet service. It only tightens: a policy that allows less than before does not stop it, one that
- * blocks does.
+ * The objection to a decided transfer now, or null: checked by the last vote before it releases a transfer, and by the
+ * hand-over before it sends one. The check only tightens: a policy that allows less than before does not stop the
+ * transfer, one that blocks does.
  *
- * @param order as the audit record has it; facts that could not change are taken from it
- * @param isSumKept whether velocity stays as it was when the transfer was ordered, so that a transfer that waited for the
- *   wallet service is not held against those ordered after it; limits over other windows are summed now
+ * @param order as the audit record holds it, which supplies the facts that cannot change
+ * @param isSumKept whether velocity stays as it was when the transfer was ordered, so that transfers that were ordered
+ *   while this one waited for the wallet service do not count against it; limits over other windows are summed now
  */
 export async function findObjection(
   trx: Trx,

@@ -42,13 +42,13 @@ async function approved(): Promise<string> {
   return id
 }
 
-/** What `strongroom audit verify` says of one transfer. */
+/** The findings of `strongroom audit verify` about one transfer. */
 async function named(id: string): Promise<string[]> {
   const { differences } = await verifyTransfers(bench.test.deps.db)
   return differences.filter(({ targetId }) => targetId === id).map(({ detail }) => detail)
 }
 
-/** Rewrites an order as somebody would who knows how it is bound. */
+/** Rewrites an order like an attacker who knows its hash. */
 async function forge(id: string, change: object): Promise<void> {
   const [{ payload }] = await bench.sql('select payload from transfers where id = $1', [id])
   const forged = { ...payload, ...change }
@@ -70,7 +70,7 @@ const statement =
 const ofAddress = 'where id = (select address_id from operations where id = $1)'
 const otherUser = () => bench.thirdApprover.userId
 
-/** What somebody who writes to the database could do to an order, the difference that is named, and how it is undone for the others. */
+/** Tampering with the rows of an order, the difference that is reported, and how the test restores the rows. */
 const rewrites: [what: string, difference: string, change: (id: string) => Promise<unknown>, undo?: string][] = [
   ['recipient, payload and hash', 'its toAddress was changed', (id) => forge(id, { toAddress: thief })],
   ['amount, payload and hash', 'its amount was changed', (id) => forge(id, { amount: '900000000' })],

@@ -590,7 +590,7 @@ function decimalOf(raw: bigint): string {
   return `${digits.slice(0, -6)}.${digits.slice(-6)}`
 }
 
-/** A policy for the time of `work` only, so that tests stay independent of each other. */
+/** A policy that exists only while `work` runs, so that tests stay independent of each other. */
 async function withPolicy(body: Record<string, unknown>, work: () => Promise<void>): Promise<void> {
   const { id } = await bench.policy(body)
   try {

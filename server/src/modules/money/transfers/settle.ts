@@ -13,11 +13,11 @@ import { haltTransfer, holdTransfer, recordedTransfers } from './halt.ts'
 import { movePhase, moveTransfer } from './move.ts'
 import type { LockedTransfer } from './queries.ts'
 
-/** Asks what became of a transfer that the wallet service has taken, and brings it into the books. */
+/** Queries the status of a transfer that the wallet service has accepted, and posts the result. */
 export async function settle(deps: Deps, wallet: WalletClient, claim: Claim): Promise<void> {
   const status = await wallet.getTransfer(claim.id)
   if (status !== null) return applyStatus(deps, claim, status)
-  // It confirmed to have it: sending it again could pay twice, so people are notified and it is asked again, slowly.
+  // The service had accepted it: sending it again could pay twice, so people are notified and the status is queried more slowly.
   await inTransaction(deps.db, async (trx) => {
     const transfer = await lockClaimed(trx, claim)
     if (transfer === null) return
@@ -28,7 +28,7 @@ export async function settle(deps: Deps, wallet: WalletClient, claim: Claim): Pr
   })
 }
 
-/** Brings what the wallet service reports of a transfer into the books; a contradiction halts it. */
+/** Applies what the wallet service reports about a transfer; a contradiction halts it. */
 export async function applyStatus({ db, log, clock }: Deps, claim: Claim, status: WalletStatus): Promise<void> {
   await inTransaction(db, async (trx) => {
     const transfer = await lockUnderWay(trx, claim)
@@ -60,13 +60,13 @@ async function keepAsking(trx: Trx, transfer: LockedTransfer, txHash: string | n
 
 type Resolution = Extract<StatusVerdict, { kind: 'confirm' | 'fail' }>
 
-/** Confirms or fails the transfer and posts the fee that its address paid, in one moment of the books. */
+/** Confirms or fails the transfer and posts its network fee, in one transaction. */
 async function resolve(trx: Trx, transfer: LockedTransfer, verdict: Resolution, now: Date): Promise<void> {
   const { vault_id: vaultId, id: operationId, address_id: addressId } = transfer
   const { txHash } = verdict
   const coin = await lockAccounts(trx, transfer)
   const fee = verdict.fee !== null && verdict.fee > 0n ? verdict.fee : null
-  // The books never go below zero: a fee that they cannot cover yet is posted as soon as they can.
+  // Balances never go below zero: a fee that exceeds the balance is posted as soon as it is covered.
   const returned = verdict.kind === 'fail' && coin?.tokenId === transfer.token_id ? transfer.amount : 0n
   const isAffordable = fee !== null && coin !== null && coin.available + returned >= fee
   await moveTransfer(trx, transfer, {
@@ -95,7 +95,7 @@ async function isHashOfAnother(
   txHash: string,
 ): Promise<boolean> {
   if (network_type !== 'evm') return false
-  // Two transfers for which the same hash is reported at once do not see each other; this makes one of them wait.
+  // Two transfers that report the same hash concurrently do not see each other; this lock makes one of them wait.
   await sql`select pg_advisory_xact_lock(hashtextextended(${`${vaultId} ${txHash}`}, 2))`.execute(trx)
   const other = await trx
     .selectFrom('operations')

@@ -108,7 +108,7 @@ describe('a transfer by somebody the address is shared with', () => {
       await revoke(id, on)
     }
     expect((await order('1', grantee)).status).toBe(404)
-    // Whatever was granted and taken back: the owner is never locked out.
+    // Grants never restrict the owner, whatever was granted and revoked.
     expect((await order('1', bench.owner)).status).toBe(201)
   })
 
@@ -140,7 +140,7 @@ describe('who may not', () => {
     expect(await statuses()).toEqual([403, 403, 404])
     expect(await bench.count('transfers')).toBe(before)
     expect(await bench.balances(address.id)).toEqual({ available: '1000', reserved: '0' })
-    // An administrator who was granted it, may.
+    // An administrator with the grant may.
     await grant(user(bench.vault.admin), { canTransfer: true })
     expect(await statuses()).toEqual([403, 201, 404])
   })
@@ -234,7 +234,7 @@ describe('a transfer that was ordered before the right was taken back', () => {
     await undo()
     const last = await approveBoth(body.id)
     expect([last.status, last.body.message]).toEqual([409, 'The initiator may no longer transfer from this address'])
-    // Nothing of the vote remains: granted again, it goes on with the next one.
+    // The vote leaves nothing behind: with a new grant, the next vote counts.
     expect(await bench.read(body.id)).toMatchObject({
       status: 'awaiting_approval',
       approvalRequirements: [{ approvalsCount: 1 }],
@@ -331,7 +331,7 @@ describe('lists of transfers, deposits and history', () => {
     expect(await seen('')).toEqual(await about(own))
     expect(await seen('includeShared=false')).toEqual(await about(own))
     expect(await seen('includeShared=true')).toEqual(await about(own, shared))
-    // The folder is not the reader's to see, even though an address in it is.
+    // The reader may not see the folder, even though they see an address in it.
     expect(await seen(`folderId=${folderId}`)).toEqual(await about())
 
     const { id } = await grant(user(reader), {}, `address-groups/${folderId}`)

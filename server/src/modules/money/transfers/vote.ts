@@ -13,7 +13,7 @@ import { findObjection } from './recheck.ts'
 
 const lockable = { title: 'Transfer', isVisible: isTransferVisible, lock: lockTransfer }
 
-/** Transfers, as votes see them. */
+/** Transfers as a votable subject. */
 const votableTransfers = (log: Deps['log']): VotableSubject<LockedTransfer, StoredOrder, RecordedOrder> => ({
   ...recordedTransfers(log),
   ...lockable,
@@ -38,8 +38,8 @@ const votableTransfers = (log: Deps['log']): VotableSubject<LockedTransfer, Stor
 })
 
 /**
- * Records an approval or a veto: the last approval needed sends the transfer on its way, and after a veto its funds are
- * available again. A transfer that is not what was recorded halts instead, which is committed and answered with 409.
+ * Records an approval or a veto: the last required approval queues the transfer for delivery, and a veto releases its
+ * funds. A transfer that differs from its audit records halts instead, which is committed and answered with 409.
  *
  * @throws as `voteOn`
  */
@@ -52,7 +52,7 @@ export function voteOnTransfer(
   return voteOn(trx, votableTransfers(log), decision, ballot)
 }
 
-/** Cancels a transfer, by its initiator or an administrator, as long as it is not handed to the wallet service. */
+/** Cancels a transfer for its initiator or an administrator, until it is handed over to the wallet service. */
 export async function cancelTransfer(
   trx: Trx,
   log: Deps['log'],
@@ -72,7 +72,7 @@ export async function cancelTransfer(
   return null
 }
 
-/** Rejects a locked transfer whose time to be approved is over, and gives its funds back. */
+/** Rejects a locked transfer that was not approved in time, and releases its funds. */
 export async function expireTransfer(trx: Trx, log: Deps['log'], transfer: LockedTransfer, now: Date): Promise<void> {
   if (transfer.status !== 'awaiting_approval' || transfer.phase === 'halted') return
   const compared = await stopUnlessAsRecorded(trx, recordedTransfers(log), transfer, now)

@@ -17,12 +17,12 @@ export type AssignmentOrder = {
 type Outcome = { isNew: boolean } | Exclude<RequestOutcome, { applied: true }>
 
 /**
- * Assigns a category to an operation, changes the values of its assignment or removes it: at once, or, where the category
- * demands it, after its approvers agreed. Changes of one operation wait for each other, so that none is lost: each is one
- * step of the version, and the last one stands.
+ * Assigns a category to an operation, changes the values of its assignment or removes it: at once or, where the category
+ * requires it, after approval. Changes of one operation are serialised, so that none is lost: each increments the version,
+ * and the last one wins.
  *
- * @throws 400 naming every wrong value, 403, 404 for an operation or category that the member does not see, 409 for an
- *   archived category, one that somebody changes at this moment, or a quorum that cannot be reached
+ * @throws 400 naming every wrong value, 403, 404 for an operation or category that the member may not see, 409 for an
+ *   archived category, one that is being changed concurrently, or a quorum that cannot be reached
  */
 export async function requestAssignment(trx: Trx, order: AssignmentOrder, { member, now }: ByMember): Promise<Outcome> {
   const { categoryId, values, approvalTtlHours } = order

@@ -19,7 +19,7 @@ let counter = 0
 const invoice = { key: 'invoice', label: 'Invoice', type: 'text', required: true }
 const salary = { key: 'salary', label: 'Salary', type: 'number', scale: 0, sensitive: true }
 
-/** By default any change needs two of the group `approvers`. */
+/** By default any change needs two votes of the group `approvers`. */
 async function category(more: object = {}, approvers?: object[]): Promise<Answer['body']> {
   counter += 1
   const scopes = { viewScope: 'vault_members', assignScope: 'owner_only', editScope: 'owner_only' }

@@ -4,16 +4,16 @@ import type { CategoryRow } from '../categories/queries.ts'
 
 export type AssignmentAction = 'category_assign' | 'category_edit'
 
-/** Whether the approvers of a category must agree; to remove an assignment is to edit it. */
+/** Whether the change needs the approvers of the category; removing an assignment counts as editing it. */
 export function needsApproval({ approval_scope }: Pick<CategoryRow, 'approval_scope'>, action: AssignmentAction) {
   return approval_scope === 'assign_and_edit' || (approval_scope === 'edit' && action === 'category_edit')
 }
 
 /**
- * What a category says of an action on it, in the form in which the approval engine takes the word of policies: it
- * stands for the one policy that matches. It waives no vote for administrators.
+ * The decision of a category about an action on it, in the form that the approval engine takes from policies: the
+ * category acts as the one matching policy. It waives no vote for administrators.
  *
- * @param administratorsId who approves when the category names no approvers
+ * @param administratorsId the group that approves when the category names no approvers
  */
 export function decisionOf(
   category: CategoryRow,

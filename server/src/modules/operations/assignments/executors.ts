@@ -19,7 +19,7 @@ import { operationViewer, type Rights, rightsOf } from './rights.ts'
 import { planValues, type Values } from './values.ts'
 import { deleteAssignment, insertAssignment, updateAssignment } from './write.ts'
 
-/** What is asked for. Once it is prepared, `values` are all that the assignment shall have. */
+/** The requested change. Once it is prepared, `values` are the complete new values of the assignment. */
 export type AssignmentPayload = {
   operationType: OperationType
   operationId: string
@@ -71,7 +71,7 @@ const edit: Executor = {
 
 export const categoryExecutors = { category_assign: assign, category_edit: edit }
 
-/** @throws 403, 409 when it is archived, 400 when it is for other operations */
+/** @throws 403, 409 when it is archived, 400 when it does not apply to the operation */
 export function assertAssignable(category: CategoryRow, type: OperationType, { canAssign }: Rights): void {
   if (!canAssign) throw forbidden('You may not assign this category')
   if (category.archived) throw conflict('The category is archived')
@@ -80,7 +80,7 @@ export function assertAssignable(category: CategoryRow, type: OperationType, { c
   }
 }
 
-/** An archived category takes no other values, but it may be removed. @throws 403, 409 when it is archived */
+/** Values of an archived category cannot be changed, only removed. @throws 403, 409 when it is archived */
 export function assertEditable(category: Pick<CategoryRow, 'archived'>, { canEdit }: Rights, removes: boolean): void {
   if (!canEdit) throw forbidden('You may not edit this category')
   if (category.archived && !removes) throw conflict('The category is archived')
@@ -102,7 +102,7 @@ async function lockTarget(trx: Trx, context: StepContext, payload: AssignmentPay
   return targetOf(trx, viewer, operation, category)
 }
 
-/** A category that the viewer may not see is one that does not exist. @throws 404 */
+/** A category that the viewer may not see is reported as missing. @throws 404 */
 async function targetOf(
   db: Db | Trx,
   viewer: Viewer,
@@ -133,8 +133,8 @@ function plannedValues(category: CategoryRow, given: Record<string, unknown>, cu
 }
 
 /**
- * Values were checked against the category as it was; a step of its version may change what they mean. With an assignment it
- * is never the version of none.
+ * The values were checked against an earlier version of the category; a new version may give them another meaning. The
+ * version of an existing assignment differs from that of none.
  */
 function versionOf({ category, assignment }: Pick<Target, 'category' | 'assignment'>): string {
   return assignment === null ? String(category.version) : `${category.version}:${assignment.version}`
@@ -161,6 +161,6 @@ async function viewerOf(db: Db | Trx, { vaultId, initiatorId }: StepContext): Pr
   return { ...initiator, vault: { id: vaultId } }
 }
 
-/** Only `requestAssignment` makes these steps: no chain holds them. */
+/** Only `requestAssignment` creates these steps; a composite request cannot contain them. */
 const payloadOf = ({ payload }: Step) => payload as AssignmentPayload
 const keyOf = ({ operationType: type, operationId: id }: AssignmentPayload) => ({ type, id })

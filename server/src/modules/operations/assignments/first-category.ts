@@ -12,28 +12,28 @@ import { type OperationViewer, operationViewer, rightsOf } from './rights.ts'
 import { planValues, type Values } from './values.ts'
 import { deleteAssignment, insertAssignment, moveToFront } from './write.ts'
 
-/** A category that may be assigned by naming it, and the values it begins with. */
+/** A category that may be assigned by its name alone, and its initial values. */
 export type NamedCategory = { category: CategoryRow; values: Values }
 
 type Naming = {
   key: string
   type: OperationType
   viewer: OperationViewer
-  /** Of the request, for its faults. */
+  /** The field of the request that errors name. */
   field: string
 }
 
 /**
- * Finds the category that somebody names for an operation. By its name alone a category can be assigned that needs
- * nothing else: no values, and nobody's approval.
+ * Finds the category that the caller names for an operation. A name alone can assign only a category that needs nothing
+ * else: neither values nor approval.
  *
- * @throws 400 with `field`, 403 for a category that they see and may not assign
+ * @throws 400 with `field`, 403 for a category that the caller may see but not assign
  */
 export async function findNamedCategory(db: Db | Trx, vaultId: string, naming: Naming): Promise<NamedCategory> {
   const { key, type, viewer, field } = naming
   const category = await findCategoryByKey(db, vaultId, key)
   const rights = category === null ? null : rightsOf(category, viewer)
-  // One that is hidden from the viewer must look like one that does not exist.
+  // A category that the viewer may not see must look like one that does not exist.
   if (category === null || rights?.canView !== true || category.archived) {
     throw badRequest(field, 'is not an active category of this vault')
   }
@@ -62,8 +62,8 @@ export async function assignNamedCategory(
 }
 
 /**
- * Makes the named category the first one of a locked operation, in place of the one that is now, which is unassigned;
- * null only unassigns that. Only categories that the member sees count here, and they must have the rights to both changes.
+ * Makes the named category the first one of a locked operation, in place of the current first one, which is unassigned;
+ * null only unassigns. Only categories that the member may see count, and both changes require the member's rights.
  *
  * @throws 400 with the field `category`, 403, 409
  */
@@ -83,7 +83,7 @@ export async function replaceFirstCategory(
   await moveToFront(trx, operation, 'id' in next ? next.id : await assignNamedCategory(trx, operation, next, by))
 }
 
-/** The assignment of a category that only has to come first, or the category that has to be assigned. */
+/** The existing assignment to move to the front, or the category to assign. */
 async function findNext(
   trx: Trx,
   operation: OperationRow,

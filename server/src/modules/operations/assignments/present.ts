@@ -4,8 +4,8 @@ import { type OperationViewer, rightsOf } from './rights.ts'
 import type { CategoryAssignment } from './schema.ts'
 
 /**
- * An assignment as the viewer may see it: sensitive values are for editors. Every sensitive field reads null to
- * others, so that nothing tells whether it has a value.
+ * An assignment as the viewer may see it: sensitive values are for editors. Every sensitive field is null for other
+ * viewers, so that it does not reveal whether it has a value.
  */
 export function toCategoryAssignment(row: AssignmentRow, viewer: OperationViewer): Static<typeof CategoryAssignment> {
   const redacted = row.sensitive_keys.length > 0 && !rightsOf(row, viewer).canEdit

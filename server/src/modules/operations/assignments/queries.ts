@@ -8,7 +8,7 @@ import { type OperationViewer, rightsOf, type Scopes } from './rights.ts'
 import type { Values } from './values.ts'
 import { hasCategoryRight } from './visibility.ts'
 
-/** An assignment with what of its category decides who may see what of it. */
+/** An assignment with the properties of its category that decide what the viewer may see. */
 export type AssignmentRow = Scopes & {
   vault_id: string
   id: string
@@ -20,13 +20,13 @@ export type AssignmentRow = Scopes & {
   assigned_by_id: string
   created_at: Date
   updated_at: Date
-  /** Keys of the fields whose values are for editors alone. */
+  /** Keys of the fields whose values only editors may see. */
   sensitive_keys: string[]
 }
 
 type Operation = Pick<OperationRow, 'vault_id' | 'id'>
 
-/** The assignments of an operation that the viewer may see, the first of them first. */
+/** The assignments of an operation that the viewer may see, in the order in which they were made. */
 export async function listAssignments(
   db: Db | Trx,
   scope: AddressScope,
@@ -35,7 +35,7 @@ export async function listAssignments(
   return selectAssignments(db, operation, hasCategoryRight(scope, 'view', 'c', 'o'))
 }
 
-/** The assignment of a category, whether or not anybody may see it. */
+/** The assignment of a category, regardless of who may see it. */
 export async function findAssignment(
   db: Db | Trx,
   operation: Operation,
@@ -45,7 +45,7 @@ export async function findAssignment(
   return rows[0] ?? null
 }
 
-/** The key of the category that was assigned first, whether or not anybody may see it; null when there is none. */
+/** The key of the category that was assigned first, regardless of who may see it; null when there is none. */
 export async function findFirstCategoryKey(db: Db | Trx, operation: Operation): Promise<string | null> {
   const [first] = await selectAssignments(db, operation, sql<boolean>`true`)
   return first?.key ?? null

@@ -4,17 +4,17 @@ import type { OperationRow } from '../feed/queries.ts'
 
 export type CategoryRight = 'view' | 'assign' | 'edit'
 
-/** What decides about rights on the assignments of a category. */
+/** The properties that decide the rights on the assignments of a category. */
 export type Scopes = Pick<CategoryRow, 'view_scope' | 'assign_scope' | 'edit_scope'> & {
   grants: Pick<CategoryGrantRow, 'subject' | 'can_view' | 'can_assign' | 'can_edit'>[]
 }
 
-/** Somebody who sees an operation, as far as it decides their rights to the categories on it. */
+/** A viewer of an operation, with the properties that decide their rights to its categories. */
 export type OperationViewer = {
   isAdmin: boolean
-  /** They own the address of the operation, or ordered it. */
+  /** The viewer owns the address of the operation, or initiated the operation. */
   isOwnOperation: boolean
-  /** How grants name them: see `subjectsOf`. */
+  /** The viewer's names in grants: see `subjectsOf`. */
   subjects: readonly string[]
 }
 
@@ -30,9 +30,9 @@ export function operationViewer(
 export type Rights = { canView: boolean; canAssign: boolean; canEdit: boolean }
 
 /**
- * What somebody who sees an operation may do with a category on it (contract 13.4): see its assignment, make
- * it, and change or remove it. What one cannot see one can neither make nor change. Administrators always may.
- * `hasCategoryRight` says the same in SQL.
+ * What a viewer of an operation may do with a category on it (contract 13.4): view its assignment, make it, and change or
+ * remove it. Without the right to view, there is no right to make or change it. Administrators have every right.
+ * `hasCategoryRight` is the same rule in SQL.
  */
 export function rightsOf(scopes: Scopes, viewer: OperationViewer): Rights {
   if (viewer.isAdmin) return { canView: true, canAssign: true, canEdit: true }

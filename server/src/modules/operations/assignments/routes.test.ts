@@ -10,7 +10,7 @@ import { operationViewer, rightsOf } from './rights.ts'
 
 let bench: TransferBench
 let admin: Person
-/** Sees the address by a grant, and owns nothing. */
+/** Sees the address by a grant, and owns no address. */
 let viewer: Person
 let bystander: Person
 let stranger: Person

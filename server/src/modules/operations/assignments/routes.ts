@@ -110,7 +110,7 @@ export function categoryAssignmentRoutes(app: App, deps: Deps): void {
     },
   )
 
-  /** What was done at once, a refusal, or the answer that the change waits for votes. */
+  /** Answers with the result, a refusal, or the request that waits for votes. */
   async function request(trx: Trx, order: Omit<AssignmentOrder, 'approvalTtlHours'>, by: ByMember) {
     const { approvalTtlHours } = deps.config
     const outcome = await requestAssignment(trx, { ...order, approvalTtlHours }, by)

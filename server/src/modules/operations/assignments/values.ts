@@ -11,18 +11,18 @@ type Field = Pick<
 >
 
 /**
- * The values that an assignment shall have. Given keys are set, and cleared by null; others keep what they have, or
- * begin with the default of their field when nothing is assigned yet. A value sent back as it is stored is no change,
- * which is all that an archived field takes.
+ * The values that an assignment will have. Given keys are set, and null clears a key; the others keep their values, or
+ * start with the default of their field in a new assignment. A value that is sent back unchanged is no change, which is
+ * all that an archived field accepts.
  *
- * @param current null: nothing is assigned yet
+ * @param current null: a new assignment
  */
 export function planValues(
   fields: Field[],
   given: Record<string, unknown>,
   current: Values | null,
 ): { values: Values } | { faults: FieldFault[] } {
-  // A Map: a field may be called `constructor`, and nothing else may be found under that name.
+  // A Map, because a field named `constructor` must not find the property of an object.
   const byKey = new Map(fields.map((field) => [field.key, field]))
   const faults = Object.keys(given)
     .filter((key) => !byKey.has(key))

@@ -4,8 +4,8 @@ import type { CategoryRight } from './rights.ts'
 
 /**
  * SQL condition: the viewer has the right on assignments of the category of alias `category` to the operation of alias
- * `operation`, given that they see the operation. It says row by row what the scope of that right says in `rightsOf`; as
- * there, somebody who may not view an assignment may not edit it either, which the caller must ask for.
+ * `operation`, given that they see the operation. It is the rule of `rightsOf` for one right; as there, a viewer who may
+ * not view an assignment may not edit it either, which the caller must check separately.
  */
 export function hasCategoryRight(
   scope: AddressScope,
@@ -24,7 +24,7 @@ export function hasCategoryRight(
     else false end)`
 }
 
-/** SQL condition: the right on the category of alias `category` was granted to the viewer or a group of theirs. */
+/** SQL condition: the right on the category of alias `category` was granted to the viewer or one of their groups. */
 export function isCategoryGranted(
   { viewer }: AddressScope,
   right: CategoryRight,

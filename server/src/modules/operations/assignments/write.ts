@@ -7,7 +7,7 @@ import type { OperationRow } from '../feed/queries.ts'
 import type { AssignmentRow } from './queries.ts'
 import type { Values } from './values.ts'
 
-/** The writer holds the lock on the operation, so that its assignments are changed one after the other. */
+/** The caller holds the lock on the operation, so that its assignments are changed one after the other. */
 type Operation = Pick<OperationRow, 'vault_id' | 'id' | 'type' | 'created_at'>
 type Author = Pick<By, 'actorId' | 'now'>
 type Named = { id: string; key: string }
@@ -39,7 +39,7 @@ export async function insertAssignment(
   return id
 }
 
-/** One version step, whether or not a value differs. */
+/** Increments the version once, whether or not a value differs. */
 export async function updateAssignment(
   trx: Trx,
   operation: Operation,
@@ -70,7 +70,7 @@ export async function deleteAssignment(
   await record(trx, operation, 'unassigned', { category: categoryOf(assignment), before: assignment.values }, by)
 }
 
-/** Makes an assignment the first one of its operation: the one that `metadata.category` names. */
+/** Makes an assignment the first one of its operation, whose category `metadata.category` names. */
 export async function moveToFront(trx: Trx, operation: Operation, assignmentId: string): Promise<void> {
   await sql`
     update category_assignments set position = (
@@ -81,7 +81,7 @@ export async function moveToFront(trx: Trx, operation: Operation, assignmentId: 
 
 const categoryOf = ({ category_id: id, key }: AssignmentRow): Named => ({ id, key })
 
-/** It is about the operation, so that the log and the evidence of an operation have it. */
+/** The record names the operation, so that the audit log and the evidence of the operation include it. */
 async function record(
   trx: Trx,
   operation: Operation,

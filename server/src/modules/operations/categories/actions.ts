@@ -59,9 +59,9 @@ const defaults = {
 } as const
 
 /**
- * Changes what `body` names. Of an archived category the one change is that it comes back.
- * @throws 400 for an approval without a threshold, 403 for who may not edit it or names what administrators decide,
- *   404, 409 while it is archived and for a system category that would be
+ * Changes what `body` names. The only change that an archived category accepts is to be restored.
+ * @throws 400 for an approval without a threshold, 403 for a caller who may not edit it or who changes what only
+ *   administrators may change, 404, 409 while it is archived and for archiving a system category
  */
 export async function updateCategory(trx: Trx, id: string, body: Update, by: ByMember): Promise<CategoryRow> {
   const category = await lockDefinition(trx, id, by)
@@ -83,7 +83,7 @@ export async function updateCategory(trx: Trx, id: string, body: Update, by: ByM
   return finishChange(trx, category, by, 'updated', { changes: changedFields(before, after) })
 }
 
-/** Who may edit a definition must not be able to let themselves, or anyone, see, assign or approve more by it. */
+/** An editor of a definition must not be able to let anyone, themselves included, view, assign or approve more by it. */
 const administratorsDecide = [
   'viewScope',
   'assignScope',

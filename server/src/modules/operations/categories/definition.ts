@@ -5,9 +5,9 @@ import { audit } from '../../record/audit/record.ts'
 import { type CategoryRow, findCategory, lockCategory } from './queries.ts'
 import { mayEditDefinition } from './rights.ts'
 
-/** How the definition of a category is changed, whatever part of it: locked first, then counted and recorded. */
+/** How every part of the definition of a category is changed: lock it, increment its version, write the audit record. */
 
-/** Locks the category; everything that follows is about it as it is now. @throws 403, 404 */
+/** Locks the category, so that it cannot change before the transaction ends. @throws 403, 404 */
 export async function lockDefinition(trx: Trx, id: string, { member }: ByMember): Promise<CategoryRow> {
   const category = await lockCategory(trx, member.vault.id, id, 'update')
   if (category === null) throw notFound('Operation category')
@@ -27,7 +27,7 @@ export function assertLive({ archived }: CategoryRow): void {
   if (archived) throw conflict('The category is archived')
 }
 
-/** Every change of a definition, whatever it is about, is one step of its version and one audit record. */
+/** Every change of a definition increments its version once and writes one audit record. */
 export async function finishChange(
   trx: Trx,
   { vault_id, id, key }: CategoryRow,

@@ -19,7 +19,7 @@ import { type CategoryFieldRow, type CategoryRow, hasValues } from './queries.ts
 import type { FieldCreation } from './schema.ts'
 
 /**
- * @throws 400 for a field that cannot be, with code CATEGORY_FIELD_LINK for the one that it names as its currency, 403,
+ * @throws 400 for an invalid field, with code CATEGORY_FIELD_LINK for the field that it names as its currency, 403,
  *   404, 409 for a key that the category has, too many fields or an archived category
  */
 export async function addField(
@@ -57,8 +57,8 @@ export async function addField(
 
 /**
  * Changes everything of a field but its key and type.
- * @throws as `addField`; 403 for who does not administer the vault and would uncover sensitive values, 409 for another
- *   scale once there are values, and for archiving a field that holds the currency of another
+ * @throws as `addField`; 403 for a caller who is not an administrator and would reveal sensitive values, 409 for another
+ *   scale when there are values, and for archiving a field that holds the currency of another
  */
 export async function updateField(
   trx: Trx,
@@ -136,7 +136,7 @@ function columnsOfField(draft: FieldDraft) {
     scale: draft.scale,
     currency_field_key: draft.currencyFieldKey,
     unit: draft.unit,
-    // The column's own null says that there is none; JSON's would be a value.
+    // NULL means that there is no default; the JSON null would be a value.
     default_json: (draft.defaultJson ?? null) === null ? null : JSON.stringify(draft.defaultJson),
     help_text: draft.helpText,
     sensitive: draft.sensitive,

@@ -7,7 +7,7 @@ import type { FieldCreation, FieldUpdate } from './schema.ts'
 type Creation = Static<typeof FieldCreation>
 export type FieldChange = Static<typeof FieldUpdate>
 
-/** A field as it shall be, whole: what a creation asks for, or what a change makes of one that exists. */
+/** The complete definition of a field after a creation or a change. */
 export type FieldDraft = Required<Creation> & { archived: boolean }
 
 export function draftOf(creation: Creation): FieldDraft {
@@ -54,7 +54,7 @@ function withScale(draft: FieldDraft): FieldDraft {
   return draft.type === 'currency' ? { ...draft, scale: draft.scale ?? currencyScaleDefault } : draft
 }
 
-/** Every fault of a field that its schema cannot express, its link to another field aside. */
+/** The errors of a field that its schema cannot express, except for its link to another field. */
 export function findFieldFaults(draft: FieldDraft): FieldFault[] {
   const { type, optionsJson, scale, unit } = draft
   const isNumeric = type === 'number' || type === 'currency'
@@ -81,8 +81,8 @@ function findRepeatedOptions(options: { value: string }[]): FieldFault[] {
 }
 
 /**
- * What is wrong with the field that a currency names as holding its currency, or null. An archived field may keep a
- * link that no longer holds; it is looked at again when the field comes back.
+ * The error of the field that a currency names as holding its currency, or null. An archived field may keep a link that
+ * is no longer valid; the link is checked again when the field is restored.
  *
  * @param fields the other fields of the category
  */

@@ -4,15 +4,15 @@ import type { CategoryFieldRow } from './queries.ts'
 
 export type FieldDefinition = Pick<CategoryFieldRow, 'type' | 'options_json' | 'scale'>
 
-/** `canonical` null: no value. `fault` ends a sentence that begins with the name of the field. */
+/** `canonical` null: no value. `fault` completes a sentence that begins with the name of the field. */
 export type CanonicalValue = { canonical: string | null } | { fault: string }
 
 export const currencyScaleDefault = 2
 
 /**
- * The one string that stands for a value of a field (contract 13.3), so that equal values are equal strings:
- * numbers padded to the scale of the field, days as YYYY-MM-DD, instants in UTC with milliseconds, `true` or `false`.
- * null and a text of nothing but white space are no value. Whether a value is required is not asked here.
+ * The canonical string of a value of a field (contract 13.3), so that equal values are equal strings: numbers padded to
+ * the scale of the field, days as YYYY-MM-DD, instants in UTC with milliseconds, `true` or `false`. null and a text of
+ * white space only are no value. Whether a value is required is not checked here.
  */
 export function canonicalValue(field: FieldDefinition, value: unknown): CanonicalValue {
   if (value === null || value === undefined) return { canonical: null }
@@ -40,20 +40,20 @@ export function canonicalValue(field: FieldDefinition, value: unknown): Canonica
 }
 
 function faultOfOtherThanText({ type }: FieldDefinition): string {
-  // A JSON number is a float to many readers, and money is exact.
+  // Many parsers read a JSON number as a float, and amounts must be exact.
   return type === 'number' || type === 'currency' ? 'must be a decimal number in a string' : 'must be a string'
 }
 
 function canonicalText(text: string): CanonicalValue {
   if (text.trim() === '') return { canonical: null }
-  // Characters, not UTF-16 units: as JSON Schema counts them.
+  // Characters, not UTF-16 units: JSON Schema counts the same way.
   const isLong = text.length > fieldTextLengthMax && [...text].length > fieldTextLengthMax
   return isLong ? { fault: `must not be longer than ${fieldTextLengthMax} characters` } : { canonical: text }
 }
 
 const numberForm = /^(-?)(0|[1-9][0-9]{0,37})(?:\.([0-9]{1,36}))?$/
 
-/** @param scale fraction digits that the value is padded to; null: as many as it has */
+/** @param scale fraction digits that the value is padded to; null: no padding */
 function canonicalNumber(text: string, scale: number | null): CanonicalValue {
   const match = numberForm.exec(text)
   if (match === null) return { fault: 'must be a plain decimal number of at most 38 digits before the point' }
@@ -62,7 +62,7 @@ function canonicalNumber(text: string, scale: number | null): CanonicalValue {
   const digitsMax = scale ?? fieldScaleMax
   if (significant.length > digitsMax) return { fault: `must not have more than ${digitsMax} fraction digits` }
   const digits = significant.padEnd(scale ?? 0, '0')
-  // There is one zero: -0 would be another string for it.
+  // Zero has one string, so -0 becomes 0.
   const isZero = whole === '0' && significant === ''
   return { canonical: `${isZero ? '' : sign}${whole}${digits === '' ? '' : `.${digits}`}` }
 }
@@ -74,7 +74,7 @@ function canonicalOption(value: string, { options_json: options }: FieldDefiniti
 
 function canonicalInstant(text: string): CanonicalValue {
   const year = parseTimestamp(text)?.getUTCFullYear()
-  // Beyond four digits a year is written otherwise and no longer sorts as text.
+  // A year beyond four digits has another format, which no longer sorts as text.
   if (year === undefined || year < 0 || year > 9999) {
     return { fault: 'must be an ISO 8601 timestamp with an offset, such as 2026-01-31T09:30:00Z' }
   }
@@ -83,7 +83,7 @@ function canonicalInstant(text: string): CanonicalValue {
 
 function canonicalUrl(text: string): CanonicalValue {
   if (text.length > uriLengthMax) return { fault: `must not be longer than ${uriLengthMax} characters` }
-  // The parser drops line breaks and spaces at the ends; a URL that holds some is not the one that would be opened.
+  // The parser drops line breaks and outer spaces, so a URL with some would differ from the one that is opened.
   const isUrl = /^https?:\/\/[^\s\p{Cc}]+$/iu.test(text) && URL.canParse(text)
   return isUrl ? { canonical: text } : { fault: 'must be an http or https URL' }
 }

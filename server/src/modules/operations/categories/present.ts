@@ -47,7 +47,7 @@ export function toCategoryField(row: CategoryFieldRow): Static<typeof CategoryFi
     label: row.label,
     type: row.type,
     required: row.required,
-    // PostgreSQL keeps the members of an object in an order of its own.
+    // PostgreSQL does not keep the order of the members of a JSON object.
     optionsJson: row.options_json?.map(({ value, label }) => ({ value, label })) ?? null,
     scale: row.scale,
     currencyFieldKey: row.currency_field_key,
@@ -74,7 +74,7 @@ function toGrant(grant: CategoryGrantRow, category: CategoryRow): Category['gran
     canAssign: grant.can_assign,
     canEdit: grant.can_edit,
     grantorId: grant.grantor_id,
-    // A grant that is taken back is gone; the audit log knows of it.
+    // A revoked grant is deleted; the audit log keeps it.
     status: 'active',
     createdAt: grant.created_at.toISOString(),
   }

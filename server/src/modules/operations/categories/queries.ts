@@ -20,7 +20,7 @@ export type CategoryFieldRow = {
   scale: number | null
   currency_field_key: string | null
   unit: string | null
-  /** What a new assignment that says nothing of the field holds, as it would be sent; null: nothing. */
+  /** The value that a new assignment has when it does not set the field, in wire format; null: none. */
   default_json: string | boolean | null
   help_text: string | null
   sensitive: boolean
@@ -92,7 +92,7 @@ export async function findCategoryByKey(db: Db | Trx, vaultId: string, key: stri
 export type CategoryFilter = {
   /** null: both kinds. */
   archived: boolean | null
-  /** `transfer` and `deposit` find what applies to both, too; null: all. */
+  /** `transfer` and `deposit` include the categories that apply to both; null: all. */
   appliesTo: AppliesTo | null
   after: Position | null
   limit: number
@@ -116,8 +116,8 @@ export async function listCategories(
 }
 
 /**
- * Locks a category until the end of the transaction and reads it: `update` before its definition is changed, `share`
- * while something relies on the definition as it is.
+ * Locks a category until the end of the transaction and reads it: with `update` before its definition is changed, with
+ * `share` while something depends on the current definition.
  */
 export async function lockCategory(
   trx: Trx,
@@ -127,11 +127,11 @@ export async function lockCategory(
 ): Promise<CategoryRow | null> {
   const query = trx.selectFrom('operation_categories').select('id').where('vault_id', '=', vaultId).where('id', '=', id)
   const locked = await (strength === 'update' ? query.forUpdate() : query.forShare()).executeTakeFirst()
-  // In a statement of its own: the one that waited for the lock still sees fields, grants and approvers as they were.
+  // In a statement of its own: after waiting for the lock it must see the fields, grants and approvers as committed.
   return locked === undefined ? null : findCategory(trx, vaultId, id)
 }
 
-/** Whether any assignment, of whatever operation, holds a value under this key. */
+/** Whether any assignment holds a value under this key. */
 export async function hasValues(db: Db | Trx, field: Pick<CategoryFieldRow, 'vault_id' | 'category_id' | 'key'>) {
   const { rows } = await sql<{ has: boolean }>`
     select exists (
@@ -150,7 +150,7 @@ type SelectedRow = Omit<CategoryRow, 'fields' | 'grants' | 'approvers'> & {
   approvers: Revived<CategoryApproverRow>[]
 }
 
-/** One statement, so that a version is never read with the fields, grants or approvers of another. */
+/** One statement, so that version, fields, grants and approvers are consistent. */
 async function selectCategories(db: Db | Trx, which: RawBuilder<unknown>): Promise<CategoryRow[]> {
   const { rows } = await sql<SelectedRow>`
     select c.*,

@@ -5,12 +5,12 @@ import type { CategoryGrantRow, CategoryRow } from './queries.ts'
 type Viewer = Pick<Member, 'userId' | 'groupIds' | 'isAdmin'>
 type Granting = Pick<CategoryRow, 'grants'>
 
-/** Whether the viewer may change the definition: as an administrator, or granted `canEdit`, by a group or not. */
+/** Whether the viewer may change the definition: as an administrator, or by a grant of `canEdit` to them or their group. */
 export function mayEditDefinition(category: Granting, viewer: Viewer): boolean {
   return viewer.isAdmin || ownGrants(category, viewer).some((grant) => grant.can_edit)
 }
 
-/** Who else was granted what is for those who may edit the definition; everyone sees what they hold themselves. */
+/** Only editors of the definition see the grants of others; every viewer sees their own grants. */
 export function grantsSeenBy(category: Granting, viewer: Viewer): CategoryGrantRow[] {
   return mayEditDefinition(category, viewer) ? category.grants : ownGrants(category, viewer)
 }

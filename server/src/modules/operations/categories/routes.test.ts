@@ -21,7 +21,7 @@ import { findCategoryByKey } from './queries.ts'
 let test: TestApp
 let vault: VaultFixture
 let admin: Person
-/** Granted canEdit as a person or by the group `controllers`, depending on the test. */
+/** Granted canEdit by name or by the group `controllers`, depending on the test. */
 let controller: Person
 let clerk: Person
 let otherVault: VaultFixture
@@ -62,7 +62,7 @@ async function grant(categoryId: string, ...grants: Record<string, unknown>[]): 
 const editorGrant = () => ({ subjectType: 'user', subjectUserId: controller.userId, canEdit: true })
 const read = async (id: string, by = admin): Promise<Answer['body']> => (await by.get(`${base}/${id}`)).body
 const versionOf = async (id: string): Promise<number> => (await read(id)).version
-/** Status and what it is about: the field of a 400, the message of anything else. */
+/** The status with the field of a 400 or the message of any other answer. */
 const refusal = ({ status, body }: Answer) => [status, body.details?.[0]?.field ?? body.message]
 
 const options = [
@@ -217,7 +217,7 @@ describe('categories', () => {
 
   it('step their version once with each of 20 concurrent changes, and lose none', async () => {
     const { id } = await createCategory()
-    // Ten settings, each by a request of its own: one that wrote what it had read before would undo others.
+    // Ten requests change one setting each: a request that wrote back what it had read before would undo the others.
     const settings = {
       name: 'Raced',
       description: 'All at once',
@@ -378,7 +378,7 @@ describe('fields', () => {
     expect((await admin.patch(`${base}/${id}/fields/${used.id}`, { archived: true })).status).toBe(200)
     expect((await admin.patch(`${base}/${id}/fields/${unused.id}`, { scale: 3 })).body.scale).toBe(3)
     expect((await admin.delete(`${base}/${id}/fields/${unused.id}`)).status).toBe(204)
-    // An option that is in use may go; what was recorded stays as it is.
+    // An option in use may be removed; recorded values keep it.
     const fewer = await admin.patch(`${base}/${id}/fields/${choice.id}`, { optionsJson: [options[0]] })
     expect(fewer.body.optionsJson).toEqual([options[0]])
     expect((await admin.delete(`${base}/${id}/fields/${choice.id}`)).status).toBe(409)
@@ -585,7 +585,7 @@ describe('what is refused', () => {
     expect(refusal(await admin.get(`${base}?archived=maybe`))).toEqual([400, 'archived'])
     expect(refusal(await admin.get(`${base}?state=live`))).toEqual([400, 'state'])
     expect(await read(id)).toMatchObject({ key, version: 1 })
-    // A threshold that is asked for stays, and cannot be taken away while it is.
+    // A threshold stays while approval is required, and cannot be removed.
     expect((await admin.patch(`${base}/${id}`, { approvalScope: 'edit', approvalThreshold: 1 })).status).toBe(200)
     expect(await patch({ approvalThreshold: 0 })).toEqual([400, 'approvalThreshold'])
     expect((await admin.patch(`${base}/${id}`, { approvalScope: 'none', approvalThreshold: 0 })).status).toBe(200)
@@ -673,7 +673,7 @@ describe('what is refused', () => {
     expect(refusal(await archive(true))).toEqual([409, message])
     expect(refusal(await admin.delete(`${base}/${id}/fields/${holder.id}`))).toEqual([409, message])
     expect((await admin.patch(`${base}/${id}/fields/${holder.id}`, { label: 'In' })).status).toBe(200)
-    // Once the amount is archived its currency may be, too; the amount then comes back only after it.
+    // Once the amount is archived its currency may be archived too; the currency must then be restored first.
     expect((await archive(true, amount)).status).toBe(200)
     expect((await archive(true)).status).toBe(200)
     expect((await admin.patch(`${base}/${id}/fields/${amount.id}`, { label: 'Was net' })).status).toBe(200)
@@ -757,7 +757,7 @@ describe('what is refused', () => {
   })
 })
 
-/** One request to everything that writes to the category, with a body that would do. */
+/** One request to every endpoint that writes to the category, with a valid body. */
 async function everyWrite(by: Person, id: string, fieldId: string, at = base): Promise<Record<string, number>> {
   const statuses: Record<string, number> = {}
   statuses.update = (await by.patch(`${at}/${id}`, { name: 'x' })).status
@@ -778,7 +778,7 @@ describe('T39 access', () => {
     expect((await clerk.post(base, { key: 'mine', name: 'x' })).status).toBe(403)
     expect((await clerk.get(base)).status).toBe(200)
 
-    // To view or to assign is not to edit.
+    // The rights to view and to assign do not include the right to edit.
     await grant(id, { subjectType: 'user', subjectUserId: clerk.userId, canAssign: true })
     expect(await everyWrite(clerk, id, field.id)).toEqual(forbidden)
 

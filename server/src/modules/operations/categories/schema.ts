@@ -18,7 +18,7 @@ import * as limits from '../../../lib/limits.ts'
 import { operationTypes } from '../../../lib/operations.ts'
 
 const PathId = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
-/** Members are named by any string: services without a user of ours can be members too. */
+/** Members are named by any string, because services without a user can be members too. */
 const SubjectUserId = Type.String({
   minLength: 1,
   maxLength: limits.membershipUserIdLengthMax,

@@ -11,8 +11,8 @@ import type { CategoryApprovers, CategoryGrants } from './schema.ts'
 import { findForeignSubjects, findSubjectFaults, idOfSubject } from './subjects.ts'
 
 /**
- * Replaces the grants by this list; for administrators. A subject that stays keeps its grant, with new rights if they differ.
- * @throws 400 for a subject that is not of the vault, comes twice or is granted nothing, 404, 409 while it is archived
+ * Replaces the grants; for administrators. A subject that remains keeps its grant, with new rights if they differ.
+ * @throws 400 for a subject that is not in the vault, is repeated or has no rights, 404, 409 while it is archived
  */
 export async function replaceGrants(
   trx: Trx,
@@ -91,7 +91,7 @@ async function writeGrants(trx: Trx, category: CategoryRow, rows: GrantValues[],
             can_edit: value.ref('excluded.can_edit'),
             grantor_id: value.ref('excluded.grantor_id'),
           }))
-          // Who granted what did not change stays on record.
+          // A grant that did not change keeps the user who granted it.
           .where(
             sql<boolean>`(category_grants.can_view, category_grants.can_assign, category_grants.can_edit)
               is distinct from (excluded.can_view, excluded.can_assign, excluded.can_edit)`,
@@ -105,8 +105,8 @@ const noRights = { canView: true, canAssign: false, canEdit: false }
 const grantNames = { list: 'grants', userId: 'subjectUserId', groupId: 'subjectGroupId' }
 
 /**
- * Replaces the approvers by this list; for administrators. Who stays keeps their entry.
- * @throws 400 for one that is not of the vault or comes twice, 404, 409 while it is archived
+ * Replaces the approvers; for administrators. An approver who remains keeps their row.
+ * @throws 400 for one that is not in the vault or is repeated, 404, 409 while it is archived
  */
 export async function replaceApprovers(
   trx: Trx,
@@ -148,7 +148,7 @@ export async function replaceApprovers(
 
 const approverNames = { list: 'approvers', userId: 'userId', groupId: 'groupId' }
 
-/** Sorted ids keep what is added together in the order in which it was named. */
+/** Sorted ids keep rows that are added together in the order of the request. */
 function sortedIds(count: number, now: Date): string[] {
   return Array.from({ length: count }, () => newId(now)).sort()
 }

@@ -4,12 +4,12 @@ import type { FieldFault } from '../../../lib/errors.ts'
 import { lockExistingGroups } from '../../rules/policies/group-queries.ts'
 import { listMembersAmong } from '../../rules/policies/memberships.ts'
 
-/** One entry of a list of people and groups, as it was sent. */
+/** One entry of a list of users and groups, as sent. */
 type NamedSubject = { kind: SubjectKind; userId?: string | null; groupId?: string | null }
-/** How the list and its members are called on the wire. */
+/** The wire names of the list and of its members. */
 type Names = { list: string; userId: string; groupId: string }
 
-/** Entries that do not name exactly the one they say, and repeated ones; none: `idOfSubject` tells who it is. */
+/** The errors of entries that do not name exactly one subject, or repeat one; without errors `idOfSubject` returns its id. */
 export function findSubjectFaults(subjects: NamedSubject[], names: Names): FieldFault[] {
   const firstAt = new Map<string, number>()
   return subjects.flatMap((subject, i): FieldFault[] => {
@@ -28,7 +28,7 @@ export function findSubjectFaults(subjects: NamedSubject[], names: Names): Field
   })
 }
 
-/** Who is no member and what is no group of the vault; the groups cannot be deleted until the transaction ends. */
+/** The errors of users and groups that are not in the vault; the groups cannot be deleted until the transaction ends. */
 export async function findForeignSubjects(
   trx: Trx,
   vaultId: string,

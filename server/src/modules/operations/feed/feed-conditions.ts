@@ -3,14 +3,14 @@ import { hasCategoryRight } from '../assignments/visibility.ts'
 import { type FeedCondition, typeOf } from './feed-path.ts'
 import type { Walk } from './feed-walk.ts'
 
-/** SQL: all that the walk checks of a row `w` of its window, which has `checkedColumns`. */
+/** SQL: the conditions that the walk checks on a row `w` of its window, which has `checkedColumns`. */
 export const checksOf = (walk: Walk) =>
   sql.join(
     walk.path.conditions.map((condition) => conditions[condition](walk)),
     sql` and `,
   )
 
-/** The columns of a row that the conditions look at. */
+/** The columns of a row that the conditions read. */
 export const checkedColumns = (alias: string) =>
   sql.join(
     ['vault_id', 'type', 'status', 'address_id', 'owner_id', 'initiator_id', 'token_id', 'flow_type', 'tx_hash']
@@ -18,10 +18,10 @@ export const checkedColumns = (alias: string) =>
       .map((column) => sql.ref(`${alias}.${column}`)),
   )
 
-/** What the walk checks row by row; `w` is the row. */
+/** The conditions that the walk checks row by row; `w` is the row. */
 const conditions: Record<FeedCondition, (walk: Walk) => RawBuilder<unknown>> = {
   person: ({ scope }) => sql`${scope.ownerId} in (w.owner_id, w.initiator_id)`,
-  // The snapshot still names people who have left the group that put them there.
+  // The snapshot still names users who have since left the group that made them voters.
   awaiting: ({ filters }) => sql`w.status = 'awaiting_approval' and w.initiator_id <> ${filters.awaitingApprovalOf}
     and exists (select from approval_voters v
       where v.vault_id = w.vault_id and v.subject_id = w.id and v.user_id = ${filters.awaitingApprovalOf}

@@ -35,7 +35,7 @@ type Lookups<Of> = { [name in 'tokens' | 'named' | 'visible' | 'counterparties' 
 async function readLookups(db: Db, lookups: Lookups<RawBuilder<unknown>>): Promise<Lookups<string[]>> {
   const arrays = Object.entries(lookups).map(([name, ids]) => sql`array(${ids}) as ${sql.id(name)}`)
   if (arrays.length === 0) return {}
-  // What is shared is looked up for every page of it, and always with the same words.
+  // Shared addresses are looked up for every page, so the text of the query is always the same.
   const mark = Object.keys(lookups).join() === 'visible' ? prepared : sql``
   const { rows } = await sql<Lookups<string[]>>`${mark} select ${sql.join(arrays)}`.execute(db)
   return rows[0]!
@@ -63,11 +63,11 @@ function lookupsOf(
       isNamed && {
         visible: sql`select a.id from addresses a where ${isAddressInScope(scope, 'a')} ${only('a.id', addressId)}`,
       }),
-    // So many that it shows whether they are to be merged; of more than that, the gathering finds all by itself.
+    // Enough ids to decide whether to merge them; beyond that limit the gathering finds all of them by itself.
     ...(isOwnPath &&
       !isNamed &&
       scope.includesShared && {
-        // Asked for so few, the planner would walk the grants of the whole vault in their order; the fence keeps it from that.
+        // With such a small limit the planner would walk all grants of the vault in their order; the fence prevents that.
         visible: sql`with s as materialized (${sharedAddressIds(scope)})
           select s.address_id from s limit ${mergedRangesMax + 1}`,
       }),

@@ -2,19 +2,19 @@ import type { AddressScope } from '../../../access/address-scope.ts'
 import { feedGatheredRangesMax, feedMergedRangesMax } from '../../../lib/limits.ts'
 import type { FlowType, OperationStatus, OperationType } from '../../../lib/operations.ts'
 
-/** What the feed of a request is narrowed to, after codes, slugs and groups were looked up; null: not narrowed so. */
+/** The filters of a request after codes, slugs and groups were resolved; null: not filtered by it. */
 export type FeedWants = {
-  /** Only the transfers that may wait for the vote of the viewer, by all initiators. */
+  /** Only the transfers of any initiator that may wait for the vote of the viewer. */
   awaitsVote: boolean
   type: OperationType | null
   status: OperationStatus | null
   flowType: FlowType | null
   tokenIds: string[] | null
-  /** The addresses that address and folder leave together. */
+  /** The addresses that match both the address filter and the folder filter. */
   addressIds: string[] | null
   /**
-   * Of these, those in scope that are not simply the owner's. When none are named, those that are shared; of more than
-   * can be merged, only so many that this shows.
+   * Of these, the addresses in scope that the viewer does not own. Without a filter, the shared ones; when there are more
+   * than can be merged, only enough of them to show that.
    */
   visibleAddressIds: string[]
   counterpartyIds: string[] | null
@@ -27,7 +27,7 @@ export type FeedWants = {
   to: Date | null
 }
 
-/** A range of an index in the order of the feed, once it has a key; the first ones need none. */
+/** A range of an index in the order of the feed; all but the first ones need a key. */
 export type FeedName =
   | 'waiting'
   | 'vault'
@@ -62,10 +62,10 @@ export type FeedCondition =
   | 'hash'
   | 'period'
 
-/** The ranges that are read merged, and what their rows must meet besides. */
+/** The ranges to merge, and the other conditions on their rows. */
 export type FeedPath = { ranges: { feed: FeedName; keys: string[] }[]; conditions: FeedCondition[] }
 
-/** What is true of every row of a range because it is in it. */
+/** The conditions that every row of a range meets by being in it. */
 const settled: Record<FeedName, FeedCondition[]> = {
   vault: ['period'],
   transfers: ['type', 'period'],
@@ -76,20 +76,20 @@ const settled: Record<FeedName, FeedCondition[]> = {
   hash: ['hash', 'period'],
   counterparty: ['counterparty', 'period'],
   counterpartyAddress: ['counterpartyAddress', 'period'],
-  // The index holds a hash of it.
+  // The index holds a hash of the value.
   purpose: ['period'],
   category: ['category', 'period'],
   policy: ['policy', 'type', 'period'],
   status: ['status', 'type', 'period'],
   token: ['token', 'period'],
-  // Its index knows ids, and no times.
+  // This index is ordered by id, without a time.
   waiting: ['type', 'status'],
 }
 
 /**
- * Chooses along which ranges the feed is read: for the whole vault the one that leaves least, for a person only what
- * is theirs or shared with them, so that neither the time nor the cursor of a page depends on the rows of others.
- * null: nothing can meet the filters.
+ * Chooses the ranges along which the feed is read: for the whole vault the one with the fewest rows, for a member only
+ * their own and shared rows, so that neither the time nor the cursor of a page depends on the rows of others.
+ * null: no row can match the filters.
  */
 export function chooseFeedPath(scope: AddressScope, wants: FeedWants): FeedPath | null {
   if (isContradictory(wants)) return null
@@ -110,7 +110,7 @@ function isContradictory(wants: FeedWants): boolean {
   return wants.awaitsVote && wants.status !== null && wants.status !== 'awaiting_approval'
 }
 
-/** Statuses are those of transfers, only transfers are voted on, and only they are decided by a policy. */
+/** Filters by status, vote or policy apply to transfers only. */
 export function typeOf({ type, awaitsVote, status, decisionPolicyId }: FeedWants): FeedWants['type'] {
   const isAboutTransfers = awaitsVote || status !== null || decisionPolicyId !== null
   return isAboutTransfers ? 'transfer' : type
@@ -123,12 +123,12 @@ function rangesOf(scope: AddressScope, wants: FeedWants): Range[] {
   if (wants.txHash !== null) return [['hash', [wants.txHash]]]
   if (scope.isWholeVault) return [rangeOfVault(wants)]
   const people = scope.ownerId === null ? [] : [scope.ownerId]
-  // On named addresses, all of the own rows are rows of those addresses; on others, only what the person ordered.
+  // With an address filter, all own rows are rows of those addresses; on other addresses, only what the viewer initiated.
   const own: Range[] = wants.addressIds === null ? [['owner', people]] : []
   return [...own, ['initiator', people], ['address', wants.visibleAddressIds]]
 }
 
-/** From what leaves few rows to what leaves many; sets that are too large to merge cost a look at each key, so they come late. */
+/** From the most to the least selective; sets too large to merge cost a lookup of each key, so they come late. */
 function rangeOfVault(wants: FeedWants): Range {
   const { addressIds, counterpartyIds, tokenIds, status } = wants
   const ofSet = (feed: FeedName, keys: string[] | null, keysMax: number): Range | false =>
@@ -154,7 +154,7 @@ function rangeOfVault(wants: FeedWants): Range {
 
 function conditionsOf(scope: AddressScope, wants: FeedWants): FeedCondition[] {
   const given: Record<FeedCondition, boolean> = {
-    // Whose vote is awaited is always the caller; whose transfers are looked at, an administrator may say.
+    // Votes are always those of the caller, while an administrator may choose the initiator.
     person: wants.awaitsVote && scope.viewer.isAdmin && scope.ownerId !== null,
     awaiting: wants.awaitsVote,
     type: typeOf(wants) !== null,

@@ -11,7 +11,7 @@ export type Walk = { scope: AddressScope; filters: FeedFilters; wants: FeedWants
 /** The next `rowsMax` rows of the path, or of one of its ranges. */
 export type Window = { after: Position | null; rowsMax: number }
 
-/** Walks window after window until the page is full, the path ends, or the request has read what one may read. */
+/** Walks window after window until the page is full, the path ends, or the request has read its maximum. */
 export async function walkPath(db: Db, walk: Walk, page: FeedPage): Promise<{ ids: string[]; next: Position | null }> {
   const { windowRows, gatheredRows, gatheringsMax } = walk.limits
   const gathers = walk.path.ranges.some((range) => range.feed === 'waiting' || isGathered(range, walk))
@@ -33,26 +33,26 @@ export async function walkPath(db: Db, walk: Walk, page: FeedPage): Promise<{ id
 
 const idsOf = (positions: Position[]) => positions.map(({ id }) => id)
 
-/** Rows of a window that meet the conditions, and its last row when it is full and more may follow. */
+/** The rows of a window that meet the conditions, and its last row when it is full and more may follow. */
 type Part = { found: Position[]; end: Position | null }
 type PositionRow = { created_at: Date; id: string }
 const toPosition = (row: PositionRow): Position => ({ createdAt: row.created_at, id: row.id })
 
-/** Without conditions a window is a page, and one that is not full is the last. */
+/** Without conditions a window is a page, and an incomplete one is the last. */
 async function readRows(db: Db, walk: Walk, window: Window): Promise<Part> {
   const mark = hasFewForms(walk) ? prepared : sql``
   const { rows } = await sql<PositionRow>`${mark} ${windowSql(walk, window, false)} limit ${window.rowsMax}`.execute(db)
   return { found: rows.map(toPosition), end: null }
 }
 
-/** The text has one form for each feed and kind of reader, with a cursor and without, when no number of keys is in it. */
+/** The text contains no number of keys, so that each feed has one prepared statement per kind of viewer, with and without cursor. */
 function hasFewForms(walk: Walk): boolean {
   const { filters, path } = walk
   const isBounded = filters.from !== null || filters.to !== null
   return !isBounded && path.ranges.every((range) => range.keys.length === 1 || isGathered(range, walk))
 }
 
-/** PostgreSQL stops at the last row that is wanted; only where it did not, the end of the window is looked for. */
+/** PostgreSQL stops at the last row of the page; the end of the window is computed only when the page is not full. */
 async function readStreamed(db: Db, walk: Walk, window: Window, foundMax: number): Promise<Part> {
   const { rows } = await sql<PositionRow>`
     select w.created_at, w.id from (${windowSql(walk, window, true)} limit ${window.rowsMax}) w
@@ -64,7 +64,7 @@ async function readStreamed(db: Db, walk: Walk, window: Window, foundMax: number
   return { found, end: ends.rows.map(toPosition)[0] ?? null }
 }
 
-/** What is gathered is read whole in any case, so its end comes along. */
+/** Gathered rows are read completely in any case, so the end of the window is returned with them. */
 async function readGathered(db: Db, walk: Walk, window: Window, foundMax: number): Promise<Part> {
   const order = sql`order by created_at desc, id desc`
   const { rows } = await sql<PositionRow & { is_end: boolean }>`

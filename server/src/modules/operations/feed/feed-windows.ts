@@ -5,7 +5,7 @@ import { checkedColumns } from './feed-conditions.ts'
 import type { FeedName } from './feed-path.ts'
 import type { Walk, Window } from './feed-walk.ts'
 
-/** The ranges of the path as one stream in its order. Two of them may hold the same row, which then comes once. */
+/** The ranges of the path as one stream in its order. A row that is in two of them is returned once. */
 export function windowSql(walk: Walk, window: Window, isFiltered: boolean): RawBuilder<unknown> {
   const ranges = walk.path.ranges.flatMap((range) =>
     isGathered(range, walk)
@@ -23,9 +23,9 @@ export function windowSql(walk: Walk, window: Window, isFiltered: boolean): RawB
 export const isGathered = ({ keys }: { keys: string[] }, { limits }: Walk) => keys.length > limits.mergedRangesMax
 
 /**
- * The window of many ranges without a stream for each: the newest row of every range, then as many ranges as the window
- * has rows, those with the newest ones, and of them what is not older than the newest row of the last: no other row can
- * be in the window. All of that is done only where the newest rows of the vault, newest, do not fill the window.
+ * The window of many ranges without a stream for each: reads the newest row of every range, keeps as many ranges as the
+ * window has rows, those with the newest rows, and reads from them what is not older than the newest row of the last: no
+ * other row can be in the window. This runs only when the newest rows of the vault do not fill the window.
  */
 function gatheredSql(
   walk: Walk,
@@ -55,9 +55,9 @@ function gatheredSql(
 }
 
 /**
- * The window, if the newest rows of the vault hold it: one range of some thousand rows instead of a look at each of a
- * thousand ranges. For a viewer who does not see the vault they are all looked through, however many are theirs. The sub-select is
- * no join, so that it is hashed.
+ * The window, if the newest rows of the vault contain it: one range of some thousand rows instead of a lookup in each of a
+ * thousand ranges. For a viewer who may not see the whole vault all of these rows are checked, however many match. The
+ * sub-select is no join, so that it is hashed.
  */
 function siftedSql(walk: Walk, column: string, window: Window, isFiltered: boolean): RawBuilder<unknown> {
   const vault = rangeSql(
@@ -77,7 +77,7 @@ function siftedSql(walk: Walk, column: string, window: Window, isFiltered: boole
     order by v.created_at desc, v.id desc limit ${window.rowsMax}`
 }
 
-/** One range of an index, in its order. Where nothing has to be checked, the index alone answers. */
+/** One range of an index, in its order. Without conditions it is an index-only scan. */
 function rangeSql(
   walk: Walk,
   feed: FeedName,
@@ -109,21 +109,21 @@ function rangeSql(
 }
 
 type Feed = {
-  /** `operations` unless said otherwise; other tables have its id and time. */
+  /** `operations` by default; other tables repeat its id and time. */
   table?: string
   source?(walk: Walk, after: Position | null): RawBuilder<unknown>
-  /** The position in the feed, as the index of the range has it. */
+  /** The position in the feed, as columns of the range's index. */
   at?: RawBuilder<unknown>
   id?: RawBuilder<unknown>
   where(key: RawBuilder<unknown>, scope: AddressScope): RawBuilder<unknown>
-  /** The column of its key, where rows of many keys may be picked from the newest of the vault. */
+  /** The key column, if rows of many keys may be selected from the newest rows of the vault. */
   scanNewest?: string
 }
 
-/** Each is one index: db/migrations/0004-ledger.sql and 0013-feeds.sql. */
+/** Each uses one index: db/migrations/0004-ledger.sql and 0013-feeds.sql. */
 const feeds: Record<FeedName, Feed> = {
-  // An approver may have been asked to vote on very much. Ids sort by creation (lib/ids.ts), so the ids of the subjects of votes are
-  // in the order of the feed; the fence keeps the planner from beginning with the operations.
+  // An approver may be a voter on very many requests. Ids sort by creation (lib/ids.ts), so the subject ids of votes are in
+  // the order of the feed; the fence keeps the planner from starting with the operations.
   waiting: {
     source: ({ scope, filters }, after) => sql`(
       select e.subject_id as waiting_id, o.* from (
@@ -142,7 +142,7 @@ const feeds: Record<FeedName, Feed> = {
   owner: { where: (key) => isExactly('x.owner_id', key) },
   initiator: { where: (key) => sql`x.initiator_id <> x.owner_id and ${isExactly('x.initiator_id', key)}` },
   address: { where: (key) => isExactly('x.address_id', key), scanNewest: 'address_id' },
-  // A handful of rows at most, so a person's are picked from them before any window is cut.
+  // A handful of rows at most, so a member's rows are filtered before any window is cut.
   hash: {
     where: (key, scope) =>
       sql`${isExactly('x.tx_hash', key)} and ${scope.isWholeVault ? sql`true` : isOperationInScope(scope, 'x')}`,
@@ -167,8 +167,8 @@ const feeds: Record<FeedName, Feed> = {
 }
 
 /**
- * Three times the same, for the planner: for it every condition makes the range smaller and a walk along another index,
- * past the rows of others, longer. PostgreSQL drops what the first one implies.
+ * The same condition three times, for the planner: with every condition it estimates a smaller range, and a higher cost
+ * for a walk along another index, past the rows of others. PostgreSQL drops what the first condition implies.
  */
 function isExactly(column: string, key: RawBuilder<unknown>): RawBuilder<unknown> {
   const ref = sql.ref(column)

@@ -14,12 +14,12 @@ import { lookUp } from './feed-lookups.ts'
 import { chooseFeedPath } from './feed-path.ts'
 import { walkPath } from './feed-walk.ts'
 
-/** What a list of operations may be narrowed to; null: it is not. The folder is part of the scope. */
+/** The filters of a list of operations; null: not filtered. The folder is part of the scope. */
 export type FeedFilters = {
-  /** Only transfers of others that wait for the vote of this caller, wherever they come from. */
+  /** Only transfers of other initiators, from any address, that wait for the vote of this caller. */
   awaitingApprovalOf: string | null
   type: OperationType | null
-  /** Of transfers; it leaves deposits out. */
+  /** Status of transfers; it excludes deposits. */
   status: OperationStatus | null
   /** Code of a token. */
   asset: string | null
@@ -63,7 +63,7 @@ export const noFilters: FeedFilters = {
 }
 
 export type FeedPage = { after: Position | null; limit: number }
-/** `next` is where to go on; a page may be short, even empty, and have a next one (docs/decisions/0014-feeds.md). */
+/** `next` is the position to continue at; a page may be short, even empty, and have a next one (docs/decisions/0014-feeds.md). */
 export type FeedRows<Row> = { rows: Row[]; next: Position | null }
 
 export type FeedLimits = {
@@ -73,7 +73,7 @@ export type FeedLimits = {
   gatheringsMax: number
   siftedRows: number
 }
-/** Of every request; only tests walk with others. */
+/** For every request; only tests use other values. */
 const feedLimits: FeedLimits = {
   windowRows: feedWindowRows,
   mergedRangesMax: feedMergedRangesMax,
@@ -83,8 +83,8 @@ const feedLimits: FeedLimits = {
 }
 
 /**
- * Reads one page of the operations in scope that meet the filters, newest first by (created_at, id), from one snapshot.
- * `describe` reads the rows of the ids found, in any order. No request walks more than a window of the feed.
+ * Reads one page of the operations in scope that match the filters, newest first by (created_at, id), from one snapshot.
+ * `describe` reads the rows of the given ids, in any order. A request walks at most one window of the feed.
  */
 export async function readFeed<Row extends { id: string }>(
   db: Db,
@@ -94,7 +94,7 @@ export async function readFeed<Row extends { id: string }>(
   describe: (db: Db, ids: string[]) => Promise<Row[]>,
   limits: FeedLimits = feedLimits,
 ): Promise<FeedRows<Row>> {
-  // Only what everybody asks first, again and again, has statements few enough to be planned once for all.
+  // Only the most frequent queries have few enough texts to be worth prepared statements.
   const isPlain = scope.folderId === null && Object.values(filters).every((filter) => filter === null)
   return readInIndexOrder(db, { plansOnce: isPlain }, async (snapshot) => {
     const wants = await lookUp(snapshot, scope, filters, limits)
@@ -106,7 +106,7 @@ export async function readFeed<Row extends { id: string }>(
   })
 }
 
-/** Ties the cursors of a list to everything that decides what is in it: another query refuses them. */
+/** Ties the cursors of a list to all filters that decide its content: another query refuses them. */
 export function feedTag(list: string, scope: AddressScope, filters: FeedFilters): string {
   const { vaultId, isWholeVault, ownerId, includesShared, folderId } = scope
   return cursorTag({ ...filters, list, vaultId, isWholeVault, ownerId, includesShared, folderId })

@@ -25,12 +25,12 @@ export type OperationRow = {
   created_at: Date
 }
 
-/** An operation that the viewer may read, as an approver of a transfer too; null also when it is of the other type. */
+/** An operation that the viewer may read, also as an approver of a transfer; null also when it is of the other type. */
 export async function findOperation(db: Db | Trx, viewer: Viewer, key: OperationKey): Promise<OperationRow | null> {
   return selectOperation(db, viewer, key, sql``)
 }
 
-/** As `findOperation`, and nobody else changes metadata and categories of the operation until the transaction ends. */
+/** As `findOperation`, and locks metadata and categories of the operation until the transaction ends. */
 export async function lockOperation(trx: Trx, viewer: Viewer, key: OperationKey): Promise<OperationRow | null> {
   return selectOperation(trx, viewer, key, sql`for no key update of o`)
 }

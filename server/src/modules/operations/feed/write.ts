@@ -24,7 +24,7 @@ export type NewOperation = {
   /** null: no rate was fresh enough. */
   rate: RateSnapshot | null
   flowType: FlowType
-  /** Who is on the other side, as the address book says now. */
+  /** The other side, as the address book holds it now. */
   counterparty: OperationCounterparty | null
   txHash: string | null
   tags: string[]
@@ -35,7 +35,7 @@ export type NewOperation = {
   blockchainAt: Date | null
 }
 
-/** What a transfer or deposit shares with every other operation, to be inserted with what is its own. */
+/** The columns that transfers and deposits share, to be inserted with those of their own. */
 export function toOperationRow(operation: NewOperation): Insertable<Operations> {
   return {
     vault_id: operation.vaultId,
@@ -79,7 +79,7 @@ type Move = {
   blockchainAt?: Date | null
 }
 
-/** Moves the status by compare-and-set; false when another resolution was first, and nothing is changed. */
+/** Moves the status by compare-and-set; false when another resolution came first, and nothing is changed. */
 export async function moveOperation(trx: Trx, move: Move): Promise<boolean> {
   const { numAffectedRows } = await sql`${prepared}
     update operations set status = ${move.to}, updated_at = ${move.now},

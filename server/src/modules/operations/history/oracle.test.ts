@@ -8,11 +8,11 @@ import { createTestApp, type Person, type TestApp } from '../../../testing/app.t
 import { type FeedFilters, type FeedLimits, noFilters } from '../feed/feed.ts'
 import { listHistory } from './queries.ts'
 
-/** The same question to the feed and to a plain loop over everything there is. */
+/** The same query against the feed and against a plain loop over all operations. */
 const vaults = Number(process.env.HISTORY_VAULTS ?? 25)
 const queriesPerVault = 200
 const seed = 20_261_121
-/** So small that every walk passes many windows, and that sets of keys are merged and gathered both. */
+/** Small enough that every walk passes many windows, and that sets of keys are both merged and gathered. */
 const tiny: FeedLimits = { windowRows: 7, mergedRangesMax: 2, gatheredRows: 3, gatheringsMax: 2, siftedRows: 6 }
 
 let test: TestApp
@@ -154,7 +154,7 @@ const nothingAsked: Query = {
   limit: 20,
 }
 
-/** A world as it lies in the database: what has an index in the world has an id here. */
+/** A world as stored in the database: what has an index in the world has an id here. */
 type Vault = World & { id: string; code: string; ids: Ids; rows: Row[] }
 type Ids = Record<
   | 'addresses'
@@ -184,7 +184,7 @@ describe('history against a plain loop over everything', () => {
         expect(pages.every((page) => page.ids.length <= query.limit)).toBe(true)
       })
     }
-    // Nothing found is easily agreed on: enough of them find something, and page.
+    // Two empty results agree easily, so enough of the queries must find operations and need several pages.
     expect(answered).toBeGreaterThan(0.3 * vaults * queriesPerVault)
     expect(several).toBeGreaterThan(0.2 * vaults * queriesPerVault)
   }, 120_000)
@@ -240,7 +240,7 @@ describe('history against a plain loop over everything', () => {
         const changed = new Set<string>()
         const { ids } = await walk(vault, query, tiny, async () => {
           const { operation, row, status } = changes.pop()!
-          // What arrives is newer than everything that is there.
+          // New operations are newer than all existing ones.
           await addOperations(vault, [{ ...operation, minute }])
           minute += 1
           const moved = vault.rows[row % vault.rows.length]!
@@ -289,7 +289,7 @@ describe('history against a plain loop over everything', () => {
 })
 
 const idsOf = (rows: { id: string }[]) => rows.map(({ id }) => id)
-/** The route refuses what the feed answers with nothing, and whoever is in no group of the vault. */
+/** The route refuses what the feed answers with an empty page, and viewers who are in no group of the vault. */
 const isPossible = (vault: Vault, { viewer, awaits, isOut, from, to }: Query) =>
   !(awaits && isOut === false) &&
   (from === null || to === null || from <= to) &&
@@ -358,7 +358,7 @@ const named = (from: string[], index: number | null) => (index === null ? null :
 
 function asked(vault: Vault, query: Query) {
   const { ids } = vault
-  // Others than administrators may name themselves only.
+  // Only administrators may name other members.
   const userId = query.viewer === null ? pick(people, query.userId)?.userId : undefined
   const scope = addressScopeOf(viewerOf(vault, query.viewer), {
     userId,
@@ -392,7 +392,7 @@ function asked(vault: Vault, query: Query) {
   return { scope, filters }
 }
 
-/** What the specification says, one operation after the other. */
+/** The rules of the specification, applied to one operation after the other. */
 function expected(vault: Vault, query: Query): Row[] {
   const { viewer, folder } = query
   const isGranted = (to: number[]) => isGrantedTo(vault, viewer, to)
@@ -451,7 +451,7 @@ function isCategoryVisible(vault: Vault, viewer: number | null, row: Row, catego
   return scope === 'owner_only' ? isOf(row, viewer) : isGrantedTo(vault, viewer, vault.categoryGrants)
 }
 
-/** They were assigned in the order in which they stand. */
+/** They are in the order in which they were assigned. */
 function firstCategory(vault: Vault, { viewer }: Query, row: Row): string | null {
   const first = row.categories.find((category) => isCategoryVisible(vault, viewer, row, category))
   return first === undefined ? null : categoryKeys[first]!
@@ -631,7 +631,7 @@ async function store(world: World): Promise<Vault> {
 
 async function addOperations(vault: Vault, operations: World['operations']): Promise<void> {
   const { id: vault_id, ids } = vault
-  // As they are made: an id sorts by the time of its operation.
+  // Ids are made like in the service: an id sorts by the time of its operation.
   const rows: Row[] = operations.map((one) => ({ ...one, id: newId(at(one.minute)) }))
   vault.rows.push(...rows)
   const out = rows.filter(({ isOut }) => isOut)

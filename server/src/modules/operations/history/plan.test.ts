@@ -27,7 +27,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** In 8 kB pages: five looks at each of a thousand addresses, three pages deep, and the rows gathered from them. */
+/** In 8 kB pages: five lookups for each of a thousand addresses, three pages deep, and the rows gathered from them. */
 const buffersMax = 16_000
 
 async function costOf(isAdmin: boolean, { filters, ...wanted }: FeedQuery, after: Position | null = null) {
@@ -117,7 +117,7 @@ describe('one page of 30,000 operations', () => {
         'address_grants_of_subject',
         'address_group_grants_of_subject',
         'address_group_members_once',
-        // By the id of the one address that the other side of an operation may look like.
+        // By the id of the one address that resembles the other side of an operation.
         'address_grants_of_address',
         'address_group_members_of_address',
       ]),
@@ -139,7 +139,7 @@ describe('one page of 30,000 operations', () => {
     },
   )
 
-  // The last one: it fills the world.
+  // Must be the last test, because it fills the world.
   it('awaitingMyApproval costs what it shows, not what waits', async () => {
     const query = feedQueries(world).awaitingMyApproval!
     const before = await costOf(false, query)

@@ -61,7 +61,7 @@ export function listHistory(
   return readFeed(db, scope, filters, page, (snapshot, ids) => describe(snapshot, scope, ids), limits)
 }
 
-/** Its text has two forms, that of administrators and that of members; to plan it takes longer than to run it. */
+/** The text has two forms, one for administrators and one for members; planning it takes longer than running it. */
 async function describe(db: Db, scope: AddressScope, ids: string[]): Promise<HistoryRow[]> {
   const { rows } = await sql<HistoryRow & OtherSide>`${prepared}
     select o.id, o.type, o.status, n.slug as network, o.flow_type, o.counterparty_id, o.counterparty_name, o.tx_hash, o.amount,

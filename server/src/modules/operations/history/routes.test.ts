@@ -30,7 +30,7 @@ const idsOf = async (query: string, by: Person): Promise<string[]> => {
   return body.items.map((item: Item) => item.id)
 }
 
-/** Somebody with nothing in their history yet. */
+/** A member without any history. */
 async function newcomer(): Promise<Person> {
   members += 1
   return addMember(bench.test, bench.vault, `newcomer.${members}@example.org`, ['treasury'])
@@ -412,7 +412,7 @@ describe('filters', () => {
     ['category', ''],
     ['paymentPurpose', ''],
     ['paymentPurpose', 'x'.repeat(2_001)],
-    // A misspelt filter would show more than was asked for.
+    // A misspelt filter, if ignored, would return more than was requested.
     ['assets', 'USDT'],
     ['Direction', 'in'],
     ['tags', 'march'],

@@ -14,10 +14,10 @@ type Metadata = Static<typeof OperationMetadata>
 type Update = Static<typeof MetadataUpdate>
 
 /**
- * Changes what the owner of an operation says about it; what is left out stays, null clears. It changes no money, and
- * nothing that was decided.
+ * Changes the owner's metadata of an operation; absent fields stay, null clears one. It changes neither money nor a
+ * decision.
  *
- * @throws 404 for an operation that the member does not see, 403 for one that is not on an address of their own, 400 and
+ * @throws 404 for an operation that the member may not see, 403 for one that is not on an address of their own, 400 and
  *   409 as `replaceFirstCategory`
  */
 export async function changeMetadata(trx: Trx, key: OperationKey, body: Update, by: ByMember): Promise<Metadata> {

@@ -15,10 +15,11 @@ import type { RelationBody } from './schema.ts'
 type Body = Static<typeof RelationBody>
 
 /**
- * Relates two operations that the member sees, one of which is theirs unless they administer the vault.
+ * Relates two operations that the member sees; the member must own one of them or administer the vault.
  *
- * @throws 400 for one operation twice, an amount out of range, and a token that is not that of both; 404 for an operation
- *   that is not there or not theirs to see; 403 when neither is their own; 409 for what `checkRelation` refuses
+ * @throws 400 for the same operation twice, an amount out of range, and a token that is not that of both; 404 for an
+ *   operation that does not exist or that the member may not see; 403 when the member owns neither; 409 for what
+ *   `checkRelation` refuses
  */
 export async function createRelation(trx: Trx, body: Body, by: ByMember): Promise<RelationRow> {
   const { member, now } = by
@@ -67,7 +68,7 @@ export async function createRelation(trx: Trx, body: Body, by: ByMember): Promis
   return row
 }
 
-/** @throws 404 when the member does not see both ends, 403 when somebody else made it and they do not administer the vault */
+/** @throws 404 when the member does not see both ends, 403 when another user created it and they do not administer the vault */
 export async function deleteRelation(trx: Trx, id: string, { member, now }: ByMember): Promise<void> {
   const row = await findRelation(trx, visibleScopeOf(member), id)
   if (row === null) throw notFound('Operation relation')
@@ -92,7 +93,7 @@ const toEnd = (row: OperationRow): End => ({
   amount: BigInt(row.amount),
 })
 
-/** Puts the relation into the feeds of those who see its source in their own name. */
+/** Adds the relation to the feeds of the users who see its source by name. */
 async function insertReaders(trx: Trx, row: RelationRow): Promise<void> {
   await sql`
     insert into operation_relation_readers (vault_id, user_id, relation_created_at, relation_id)

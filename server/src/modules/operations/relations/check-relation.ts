@@ -7,23 +7,23 @@ export type End = { status: OperationStatus; tokenId: string; amount: bigint }
 
 export type WantedRelation = {
   relationType: RelationType
-  /** Raw, above zero; null: not said. */
+  /** Raw, above zero; null: not given. */
   relatedAmount: bigint | null
-  /** null: whatever token both operations are of. */
+  /** null: the token that both operations share. */
   tokenId: string | null
   source: End
   target: End
 }
 
-/** What relates the two operations already, read under the lock of both. */
+/** The existing relations of the two operations, read under the lock of both. */
 export type ExistingRelations = {
   /** The same source, target and type. */
   isRelated: boolean
-  /** The same type, the other way round. */
+  /** The same type, with source and target swapped. */
   isRelatedInReverse: boolean
-  /** How many relations the one of the two has that has more. */
+  /** The number of relations of the operation that has more of them. */
   relationsCount: number
-  /** What refunds and reversals took back of the target, raw; sources that came to nothing are not in it. */
+  /** The amount of the target that refunds and reversals took back, raw; ended sources without effect are not included. */
   refunded: bigint
 }
 
@@ -33,8 +33,8 @@ type Verdict =
   | { effect: 'conflict'; why: string }
 
 /**
- * Whether two operations may be related as asked for (contract 14). Only refunds and reversals take something
- * back, so only they look at amounts and states: what never happened refunds nothing, and nothing is refunded twice.
+ * Whether the requested relation is permitted (contract 14). Amounts and statuses matter only for refunds and reversals:
+ * an operation without effect refunds nothing, and nothing is refunded twice.
  */
 export function checkRelation(wanted: WantedRelation, existing: ExistingRelations): Verdict {
   const { source, target, relationType } = wanted
@@ -62,9 +62,9 @@ export function checkRelation(wanted: WantedRelation, existing: ExistingRelation
   return { effect: 'accept', tokenId }
 }
 
-/** The types whose amounts add up against the target. */
+/** The types whose amounts together must not exceed the target. */
 export const refundTypes = ['refund', 'reversal'] as const satisfies RelationType[]
-/** The ends of an operation that never happened. */
+/** The final statuses of an operation without effect. */
 export const voidStatuses = ['failed', 'rejected', 'cancelled'] as const satisfies OperationStatus[]
 
 const reducesTarget = (type: RelationType) => (refundTypes as readonly RelationType[]).includes(type)

@@ -5,7 +5,7 @@ import type { Answer } from '../../../testing/app.ts'
 import { deposit, usdtContract } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 
-/** Every request of docs/relations.md, run in the order in which the manual has them. */
+/** Every request of docs/relations.md, run in the order of the manual. */
 const manual = await readFile(new URL('../../../../../docs/relations.md', import.meta.url), 'utf8')
 const blocks = [...manual.matchAll(/^```(http|json answer)\n([\s\S]*?)^```$/gm)].map(([, kind, text]) => ({
   kind: kind!,

@@ -39,7 +39,7 @@ async function relate(by: Person, source: object, target: object, relationType: 
   return by.post(path, { ...named('source', source), ...named('target', target), relationType, relatedAmountRaw: '1' })
 }
 
-/** Everything that a member can be told of relations, as text: pages and their cursors, single operations and refusals. */
+/** Every answer to a member about relations, as text: pages and their cursors, single operations and refusals. */
 async function answersTo({ person, operations }: Holder, others: Holder[], outsiders: string[]): Promise<string[]> {
   const told: [string, number, unknown][] = []
   const ask = async (url: string, method: 'get' | 'delete' = 'get'): Promise<Answer> => {
@@ -84,7 +84,7 @@ it('T40 relations among the operations of others change nothing of what a member
   }
   const unknown = Array.from({ length: 8 }, (_, index) => `cnothing00000000000000000${index}`)
   const before = await answersTo(member, others, unknown)
-  // The answers are worth comparing: they hold what the member made.
+  // The comparison is meaningful only if the answers hold what the member created.
   for (const id of own) expect(before.join('')).toContain(id)
 
   const made: string[] = []
@@ -101,7 +101,7 @@ it('T40 relations among the operations of others change nothing of what a member
         await add(person, source, operations[(index + 1) % operations.length]!, type)
       }
     }
-    // Across members, the member's own operations included: only administrators see both ends of these.
+    // Across members, including the member's own operations: only administrators see both ends of these.
     for (const [index, source] of first.operations.entries()) {
       await add(admin, source, second.operations[index]!, type)
       await add(admin, source, member.operations[index]!, type)
@@ -112,7 +112,7 @@ it('T40 relations among the operations of others change nothing of what a member
 
   const after = await answersTo(member, others, unknown)
   expect(after).toEqual(before)
-  // A relation of others is refused as one that never was.
+  // A relation of other members is refused like one that does not exist.
   const hidden = made.filter((_, index) => index % 10 === 0).slice(0, unknown.length)
   const refused = await Promise.all([...unknown, ...hidden].map((id) => member.person.delete(`${path}/${id}`)))
   expect(new Set(refused.map(({ status, body }) => JSON.stringify([status, body]))).size).toBe(1)

@@ -9,7 +9,7 @@ import { listRelations, type RelationFilter } from './queries.ts'
 
 let bench: TransferBench
 const relationsOfOthers = 20_000
-/** 8 KiB each: a few ways down an index and some rows; to read all relations would be hundreds. */
+/** 8 KiB each: a few index lookups and some rows; to read all relations would take hundreds. */
 const blocksMax = 150
 
 beforeAll(async () => {
@@ -74,7 +74,7 @@ it('a page of the list costs the same however many relations others have', async
      values ($1, 'cgrant', $2, 'user', $3, true, false, $4, now())`,
     [vaultId, mine.addressId, viewer.userId, bench.owner.userId],
   )
-  // All newer than the one relation that the members are looking for.
+  // All newer than the one relation that the members query.
   await bench.sql(
     `insert into operations (vault_id, id, type, status, address_id, owner_id, network_id, token_id, amount, flow_type,
        created_at, updated_at)

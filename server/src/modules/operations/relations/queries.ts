@@ -24,8 +24,8 @@ export type RelationRow = {
 }
 
 /**
- * Lets nobody else relate either operation until the transaction ends. The locks are advisory, so that the operations
- * themselves stay free to move; two transactions take them in the same order and never wait in a circle.
+ * Prevents other relations of either operation until the transaction ends. The locks are advisory, so that the operations
+ * themselves can still be updated; every transaction takes them in the same order, so that none can deadlock.
  */
 export async function lockRelationsOf(trx: Trx, vaultId: string, operationIds: [string, string]): Promise<void> {
   for (const id of [...operationIds].sort()) {
@@ -33,7 +33,7 @@ export async function lockRelationsOf(trx: Trx, vaultId: string, operationIds: [
   }
 }
 
-/** What relates the two operations now, whether or not the viewer may see it. */
+/** The existing relations of the two operations, whether or not the viewer may see them. */
 export async function findExistingRelations(
   trx: Trx,
   vaultId: string,
@@ -65,7 +65,7 @@ export async function findRelation(db: Db | Trx, scope: AddressScope, id: string
   return rows[0] ?? null
 }
 
-/** All relations of one operation whose other end the viewer may see too, newest first: `relationsPerOperationMax` at most. */
+/** The relations of one operation whose other end the viewer may see too, newest first; at most `relationsPerOperationMax`. */
 export async function listRelationsOf(db: Db, scope: AddressScope, operationId: string): Promise<RelationRow[]> {
   const { rows } = await sql<RelationRow>`
     select ${columns} from operation_relations r
@@ -105,8 +105,8 @@ function feedOfVault(scope: AddressScope, filter: RelationFilter): RawBuilder<un
 }
 
 /**
- * For everybody else: what they see by name is one range of an index, and so is what each address has that is shared with
- * them. The relations of others are never read, however many there are.
+ * For other viewers: the relations that they see by name are one range of an index, and so are those of each address that
+ * is shared with them. The relations of others are never read, however many there are.
  */
 function feedOfViewer(scope: AddressScope, filter: RelationFilter): RawBuilder<unknown> {
   const { vaultId, viewer } = scope
@@ -141,7 +141,7 @@ function isWanted(filter: RelationFilter): RawBuilder<unknown> {
   return sql`${sql.join(all, sql` and `)}`
 }
 
-/** `createdAt` and `id` are the columns of the index that the feed is read by. */
+/** `createdAt` and `id` are the columns of the index along which the feed is read. */
 function isInWindow({ from, to, after }: RelationFilter, createdAt: string, id: string): RawBuilder<unknown> {
   const all = [sql`true`]
   if (from !== null) all.push(sql`${sql.ref(createdAt)} >= ${from}`)
@@ -151,8 +151,8 @@ function isInWindow({ from, to, after }: RelationFilter, createdAt: string, id: 
 }
 
 /**
- * SQL condition: the viewer may see both ends of the relation `r`. Each end is a look at one row, and no join that
- * could be begun from the operations.
+ * SQL condition: the viewer may see both ends of the relation `r`. Each end is a lookup of one row, not a join, which the
+ * planner could start from the operations.
  */
 function isRelationVisible(scope: AddressScope): RawBuilder<unknown> {
   if (scope.isWholeVault) return sql`true`

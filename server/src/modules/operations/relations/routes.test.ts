@@ -6,10 +6,10 @@ import { untilSessionsWait } from '../../../testing/lock-waits.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 
 let bench: TransferBench
-/** Owns an address with a lot on it; most relations are about what happens there. */
+/** Owns an address with many operations; most of the relations are between them. */
 let owner: Person
 let admin: Person
-/** A member with nothing. */
+/** A member without operations. */
 let bystander: Person
 let address: Answer['body']
 let usdt: string
@@ -64,7 +64,7 @@ const list = async (query: string, by = owner): Promise<string[]> => {
   expect([query, status, body.nextCursor]).toEqual([query, 200, null])
   return body.items.map((item: Item) => item.id)
 }
-/** The ids on each page, and the end of the list is where its cursor is null. */
+/** The ids on each page, until the cursor is null. */
 async function pagesOf(query: string, by: Person): Promise<string[][]> {
   const pages: string[][] = []
   for (let cursor = ''; ; ) {
@@ -183,7 +183,7 @@ describe('the list', () => {
     }
     const all = [replacement.id, correction.id, reversal.id, refund.id]
     for (const by of [person, admin]) {
-      // The administrator's list has what the rest of this file makes, so every query names an end or the days.
+      // The administrator's list includes what the rest of this file creates, so every query names an end or the days.
       const within = by === admin ? '&from=2026-01-01&to=2026-02-28' : ''
       const found = (query: string) => list(`${query}${within}`, by)
       expect(await found('limit=100')).toEqual(all)
@@ -380,7 +380,7 @@ describe('conflicts', () => {
 
   it('more relations than an operation may have', async () => {
     const [payment, refund, last] = [await depositOf('10'), await transferOf('1'), await transferOf('1')]
-    // As many stand-ins as it takes; only their number matters here.
+    // Arbitrary rows, because only their number matters here.
     await bench.sql(
       `insert into operations (vault_id, id, type, status, address_id, owner_id, network_id, token_id, amount, flow_type,
          created_at, updated_at)
@@ -475,7 +475,7 @@ describe('who', () => {
     const asTarget = await related(two, mine, { relatedAmountRaw })
     const byAdmin = await related(one, two, { relatedAmountRaw }, admin)
     expect(byAdmin.createdById).toBe(admin.userId)
-    // The initiator of a transfer from a shared address owns no end of it, and initiated it.
+    // The initiator of a transfer from a shared address owns neither end.
     const ordered = await transferOf('1', stranger, foreign)
     await bench.sql('update operations set initiator_id = $1 where id = $2', [owner.userId, ordered.id])
     const asInitiator = await related(ordered, one)
@@ -490,14 +490,14 @@ describe('who', () => {
       [byAdmin.id, 'source'],
       [asSource.id, 'target'],
     ])
-    // Without the grant only what both ends of are theirs is left.
+    // Without the grant, only relations between their own operations remain.
     await bench.sql('delete from address_grants where id = $1', [grant])
     expect((await relationsOf(one)).status).toBe(404)
     expect(await rolesOf(mine)).toEqual([])
     const left = await list('limit=100&from=2026-06-01')
     for (const gone of [asSource, asTarget, byAdmin, asInitiator]) expect(left).not.toContain(gone.id)
     expect(await rolesOf(ordered)).toEqual([])
-    // Their own, and still no longer theirs to see.
+    // They created the relation, but may no longer see it.
     expect((await owner.delete(`${base}/${asSource.id}`)).body).toEqual(notThere('Operation relation'))
     // The owner of the other end never saw the relation either.
     expect(await list('limit=100', stranger)).toEqual([asInitiator.id, byAdmin.id])
@@ -578,7 +578,7 @@ describe('who', () => {
     expect((await admin.delete(`${base}/${byAdmin.id}`)).status).toBe(204)
     const byOwner = await related(one, two)
     expect((await bystander.delete(`${base}/${byOwner.id}`)).status).toBe(404)
-    // Both have found it before either deletes it.
+    // Both requests have found the relation before either deletes it.
     const both = await bench.rolledBack(async (query) => {
       await query('select from operation_relations where id = $1 for update', [byOwner.id])
       const answers = Promise.all([admin, owner].map((by) => by.delete(`${base}/${byOwner.id}`)))
