@@ -4,7 +4,7 @@ import type { Member } from '../../../access/caller.ts'
 import type { Db } from '../../../db/client.ts'
 import { isCategoryGranted } from '../../operations/assignments/visibility.ts'
 
-/** How much of the vault a member could see at one moment, in the columns of an export; null until a file was made. */
+/** What a member may see in the vault at one moment, in the columns of an export; null until a file was made. */
 export type AccessSnapshot = {
   seen_whole_vault: boolean | null
   seen_group_ids: string[] | null
@@ -32,7 +32,7 @@ async function listSharedIds(db: Db, scope: AddressScope): Promise<string[]> {
   return rows.map((row) => row.address_id)
 }
 
-/** What is for the owner of an operation alone is left out: an operation never changes its owner. */
+/** What only the owner of an operation may see is left out, because an operation never changes its owner. */
 async function listCategoryRights(db: Db, scope: AddressScope): Promise<string[]> {
   const rightOf = (name: 'view' | 'edit') => sql`
     select ${`${name} `} || c.id as name from operation_categories c
@@ -43,9 +43,9 @@ async function listCategoryRights(db: Db, scope: AddressScope): Promise<string[]
 }
 
 /**
- * Whether a member with the access `now` still sees everything that a file was made from. A member who is no administrator
- * any more, has left a group, is no longer shared an address, or no longer reads a category could read in the file what
- * they may not read elsewhere.
+ * Whether a member with the access `now` still sees everything that a file was made from. A member who is no longer an
+ * administrator, has left a group, has lost access to an address, or may no longer read a category could read in the file
+ * what they may not read elsewhere.
  */
 export function coversSnapshot(now: AccessSnapshot, made: AccessSnapshot): boolean {
   if (made.seen_whole_vault === null) return false
@@ -62,7 +62,7 @@ export function coversSnapshot(now: AccessSnapshot, made: AccessSnapshot): boole
   )
 }
 
-/** What was visible at one of two moments or at both: everything that may have been read between them. */
+/** What was visible at one of two moments or at both: everything that may have been read in between. */
 export function mergeSnapshots(first: AccessSnapshot, second: AccessSnapshot): AccessSnapshot {
   const either = (a: string[] | null, b: string[] | null) => [...new Set([...(a ?? []), ...(b ?? [])])]
   return {

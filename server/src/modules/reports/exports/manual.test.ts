@@ -4,7 +4,7 @@ import * as limits from '../../../lib/limits.ts'
 import { createReportWorld, type ReportWorld } from '../../../testing/report-world.ts'
 import { runDueExports } from './run.ts'
 
-/** Every request and answer of docs/report-exports.md, run in the order in which the manual has them. */
+/** Every request and answer of docs/report-exports.md, run in the order of the manual. */
 const manual = await readFile(new URL('../../../../../docs/report-exports.md', import.meta.url), 'utf8')
 const blocks = [...manual.matchAll(/^```(sh|text|json answer)\n([\s\S]*?)^```$/gm)].map(([, kind, text]) => ({
   kind: kind!,
@@ -29,7 +29,7 @@ const filled = (text: string) =>
     return names.get(name)!
   })
 
-/** What curl would send. */
+/** The request that curl would send. */
 async function run(command: string) {
   const line = filled(command.replaceAll('\\\n', ' ').trim())
   const headers = [...line.matchAll(/-H "([^:]+): ([^"]+)"/g)].map(([, name, value]) => [name!, value!] as const)
@@ -54,7 +54,7 @@ describe('docs/report-exports.md', () => {
         expect(`${last!.statusCode} ${String(last!.headers['content-type']).split(';')[0]}`).toBe(text.trim())
         if (last!.statusCode === 202) names.set('$EXPORT', last!.json().id)
       } else {
-        // Between the two questions how far it is, it is made.
+        // The file is made between the two status requests.
         if (text.includes('$EXPORT') && names.has('$ASKED'))
           await runDueExports(world.test.deps, new AbortController().signal)
         if (text.includes('$EXPORT')) names.set('$ASKED', '')

@@ -26,14 +26,14 @@ export type ReportExportRow = {
   expires_at: Date
 } & AccessSnapshot
 
-/** One taking of an export: all that is written for it carries its number. */
+/** One attempt to make an export: every write for it carries its number. */
 export type ClaimedExport = Pick<ReportExportRow, 'vault_id' | 'id' | 'attempt'>
 
 const columns = sql.raw(`vault_id, id, requester_id, report_type, format, parameters, state, percent, attempt, failure,
   size_bytes, seen_whole_vault, seen_group_ids, seen_shared_ids,
   seen_category_rights, created_at, started_at, finished_at, expires_at`)
 
-/** An export that the caller ordered; null for an export that somebody else ordered. */
+/** An export that the caller requested; null for an export of another requester. */
 export async function findReportExport(
   db: Db | Trx,
   { vault, userId }: Pick<Member, 'vault' | 'userId'>,
@@ -56,7 +56,7 @@ export async function insertReportExport(
       ${JSON.stringify(order.parameters)}, 'queued', 0, ${now}, ${expiryAfter(now)})`.execute(trx)
 }
 
-/** Exports of the caller in all vaults that wait or are being made; further orders of the caller wait until `trx` ends. */
+/** The caller's unfinished exports in all vaults; locks further requests of the caller until `trx` ends. */
 export async function countOpenExports(trx: Trx, requesterId: string): Promise<number> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`report exports of ${requesterId}`}, 0))`.execute(trx)
   const { rows } = await sql<{ count: number }>`
@@ -65,7 +65,7 @@ export async function countOpenExports(trx: Trx, requesterId: string): Promise<n
   return rows[0]!.count
 }
 
-/** Lets the oldest files of the caller expire, so that no more than `kept` are there. */
+/** Expires the caller's oldest files, so that at most `kept` remain. */
 export async function expireOldestExports(trx: Trx, requesterId: string, kept: number, now: Date): Promise<void> {
   await sql`
     update report_exports set expires_at = ${now} where (vault_id, id) in (
@@ -75,8 +75,8 @@ export async function expireOldestExports(trx: Trx, requesterId: string, kept: n
 }
 
 /**
- * Takes the export that waits longest: one that no worker has taken, or whose worker has not renewed its lease. No other
- * worker gets it, and what an earlier worker may still write belongs to an attempt that no longer counts.
+ * Claims the export that has waited longest: one that no worker has claimed, or whose worker has not renewed its lease.
+ * No other worker gets it, and writes of an earlier worker belong to an attempt that no longer counts.
  */
 export async function takeReportExport(db: Db, now: Date): Promise<ReportExportRow | null> {
   await sql`
@@ -170,7 +170,7 @@ export async function findChunk(
   return rows[0]?.bytes ?? null
 }
 
-/** The requester with their membership as it is now; null when they are no member any more. */
+/** The requester with their current membership; null when they are no longer a member. */
 export async function findRequester(db: Db, vaultId: string, userId: string): Promise<Member | null> {
   const initiator = await findInitiator(db, vaultId, userId)
   if (initiator === null) return null

@@ -79,7 +79,7 @@ beforeEach(() => world.sql('delete from report_exports'))
 
 type File = { status: number; headers: Answer['headers']; bytes: Buffer; json: Answer['body'] }
 
-/** The bytes of an answer, as they came. */
+/** The bytes of an answer, as received. */
 async function fetchFile(path: string, by: Person = world.owner): Promise<File> {
   const answer = await world.test.app.inject({
     url: `/api/v1/vaults/${world.vault.code}/reports/${path}`,
@@ -101,12 +101,12 @@ const reportFile = (type: ReportType, more: Record<string, string>, by?: Person)
 type Json = any
 const isScalar = (value: unknown) => value === null || typeof value !== 'object'
 
-/** What a cell holds of a row's value. */
+/** The text of a row's value in a cell. */
 function leafOf(row: Json, key: string): unknown {
   return key.split('.').reduce((value, part) => value?.[part], row)
 }
 
-/** Blocks in their order, and the lists within their rows after each, as tables should have them. */
+/** The blocks in their order, each followed by the lists within its rows: the expected order of tables. */
 function tablesOf(report: Json): { rows: Json[] }[] {
   return Object.entries<Json>(report)
     .filter(([name]) => name !== 'report' && name !== 'nextCursor')
@@ -116,7 +116,7 @@ function tablesOf(report: Json): { rows: Json[] }[] {
     })
 }
 
-/** Every decimal and count of a report, wherever it stands. */
+/** Every decimal and count of a report, at any depth. */
 function figuresOf(value: Json): string[] {
   if (typeof value === 'number') return [String(value)]
   if (typeof value === 'string') return /^-?\d+(\.\d+)?$/.test(value) ? [value] : []
@@ -192,7 +192,7 @@ describe('a report as a file', () => {
     for (const [n, { keys, rows }] of sections.entries()) {
       const cells = [...sheets[n]!.cells].filter(([place]) => !/^[A-Z]+1$/.test(place)).map(([, { value }]) => value)
       expect(cells, sections[n]!.title).toEqual(
-        // A sheet knows text from formulas without an apostrophe.
+        // A sheet stores text and formulas differently, so it needs no apostrophe.
         rows.flat().flatMap((cell) => (cell === '' ? [] : [cell.replace(/^'(?=-)/, '')])),
       )
       expect(sheets[n]!.cells.has('A1')).toBe(true)
@@ -201,7 +201,7 @@ describe('a report as a file', () => {
 
     const { text, pages } = readPdf(files.get('pdf')!)
     expect(text).toContain(`of ${pages}`)
-    // A figure too long for its place goes on in the next line.
+    // A number too long for its column continues on the next line.
     const bare = text.replaceAll(' ', '')
     for (const figure of figuresOf(json)) expect(bare, `the PDF shows ${figure}`).toContain(figure)
   })
@@ -668,7 +668,7 @@ describe('the making of exports', () => {
     it('T24 a node that was thought dead writes no more, and does not spoil what the other one made', async () => {
       const id = await orderMany()
       await whileMaking(id, new AbortController().signal, async () => {
-        // Another node has taken it over meanwhile.
+        // Another node has claimed it since.
         await world.sql(`update report_exports set attempt = attempt + 1 where id = $1`, [id])
       })
       expect(await taking(id)).toMatchObject({ state: 'running', attempt: 2 })
@@ -707,7 +707,7 @@ describe('the making of exports', () => {
 })
 
 describe('housekeeping', () => {
-  // The last of all: sessions end on its way.
+  // Must be the last test, because it ends sessions.
   it('removes a file when its time is over, and what is known of it a month later', async () => {
     const expired = await made('approval_activity')
     world.test.clock.advance(exportTtlHours * 3_600_000)

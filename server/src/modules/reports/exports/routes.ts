@@ -50,7 +50,7 @@ export function reportExportRoutes(app: App, deps: Deps): void {
       const { format, ...given } = body
       checkParameters(type, given)
       const { interval } = await prepare(deps.db, { report: reportOf(type), member, parameters: given }, now)
-      // The order decides what was left open, not the time at which the file is made.
+      // Defaults are resolved when the export is requested, not when the file is made.
       const parameters = { ...given, from: interval.from.toISOString(), to: interval.to.toISOString() }
       return mutate(deps, request, reply, async (trx) =>
         accepted({ id: await orderReportExport(trx, { type, format, parameters }, { member, now }) }),
@@ -107,11 +107,11 @@ async function getReportExport(db: Db, member: Member, id: string): Promise<Repo
   return row
 }
 
-/** How long a download may take, so that a reader who has stopped reading does not hold a slot for ever. */
+/** The maximum duration of a download, so that a client that stopped reading does not hold a slot forever. */
 const downloadMilliseconds = (sizeBytes: number) =>
   downloadGraceMilliseconds + Math.ceil((1_000 * sizeBytes) / downloadBytesPerSecondMin)
 
-/** One chunk at a time, so that a slow reader costs no more memory than a quick one. */
+/** One chunk at a time, so that a slow client costs no more memory than a fast one. */
 async function* chunksOf(db: Db, row: ReportExportRow): AsyncGenerator<Buffer> {
   let left = Number(row.size_bytes)
   for (let position = 0; left > 0; position += 1) {

@@ -24,7 +24,7 @@ import {
   takeReportExport,
 } from './queries.ts'
 
-/** Makes the files that were ordered, one after the other, until none waits or `signal` says to stop. */
+/** Makes the requested files, one after the other, until none waits or `signal` aborts. */
 export async function runDueExports(deps: Deps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const taken = await takeReportExport(deps.db, deps.clock())
@@ -45,7 +45,7 @@ async function runExport(deps: Deps, taken: ReportExportRow, signal: AbortSignal
   }, exportHeartbeatMilliseconds)
   try {
     const isComplete = await makeFile(deps, taken, watch)
-    // A worker that has taken it over meanwhile is not disturbed: a release concerns this attempt only.
+    // A worker that has claimed it since is not affected: a release concerns this attempt only.
     if (!isComplete) await inTransaction(deps.db, (trx) => releaseReportExport(trx, taken))
   } catch (error) {
     await giveUp(deps, taken, error)
@@ -56,7 +56,7 @@ async function runExport(deps: Deps, taken: ReportExportRow, signal: AbortSignal
 
 type Watch = { percent: number; isStopped(): boolean }
 
-/** Reads the report as the requester may read it now, and stores its file; false when it was stopped on the way. */
+/** Reads the report as the requester may read it now, and stores its file; false when it was aborted. */
 async function makeFile(deps: Deps, taken: ReportExportRow, watch: Watch): Promise<boolean> {
   const member = await findRequester(deps.db, taken.vault_id, taken.requester_id)
   if (member === null) throw new AppError(403, 'You are not a member of this vault')
@@ -65,7 +65,7 @@ async function makeFile(deps: Deps, taken: ReportExportRow, watch: Watch): Promi
   const request = await prepare(db, order, deps.clock())
   const before = await readAccessSnapshot(deps.db, member, request.scope)
   return openDocument(db, order, request, async ({ document, totalRows }) => {
-    // The snapshot was taken between the two.
+    // The report's snapshot was taken between the two.
     const access = mergeSnapshots(before, await readAccessSnapshot(deps.db, member, request.scope))
     let written = 0
     const bytes = render(taken.format, document, (count) => {
@@ -79,7 +79,7 @@ async function makeFile(deps: Deps, taken: ReportExportRow, watch: Watch): Promi
   })
 }
 
-/** How many bytes there were; null when it was stopped. */
+/** Returns the number of bytes; null when it was aborted. */
 async function storeChunks(
   { db }: Deps,
   taken: ReportExportRow,
@@ -99,7 +99,7 @@ async function storeChunks(
   return watch.isStopped() ? null : sizeBytes
 }
 
-/** Ends when the making is to stop, not only when the next chunk is full. */
+/** Stops as soon as `signal` aborts, without waiting for the next chunk to be full. */
 async function* until(watch: Watch, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const part of bytes) {
     if (watch.isStopped()) return
@@ -107,7 +107,7 @@ async function* until(watch: Watch, bytes: AsyncIterable<Uint8Array>): AsyncGene
   }
 }
 
-/** Chunks of `size` bytes, each in the same memory: one is done with before the next is asked for. */
+/** Chunks of `size` bytes that reuse one buffer: the consumer is done with a chunk before it requests the next. */
 async function* inChunks(bytes: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
   const chunk = new Uint8Array(size)
   let length = 0
@@ -125,7 +125,7 @@ async function* inChunks(bytes: AsyncIterable<Uint8Array>, size: number): AsyncG
   if (length > 0) yield chunk.subarray(0, length)
 }
 
-/** A mistake of the requester is reported and final; any other failure is tried again a few times. */
+/** A mistake of the requester is reported and final; any other failure is retried a few times. */
 async function giveUp(deps: Deps, taken: ReportExportRow, error: unknown): Promise<void> {
   const isFinal = error instanceof AppError && error.status < 500
   if (!isFinal) deps.log.error({ err: error, exportId: taken.id }, 'an export failed')

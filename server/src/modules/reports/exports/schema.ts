@@ -6,7 +6,7 @@ import { deliveryParameters } from '../reports/query-schema.ts'
 
 type WithProperties = TSchema & { properties: Record<string, TSchema> }
 
-/** The parameters of all reports; which of them one report takes is for its own schema to say. */
+/** The parameters of all reports; the schema of a report decides which of them it takes. */
 const parameters = Object.fromEntries(
   reports
     .flatMap(({ query }) => Object.entries((query as unknown as WithProperties).properties))

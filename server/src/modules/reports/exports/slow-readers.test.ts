@@ -20,7 +20,7 @@ vi.mock('../../../lib/limits.ts', async (original) => ({
   downloadBytesPerSecondMin: 1e12,
 }))
 
-/** So many that their file is larger than what sockets hold between two programs. */
+/** So many that their file is larger than the socket buffers between two programs. */
 const postings = 60_000
 
 let world: ReportWorld
@@ -54,7 +54,7 @@ afterEach(async () => {
 })
 afterAll(() => world.close())
 
-/** The answer as it begins; its body is not read. */
+/** The start of the answer; its body is not read. */
 async function ask(path: string, by: Person = world.owner): Promise<IncomingMessage> {
   const request = get({
     port,
@@ -76,7 +76,7 @@ async function textOf(answer: IncomingMessage): Promise<string> {
 
 const rowsIn = (text: string) => text.match(/^2026-01-/gm)?.length ?? 0
 
-/** Transactions of the service that are open. */
+/** The open transactions of the service. */
 async function openSnapshots(): Promise<number> {
   const [row] = await world.sql(
     `select count(*)::int as count from pg_stat_activity
@@ -92,7 +92,7 @@ describe('a file that is made while it is sent', () => {
     const before = process.memoryUsage().arrayBuffers
     await sleep(300)
     expect(await openSnapshots()).toBe(1)
-    // Far less than the file: nothing piles up in the service.
+    // Far less than the file, so the service does not buffer it.
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(4_000_000)
     expect(rowsIn(await textOf(answer))).toBe(postings)
     expect(answer.complete).toBe(true)
@@ -147,7 +147,7 @@ describe('a file that is made while it is sent', () => {
     }
     const ofOther = await ask('transaction_activity?format=csv', world.other)
     expect([ofOther.statusCode, ofOther.headers['retry-after']]).toEqual([503, '10'])
-    // JSON, and everything else, does not wait for them.
+    // JSON reports and all other requests do not wait for them.
     expect((await ask('transaction_activity', world.other)).statusCode).toBe(200)
     for (const answer of open.splice(0)) answer.destroy()
     await expect.poll(async () => (await ask(query)).statusCode).toBe(200)
@@ -172,7 +172,7 @@ describe('a file that was made before', () => {
       `select count(*)::int as count from pg_stat_activity where datname = current_database() and state = 'idle in transaction'`,
     )
     expect(row.count).toBe(0)
-    // Nobody reads any of them; the one with little time is cut off, and its place is free.
+    // No client reads; the download with the short limit is cut off, and its slot becomes free.
     await expect.poll(async () => (await ask(path)).statusCode).toBe(200)
     await expect(textOf(slow)).rejects.toThrow('aborted')
   })

@@ -1,13 +1,13 @@
 /**
- * A report as renderers see it: nothing of where it came from, nothing of the format. Timestamps are ISO 8601 in UTC,
- * amounts plain decimal strings; null is a value that is not there.
+ * A report in the form that renderers take, independent of its source and of the format. Timestamps are ISO 8601 in UTC,
+ * amounts plain decimal strings; null is a missing value.
  */
 export type ReportDocument = {
   id: string
   title: string
   generatedAt: Date
   facts: Fact[]
-  /** What every page says of the report, so that none can be taken for one of another: whose it is, of when, cut to what. */
+  /** The text at the head of every page, which identifies the report: its subject, interval and filters. */
   pageHead: string[]
   tables: Table[]
 }
@@ -18,7 +18,7 @@ export type Column = {
   key: string
   label: string
   kind: ColumnKind
-  /** Left out on paper, where there is little room, because other columns of the row say the same. */
+  /** Left out in PDF, where there is little room, because other columns of the row hold the same. */
   isOmittedInPrint?: boolean
 }
 export type ColumnKind = 'text' | 'integer' | 'amount' | 'usd' | 'percent' | 'timestamp'
@@ -28,10 +28,10 @@ export type Row = Record<string, Cell>
 /** Called now and then with the number of rows that were written since the last call. */
 export type OnRows = (count: number) => void
 
-/** Bytes of a file, made as they are asked for; nobody holds more of them than one piece. */
+/** Bytes of a file, produced on demand; no more than one piece is held in memory. */
 export type Renderer = (document: ReportDocument, onRows: OnRows) => AsyncIterable<Uint8Array>
 
-/** The rows in lots of at most `size`, so that what is done once per lot is not done once per row. */
+/** The rows in batches of at most `size`, so that work per batch is not repeated for every row. */
 export async function* inLots(rows: Table['rows'], size: number): AsyncGenerator<Row[]> {
   let lot: Row[] = []
   for await (const row of rows) {
@@ -43,7 +43,7 @@ export async function* inLots(rows: Table['rows'], size: number): AsyncGenerator
   if (lot.length > 0) yield lot
 }
 
-/** Whether text of a column with numbers is one that no program takes for anything else. */
+/** Whether the text of a numeric column is a plain number for every program. */
 export function isPlainNumber(text: string): boolean {
   return /^-?[0-9]+(\.[0-9]+)?$/.test(text)
 }

@@ -23,5 +23,5 @@ export function fileNameOf(reportType: string, id: string, format: FileFormat): 
   return `${reportType}-${id}.${format}`
 }
 
-/** As documents of the API name them: without parameters. */
+/** The form used in API documents: without parameters. */
 export const fileMediaTypes: string[] = Object.values(mediaTypes).map((type) => type.split(';')[0]!)

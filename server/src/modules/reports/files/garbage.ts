@@ -1,20 +1,20 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** What a file may leave behind before it is cleared away; more than V8's own young generation, which it clears itself. */
+/** Garbage that may accumulate before a collection; more than V8's own young generation, which V8 collects itself. */
 const garbageBytesMax = 32 * 1_048_576
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 setFlagsFromString('--no-expose-gc')
 
-/** The least that was in use since the last collection of ours, whatever file it was for: buffers are freed with a delay. */
+/** The least memory in use since our last collection, for any file, because buffers are freed with a delay. */
 let floor = bytesInUse()
 
 /**
  * Millions of rows leave garbage that outlives V8's young generation, and V8 lets it grow with the memory of the machine:
- * a file that holds next to nothing would make the node several times its size. To be called now and then while a file is
- * made; it collects when there is enough to collect, which takes as long as a few database queries do.
+ * a file that itself needs little memory would make the node several times its size. Call this from time to time while a
+ * file is made; it collects when there is enough to collect, which takes as long as a few database queries.
  */
 export function collectGarbageAbove(): void {
   const used = bytesInUse()

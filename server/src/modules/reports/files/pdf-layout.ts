@@ -9,9 +9,9 @@ export function widthOf(text: string, widths: Widths, size: number): number {
   return width * size
 }
 
-/** The text in lines no wider than `width`, broken at spaces, and within a word only where it is too long for a line. */
+/** Splits text into lines no wider than `width`, at spaces, and within a word only if the word is wider than a line. */
 export function wrap(text: string, widths: Widths, size: number, width: number): string[] {
-  // Widths are sums of fractions: what was measured to fit must not fail by the last digit.
+  // Widths are sums of fractions: text that was measured to fit must not fail by a rounding error.
   const room = width + 0.01
   if (widthOf(text, widths, size) <= room) return [text]
   const lines: string[] = []
@@ -54,18 +54,18 @@ export type Layout = { kind: 'columns'; widths: number[] } | { kind: 'blocks' }
 
 type Measured = Pick<Column, 'kind'> & { natural: number; header: number }
 
-/** A text column is not made narrower than this for the sake of the others, a column of figures not at all. */
+/** A text column is not made narrower than this for other columns, a column of numbers not at all. */
 const textWidthMin = 58
 const timestampWidthMin = 46
 const figuresWidthMax = 150
 const textWidthMax = 210
-/** Columns that have room to spare are not drawn further apart than this, lest the eye loses its row. */
+/** Columns with spare room are not drawn further apart than this, so that rows stay readable. */
 const widenMax = 1.6
 /** A single row with more columns than this is read more easily as a block. */
 const singleRowColumnsMax = 4
 
 /**
- * How a table is set, from the widths that its first rows would like.
+ * Chooses the layout of a table from the preferred widths of its first rows.
  *
  * @param whole the width between the margins of a page
  */
@@ -83,7 +83,7 @@ export function planLayout(columns: Measured[], whole: number, isSingleRow: bool
   return { kind: 'columns', widths: narrow(wanted, least, whole) }
 }
 
-/** The widest columns give way first: all are cut to one width, as large as it may be, but none below its least. */
+/** Shrinks the widest columns first: all are cut to one width, as large as possible, but none below its minimum. */
 function narrow(wanted: number[], least: number[], whole: number): number[] {
   const cutTo = (limit: number) => wanted.map((width, i) => Math.max(least[i]!, Math.min(width, limit)))
   let low = 0
@@ -96,7 +96,7 @@ function narrow(wanted: number[], least: number[], whole: number): number[] {
   return cutTo(low)
 }
 
-/** What is over goes to everyone in proportion, up to a bound. */
+/** Spare width goes to all columns in proportion, up to a bound. */
 function widen(widths: number[], whole: number): number[] {
   const factor = Math.min(widenMax, whole / sum(widths))
   return widths.map((width) => width * factor)

@@ -6,7 +6,7 @@ export type Font = 'regular' | 'bold'
 type Look = { font?: Font; size: number; gray?: number }
 
 const margin = 40
-/** Where the last line of a page may end, from its lower edge. */
+/** The lowest position of the last line of a page, from the lower edge. */
 const bottom = 52
 const footerSize = 7
 const footerGray = 0.35
@@ -14,17 +14,17 @@ const head = { size: 7, lineHeight: 9, gray: 0.35, linesMax: 3 }
 /** Room for `of 1234567` behind the number of a page. */
 const totalWidth = 40
 
-/** Between the margins of A4 on its side, in points of 1/72 inch. */
+/** Between the margins of A4 landscape, in points of 1/72 inch. */
 export const pageWidth = 841.89 - 2 * margin
 export const leftEdge = margin
 
-/** A page as other objects of the file refer to it. */
+/** A reference to a page for other objects of the file. */
 type Page = { id: number; gen: number }
 type Internals = { _root: { data: { Pages: { data: { Kids: Page[] } } } } }
 
 type Options = {
   title: string
-  /** Stands above every page but the first, which says all of it and more. */
+  /** Drawn at the top of every page but the first, which holds all of it and more. */
   pageHead: string[]
   footer: string
   createdAt: Date
@@ -35,9 +35,9 @@ type Options = {
 type PageFont = { name: string; reference: unknown }
 
 /**
- * A PDF page by page: what is drawn goes to the current page, and a page that is left is written and forgotten. Texts are
- * in WinAnsi. They are drawn by operators of our own: pdfkit's text layout costs ten times as much, and a statement may
- * have tens of millions of cells.
+ * Writes a PDF page by page: drawing affects the current page, and a finished page is written and released. Texts are in
+ * WinAnsi. They are drawn by operators of our own: pdfkit's text layout costs ten times as much, and a statement may have
+ * tens of millions of cells.
  */
 export class Pages {
   readonly widths: Record<Font, Widths>
@@ -45,7 +45,7 @@ export class Pages {
   readonly #title: string
   readonly #headLines: string[]
   readonly #footer: string
-  // Its text is drawn in the end, when it is known, and every page shows it by reference.
+  // Its text is drawn at the end, when it is known, and every page shows it by reference.
   readonly #total: PDFKit.PDFKitReference
   readonly #totalFonts: Record<string, unknown> = {}
   #fonts: Record<Font, PageFont> | undefined
@@ -76,7 +76,7 @@ export class Pages {
     this.#headLines = pageHead.flatMap((line) => shorten(wrap(line, this.widths.regular, head.size, pageWidth)))
   }
 
-  /** Leaves the current page and begins the next. */
+  /** Finishes the current page and begins the next. */
   add(): void {
     this.#leave()
     const left = this.#count === 0 ? null : (this.#pdf.page.dictionary as unknown as Page)
@@ -103,7 +103,7 @@ export class Pages {
     this.#draw(`${gray} G 0.5 w ${from} ${y} m ${to} ${y} l S`)
   }
 
-  /** A gray field behind what is drawn after it. */
+  /** A gray background for what is drawn after it. */
   fill(x: number, top: number, length: number, height: number, gray: number): void {
     this.#draw(`${gray} g ${x.toFixed(2)} ${top.toFixed(2)} ${length.toFixed(2)} ${height.toFixed(2)} re f`)
   }
@@ -115,7 +115,7 @@ export class Pages {
     return sum * size
   }
 
-  /** What is left of the page below the current place. */
+  /** The height that remains on the page below the current position. */
   room(): number {
     return this.#pdf.page.height - bottom - this.#y
   }
@@ -142,7 +142,7 @@ export class Pages {
     this.#pdf.end()
   }
 
-  /** What a page shows is handed over when it is left: as one piece of bytes instead of one for every cell. */
+  /** The content of a page is written when it is finished: as one piece of bytes instead of one for every cell. */
   #draw(operators: string): void {
     this.#content += `${operators}\n`
   }
@@ -188,7 +188,7 @@ function forget(pdf: PDFKit.PDFDocument, left: Page): void {
   pages[pages.length - 2] = Object.assign(Object.create(Object.getPrototypeOf(left)), { id: left.id, gen: left.gen })
 }
 
-/** A page learns of a font when pdfkit draws with it; a space does no harm. */
+/** pdfkit adds a font to a page when it draws with it; a space is invisible. */
 function registerFonts(pdf: PDFKit.PDFDocument): Record<Font, PageFont> {
   const drawn = (['Helvetica', 'Helvetica-Bold'] as const).map((name) => {
     const before = Object.keys(pdf.page.fonts)
@@ -199,7 +199,7 @@ function registerFonts(pdf: PDFKit.PDFDocument): Record<Font, PageFont> {
   return { regular: drawn[0]!, bold: drawn[1]! }
 }
 
-/** A head that takes too much of the page ends in an ellipsis: its rest is among the facts of the first page. */
+/** A head that is too high for the page ends in an ellipsis; the facts on the first page hold it in full. */
 function shorten(lines: string[]): string[] {
   if (lines.length <= head.linesMax) return lines
   const shown = lines.slice(0, head.linesMax)

@@ -6,7 +6,7 @@ import { renderCsv } from './render-csv.ts'
 const text = (key: string): Column => ({ key, label: key, kind: 'text' })
 const render = async (document = sampleDocument()) => (await bytesOf(renderCsv(document, () => {}))).toString('utf8')
 
-/** The one line that holds this text as its only cell. */
+/** The one line with this text as its only cell. */
 async function cellOf(value: string, kind: Column['kind'] = 'text'): Promise<string> {
   const written = await render(
     sampleDocument({ facts: [], tables: [sampleTable([{ key: 'cell', label: 'Cell', kind }], [{ cell: value }])] }),
@@ -68,7 +68,7 @@ describe('CSV', () => {
     ['－1', "'－1"],
     ['＠A1', "'＠A1"],
     ['=HYPERLINK("https://example.org","x")', `"'=HYPERLINK(""https://example.org"",""x"")"`],
-    // A quote in front does not make text of it: the quoting belongs to the file, not to the cell.
+    // Quotes are removed when a spreadsheet reads the file, so they do not turn a formula into text.
     ['"=1+1"', `"""=1+1"""`],
     ['a;=1+1', "a;'=1+1"],
     ['a|=cmd', "a|'=cmd"],
@@ -108,7 +108,7 @@ describe('CSV', () => {
       (count) => counts.push(count),
     )
     for (let i = 0; i < 3; i += 1) await parts.next()
-    // Facts, the head of the table, and one lot.
+    // The facts, the head of the table, and one batch.
     expect(read).toBeLessThan(1_000)
     for await (const _ of parts);
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(3_000)

@@ -13,9 +13,9 @@ const rowsPerLot = 100
 const byteOrderMark = '\uFEFF'
 
 /**
- * CSV by RFC 4180 in UTF-8 with a byte order mark, which is how spreadsheets know the encoding: the facts, then every
- * table under its title, an empty line before each. Whatever a spreadsheet might take for a formula begins with an
- * apostrophe (threat: CSV injection); amounts below zero are no formulas and stay as they are.
+ * CSV by RFC 4180 in UTF-8 with a byte order mark, from which spreadsheets recognise the encoding: the facts, then every
+ * table under its title, an empty line before each. A cell that a spreadsheet might evaluate as a formula begins with an
+ * apostrophe (threat: CSV injection); negative amounts are not formulas and stay as they are.
  */
 export async function* renderCsv(document: ReportDocument, onRows: OnRows): AsyncGenerator<Uint8Array> {
   const facts = document.facts.map(({ label, value }) => [label, value])
@@ -35,7 +35,7 @@ function toLines(lines: Cell[][], columns: Column[]): string {
     lines.map((cells) => cells.map((cell, i) => toText(cell, columns[i]))),
     {
       record_delimiter: '\r\n',
-      // Either character alone ends a line for some readers, and what follows would be a row of its own.
+      // Either character alone ends a line for some programs, which would read the rest as another row.
       quoted_match: /[\r\n]/,
     },
   )
@@ -47,8 +47,8 @@ function toText(cell: Cell, column: Column | undefined): string {
 }
 
 /**
- * Where semicolons or tabs separate cells, as in many European settings, a cell of ours that holds one is opened as two,
- * and the second would be a formula.
+ * Where semicolons or tabs separate cells, as in many European settings, a cell that contains one is read as two cells,
+ * and the second could be a formula.
  */
 function defuse(text: string): string {
   const inside = text.replace(/([;\t\r\n|])(?=[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g, "$1'")

@@ -10,12 +10,12 @@ type Text = { x: number; y: number; size: number; isBold: boolean; text: string;
 const measure = new PDFDocument()
 const [pageWidth, pageHeight] = [841.89, 595.28]
 
-/** Every page's texts with their places, as the operators of the file draw them. */
+/** The texts of every page with their positions, as the operators of the file draw them. */
 async function read(document: ReportDocument): Promise<{ pages: Text[][]; total: string; source: string }> {
   const bytes = await bytesOf(renderPdf(document, () => {}, { isCompressed: false }))
   const source = bytes.toString('latin1')
   const streams = [...source.matchAll(/stream\n(.*?)\nendstream/gs)].map(([, stream]) => stream!)
-  // The bold face is the second that a page is given.
+  // The bold font is the second one of a page.
   const bold = [...source.matchAll(/BT \/(F\d+) 16 Tf/g)][0]![1]
   const pages = streams.filter((stream) => stream.includes('/Total Do')).map((stream) => textsOf(stream, bold!))
   const total = /\((of \d+)\) Tj/.exec(streams.find((stream) => stream.startsWith('BT /') && !stream.includes('Do'))!)
@@ -35,7 +35,7 @@ function textsOf(stream: string, bold: string): Text[] {
   })
 }
 
-/** Fails where a text touches another or leaves the page. */
+/** Fails when a text overlaps another or leaves the page. */
 function expectTidy(pages: Text[][]): void {
   const faults: string[] = []
   for (const [number, texts] of pages.entries()) {
@@ -184,7 +184,7 @@ describe('PDF', () => {
     ['株式会社', '\\u{682a}\\u{5f0f}\\u{4f1a}\\u{793e}'],
     ['a😀b', 'a\\u{1f600}b'],
     ['Žluťoučký €5 – “quoted”', 'Žlu\\u{165}ou\\u{10d}ký €5 – “quoted”'],
-    // Written in two characters, shown as one.
+    // Stored as two characters, shown as one.
     ['Mu\u0308ller', 'Müller'],
     ['\u202egnp.exe', '\\u{202e}gnp.exe'],
     ['soft\u00adhyphen', 'soft\\u{ad}hyphen'],

@@ -8,16 +8,16 @@ const cell = { size: 7, lineHeight: 8.6, padX: 4, padY: 3 }
 const title = { size: 16, lineHeight: 22 }
 const heading = { size: 10.5, before: 16, after: 6 }
 const fact = { size: 8.5, lineHeight: 12, labelWidth: 104 }
-/** Rows that follow the first ones may have longer figures: room for so many digits more. */
+/** Later rows may have longer numbers than the first ones: room for so many more digits. */
 const spareDigits = 4
-/** Blocks of labelled values: so many side by side. */
+/** Blocks of labelled values: how many are side by side. */
 const block = { columns: 6, labelSize: 6.2, labelHeight: 8.5, size: 7.6, lineHeight: 9.4, gap: 10, after: 5 }
 const gray = { label: 0.38, rule: 0.82, header: 0.93 }
 
 /**
- * PDF on A4: title and facts, then the tables; the header of a table is repeated on every page, figures are aligned to the
- * right, and whatever is too long is wrapped. Every page says above whose report it is, of when and cut to what, and
- * below its number, how many there are, and the id of the report. Timestamps are shown to the second, in UTC.
+ * PDF on A4: title and facts, then the tables; the header of a table is repeated on every page, numbers are aligned to the
+ * right, and long text is wrapped. The head of every page identifies the report by subject, interval and filters; the foot
+ * has the page number, the number of pages and the id of the report. Timestamps are shown to the second, in UTC.
  */
 export async function* renderPdf(
   document: ReportDocument,
@@ -59,7 +59,7 @@ function drawTop(pages: Pages, document: ReportDocument): void {
   }
 }
 
-/** Draws a table and says after each lot how many rows it was. */
+/** Draws a table and reports the number of rows after each batch. */
 async function* drawTable(pages: Pages, table: Table): AsyncGenerator<number> {
   const name = toWinAnsi(table.title)
   const columns = table.columns.filter(({ isOmittedInPrint }) => isOmittedInPrint !== true)
@@ -92,7 +92,7 @@ function start(pages: Pages, name: string, columns: Column[], sample: Row[]) {
   }
 }
 
-/** Puts the title of a table below what is there, or on a new page when less than `least` would fit under it. */
+/** Draws the title of a table, on a new page when less than `least` would fit under it. */
 function startBelow(pages: Pages, name: string, least: number): void {
   if (pages.room() < heading.before + heading.size + heading.after + least) {
     pages.add()
@@ -233,7 +233,7 @@ function blockDrawer(pages: Pages, name: string, columns: Column[]): (row: Row) 
   }
 }
 
-/** Shown for a value that is not there, so that nobody takes an empty place for a fault of the page. */
+/** Shown for a missing value, so that an empty place is not mistaken for a printing error. */
 const absent = toWinAnsi('–')
 
 function print(value: string | number | null, kind: Column['kind']): string {

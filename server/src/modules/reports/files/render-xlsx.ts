@@ -9,7 +9,7 @@ import {
   type Row,
 } from './document.ts'
 
-/** What a sheet may hold, by the specification of Excel; the header is a row, too. */
+/** The maxima of a sheet by the specification of Excel; the header counts as a row. */
 const sheetLimits = { rowsMax: 1_048_576, bytesMax: 2 ** 31 }
 /** UTF-16 units, as Excel counts them. */
 const cellLengthMax = 32_767
@@ -22,10 +22,10 @@ const columnWidths = { min: 8, max: 60 }
 const style = { number: 0, text: 1, header: 2, percent: 3, title: 4 } as const
 
 /**
- * XLSX (ECMA-376) written row by row into an archive that is never held whole: a sheet with the facts, then one per
- * table, its header bold and frozen; a table too long for a sheet goes on in the next. Counts and percentages are
- * numbers; amounts and timestamps are text, because a spreadsheet keeps no more than 15 digits of a number. Strings are
- * written as strings, which nothing evaluates, in cells formatted as text, so that editing one makes no formula of it.
+ * XLSX (ECMA-376) written row by row into an archive that is never held in memory as a whole: a sheet with the facts, then
+ * one per table, its header bold and frozen; a table too long for a sheet continues in the next. Counts and percentages
+ * are numbers; amounts and timestamps are text, because a spreadsheet keeps at most 15 digits of a number. Strings are
+ * written as strings, which are never evaluated, in cells formatted as text, so that editing one does not make a formula.
  */
 export async function* renderXlsx(
   document: ReportDocument,
@@ -83,7 +83,7 @@ export async function* renderXlsx(
   yield* archive.end()
 }
 
-/** A ZIP of parts that are written one after the other; what is ready is taken out and not kept. */
+/** A ZIP archive whose parts are written one after the other; finished bytes are returned and not kept. */
 function createArchive(mtime: Date) {
   const ready: Uint8Array[] = []
   const zip = new Zip((error, bytes) => {
@@ -173,7 +173,7 @@ function shorten(text: string): string {
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
-/** What XML cannot hold is written as `_xHHHH_` (ECMA-376, ST_Xstring), and what looks like that already is kept apart. */
+/** Characters that XML cannot hold become `_xHHHH_` (ECMA-376, ST_Xstring), and text that looks like that is escaped. */
 function escapeText(text: string): string {
   if (!/[^\x20-\x7E\xA0-\uD7FF]|[&<>]|_x/.test(text)) return text
   return text
@@ -204,7 +204,7 @@ function widthOf({ key, label }: Column, rows: Row[]): number {
   return Math.min(Math.max(width + 2, columnWidths.min), columnWidths.max)
 }
 
-/** A name that Excel accepts: short, without the characters of references, and unlike every other. */
+/** A name that Excel accepts: short, without the characters of references, and unique. */
 function toSheetName(title: string, taken: string[]): string {
   const isTaken = (name: string) => taken.some((other) => other.toLowerCase() === name.toLowerCase())
   const bare = title.replace(/[[\]:*?/\\]/g, ' ').replace(/^'+|'+$/g, '')
@@ -256,7 +256,7 @@ function packageParts(sheetNames: string[]): [path: string, xml: string][] {
   ]
 }
 
-/** Format 49 is text; 164 shows a percentage that is a percentage already, not a share of one. */
+/** Format 49 is text; 164 shows a number that is already in per cent, not a fraction. */
 const stylesXml = [
   `${declaration}<styleSheet xmlns="${main}">`,
   '<numFmts count="1"><numFmt numFmtId="164" formatCode="0.00&quot;%&quot;"/></numFmts>',

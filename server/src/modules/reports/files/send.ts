@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { type FileFormat, mediaTypes } from './formats.ts'
 
-/** Sends bytes as a file to be saved, never to be shown by a browser as a page of this service. */
+/** Sends bytes as a download, which a browser never displays as a page of this service. */
 export function sendFile(reply: FastifyReply, bytes: Readable, format: FileFormat, fileName: string): FastifyReply {
   return reply
     .type(mediaTypes[format])
@@ -11,7 +11,7 @@ export function sendFile(reply: FastifyReply, bytes: Readable, format: FileForma
     .send(bytes)
 }
 
-/** The same bytes, of which the first are there: a failure before them can still be answered as an error. */
+/** Reads the first bytes and returns all of them: a failure before the first can still be answered as an error. */
 export async function begun(bytes: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
   const rest = bytes[Symbol.asyncIterator]()
   const first = await rest.next()

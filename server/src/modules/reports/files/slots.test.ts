@@ -21,7 +21,7 @@ describe('slots', () => {
     const third = slots.take('two')
     expect(refusal(() => slots.take('two'))).toEqual([503, '10'])
     first()
-    // Whoever leaves twice takes nothing from the others.
+    // Releasing a slot twice does not release another caller's slot.
     first()
     expect(refusal(() => slots.take('one'))).toBeNull()
     expect(refusal(() => slots.take('three'))).toEqual([503, '10'])

@@ -1,18 +1,18 @@
 import { AppError, unavailable } from '../../../lib/errors.ts'
 
-/** How many of something a node does at a time, and how many of them for one caller. */
+/** Limits how many of something a node does at a time, and how many of them for one caller. */
 export type Slots = {
   /**
-   * Takes a slot and returns what gives it back.
+   * Takes a slot and returns the function that releases it.
    *
-   * @throws 429 when the caller has all of theirs, 503 when the node has none left
+   * @throws 429 when the caller has reached their limit, 503 when the node has none left
    */
   take(callerId: string): () => void
 }
 
 const retrySeconds = 10
 
-/** A file that holds connections or memory for as long as its reader takes holds a slot, so that their number is bounded. */
+/** A download holds connections or memory for as long as its client reads, so the number of downloads is bounded. */
 export function createSlots({ ofNode, ofCaller }: { ofNode: number; ofCaller: number }): Slots {
   const taken = new Map<string, number>()
   let all = 0

@@ -8,19 +8,19 @@ for (let byte = 0x20; byte <= 0xff; byte += 1) {
 for (const [i, character] of [...upper].entries()) {
   if (character !== ' ') byteOf.set(character.codePointAt(0)!, 0x80 + i)
 }
-// A soft hyphen would be printed as a hyphen that is not there, and a space that does not break is a space.
+// A soft hyphen would be printed as a visible hyphen, and a no-break space is drawn like a space.
 byteOf.delete(0xad)
 byteOf.set(0xa0, 0x20)
 for (const space of ['\t', '\n', '\r']) byteOf.set(space.charCodeAt(0), 0x20)
 
 /**
- * Text in the encoding of the fonts that every PDF reader has, one character per byte. What they cannot show is spelt
- * out as `\u{20ae}`, never dropped or shown as something else: the reader sees that, and which character, stood there.
+ * Text in the encoding of the fonts that every PDF viewer has, one character per byte. A character that they lack is
+ * written as `\u{20ae}`, never dropped or replaced, so that the reader can see which character it is.
  */
 export function toWinAnsi(text: string): string {
   if (/^[\x20-\x5B\x5D-\x7E]*$/.test(text)) return text
   let encoded = ''
-  // Text that looks like a spelled-out character is distinguished from one.
+  // Text that looks like such an escape is distinguished from one.
   const marked = text.replace(/\\(?=u\{)/g, spellOut(0x5c)).replaceAll('\r\n', '\n')
   for (const character of marked.normalize('NFC')) {
     const point = character.codePointAt(0)!

@@ -14,8 +14,8 @@ export type AccountDifferenceRow = {
 }
 
 /**
- * Accounts of the addresses of the report whose balance is not the one that their newest entry left. Filters that name
- * addresses, folders, tokens and networks hold; those of operations do not.
+ * Accounts of the addresses of the report whose balance differs from the resulting balance of their newest entry. Filters
+ * by address, folder, token and network apply; those of operations do not.
  */
 export async function listAccountDifferences(trx: Trx, filter: OperationFilter): Promise<AccountDifferenceRow[]> {
   const { rows } = await sql<AccountDifferenceRow>`
@@ -38,7 +38,7 @@ export async function listAccountDifferences(trx: Trx, filter: OperationFilter):
   return rows
 }
 
-/** SQL: the addresses in the scope of the report that its filters of addresses and folders (as they are now) leave. */
+/** SQL: the addresses in the scope of the report that match its filters by address and (current) folder. */
 export function reportedAddressIds({ scope, addressIdLists, folderIdLists }: OperationFilter): RawBuilder<unknown> {
   const narrowed = addressIdLists.map((ids) => sql`a.id = any(${ids}::text[])`)
   for (const ids of folderIdLists) {
@@ -50,7 +50,7 @@ export function reportedAddressIds({ scope, addressIdLists, folderIdLists }: Ope
   return sql`select a.id from addresses a where ${sql.join(conditions, sql` and `)}`
 }
 
-/** SQL condition: the token with this id is one that the report is about. */
+/** SQL condition: the token with this id matches the filters of the report. */
 export function isReportedToken(
   { tokenIds, assets, networkIds }: OperationFilter,
   column: string,

@@ -2,7 +2,7 @@ import type { OperationStatus, OperationType } from '../../../lib/operations.ts'
 import type { Calendar, Interval } from './buckets.ts'
 import type { Profile } from './schema.ts'
 
-/** What the blocks of a report are made of: sums of operations by a few properties, all read in one snapshot. */
+/** The input of the blocks of a report: sums of operations by a few properties, all read in one snapshot. */
 
 /** In the order of a report. */
 export const reportedStatuses = [
@@ -35,10 +35,10 @@ export type Group = {
   rated: number
 }
 
-/** A group of operations that also share something else: a counterparty, an address, a day. */
+/** A group of operations that share another property too: a counterparty, an address, a day. */
 export type Keyed<Key> = Group & { key: Key }
 
-/** A group over everything in the report, with what only the whole needs. */
+/** A group over all operations of the report, with the sums that only the whole needs. */
 export type Overall = Group & {
   /** In cents; null when none has a USD value. */
   largestUsd: bigint | null
@@ -47,7 +47,7 @@ export type Overall = Group & {
   faults: Faults
 }
 
-/** How many operations of a group lack something, or were classified anew. */
+/** How many operations of a group lack something, or were reclassified. */
 export type Faults = {
   withoutBlockchainTime: number
   withoutPaymentPurpose: number
@@ -56,11 +56,11 @@ export type Faults = {
   unmatched: number
   retroactivelyMatched: number
   conflictingCounterparty: number
-  /** The address book now names another counterparty for the other side, one where there was none, or none any more. */
+  /** The address book now names a different counterparty for the other side, or one where there was none, or none any more. */
   reclassified: number
 }
 
-/** The least, the two middle and the greatest of the amounts that count; raw. */
+/** The minimum, the two middle values and the maximum of the amounts that count; raw. */
 export type OrderStatistics = { smallest: bigint; lower: bigint; upper: bigint; largest: bigint }
 
 export type CounterpartyDetails = { name: string; kind: string }
@@ -75,7 +75,7 @@ export type Activity = {
   interval: Interval
   calendar: Calendar
   assets: ReadonlyMap<string, Asset>
-  /** Whether operations of this status enter sums: confirmed ones, or all that `statuses` asked for. */
+  /** Whether operations of this status enter sums: confirmed ones, or all that the filter `statuses` names. */
   isCounted: (status: OperationStatus) => boolean
   overall: Overall[]
   /** By the index of the day in the calendar. */
@@ -84,7 +84,7 @@ export type Activity = {
   byAddress: Keyed<string>[]
   byCategory: Keyed<string | null>[]
   byOwner: Keyed<string>[]
-  /** Whether the address book now names another counterparty for any operation than when it was created. */
+  /** Whether the address book now names another counterparty for any operation than at its creation. */
   hasReclassified: boolean
   /** By token. */
   orderStatistics: ReadonlyMap<string, OrderStatistics>

@@ -16,13 +16,13 @@ import type { ReportRequest } from './request.ts'
 import { requireKnownFields } from './subjects.ts'
 import { openDocument } from './to-document.ts'
 
-/** A report, who asks for it, and with which parameters. */
+/** A report with its viewer and parameters. */
 export type Order = { report: Report; member: Member; parameters: Parameters }
 
 /**
- * Reads the parameters of a report and checks that the caller may see what it is about.
+ * Parses the parameters of a report and checks that the caller may see its subject.
  *
- * @throws 400 naming the parameter, 403 for the part of another user, 404 for a subject that the caller does not see
+ * @throws 400 naming the parameter, 403 for another user's part, 404 for a subject that the caller may not see
  */
 export async function prepare(db: Db, { report, member, parameters }: Order, now: Date): Promise<ReportRequest> {
   const request = report.prepare(report.type, member, parameters, now)
@@ -32,23 +32,23 @@ export async function prepare(db: Db, { report, member, parameters }: Order, now
 }
 
 /**
- * The report as JSON, built when it is the caller's turn.
+ * The report as JSON, built when the caller's turn comes.
  *
  * @throws 400, 403, 404 before the turn comes; 429 and 503 when too many reports are waiting
  */
 export async function answerJson(deps: Deps, order: Order): Promise<unknown> {
-  // A request that is wrong is refused at once.
+  // An invalid request is refused at once.
   await prepare(deps.db, order, deps.clock())
   return deps.slowReads.inTurn(order.member.userId, async (db) => {
-    // Prepared again, so that `dataCutoff` is the time of the snapshot and access is the access of then.
+    // Prepared again, so that `dataCutoff` and the access rights are those of the snapshot.
     const request = await prepare(db, order, deps.clock())
     return order.report.build(db, request)
   })
 }
 
 /**
- * The report as a file, made while it is sent: rows are read no faster than the reader takes the bytes, and for a bounded
- * time. A file holds a slot, not a turn, because its reader decides how long it takes.
+ * The report as a file, made while it is sent: rows are read no faster than the client takes the bytes, and for a limited
+ * time. A file holds a slot, not a turn, because its client decides how long it takes.
  *
  * @throws 400, 403, 404 as the report in JSON; 429 and 503 when too many files are being sent
  */
@@ -74,7 +74,7 @@ export async function answerFile(
       await finished(bytes)
     })
   } catch (error) {
-    // Part of the answer is on its way: the connection was cut, which is how the reader knows that it is incomplete.
+    // Part of the answer was sent already: the connection was closed, which shows the client that the file is incomplete.
     if (!isSending) throw error
     log.warn({ err: error }, 'a file was not sent to its end')
   } finally {

@@ -2,15 +2,15 @@ import { Temporal } from 'temporal-polyfill'
 import { badRequest } from '../../../lib/errors.ts'
 import { parseDay, parseTimestamp } from '../../../lib/period.ts'
 
-/** The one place where reports read a wall clock: days, weeks and months of a zone become instants here. */
+/** The only module in which reports use a time zone: days, weeks and months of a zone become instants here. */
 
 export const groupings = ['day', 'week', 'month'] as const
 export type GroupBy = (typeof groupings)[number]
 
-/** Half open: `from` is in it, `to` is not. */
+/** Half open: `from` is included, `to` is not. */
 export type Interval = { from: Date; to: Date }
 
-/** A day of the zone, as far as the interval has it. */
+/** A day of the zone, cut to the interval. */
 export type Day = { start: Date; date: Temporal.PlainDate }
 
 export type Bucket = { start: Date; end: Date }
@@ -18,7 +18,7 @@ export type Bucket = { start: Date; end: Date }
 /** The days of an interval, and the bucket (an index) that each of them is in. */
 export type Calendar = { days: Day[]; buckets: Bucket[]; bucketOfDay: number[] }
 
-/** Whether the IANA database has a zone of this name; an offset such as `+02:00` is none. */
+/** Whether the IANA database has a zone of this name; an offset such as `+02:00` is not one. */
 export function isZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false
   try {
@@ -38,13 +38,13 @@ export function parseInstant(field: 'from' | 'to', text: string, zone: string): 
   if (parseDay(text) !== null) return startOfDay(Temporal.PlainDate.from(text), zone)
   const instant = parseTimestamp(text)
   if (instant === null) throw badRequest(field, 'must be an ISO 8601 timestamp with a zone, or a day as YYYY-MM-DD')
-  // Nothing is stored between two milliseconds, so a bound there begins at the next one.
+  // Timestamps are stored in whole milliseconds, so a bound between two of them is the later one.
   return /\.\d{3}\d*[1-9]/.test(text) ? new Date(instant.getTime() + 1) : instant
 }
 
 /**
- * Cuts an interval at the midnights of the zone, and its days into buckets; weeks begin on Monday. The first and the last
- * bucket end where the interval does. A day that the zone skipped is in no bucket.
+ * Cuts an interval at the midnights of the zone, and groups its days into buckets; weeks begin on Monday. The first and the
+ * last bucket end where the interval does. A day that the zone skipped is in no bucket.
  */
 export function cutInterval({ from, to }: Interval, zone: string, groupBy: GroupBy): Calendar {
   const days = daysOf({ from, to }, zone)
@@ -71,7 +71,7 @@ function daysOf({ from, to }: Interval, zone: string): Day[] {
     date = date.add({ days: 1 })
     const start = startOfDay(date, zone)
     if (start.getTime() >= to.getTime()) return days
-    // A day that does not exist in the zone begins when the next one does, which then takes its place.
+    // A day that the zone skipped would begin at the same instant as the next one, so only the next one is kept.
     if (start.getTime() === days.at(-1)!.start.getTime()) days.pop()
     days.push({ start, date })
   }
@@ -83,7 +83,7 @@ function bucketName(date: Temporal.PlainDate, groupBy: GroupBy): string {
   return `${date.yearOfWeek}-${date.weekOfYear}`
 }
 
-/** The interval before this one: as long on the wall clock of the zone, or the same dates of the year before. */
+/** The interval before this one: of the same length in the zone's local time, or the same dates of the previous year. */
 export function previousInterval(
   { from, to }: Interval,
   zone: string,
@@ -96,12 +96,12 @@ export function previousInterval(
   return { from: dateOf(start.subtract(start.until(end, { largestUnit: 'day' }))), to: from }
 }
 
-/** The first instant of the day so many days before the one of `instant`. */
+/** The first instant of the day that is `days` before the day of `instant`. */
 export function daysBefore(instant: Date, zone: string, days: number): Date {
   return startOfDay(atZone(instant, zone).toPlainDate().subtract({ days }), zone)
 }
 
-/** Whether the interval ends later than so many years after its beginning, on the calendar of the zone. */
+/** Whether the interval is longer than this many years, on the calendar of the zone. */
 export function isLongerThan({ from, to }: Interval, zone: string, years: number): boolean {
   return atZone(from, zone).add({ years }).epochMilliseconds < to.getTime()
 }

@@ -6,7 +6,7 @@ import type { Interval } from './buckets.ts'
 import { isReported, type OperationFilter, pastMemberships } from './operation-filter.ts'
 import type { Profile } from './schema.ts'
 
-/** What an id in a report stands for: assets, counterparties, addresses and people. */
+/** The names behind the ids of a report: assets, counterparties, addresses and people. */
 
 export async function findAssets(trx: Trx, ids: readonly string[]): Promise<Map<string, Asset>> {
   const { rows } = await sql<Asset>`
@@ -17,8 +17,8 @@ export async function findAssets(trx: Trx, ids: readonly string[]): Promise<Map<
 }
 
 /**
- * Names and kinds of counterparties: as they are, or as they were at the last operation of the scope with them before the
- * interval ended.
+ * Names and types of counterparties: the current ones, or those recorded at the last operation of the scope with them
+ * before the interval ended.
  */
 export async function findCounterparties(
   trx: Trx,

@@ -2,7 +2,7 @@ import { formatDecimal } from '../../../lib/money.ts'
 
 /** Exact arithmetic of reports: raw amounts and USD cents are bigint until they are printed. */
 
-/** USD with two decimals, as PostgreSQL prints numeric(78,2), in cents; null is nothing. */
+/** Parses USD with two decimals, as PostgreSQL prints numeric(78,2), into cents; null is zero. */
 export function centsOf(usd: string | null): bigint {
   return usd === null ? 0n : BigInt(usd.replace('.', ''))
 }
@@ -29,18 +29,18 @@ export function formatAverage(sum: bigint, count: number, decimals: number): str
   return formatDecimal(divideHalfEven(sum, BigInt(count)), decimals)
 }
 
-/** The mean of the two middle raw amounts in token units: exact, with one digit more than the token where it needs one. */
+/** The mean of the two middle raw amounts in token units: exact, with one digit more than the token where necessary. */
 export function formatMedian(lower: bigint, upper: bigint, decimals: number): string {
   return formatDecimal((lower + upper) * 5n, decimals + 1)
 }
 
-/** By how many per cent `current` differs from `previous`, to two decimals; null when there was nothing before. */
+/** The change from `previous` to `current` in per cent, to two decimals; null when `previous` is zero. */
 export function changePercent(current: bigint, previous: bigint): number | null {
   if (previous === 0n) return null
   return Number(divideHalfEven((current - previous) * 10_000n, previous < 0n ? -previous : previous)) / 100
 }
 
-/** The share of `part` in `whole` in per cent, to two decimals; null of nothing. */
+/** The share of `part` in `whole` in per cent, to two decimals; null when `whole` is zero. */
 export function sharePercent(part: bigint, whole: bigint): number | null {
   return whole === 0n ? null : Number(divideHalfEven(part * 10_000n, whole)) / 100
 }

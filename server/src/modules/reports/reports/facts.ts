@@ -6,7 +6,7 @@ import type { Parameters } from './report.ts'
 import type { ReportRequest } from './request.ts'
 import type { ReportHeader } from './schema.ts'
 
-/** Parameters that are no filters, or that other facts show. */
+/** Parameters that are not filters, or that other facts show. */
 const notFilters = new Set([
   ...deliveryParameters,
   'from',
@@ -18,7 +18,7 @@ const notFilters = new Set([
   'includeShared',
 ])
 
-/** What a reader must know to judge the figures: whose they are, of when, seen by whom, cut to what, made when. */
+/** What a reader must know to interpret the figures: subject, interval, viewer, filters and time of creation. */
 export function toFacts(
   member: Pick<Member, 'vault' | 'userId' | 'email'>,
   { scope, interval, timezone }: ReportRequest,
@@ -62,7 +62,7 @@ function coverage({ isWholeVault, ownerId, includesShared, viewer }: ReportReque
   return [own, includesShared ? 'what others share' : ''].filter((part) => part !== '').join(' and ')
 }
 
-/** `2026-01-31 09:30:00` by the clocks of the zone. */
+/** `2026-01-31 09:30:00` in the local time of the zone. */
 function inZone(at: Date, timezone: string): string {
   return new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short', timeStyle: 'medium' }).format(at)
 }

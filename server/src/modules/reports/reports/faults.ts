@@ -6,13 +6,13 @@ import type { OtherFaults } from './blocks/data-quality.ts'
 import type { Interval } from './buckets.ts'
 import { isReported, isUndated, type OperationFilter } from './operation-filter.ts'
 
-/** SQL conditions of the operation `o` that data quality counts and the list of exceptions names. */
+/** SQL conditions on the operation `o` that data quality counts and the list of exceptions names. */
 export const lacksUsdRate = sql<boolean>`o.usd_value is null`
 export const lacksBlockchainTime = sql<boolean>`(o.status = 'confirmed' and o.blockchain_at is null)`
 export const lacksPaymentPurpose = sql<boolean>`coalesce(o.payment_purpose, '') = ''`
 export const lacksBusinessReference = sql<boolean>`(coalesce(o.note, '') = '' and o.tags = '{}')`
 
-/** The faults that are counted apart from sums. `overall`: the sums of the operations of the report. */
+/** The faults that are counted separately from sums. `overall`: the sums of the operations of the report. */
 export async function countOtherFaults(
   trx: Trx,
   { filter, interval }: { filter: OperationFilter; interval: Interval },
@@ -35,14 +35,14 @@ async function countUndated(trx: Trx, filter: OperationFilter, interval: Interva
 }
 
 /**
- * SQL condition: the books lack the entry that brought the operation `o` to its status: the deposit, the reservation of an
- * open transfer, the settlement of a confirmed one, the release of any other. `strongroom ledger verify` checks all entries.
+ * SQL condition: the ledger lacks the entry that the status of the operation `o` requires: the deposit, the reservation of
+ * an open transfer, the settlement of a confirmed one, the release of any other. `strongroom ledger verify` checks all entries.
  */
 export const lacksEntry = sql<boolean>`not exists (select from ledger_entries e where e.vault_id = o.vault_id
   and e.operation_id = o.id and e.kind = case when o.type = 'deposit' then 'deposit' when o.status = 'confirmed' then 'settle'
     when o.status in ('awaiting_approval', 'pending') then 'reserve' else 'release' end)`
 
-/** From so many operations on, merging two indexes takes half the time of hashing one of them. */
+/** From this number of operations on, merging two indexes takes half the time of hashing one of them. */
 const mergedOperationsMin = 100_000
 
 /** @param overall the sums of the operations of the report */
@@ -52,7 +52,7 @@ export async function countMissingEntries(
   interval: Interval,
   overall: readonly Overall[],
 ): Promise<number> {
-  // PostgreSQL thinks otherwise: it hashes in several processes, more than a hundred megabytes for a million operations.
+  // PostgreSQL would choose to hash in several processes, which takes more than 100 MB for a million operations.
   const isMerged = overall.reduce((sum, { count }) => sum + count, 0) >= mergedOperationsMin
   if (isMerged) await sql`select set_config('enable_hashjoin', 'off', true)`.execute(trx)
   const { rows } = await sql<{ count: number }>`
@@ -63,7 +63,7 @@ export async function countMissingEntries(
   return rows[0]!.count
 }
 
-/** SQL: relations whose source is in the report that cannot be right, both ends of which are in its scope. */
+/** SQL: inconsistent relations whose source is in the report and both ends of which are in its scope. */
 export function invalidRelations(filter: OperationFilter, interval: Interval): RawBuilder<unknown> {
   const { scope } = filter
   return sql`

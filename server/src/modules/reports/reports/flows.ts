@@ -2,7 +2,7 @@ import { formatDecimal } from '../../../lib/money.ts'
 import type { Activity, Asset, Group } from './activity.ts'
 import { formatUsd } from './exact.ts'
 
-/** What came in and went out, added up over groups. Counts are of all operations, sums only of those that count. */
+/** Incoming and outgoing sums over groups. Counts include all operations, sums only those that count. */
 export type Flow = {
   count: number
   incomingCount: number
@@ -12,7 +12,7 @@ export type Flow = {
   /** In cents. */
   incomingUsd: bigint
   outgoingUsd: bigint
-  /** Operations that entered the sums, and how many of them have a USD value. */
+  /** Operations that are in the sums, and how many of them have a USD value. */
   countedCount: number
   ratedCount: number
 }
@@ -76,7 +76,7 @@ function combine({ incoming, outgoing }: Flow, by: (a: bigint, b: bigint) => big
 
 type Assets = ReadonlyMap<string, Asset>
 
-/** An asset as blocks name it: all but its decimals. */
+/** An asset as blocks present it: all but its decimals. */
 export function nameAsset({ tokenId, assetCode, assetSymbol, network, contractAddress }: Asset) {
   return { tokenId, assetCode, assetSymbol, network, contractAddress }
 }
@@ -89,7 +89,7 @@ export function assetAmounts(amounts: ReadonlyMap<string, bigint>, assets: Asset
   )
 }
 
-/** Amounts that are text already as entries, in the order of asset codes. */
+/** Amounts that are text already, in the order of asset codes. */
 export function assetEntries(amounts: Iterable<readonly [tokenId: string, amount: string]>, assets: Assets) {
   return [...amounts]
     .map(([tokenId, amount]) => ({ ...nameAsset(assets.get(tokenId)!), amount }))
@@ -100,7 +100,7 @@ export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** The greatest turnover first, then more operations, then by name: the order of every breakdown. */
+/** The largest turnover first, then more operations, then by name: the order of every breakdown. */
 export function compareFlows([nameA, a]: readonly [string, Flow], [nameB, b]: readonly [string, Flow]): number {
   const difference = grossUsd(b) - grossUsd(a)
   if (difference !== 0n) return difference < 0n ? -1 : 1

@@ -11,7 +11,7 @@ export type Classification = (typeof classifications)[number]
 /** A field that one assignment must have with one of these canonical values. */
 export type FieldCondition = { key: string; values: string[] }
 
-/** Which operations a report is about. null: not asked for. */
+/** The filters that select the operations of a report. null: not filtered. */
 export type OperationFilter = {
   scope: AddressScope
   dateBasis: DateBasis
@@ -24,15 +24,15 @@ export type OperationFilter = {
   assets: string[] | null
   /** Ids or slugs. */
   networkIds: string[] | null
-  /** Each list narrows: an operation is on an address of all of them. */
+  /** The lists combine: an operation must be on an address of each. */
   addressIdLists: string[][]
   folderIdLists: string[][]
   counterpartyIdLists: string[][]
   counterpartyGroupIdLists: string[][]
   counterpartyAddressIds: string[] | null
-  /** Keys of categories, as `category` of the history means them. */
+  /** Keys of categories, with the meaning of `category` in the history. */
   categories: string[] | null
-  /** Keys of categories; the assignment that has one of them is the one that `categoryFields` looks into. */
+  /** Keys of categories; `categoryFields` tests the assignment that has one of them. */
   categoryKeys: string[] | null
   categoryFields: FieldCondition[]
   initiatorIds: string[] | null
@@ -43,7 +43,7 @@ export type OperationFilter = {
 
 const dateColumns = { createdAt: 'o.created_at', blockchainAt: 'o.blockchain_at', confirmedAt: 'o.confirmed_at' }
 
-/** SQL: the date of the operation `o` that the report goes by. */
+/** SQL: the date of the operation `o` that the report uses. */
 export const dateOf = (filter: Pick<OperationFilter, 'dateBasis'>) => sql.ref<Date>(dateColumns[filter.dateBasis])
 
 /** SQL condition: the operation `o` is in the report. */
@@ -52,7 +52,7 @@ export function isReported(filter: OperationFilter, { from, to }: Interval): Raw
   return sql<boolean>`${isWanted(filter)} and ${date} >= ${from} and ${date} < ${to}`
 }
 
-/** SQL condition: the operation `o` would be in the report, if only it had the date that the report goes by. */
+/** SQL condition: the operation `o` matches every filter of the report but the interval. */
 export function isUndated(filter: OperationFilter, { from, to }: Interval): RawBuilder<boolean> {
   return sql<boolean>`${isWanted(filter)} and ${dateOf(filter)} is null and o.created_at >= ${from} and o.created_at < ${to}`
 }
@@ -62,19 +62,19 @@ export function isCounted({ statuses }: OperationFilter): RawBuilder<boolean> {
   return statuses === null ? sql<boolean>`o.status = 'confirmed'` : sql<boolean>`true`
 }
 
-/** The same of a status: whether operations of this status enter sums. */
+/** The same for a status: whether operations of this status enter sums. */
 export function countedStatusOf({ statuses }: OperationFilter): (status: OperationStatus) => boolean {
   return statuses === null ? (status) => status === 'confirmed' : () => true
 }
 
-/** Whether anything is asked of operations beyond the scope, the address and the token. */
+/** Whether any filter applies besides the scope, the address and the token. */
 export function isNarrowed(filter: OperationFilter): boolean {
   const { scope: _, dateBasis: _1, counterpartyClassification: _2, folderClassification: _3, ...asked } = filter
   const { tokenIds: _4, addressIdLists: _5, ...rest } = asked
   return Object.values(rest).some((value) => value !== null && value.length > 0)
 }
 
-/** SQL condition: everything that is asked of the operation `o` but its date. */
+/** SQL condition: the operation `o` matches every filter but the one by date. */
 export function isWanted(filter: OperationFilter): RawBuilder<boolean> {
   const { scope } = filter
   const { vaultId } = scope
@@ -133,7 +133,7 @@ function isInFolder({ scope, folderClassification }: OperationFilter, ids: strin
     and l.added_at <= o.created_at and (l.removed_at is null or l.removed_at > o.created_at))`
 }
 
-/** SQL after `select`: memberships `l` of folders past and present, `f` if it still exists, that the viewer may see. */
+/** SQL after `select`: current and past memberships `l` of folders that the viewer may see, with `f` if it still exists. */
 export function pastMemberships(scope: AddressScope): RawBuilder<unknown> {
   const { isAdmin, userId } = scope.viewer
   return sql`from address_group_membership_log l
@@ -142,7 +142,7 @@ export function pastMemberships(scope: AddressScope): RawBuilder<unknown> {
       or (f.id is null and ${isAdmin ? sql`true` : sql`l.manager_id = ${userId}`}))`
 }
 
-/** With one of the counterparties that `ids`, a subquery, names: by the address book as it is, or as it was. */
+/** With one of the counterparties that `ids`, a subquery, names: by the current address book, or by the recorded one. */
 function isWithCounterparty(filter: OperationFilter, ids: RawBuilder<unknown>): RawBuilder<boolean> {
   if (filter.counterpartyClassification === 'historical') return sql<boolean>`o.counterparty_id in ${ids}`
   const { vaultId } = filter.scope
@@ -153,8 +153,8 @@ function isWithCounterparty(filter: OperationFilter, ids: RawBuilder<unknown>): 
 
 /**
  * SQL: the operations of a vault whose other side is in the address book now, by an entry that was made after them: rows
- * of (id, counterparty_id). An operation that its entry is older than has that entry in its own row, so no other is
- * looked for; `entries` narrows the entries `s` and `operations` the operations `o`.
+ * of (id, counterparty_id). An operation that is newer than the entry has it in its own row, so no other operations are
+ * searched; `entries` filters the entries `s` and `operations` the operations `o`.
  */
 export function laterMatches(
   vaultId: string,
@@ -179,7 +179,7 @@ export function laterMatches(
       and o.counterparty_address_id is distinct from s.id and ${operations}`
 }
 
-/** One assignment that the viewer may see holds all that is asked of categories and their fields. */
+/** One assignment that the viewer may see meets all filters by category and field. */
 function isCategorized({
   scope,
   categoryKeys,

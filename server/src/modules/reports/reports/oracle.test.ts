@@ -4,14 +4,14 @@ import { newId } from '../../../lib/ids.ts'
 import { formatDecimal } from '../../../lib/money.ts'
 import { type Counterparty, createReportWorld, type ReportWorld } from '../../../testing/report-world.ts'
 
-/** Reports over random operations, against a naive count in memory that shares no code with the engine. */
+/** Reports over random operations, against a simple computation in memory that shares no code with the engine. */
 const runs = Number(process.env.REPORT_RUNS ?? 30)
 const zones = ['UTC', 'Europe/Berlin', 'Australia/Lord_Howe', 'America/Santiago', 'Pacific/Apia']
 const statuses = ['awaiting_approval', 'pending', 'confirmed', 'failed', 'rejected', 'cancelled'] as const
 /** After everything that any run writes. */
 const later = '9000-01-01T00:00:00.000Z'
 
-/** The other side of an operation: who the address book said it was, and who it says now. */
+/** The other side of an operation: the counterparty recorded at its creation, and the current one. */
 type Side = { counterparty: Counterparty | null; otherSide?: string; historical: string | null; current: string | null }
 
 let world: ReportWorld
@@ -27,7 +27,7 @@ beforeAll(async () => {
     await world.addCounterparty('Moved'),
   ]
   names = Object.fromEntries([one, two, late, moved].map(({ id, name }) => [id, name]))
-  // The address of Moved is one of Late now.
+  // The address of Moved belongs to Late now.
   await world.removeCounterpartyAddress(moved.addressId)
   await world.sql(
     `insert into counterparty_addresses (vault_id, id, counterparty_id, network_id, address, address_key, created_at)
@@ -122,7 +122,7 @@ const asked = fc.record({
     'adminForOwner',
     'adminForOther',
   ),
-  // A filter in five: with more of them hardly anything is left to count.
+  // One filter in five: with more of them hardly any operation would be left.
   statuses: fc.option(fc.subarray([...statuses], { minLength: 1 }), { nil: undefined, freq: 2 }),
   includeInternal: fc.constantFrom(undefined, undefined, 'true', 'false'),
   filter: fc.oneof(
@@ -264,7 +264,7 @@ async function write(one: Operation): Promise<void> {
         categories[category],
         JSON.stringify({ city, cost }),
         world.owner.userId,
-        // Two of the same millisecond would have no order.
+        // Two in the same millisecond would have no order.
         index,
       ],
     )
@@ -520,7 +520,7 @@ function expectComparison({ comparison }: Body, all: Operation[], operations: Op
   })
 }
 
-/** Whatever a report is broken down by, the parts are the whole. */
+/** The entries of every breakdown add up to the whole. */
 function expectAgreement(body: Body, wanted: Asked): void {
   const { summary } = body
   const gross = cents(summary.grossTurnoverUsd)

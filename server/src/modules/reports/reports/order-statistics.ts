@@ -10,11 +10,11 @@ import { isCounted, isReported, type OperationFilter } from './operation-filter.
  */
 export const middles = sql`array[0.5, 0.500000001]::float8[]`
 
-/** So many tokens are distinguished while operations are read; each of them costs every operation a comparison. */
+/** The maximum number of tokens that are distinguished while operations are read; each costs every operation a comparison. */
 const comparedTokensMax = 16
 
 /**
- * The least, the two middle and the greatest amount of every token, of the operations that count; one sort finds all.
+ * The minimum, the two middle values and the maximum of the amounts of every token, over the operations that count, with one sort.
  *
  * @param tokenIds the tokens of the operations that count, each once
  */
@@ -32,7 +32,7 @@ export async function listOrderStatistics(
       select o.token_id, (${found})::text[] as found ${counted} group by o.token_id`.execute(trx)
     return new Map(rows.map((row) => [row.token_id, toOrderStatistics(row.found)]))
   }
-  // Grouping would sort whole operations by their token before it sorts amounts, which takes longer than to compare.
+  // Grouping would sort whole operations by token before it sorts amounts, which takes longer than the comparisons.
   const ofTokens = tokenIds.map((id) => sql`${found} filter (where o.token_id = ${id})`)
   const { rows } = await sql<{ found: string[][] }>`
     select array[${sql.join(ofTokens)}]::text[] as found ${counted}`.execute(trx)

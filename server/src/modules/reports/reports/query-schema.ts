@@ -6,10 +6,10 @@ import { classifications, dateBases } from './schema.ts'
 
 /** Query parameters that several reports take. */
 
-/** Parameters that say how an answer is delivered, not what is in it. */
+/** Parameters about the delivery of an answer, not about its content. */
 export const deliveryParameters: readonly string[] = ['format', 'limit', 'cursor']
 
-/** A list of values: commas between them, a parameter for each, or both. */
+/** A list of values: separated by commas, as repeated parameters, or both. */
 export const List = (description: string, item: TSchema = Type.String({ minLength: 1, maxLength: 2_000 })) =>
   Type.Optional(
     Type.Unsafe<string[]>(

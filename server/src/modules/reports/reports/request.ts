@@ -14,7 +14,7 @@ import type { FieldCondition, OperationFilter } from './operation-filter.ts'
 import type { FilterQuery } from './query-schema.ts'
 import type { ReportHeader } from './schema.ts'
 
-/** What the parameters of every report say: whose operations, of when, cut to what. */
+/** The parsed parameters of every report: scope, interval and filters. */
 export type ReportRequest = {
   type: string
   scope: AddressScope
@@ -41,7 +41,7 @@ type FilterInput = Static<typeof FilterQuery> & { addressId?: string; folderId?:
   >
 
 const defaultIntervalDays = 30
-/** Values of one list, however they are spelt; every condition on a category field is a lookup of its own. */
+/** The maximum number of values in one list, however they are written; every condition on a category field is a lookup of its own. */
 const listValuesMax = 200
 const fieldConditionsMax = 20
 const baseCurrencies: readonly string[] = ['USD']
@@ -143,9 +143,9 @@ const isFlowType = (text: string) => text === 'internal' || text === 'external'
 const both = (a: string[], b: string[]) => a.filter((one) => b.includes(one))
 
 /**
- * The values of a list: of each parameter given, what stands between its commas.
+ * The values of a list: each parameter may hold several, separated by commas.
  *
- * @throws 400 for an empty value, and for more values than one report takes
+ * @throws 400 for an empty value, and for more values than a report accepts
  */
 export function listOf(field: string, given: string[] | undefined): string[] | null {
   if (given === undefined) return null
@@ -156,7 +156,7 @@ export function listOf(field: string, given: string[] | undefined): string[] | n
   return distinct
 }
 
-/** @throws 400 for a condition that is none, or more of them than one report takes */
+/** @throws 400 for a malformed condition, or for more of them than a report accepts */
 function readFieldConditions(given: string[] | undefined): FieldCondition[] {
   const conditions = listOf('categoryField', given) ?? []
   if (conditions.length > fieldConditionsMax) {
@@ -165,7 +165,7 @@ function readFieldConditions(given: string[] | undefined): FieldCondition[] {
   return conditions.map(readFieldCondition)
 }
 
-/** `key:value|value`: a value may hold colons, but neither commas nor bars. */
+/** `key:value|value`: a value may contain colons, but neither commas nor bars. */
 function readFieldCondition(text: string): FieldCondition {
   const colon = text.indexOf(':')
   const values = text.slice(colon + 1).split('|')
@@ -175,7 +175,7 @@ function readFieldCondition(text: string): FieldCondition {
   return { key: text.slice(0, colon), values }
 }
 
-/** The history query that lists the operations of a report, as far as history has a parameter for its filters. */
+/** The history query that lists the operations of a report, for the filters that history has a parameter for. */
 function drilldownOf(interval: Interval, query: FilterInput, filter: OperationFilter): Record<string, string> {
   const single = (list: string[] | null | undefined) => (list?.length === 1 ? list[0] : undefined)
   const [status, slug] = [single(filter.statuses), single(filter.networkIds)]
@@ -183,9 +183,9 @@ function drilldownOf(interval: Interval, query: FilterInput, filter: OperationFi
     from: interval.from.toISOString(),
     to: new Date(interval.to.getTime() - 1).toISOString(),
     userId: query.userId,
-    // History reads a whole folder by default, a report the caller's part of it.
+    // History reads a whole folder by default, a report only the caller's part of it.
     includeShared: filter.scope.viewer.isAdmin ? undefined : String(query.includeShared ?? false),
-    // Asked for a status, history leaves out deposits, which are always confirmed.
+    // With a status filter, history leaves out deposits, which are always confirmed.
     status: status === 'confirmed' ? undefined : status,
     network: slug === undefined || isId.test(slug) ? undefined : slug,
     addressId: single(filter.addressIdLists[0]),

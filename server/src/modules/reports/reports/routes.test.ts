@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** Every test has a month of its own, in which nothing happens but what the test lets happen. */
+/** Every test has a month of its own, which contains only the operations of the test. */
 let year = 2000
 let month: { from: string; to: string; on(day: number, time?: string): string }
 beforeEach(() => {
@@ -97,7 +97,7 @@ const takeOut = async (folderId: string, addressId: string, at: string) => {
     [folderId, addressId],
   )
   expect(logged.removed_at).toBeInstanceOf(Date)
-  // The test looks into the past, the log says now.
+  // The test is about the past, but audit records are made now.
   await world.sql(`update address_group_membership_log set removed_at = $3 where group_id = $1 and address_id = $2`, [
     folderId,
     addressId,
@@ -156,7 +156,7 @@ describe('address_activity', () => {
       firstOperationAt: month.on(1, '00:00'),
       lastOperationAt: month.on(31, '23:59'),
     })
-    // (100.000001 + 50 + 30.5) / 3 and the middle one of the three.
+    // (100.000001 + 50 + 30.5) / 3 and the middle value of the three.
     expect(
       body.byAsset.map((asset: Record<string, unknown>) => [asset.assetCode, asset.averageAmount, asset.medianAmount]),
     ).toEqual([
@@ -264,7 +264,7 @@ describe('address_activity', () => {
     expect(await grossOf({ networkIds: 'ethereum' })).toBe('14.00')
     expect(await grossOf({ networkIds: world.vault.networks.ethereum.id })).toBe('14.00')
     expect(await grossOf({ networkIds: 'bitcoin' })).toBe('0.00')
-    // In token units: half a coin is less than one dollar is.
+    // Compared in token units: half a coin is less than one dollar.
     expect(await grossOf({ minimumAmount: '1' })).toBe('13.00')
     expect(await grossOf({ minimumAmount: '0.5', maximumAmount: '4' })).toBe('6.00')
     expect(await grossOf({ maximumAmount: '0.500000000000000001' })).toBe('1.00')
@@ -334,7 +334,7 @@ describe('address_activity', () => {
     expect(await countOf(moved.id, 'historical')).toBe(2)
     expect(await countOf(early.id, 'current')).toBe(1)
 
-    // Without an entry in its place, the other side is nobody again.
+    // Without another entry for the address, the other side has no counterparty again.
     await world.removeCounterpartyAddress(takenOver)
     expect(await by('current')).toEqual([{ Early: '1.00', Late: '12.00', nobody: '18.00' }, 2, 2, 0])
     expect(await exceptionsOf('unmatchedOperations')).toEqual([gone, taken].sort())
@@ -367,7 +367,7 @@ describe('address_activity', () => {
       ['Was'],
     ])
     await world.sql(`delete from address_groups where id = $1`, [was])
-    // Its manager still knows the folder by its last name; to others it never was.
+    // Its manager can still use the folder under its last name; for other members it never existed.
     expect(await of({ addressId: world.own.id, folderClassification: 'historical' })).toEqual(['3.00', ['Was']])
     await world.sql(`delete from address_groups where id = $1`, [is])
   })
@@ -396,7 +396,7 @@ describe('address_activity', () => {
     expect(await usdOf({ categoryKeys: `meals${year},travel${year}` })).toBe('3.00')
     expect(await usdOf({ categories: `meals${year}` })).toBe('1.00')
     const { byCategory, dataQuality } = await world.report('address_activity', ofOwn())
-    // By the first one of each operation.
+    // By the first category of each operation.
     expect(byCategory.map(({ category, count }: Record<string, unknown>) => [category, count])).toEqual([
       [null, 1],
       [`travel${year}`, 2],
@@ -514,7 +514,7 @@ describe('address_activity', () => {
 })
 
 describe('drill-downs list exactly the operations meant', () => {
-  /** The ids that the drill-down of the only observation with this code lists. */
+  /** The ids that the link of the only observation with this code lists. */
   async function drill(code: string, query: Record<string, string> = ofOwn()): Promise<string[]> {
     const { observations } = await world.report('address_activity', query)
     const found = observations.filter((one: { code: string }) => one.code === code)
@@ -635,7 +635,7 @@ describe('drill-downs list exactly the operations meant', () => {
       networkIds: 'ethereum',
     })
     expect(observations[0].drilldownFilters).toMatchObject({ status: 'pending', network: 'ethereum' })
-    // The history would leave out deposits by their status, which is always the same.
+    // With the status filter, history would leave out deposits.
     expect(await of({ statuses: 'confirmed' })).toEqual(expect.arrayContaining(confirmed))
   })
 
@@ -830,7 +830,7 @@ describe('the other reports', () => {
     })
     expect((await world.get('category_analytics', { ...interval(), categoryKey: 'none' })).status).toBe(404)
 
-    // Somebody with whom the address is shared sees assignments, but not what is sensitive in them.
+    // A member with whom the address is shared sees assignments, but not their sensitive values.
     await world.sql(
       'insert into address_grants (vault_id, id, address_id, subject_type, subject_id, can_view, can_transfer, ' +
         `grantor_id, created_at) values ($1, $2, $3, 'user', $4, true, false, $5, now())`,
@@ -861,7 +861,7 @@ describe('one snapshot', () => {
     const queries = { address_activity: ofOwn(), operations_exceptions: interval() }
     for (const type of types) {
       const before = await world.report(type, queries[type])
-      // The report reads relations after it has summed the operations, and looks for missing entries after that.
+      // The report reads relations after it has summed the operations, and missing entries after that.
       const release = await world.holdTable('operation_relations')
       const reading = world.report(type, queries[type])
       await release.untilAwaited()
@@ -1078,7 +1078,7 @@ describe('who sees what', () => {
     ] as const) {
       expect(await world.report(type, scope), type).not.toHaveProperty('byAddressOwner')
     }
-    // The address itself is seen, but what happened on it is not the caller's own.
+    // The caller sees the address, but its operations are not their own.
     const about = { ...interval(), addressId: world.foreign.id }
     expect((await world.report('address_activity', about)).summary.operationsCount).toBe(0)
     expect((await world.report('address_activity', { ...about, includeShared: 'true' })).summary.operationsCount).toBe(
@@ -1127,7 +1127,7 @@ describe('T69 many reports of one member', () => {
     expect((await world.other.get(`${base}/balances`)).status).toBe(200)
     expect(await countSessionsWaiting(db)).toBe(1)
     const beside = world.other.get(path)
-    // A request that is refused waits for nobody, not even behind one's own.
+    // A refused request does not wait, not even behind the caller's own requests.
     const refused = await world.owner.get(`${path}&userId=${world.other.userId}`)
     expect(refused.status).toBe(403)
     await untilSessionsWait(db, 2)

@@ -2,20 +2,20 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { Closed, Enum, Id, Nullable, Ref, Timestamp } from '../../../http/schema.ts'
 import type { ColumnKind } from '../files/document.ts'
 
-/** What the answers of several reports are made of. */
+/** Schemas that the answers of several reports share. */
 
 export const dateBases = ['createdAt', 'blockchainAt', 'confirmedAt'] as const
 export const classifications = ['current', 'historical'] as const
 
 const columnKinds = new WeakMap<object, ColumnKind>()
 
-/** Marks a schema, as the object that it is, with the kind of column in which a file shows its values. */
+/** Marks a schema object with the kind of column in which a file shows its values. */
 export function shownAs<Schema extends TSchema>(kind: ColumnKind, schema: Schema): Schema {
   columnKinds.set(schema, kind)
   return schema
 }
 
-/** The kind that a schema was marked with; undefined where the schema says enough by itself. */
+/** The kind that a schema was marked with; undefined when the type is enough. */
 export const markedKindOf = (schema: object): ColumnKind | undefined => columnKinds.get(schema)
 
 export const Text = (example: string) => Type.String({ examples: [example] })
@@ -24,7 +24,7 @@ export const Amount = shownAs('amount', Type.String({ description: 'Decimal, in 
 export const Usd = shownAs('usd', Type.String({ pattern: '^-?(0|[1-9][0-9]*)\\.[0-9]{2}$', examples: ['1250.50'] }))
 export const Percent = shownAs('percent', Type.Number({ examples: [12.5] }))
 export const Seconds = Nullable(Type.Number({ examples: [5400] }))
-/** An amount whose unit another member of the object names. */
+/** An amount whose unit is in another member of the object. */
 export const Figure = (example: string) => shownAs('amount', Text(example))
 
 export const ReportHeader = Closed(

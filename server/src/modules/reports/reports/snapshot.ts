@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../../db/client.ts'
 
-/** Memory of one sort or hash of a report; what needs more goes to disk. */
+/** Memory of one sort or hash of a report; a larger one uses the disk. */
 const sortMemory = '64MB'
 
 /** Runs `read` in one snapshot of the database, so that all figures of a report agree. */

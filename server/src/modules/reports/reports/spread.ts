@@ -1,7 +1,7 @@
 import type { Activity } from './activity.ts'
 import { formatAverage, formatMedian } from './exact.ts'
 
-/** How the amounts of one token lie: mean and median in token units, extremes raw. */
+/** The distribution of the amounts of one token: mean and median in token units, extremes raw. */
 export type Spread = { average: string; median: string; minimum: bigint; maximum: bigint }
 
 /** The spread of every token that has operations which count. */

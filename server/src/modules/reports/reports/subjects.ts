@@ -4,16 +4,16 @@ import type { Db, Trx } from '../../../db/client.ts'
 import { badRequest, notFound } from '../../../lib/errors.ts'
 import type { OperationFilter } from './operation-filter.ts'
 
-/** What a report may be about: the caller must see it, however little of it the report then covers. */
+/** The subjects of reports: the caller must see the subject, even if the report then covers only a part of it. */
 
-/** @throws 404 when the caller does not see the address */
+/** @throws 404 when the caller may not see the address */
 export async function requireAddress(db: Db | Trx, scope: AddressScope, id: string): Promise<void> {
   const { rows } = await sql`
     select from addresses a where a.id = ${id} and ${isAddressInScope(allVisible(scope), 'a')}`.execute(db)
   if (rows.length === 0) throw notFound('Address')
 }
 
-/** @throws 404 when the caller does not see the folder */
+/** @throws 404 when the caller may not see the folder */
 export async function requireFolder(db: Db | Trx, scope: AddressScope, id: string): Promise<void> {
   const { rows } = await sql`
     select from address_groups f where f.id = ${id} and ${isFolderVisible(scope, 'f')}`.execute(db)
@@ -32,7 +32,7 @@ export async function requireCounterpartyGroup(db: Db | Trx, { vaultId }: Addres
   if (rows.length === 0) throw notFound('Counterparty group')
 }
 
-/** @throws 400 when a condition names a field that no category has, or none of those that the report is cut to */
+/** @throws 400 when a condition names a field that no category has, or none of the filtered categories */
 export async function requireKnownFields(db: Db | Trx, filter: OperationFilter): Promise<void> {
   const { scope, categoryFields, categoryKeys } = filter
   if (categoryFields.length === 0) return

@@ -8,7 +8,7 @@ import type { ReportRequest } from './request.ts'
 import { markedKindOf } from './schema.ts'
 
 type Json = Record<string, unknown>
-/** JSON Schema, as far as it says how a value is shown. */
+/** The parts of JSON Schema that decide how a value is shown. */
 type Shape = {
   $ref?: string
   type?: string
@@ -21,13 +21,13 @@ type Reading = Column & { read: (item: Json) => Cell }
 
 const components = new Map(reportComponents.map((schema) => [(schema as { $id?: string }).$id, schema as Shape]))
 
-/** What is no block of the report, or stands among the facts. */
+/** Properties that are not blocks of the report, or are shown among the facts. */
 const skipped = new Set(['report', 'nextCursor'])
 
-/** A report as a document; `totalRows` is how many rows its tables have, roughly where they are streamed. */
+/** A report as a document; `totalRows` is the number of rows of its tables, an estimate when they are streamed. */
 export type OpenReport = { document: ReportDocument; totalRows: number }
 
-/** Reads a report and hands its document to `use`; its rows can be read until that returns. */
+/** Reads a report and passes its document to `use`; its rows can be read until `use` returns. */
 export async function openDocument<Result>(
   db: Db,
   { report, member, parameters }: { report: Report; member: Member; parameters: Parameters },
@@ -40,7 +40,7 @@ export async function openDocument<Result>(
   })
   const open = report.document?.open
   if (open !== undefined) return open(db, request, (content) => use(toOpen(content)))
-  // The size of the other reports does not grow with operations: the database is left before anything is written.
+  // The size of the other reports does not grow with operations: the transaction ends before the file is written.
   const answer = (await report.build(db, request)) as ReportContent['report']
   return use(toOpen({ report: answer }))
 }
@@ -95,7 +95,7 @@ function toRow(item: Json, readings: Reading[]): Row {
   return row
 }
 
-/** Lists within the rows of a table are tables of their own, whose rows begin with the key of the row they are from. */
+/** Lists within the rows of a table become tables of their own, whose rows begin with the key of their parent row. */
 function nestedTables(title: string, properties: Record<string, Shape>, items: Iterable<Json> | AsyncIterable<Json>) {
   const tables: Table[] = []
   const parent = Object.keys(properties)[0]
@@ -131,7 +131,7 @@ function readingsOf(properties: Record<string, Shape>, omitted: readonly string[
   })
 }
 
-/** A component by its name, and what may be null as what it is otherwise. */
+/** Resolves a reference to its component, and a nullable type to the type without null. */
 function resolve(shape: Shape): Shape {
   const other = shape.anyOf?.find(({ type }) => type !== 'null')
   if (other !== undefined) return resolve(other)
@@ -141,7 +141,7 @@ function resolve(shape: Shape): Shape {
   return component
 }
 
-/** Lists of what has more than a name or an amount. */
+/** Lists whose items have more than a name or an amount. */
 function isTable(shape: Shape): boolean {
   if (shape.type !== 'array') return false
   const names = Object.keys(resolve(shape.items!).properties ?? {})
@@ -151,7 +151,7 @@ function isTable(shape: Shape): boolean {
 const isAssetAmount = (names: string[]) => names.includes('assetCode') && names.includes('amount')
 const isNamed = (names: string[]) => names.length === 2 && names.includes('id') && names.includes('name')
 
-/** What the schema is marked with, or what its type says. */
+/** The kind that the schema is marked with, or the one that follows from its type. */
 function kindOf(shape: Shape): ColumnKind {
   const marked = markedKindOf(shape)
   if (marked !== undefined) return marked
@@ -187,7 +187,7 @@ function listToText(values: unknown[]): string {
     .join('; ')
 }
 
-/** `grossTurnoverUsd` reads as `Gross turnover USD`. */
+/** `grossTurnoverUsd` becomes `Gross turnover USD`. */
 function toLabel(name: string): string {
   const words = name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').split(' ')
   const text = words.map((word) => (/^usd$/i.test(word) ? 'USD' : /^[A-Z]{2,}$/.test(word) ? word : word.toLowerCase()))

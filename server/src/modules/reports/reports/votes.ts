@@ -6,7 +6,7 @@ import type { Interval } from './buckets.ts'
 import { isReported, type OperationFilter } from './operation-filter.ts'
 import { middles } from './order-statistics.ts'
 
-/** SQL condition: the operation `o` is a transfer that needed votes which nobody waived. */
+/** SQL condition: the operation `o` is a transfer that needed votes, and they were not waived. */
 export const neededApproval = sql<boolean>`(o.type = 'transfer' and exists (select from approval_requirements q
   where q.vault_id = o.vault_id and q.subject_id = o.id and not q.bypassed))`
 
@@ -19,7 +19,7 @@ export const approvalMilliseconds = sql`(select round(extract(epoch from max(v.v
 
 export type Approvals = { counts: ApprovalCount[]; times: ApprovalTimes | null }
 
-/** Transfers of the report that needed votes: by status, and how long approved ones waited. */
+/** Transfers of the report that needed votes: by status, and the waiting times of approved ones. */
 export async function summarizeVotes(trx: Trx, filter: OperationFilter, interval: Interval): Promise<Approvals> {
   const { rows } = await sql<TimesRow & { status: OperationStatus | null; count: number }>`
     with asked as (
@@ -38,7 +38,7 @@ export async function summarizeVotes(trx: Trx, filter: OperationFilter, interval
   }
 }
 
-/** How long the approved transfers of each policy waited that decided about them. */
+/** The waiting times of approved transfers, by the policy that required the votes. */
 export async function listVotesByPolicy(
   trx: Trx,
   filter: OperationFilter,
@@ -58,7 +58,7 @@ export async function listVotesByPolicy(
   })
 }
 
-/** SQL: what `toTimes` reads, of a column `waited` in milliseconds. */
+/** SQL: the columns that `toTimes` reads, from a column `waited` in milliseconds. */
 export const timesOf = sql`count(waited)::float8 as timed, sum(waited) as sum,
   (percentile_disc(${middles}) within group (order by waited))::text[] as middles, max(waited) as longest`
 

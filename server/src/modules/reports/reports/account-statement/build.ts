@@ -97,7 +97,7 @@ function toBalances({ available, reserved }: AccountBalances, decimals: number):
   }
 }
 
-/** Everything of a statement but its lines. */
+/** The statement without its lines. */
 function toHead(request: StatementRequest, { account, asset, opening, closing }: StatementHead) {
   return {
     report: toHeader(request),

@@ -14,7 +14,7 @@ import type { StatementLine } from './schema.ts'
 
 export type StatementRequest = ReportRequest & { addressId: string; tokenId: string; page: Paging }
 
-/** Raw amounts; the balance of an account is both together. */
+/** Raw amounts; the balance of an account is their sum. */
 export type AccountBalances = { available: bigint; reserved: bigint }
 
 export type LineRow = {
@@ -70,7 +70,7 @@ export async function readStatementHead(trx: Trx, request: StatementRequest): Pr
   }
 }
 
-/** The balances of the accounts before a moment: those that their newest entries before it left. */
+/** The balances of the accounts before a moment: the resulting balances of their newest entries before it. */
 async function readBalances(trx: Trx, { numbers }: Account, before: Date): Promise<AccountBalances> {
   // Times are milliseconds, on the wire and in the ledger.
   const last = new Date(before.getTime() - 1)
@@ -94,7 +94,7 @@ export async function listLines(
 /** Lines that one round trip fetches when a whole statement is read. */
 const linesPerFetch = 500
 
-/** Every line of a statement, oldest first, without holding them: `trx` must stay the one that read `head`. */
+/** Every line of a statement, oldest first, as a stream: `trx` must be the transaction that read `head`. */
 export async function* streamLines(trx: Trx, request: StatementRequest, head: StatementHead): AsyncGenerator<LineRow> {
   await sql`declare statement_lines no scroll cursor for ${linesOf(request, head, null)}`.execute(trx)
   for (;;) {
@@ -105,7 +105,7 @@ export async function* streamLines(trx: Trx, request: StatementRequest, head: St
   await sql`close statement_lines`.execute(trx)
 }
 
-/** SQL: the lines of the interval after a position, each with the balances that all lines up to it, shown or not, left. */
+/** SQL: the lines of the interval after a position, each with the balances after all lines up to it, shown or not. */
 function linesOf(
   { interval, filter, scope }: StatementRequest,
   { account, opening }: StatementHead,
@@ -146,7 +146,7 @@ function linesOf(
     order by s.created_at, s.sequence`
 }
 
-/** How many lines a statement has at most: filters of categories are left out. */
+/** The maximum number of lines of a statement; filters by category are ignored. */
 export async function countEntries(
   trx: Trx,
   { interval }: StatementRequest,

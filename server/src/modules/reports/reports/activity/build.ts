@@ -27,7 +27,7 @@ import { noticeOperations } from './notice.ts'
 import type { TransactionActivityReport } from './schema.ts'
 import { compareOperations, sumOperations } from './sum-operations.ts'
 
-/** Everything that an activity report says, read in one snapshot. */
+/** The complete activity report, read in one snapshot. */
 export type ActivityFacts = {
   activity: Activity
   approvals: Approvals
@@ -38,7 +38,7 @@ export type ActivityFacts = {
 
 export type ActivityReport = Static<typeof TransactionActivityReport>
 
-/** A report of the activity engine: facts of one snapshot, composed by pure blocks. */
+/** A report of the activity engine: the facts of one snapshot, composed by pure blocks. */
 export async function buildActivity(db: Db, request: ActivityRequest): Promise<ActivityReport> {
   return inSnapshot(db, async (trx) => composeActivity(request, await readFacts(trx, request)))
 }
@@ -94,7 +94,7 @@ export async function readFacts(trx: Trx, request: ActivityRequest): Promise<Act
   }
 }
 
-/** No policy can be slow when not even the longest wait was. */
+/** When the longest wait is short, no policy can be slow. */
 async function readSlowPolicies(trx: Trx, { filter, interval }: ActivityRequest, { times }: Approvals) {
   const longest = times === null ? 0n : times.longest
   return longest < slowApprovalMilliseconds ? [] : listVotesByPolicy(trx, filter, interval)
@@ -106,7 +106,7 @@ async function readPrevious(trx: Trx, { comparison, filter, interval, timezone }
   return { interval: earlier, figures: await compareOperations(trx, filter, earlier) }
 }
 
-/** The blocks of a report from its facts; nothing here reads a database or a clock. */
+/** The blocks of a report from its facts; a pure function. */
 export function composeActivity(request: ActivityRequest, facts: ActivityFacts): ActivityReport {
   const { activity, approvals, noticed, otherFaults, previous } = facts
   const { comparison, callerId, isBrokenDownByOwner, drilldown } = request

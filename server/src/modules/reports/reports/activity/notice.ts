@@ -16,7 +16,7 @@ import { compareText, flowOf, grossUsd } from '../flows.ts'
 import { isCounted, isReported, type OperationFilter } from '../operation-filter.ts'
 import type { Groups } from './sum-operations.ts'
 
-/** What single operations show that sums do not: the material of observations, all within the scope of the report. */
+/** The single operations from which observations are made, which sums do not show; all within the scope of the report. */
 export async function noticeOperations(
   trx: Trx,
   filter: OperationFilter,
@@ -43,7 +43,7 @@ async function listLargeOperations(
 ): Promise<LargeOperation[]> {
   const flow = flowOf(overall, { isCounted: isCountedStatus })
   const total = grossUsd(flow)
-  // The largest one is known already: when it is not large, nothing is, and no operation has to be read.
+  // The largest amount is known already: if it is not large, none is, and no operation has to be read.
   const isAnyLarge = overall.some(
     ({ status, largestUsd }) =>
       largestUsd !== null && isCountedStatus(status) && isLargeUsd(largestUsd, total, flow.ratedCount),
@@ -60,7 +60,7 @@ async function listLargeOperations(
   return rows
 }
 
-/** Counterparties, as operations name them, with whom the scope had no operation before the interval. */
+/** Counterparties, as recorded with operations, with whom the scope had no operation before the interval. */
 async function listNewCounterparties(
   trx: Trx,
   filter: OperationFilter,
@@ -82,7 +82,7 @@ async function listNewCounterparties(
     .slice(0, thresholds.newCounterpartiesMax)
   const isReclassified = overall.some(({ faults }) => faults.reclassified > 0)
   if (!isReclassified || filter.counterpartyClassification === 'historical') return found
-  // The counts are by the address book as it is; history lists operations by the address book of when they were created.
+  // The counts use the current address book; history lists operations by the counterparty recorded at their creation.
   const { rows } = await sql<{ id: string; count: number }>`
     select o.counterparty_id as id, count(*)::float8 as count from operations o
     where ${isReported(filter, interval)} and o.counterparty_id = any(${found.map(({ id }) => id)}::text[])
@@ -91,7 +91,7 @@ async function listNewCounterparties(
   return found.flatMap((one) => (countsThen.has(one.id) ? [{ ...one, count: countsThen.get(one.id)! }] : []))
 }
 
-/** Addresses of the report on which nothing happened for long before something did within the interval. */
+/** Addresses of the report that had an operation in the interval after a long time without any. */
 async function listAwakened(
   trx: Trx,
   filter: OperationFilter,
@@ -114,7 +114,7 @@ async function listAwakened(
   return rows
 }
 
-/** Tokens with operations that have no USD value: how many, from when to when, and of how many in that time. */
+/** Tokens with operations without a USD value: how many, from when to when, and of how many in that time. */
 async function listRatelessTokens(trx: Trx, filter: OperationFilter, interval: Interval): Promise<RatelessToken[]> {
   const reported = isReported(filter, interval)
   const { rows } = await sql<RatelessToken>`

@@ -8,7 +8,7 @@ import { readActivityRequest } from '../request.ts'
 import { inSnapshot } from '../snapshot.ts'
 import { sumOperations } from './sum-operations.ts'
 
-/** Statements that have two forms, by how much there is to read: both must say the same. */
+/** Statements that have two forms, depending on how much there is to read: both must return the same. */
 
 let world: ReportWorld
 beforeAll(async () => {
@@ -18,7 +18,7 @@ beforeAll(async () => {
     await world.add({ type: 'deposit', status: 'confirmed', token: 'usdt', amount, at, address: world.own })
   }
   await world.add({ type: 'deposit', status: 'confirmed', token: 'eth', amount: '7', at, address: world.own })
-  // The books know nothing of this one.
+  // The ledger has no entry for this one.
   await world.add({ type: 'deposit', token: 'eth', amount: '5', at, address: world.own, isBooked: false })
 })
 afterAll(() => world.close())

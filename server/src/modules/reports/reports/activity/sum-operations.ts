@@ -21,7 +21,7 @@ type GroupRow = {
   token_id: string
   type: OperationType
   status: OperationStatus
-  /** The day as a number, an id or a key; null of `overall`. */
+  /** The day as a number, an id or a key; null in the row of `overall`. */
   key: string | null
   count: number
   amount: string
@@ -29,7 +29,7 @@ type GroupRow = {
   rated: number
 }
 
-/** A row of `overall`; in the rows of all breakdowns these are null. */
+/** Columns of `overall`; null in the rows of all breakdowns. */
 type OverallRow = GroupRow & {
   largest_usd: string | null
   first_at: Date
@@ -53,8 +53,8 @@ export type Groups = {
 }
 
 /**
- * All operations of the report in one pass, added up by everything that a block is broken down by. The cells of that pass
- * stay in PostgreSQL; what arrives here grows with the days, addresses, counterparties and categories, not with operations.
+ * All operations of the report in one pass, summed by every property that a block is broken down by. The intermediate
+ * sums stay in PostgreSQL; the result grows with days, addresses, counterparties and categories, not with operations.
  *
  * @param dayStarts the first instant of every day of the interval, in order
  */
@@ -123,10 +123,10 @@ export async function sumOperations(
   }
 }
 
-/** The address that all operations of the report are on, if its filters say so. */
+/** The one address of all operations of the report, if its filters name one. */
 const onlyAddressIdOf = (filter: OperationFilter) => filter.addressIdLists.find((ids) => ids.length === 1)?.[0]
 
-/** SQL: the operations of the report, added up by every combination of what they are broken down by. */
+/** SQL: the operations of the report, summed by every combination of the properties that they are broken down by. */
 function cellsOf(
   filter: OperationFilter,
   interval: Interval,
@@ -144,7 +144,7 @@ function cellsOf(
     sql`o.counterparty_id`,
     sql`o.counterparty_address_id`,
   ]
-  // Each key of a million rows takes its time, so what is the same for all of them is none.
+  // Every key costs time over a million rows, so a value that is the same for all of them is not a key.
   if (onlyAddressIdOf(filter) === undefined) keys.push(sql`o.address_id`)
   if (has.laterEntries) keys.push(sql`later.counterparty_id as later_id`)
   if (has.assignments) keys.push(sql`c.key as category`)
@@ -166,7 +166,7 @@ function cellsOf(
 
 const sums = sql`sum(count)::float8 as count, sum(amount) as amount, sum(usd) as usd, sum(rated)::float8 as rated`
 
-/** SQL: the sums of `source` by `key`, with nothing of what is asked of the whole only. */
+/** SQL: the sums of `source` by `key`, without the columns that only the whole needs. */
 function sumsBy(breakdown: keyof Groups, key: RawBuilder<unknown>, source: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     select ${sql.lit(breakdown)}, token_id, type, status, ${key}::text, ${sums},
@@ -179,7 +179,7 @@ const chosenId = (classification: Classification) =>
 
 type SideTables = { laterEntries: boolean; assignments: boolean }
 
-/** Whether there are entries of the book made since and assigned categories at all: most vaults have none. */
+/** Whether there are newer entries of the address book, and assigned categories, at all: most vaults have none. */
 async function findSideTables(
   trx: Trx,
   { scope, dateBasis }: OperationFilter,
@@ -231,7 +231,7 @@ function toOverall(row: OverallRow): Overall {
   }
 }
 
-/** Operations and USD of another interval, for comparing. */
+/** Operations and USD of another interval, for comparison. */
 export async function compareOperations(trx: Trx, filter: OperationFilter, interval: Interval): Promise<Compared> {
   const { rows } = await sql<{ operations: number; rated: number; incoming: string | null; outgoing: string | null }>`
     select count(*)::float8 as operations,

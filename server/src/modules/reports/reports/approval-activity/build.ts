@@ -9,7 +9,7 @@ import { summarizeVotes, toTimes } from '../votes.ts'
 import { type ApproverRow, listApprovers, listPolicies, type PolicyRow } from './queries.ts'
 import type { ApprovalActivityReport, ApproverActivity, PolicyApprovals } from './schema.ts'
 
-/** Votes on the transfers of a report: in all, by every policy that asked for them, and by every approver. */
+/** Votes on the transfers of a report: overall, by policy, and by approver. */
 export async function buildApprovalActivity(
   db: Db,
   request: ReportRequest,

@@ -4,7 +4,7 @@ import { isReportedToken, reportedAddressIds } from '../account-differences.ts'
 import type { Interval } from '../buckets.ts'
 import type { OperationFilter } from '../operation-filter.ts'
 
-/** What the ledger holds of one token on the addresses of a report; raw amounts, available and reserved together. */
+/** The balance of one token on the addresses of a report; raw amounts, available and reserved together. */
 export type Balance = {
   tokenId: string
   opening: bigint
@@ -18,9 +18,9 @@ export type Balance = {
 type BalanceRow = Record<Exclude<keyof Balance, 'tokenId'>, string> & { tokenId: string }
 
 /**
- * Balances of the addresses in the scope of a report when its interval begins and when it ends, and what moved them, from
- * ledger entries by their own date. Filters of addresses, folders, tokens and networks hold; those of operations do not:
- * a balance is of all that happened.
+ * Balances of the addresses in the scope of a report at the beginning and at the end of its interval, and the movements in
+ * between, from ledger entries by their own date. Filters by address, folder, token and network apply; those of
+ * operations do not, because a balance includes all operations.
  */
 export async function listBalances(trx: Trx, filter: OperationFilter, { from, to }: Interval): Promise<Balance[]> {
   const { vaultId } = filter.scope

@@ -16,7 +16,7 @@ export const ActivityByCategory = Closed(
   { $id: 'ActivityByCategory' },
 )
 
-/** One entry per category, by the first one of each operation that the caller sees; null holds those without any. */
+/** One entry per category, by the first one of each operation that the viewer may see; null for operations without one. */
 export function breakDownByCategory(activity: Activity): Static<typeof ActivityByCategory>[] {
   return [...flowsByKey(activity.byCategory, activity)]
     .sort(([keyA, a], [keyB, b]) => compareFlows([keyA ?? '', a], [keyB ?? '', b]))

@@ -22,7 +22,7 @@ export const ActivityByOwnAddress = Closed(
   { $id: 'ActivityByOwnAddress' },
 )
 
-/** One entry per address of the vault on whose side operations are. */
+/** One entry per address of the vault that has operations. */
 export function breakDownByOwnAddress(activity: Activity): Static<typeof ActivityByOwnAddress>[] {
   return [...flowsByKey(activity.byAddress, activity)].sort(compareFlows).map(([addressId, flow]) => {
     const { address, label, derivationPath, segments, folderSnapshots } = activity.addresses.get(addressId)!

@@ -10,7 +10,7 @@ export const ActivityByStatus = Closed(
   { $id: 'ActivityByStatus' },
 )
 
-/** One entry per status that occurs, in the order of a transfer's life; here every status has its own sums. */
+/** One entry per status that occurs, in the order of a transfer's lifecycle; here every status has its own sums. */
 export function breakDownByStatus({ overall, assets }: Activity): Static<typeof ActivityByStatus>[] {
   return reportedStatuses.flatMap((status) => {
     const groups = overall.filter((group) => group.status === status)

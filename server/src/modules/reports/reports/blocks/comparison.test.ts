@@ -14,7 +14,7 @@ it('says by how many per cent each figure changed', () => {
     outgoingUsdChangePercent: null,
     grossTurnoverUsdChangePercent: 100,
     operationsCountChangePercent: 50,
-    // 66.67 USD each against 50.00 USD: exactly a third more.
+    // 66.67 USD each against 50.00 USD: exactly one third more.
     averageOperationUsdChangePercent: 33.33,
   })
 })

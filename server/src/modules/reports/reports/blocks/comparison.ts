@@ -21,7 +21,7 @@ export const ReportComparison = Closed(
   { $id: 'ReportComparison' },
 )
 
-/** What is compared of two intervals; USD in cents, of operations that count. */
+/** The figures that are compared between two intervals; USD in cents, of operations that count. */
 export type Compared = {
   incomingUsd: bigint
   outgoingUsd: bigint
@@ -30,7 +30,7 @@ export type Compared = {
   ratedCount: number
 }
 
-/** How the interval differs from an earlier one, in per cent; a change over zero is null. */
+/** The change from an earlier interval in per cent; null when the earlier value is zero. */
 export function compareIntervals(
   mode: ComparisonMode,
   current: Compared,

@@ -22,7 +22,7 @@ export const ReportDataQuality = Closed(
   { $id: 'ReportDataQuality' },
 )
 
-/** The figures of dataQuality that operations are behind. */
+/** The figures of dataQuality that have operations to list. */
 export const exceptionKinds = [
   'unmatchedOperations',
   'retroactivelyMatchedOperations',
@@ -38,7 +38,7 @@ export const exceptionKinds = [
 ] as const
 export type ExceptionKind = (typeof exceptionKinds)[number]
 
-/** Faults that are counted outside the groups: of operations that are in none, and of the books. */
+/** Faults outside the groups: of operations that are in none, and of the ledger. */
 export type OtherFaults = {
   operationsWithoutSelectedDate: number
   invalidOperationRelations: number
@@ -46,7 +46,7 @@ export type OtherFaults = {
   ledgerReconciliationDifferences: number
 }
 
-/** What the figures of the report lack; docs/reports.md defines each count, operations_exceptions lists what is behind it. */
+/** The gaps in the data of the report; docs/reports.md defines each count, operations_exceptions lists its operations. */
 export function assessDataQuality(overall: readonly Overall[], others: OtherFaults): Static<typeof ReportDataQuality> {
   const sum = (of: (group: Overall) => number) => overall.reduce((total, group) => total + of(group), 0)
   const faults = (name: keyof Faults) => sum((group) => group.faults[name])

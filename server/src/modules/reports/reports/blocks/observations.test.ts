@@ -36,7 +36,7 @@ describe('observations', () => {
   })
 
   it('VOLUME_SPIKE: a period of at least three times the mean of the others', () => {
-    // The others have (300 + 300 + 400) / 3 = 333.33 on the mean, three times of which is exactly 1000.
+    // The mean of the others is (300 + 300 + 400) / 3 = 333.33, and three times that is exactly 1000.
     expect(observe(onDays([300, 1000, 300, 400]), quiet, filters)).toEqual([
       expect.objectContaining({
         code: 'VOLUME_SPIKE',
@@ -98,7 +98,7 @@ describe('observations', () => {
         drilldownFilters: { ...filters, counterpartyId: 'supplier' },
       }),
     ])
-    // History goes by what the address book said then; when it says otherwise now, no query lists what is meant.
+    // History goes by the recorded counterparty; when the current one differs, no history query lists these operations.
     expect(observe({ ...activity, hasReclassified: true }, quiet, filters)).toEqual([])
     const single = parties.slice(0, 1)
     expect(observe({ ...nothing, byCounterparty: single, overall: overallOf(single) }, quiet, filters)).toEqual([])

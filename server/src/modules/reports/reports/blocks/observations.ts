@@ -22,7 +22,7 @@ export const ReportObservation = Closed(
     severity: Enum(['info', 'warning', 'critical']),
     title: Text('Turnover far above the rest'),
     description: Text('In the period from 2026-01-05T00:00:00.000Z the turnover was at least 3 times the mean.'),
-    /** What `currentValue` and `comparisonValue` are. */
+    /** The unit of `currentValue` and `comparisonValue`. */
     metric: Text('grossTurnoverUsd'),
     currentValue: Figure('90000.00'),
     comparisonValue: Nullable(Figure('12000.00')),
@@ -35,7 +35,7 @@ export const ReportObservation = Closed(
   { $id: 'ReportObservation' },
 )
 
-/** From where on something is worth a remark; docs/reports.md explains each. USD in whole dollars. */
+/** The thresholds of observations; docs/reports.md explains each. USD in whole dollars. */
 export const thresholds = {
   spikeFactor: 3n,
   spikeUsdMin: 1_000n,
@@ -57,7 +57,7 @@ export const thresholds = {
   slowApprovalHoursCritical: 48,
 } as const
 
-/** What a median wait must reach to be slow. */
+/** The threshold above which a median wait is slow. */
 export const slowApprovalMilliseconds = BigInt(thresholds.slowApprovalHoursMin * 3_600_000)
 
 export type Observation = Static<typeof ReportObservation>
@@ -86,7 +86,7 @@ export type Noticed = {
 
 type Filters = Record<string, string>
 
-/** What is worth a remark; `filters` are the history query that lists all operations of the report. */
+/** The observations of a report; `filters` are the history query that lists all operations of the report. */
 export function observe(activity: Activity, noticed: Noticed, filters: Filters): Observation[] {
   return [
     ...volumeSpikes(activity, filters),
@@ -102,7 +102,7 @@ export function observe(activity: Activity, noticed: Noticed, filters: Filters):
 
 const dollars = (amount: bigint) => amount * 100n
 
-/** History includes both bounds, reports exclude the upper one; nothing is stored between two milliseconds. */
+/** History includes both bounds, reports exclude the upper one; timestamps are stored in whole milliseconds. */
 export const historyBounds = (from: Date, to: Date) => ({
   from: from.toISOString(),
   to: new Date(to.getTime() - 1).toISOString(),
@@ -140,7 +140,7 @@ function volumeSpikes(activity: Activity, filters: Filters): Observation[] {
     })
 }
 
-/** The operations of at least so many cents are large, given the mean of the others. */
+/** Operations of at least this many cents are large, given the mean of the others. */
 export function isLargeUsd(cents: bigint, total: bigint, ratedCount: number): boolean {
   return (
     cents >= dollars(thresholds.largeUsdMin) &&
@@ -191,7 +191,7 @@ function newCounterparty({ id, name, count }: NewCounterparty, filters: Filters)
   }
 }
 
-/** Only where no operation was reclassified: history lists operations by the address book of when they were created. */
+/** Only when no operation was reclassified: history lists operations by the counterparty recorded at their creation. */
 function concentration(activity: Activity, filters: Filters): Observation[] {
   if (activity.hasReclassified) return []
   const known = activity.byCounterparty.flatMap(({ key, ...group }) => (key === null ? [] : [{ ...group, key }]))

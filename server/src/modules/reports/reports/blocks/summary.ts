@@ -32,7 +32,7 @@ export const ActivitySummary = Closed(
   { $id: 'ActivitySummary' },
 )
 
-/** The whole report in one block. Counts are of all its operations; sums, means and extremes of those that count. */
+/** The totals of the report. Counts include all its operations; sums, means and extremes only those that count. */
 export function summarize(activity: Activity): Static<typeof ActivitySummary> {
   const { overall, assets } = activity
   const flow = flowOf(overall, activity)

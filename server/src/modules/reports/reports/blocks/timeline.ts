@@ -20,7 +20,7 @@ export const ActivityPeriod = Closed(
   { $id: 'ActivityPeriod' },
 )
 
-/** One entry per bucket of the interval, empty ones too. */
+/** One entry per bucket of the interval, including empty ones. */
 export function toTimeline(activity: Activity): Static<typeof ActivityPeriod>[] {
   const { calendar, assets } = activity
   const keyed = activity.byDay.map((group) => ({ ...group, key: calendar.bucketOfDay[group.key]! }))

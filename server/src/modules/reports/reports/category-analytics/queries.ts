@@ -7,7 +7,7 @@ import type { Interval } from '../buckets.ts'
 import { centsOf } from '../exact.ts'
 import { isReported, type OperationFilter } from '../operation-filter.ts'
 
-/** Values of one field that are broken down; the rest is only counted. */
+/** How many distinct values of a field are listed; the rest is only counted. */
 export const fieldValuesMax = 200
 
 type CategoryRow = { id: string; key: string; name: string }
@@ -37,7 +37,7 @@ export async function listFields(trx: Trx, vaultId: string, categoryId: string):
 }
 
 export type FieldGroup = Group & {
-  /** null: the category as a whole. */
+  /** null: the whole category. */
   field: string | null
   value: string | null
   isShown: boolean
@@ -119,7 +119,7 @@ export type FieldSum = {
   maximum: string
 }
 
-/** Sums of numbers by the unit of their field, of currencies by what stands beside them: never over two currencies. */
+/** Sums of numbers by the unit of their field, of amounts by their currency, so that currencies are never added up. */
 export async function listSums(
   trx: Trx,
   filter: OperationFilter,

@@ -81,7 +81,7 @@ export async function openExceptions<Result>(
   return use({ report, streams: { items: operations() }, totalRows })
 }
 
-/** Everything of the report but its operations. */
+/** The report without its operations. */
 async function readHead(trx: Trx, request: ExceptionsRequest) {
   const { filter, interval } = request
   const differences = await listAccountDifferences(trx, filter)

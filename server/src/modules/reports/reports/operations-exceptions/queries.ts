@@ -43,7 +43,7 @@ export async function listExceptions(
 ): Promise<ExceptionRow[]> {
   const { vaultId } = filter.scope
   const beyond = after === null ? sql`true` : sql`(o.created_at, o.id) < (${after.createdAt}, ${after.id})`
-  // A row of the page is among the first rows of each of its kinds, so each kind is read in order and cut.
+  // A row of the page is among the first rows of each of its kinds, so each kind is read in order and limited.
   const parts = kinds.map(
     (kind) => sql`(select o.id, o.created_at, ${kind}::text as kind from operations o
       where ${conditionOf(kind, filter, interval)} and ${beyond} order by o.created_at desc, o.id desc limit ${limit + 1})`,
