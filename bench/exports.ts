@@ -6,10 +6,10 @@ import { type Stack, startStack } from './lib/stack.ts'
 import { createWorld, type World } from './lib/world.ts'
 
 /**
- * What the files of a long account statement cost the node that makes and sends them: its resident memory at the highest,
- * everything else of the node included, seconds, and bytes. Each is ordered as an export and fetched; CSV is asked for at
- * once, too. Ends with 1 when a goal is missed. BENCH_POSTINGS is the length of the statement. Linux alone tells the
- * highest memory of a process.
+ * The cost of the files of a long account statement for the node that makes and sends them: its peak resident memory,
+ * which includes everything else of the node, seconds, and bytes. Each is requested as an export and downloaded; CSV is
+ * also requested directly. Exits with 1 when a goal is missed. BENCH_POSTINGS is the length of the statement. Requires
+ * Linux, which alone reports the peak memory of a process.
  */
 const postings = Number(process.env.BENCH_POSTINGS ?? 1_000_000)
 const perInsert = 250_000
@@ -78,7 +78,7 @@ async function measureInline(record: BenchRecord, world: World): Promise<void> {
   record.expect('csv: MB resident while it is made and sent', megabytes('VmHWM'), 'at most', residentMegabytesMax)
 }
 
-/** Reads a file to its end without holding it; BENCH_KEEP names a directory to keep small ones in, to look at. */
+/** Reads a file to its end without keeping it; BENCH_KEEP names a directory that small ones are saved to for inspection. */
 async function download({ initiator }: World, path: string, format: string) {
   const began = performance.now()
   const response = await fetch(`http://127.0.0.1:${stack.port}/api/v1${path}`, {
@@ -97,7 +97,7 @@ async function download({ initiator }: World, path: string, format: string) {
   return { bytes, seconds: (performance.now() - began) / 1_000 }
 }
 
-/** Deposits of a second each on the initiator's address, with books to match. */
+/** Deposits on the initiator's address, one a second, with matching ledger entries. */
 async function fill({ sql }: Stack, { vault, funded, usdt }: World): Promise<void> {
   const addressId = funded[0]!.id
   const [account] = await sql<{ number: string }>(
@@ -131,13 +131,13 @@ async function fill({ sql }: Stack, { vault, funded, usdt }: World): Promise<voi
   await sql('vacuum analyze operations, ledger_entries')
 }
 
-/** What the kernel says of the node, in MB of 2^20 bytes. */
+/** The kernel's figures of the node, in MB of 2^20 bytes. */
 function megabytes(name: 'VmHWM' | 'VmRSS'): number {
   const line = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${stack.nodePid}/status`, 'utf8'))
   return Number(line![1]) / 1_024
 }
 
-/** Lets the highest memory begin anew from what is held now. */
+/** Resets the peak memory to the current memory. */
 function forgetPeak(): void {
   writeFileSync(`/proc/${stack.nodePid}/clear_refs`, '5')
 }

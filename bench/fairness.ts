@@ -7,15 +7,15 @@ import { measureRounds } from './lib/rounds.ts'
 import { openServiceDeps, startStack } from './lib/stack.ts'
 
 /**
- * What the expensive reads of one person cost another: a member reads their balances one after the other, while an
- * administrator of the same vault keeps many reports over all of its operations under way, and without them. Ends with
- * 1 when a goal is missed. BENCH_OPERATIONS is the size of the vault.
+ * The effect of one user's expensive reads on another user: a member reads their balances one after the other, while an
+ * administrator of the same vault keeps many reports over all of its operations running, and without them. Exits with 1
+ * when a goal is missed. BENCH_OPERATIONS is the size of the vault.
  */
 const operations = Number(process.env.BENCH_OPERATIONS ?? 300_000)
 const reportsAtOnce = 150
 const rounds = 3
 const seconds = 10
-/** Times as long as without reports. */
+/** Maximum ratio of the duration with reports to that without. */
 const factorMax = 3
 
 const record = createRecord()
@@ -82,7 +82,7 @@ async function run(): Promise<void> {
   record.expect('balances beside reports, of those without, p95', p95(beside) / p95(alone), 'at most', factorMax)
 }
 
-/** Long enough for the reports to be under way: each connection has sent its first. */
+/** Long enough for each connection to have sent its first report request. */
 async function untilBusy(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 1_000))
 }

@@ -13,15 +13,15 @@ import { type FeedDatabase, withFeedDatabases } from './lib/feed-database.ts'
 import { createRecord, printGoals } from './lib/record.ts'
 
 /**
- * What a page of the history costs by every filter, every two of them and every combination of all of them, for an
- * administrator, for a member and for a member with what is shared with them: in 8 kB pages that PostgreSQL touches, which
- * no other load on the machine changes. Ends with 1 when a goal is missed. BENCH_OPERATIONS is the size of the larger
- * vault; BENCH_COMBINATIONS=off leaves the combinations out, for sizes at which only growth and depth are wanted.
+ * The cost of a page of the history by every filter, every pair of filters and every combination of all of them, for an
+ * administrator, a member and a member with shared addresses: in 8 kB pages that PostgreSQL touches, which other load on
+ * the machine does not change. Exits with 1 when a goal is missed. BENCH_OPERATIONS is the size of the larger vault;
+ * BENCH_COMBINATIONS=off skips the combinations, for sizes at which only growth and depth matter.
  */
 const operations = Number(process.env.BENCH_OPERATIONS ?? 1_000_000)
 const fewOperations = 100_000
 const withCombinations = process.env.BENCH_COMBINATIONS !== 'off'
-/** A window of 10,000 rows, or five looks at each of 1,000 addresses, with a look at another table for each row. */
+/** A window of 10,000 rows, or five lookups for each of 1,000 addresses, with a lookup in another table for each row. */
 const buffersMax = 50_000
 const deepPage = 10_000
 const limit = 20
@@ -85,7 +85,7 @@ async function measureDepth(meter: Meter, { world }: FeedDatabase): Promise<void
     const { filters } = feedQueries(world)[name]!
     let after: Awaited<ReturnType<typeof listHistory>>['next'] = null
     const walked = Math.min(deepPage - 1, Math.floor(world.operations / 4 / limit))
-    // To page 10,000 in strides of a hundred rows, which is the same way.
+    // To page 10,000 in steps of a hundred rows, which takes the same path.
     for (let rows = 0; rows < walked * limit; rows += 100) {
       after = (await listHistory(meter.db, scope, filters, { after, limit: 100 })).next
     }
@@ -98,7 +98,7 @@ async function measureDepth(meter: Meter, { world }: FeedDatabase): Promise<void
   }
 }
 
-/** By filters that fill the page in both vaults: what fills none is bounded by the window, not by what there is. */
+/** Compares filters that fill the page in both vaults; the cost of others is bounded by the window, not by the vault. */
 async function measureGrowth(few: Meter, small: FeedDatabase, many: Meter, large: FeedDatabase): Promise<void> {
   const costs: { name: string; few: number; many: number }[] = []
   for (const isAdmin of [true, false]) {

@@ -12,8 +12,8 @@ import { measureTransfers, measureVotes } from './lib/transfers.ts'
 import { createWorld } from './lib/world.ts'
 
 /**
- * What the ledger does under load, on a PostgreSQL and a server of its own: `npm run bench`. Prints a table and writes
- * bench/results/<date>.json; ends with 1 when a goal is missed. docs/performance.md says what is measured and how.
+ * Measures the ledger under load, on a PostgreSQL and a server of its own: `npm run bench`. Prints a table and writes
+ * bench/results/<date>.json; exits with 1 when a goal is missed. docs/performance.md describes the measurements.
  */
 const { values: options } = parseArgs({
   options: {
@@ -68,7 +68,7 @@ try {
   await stack.stop()
 }
 
-/** Speed is worth nothing if a deposit is missing: as many were credited as were answered, and the books agree. */
+/** A run counts only if no deposit is missing: as many were credited as were answered, and the ledger verifies. */
 async function assertNothingLost(run: Run): Promise<void> {
   const [deposits] = await run.stack.sql<{ count: number }>('select count(*)::int from deposits')
   if (deposits!.count !== run.acknowledged) {
@@ -77,7 +77,7 @@ async function assertNothingLost(run: Run): Promise<void> {
   const { deps, close } = await openServiceDeps(run.stack)
   const { differences } = await verifyLedger(deps.db)
   await close()
-  // A bare posting reserves without an order, which is what the verifier must say of it, and all it may say.
+  // A bare posting reserves without a transfer; the verifier must report that and nothing else.
   const unexpected = differences.filter(({ kind }) => kind !== 'entry without its operation')
   if (unexpected.length > 0) throw new Error(`The ledger differs: ${JSON.stringify(unexpected.slice(0, 3))}`)
 }

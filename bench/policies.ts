@@ -3,8 +3,8 @@ import { evaluatePolicy } from '../server/src/modules/rules/policies/evaluate.ts
 import type { Facts } from '../server/src/modules/rules/policies/facts.ts'
 
 /**
- * CPU that the policies of one transfer cost: 1,000 candidates, each with two rules and five selectors of every kind that
- * applies. Candidates come from the database as fresh JSON for every transfer, and so they do here, outside the measure.
+ * CPU time of the policies of one transfer: 1,000 candidates, each with two rules and five selectors of every applicable
+ * kind. Candidates come from the database as new JSON for every transfer; here they are parsed outside the measurement.
  */
 const candidatesCount = 1_000
 const rounds = 400
@@ -31,7 +31,7 @@ const facts = (): Facts => ({
   ),
 })
 
-/** A set of addresses, as a policy that lists who may be paid has it. */
+/** A set of addresses, as in a policy that lists permitted recipients. */
 const listed = [...Array(20).keys()].map((i) => `0x${(i + 1).toString(16).padStart(40, '0')}`)
 const window = { timezone: 'Europe/Berlin', days: ['mon', 'tue', 'wed', 'thu', 'fri'], from: '08:00', to: '18:00' }
 const velocity = { op: 'gt', value: '100000', windowSeconds: 86_400 }
@@ -95,7 +95,7 @@ for (let round = 0; round < rounds; round += 1) {
   const { user, system } = process.cpuUsage(before)
   measured.push((user + system) / 1_000)
 }
-// The first rounds are those of a service that has just started.
+// The first rounds measure a service that has just started.
 const warm = measured.slice(rounds / 4).sort((a, b) => a - b)
 const mean = warm.reduce((sum, one) => sum + one, 0) / warm.length
 const at = (share: number) => warm[Math.floor(warm.length * share)]!.toFixed(2)

@@ -8,9 +8,9 @@ import { buildActivity } from '../server/src/modules/reports/reports/activity/bu
 import { readActivityRequest } from '../server/src/modules/reports/reports/request.ts'
 
 /**
- * What an address activity report costs: over 1,000,000 operations at most twice the wall time of one hand-written
+ * The cost of an address activity report: over 1,000,000 operations at most twice the wall time of one hand-written
  * statement that computes its summary alone, over 1,000 operations at most 50 ms in 95 of 100 cases, and no more memory
- * for many operations than for few. Prints medians; ends with 1 when one of the three does not hold.
+ * for many operations than for few. Prints medians; exits with 1 when one of the three goals is missed.
  *
  * BENCH_OPERATIONS sets the number of operations, REPORT_BENCH_URL names an empty database to
  * use, or one that an earlier run has filled.
@@ -20,7 +20,7 @@ const rounds = Number(process.env.BENCH_ROUNDS ?? 7)
 const smallRounds = 200
 const factorMax = 2
 const smallMillisecondsMax = 50
-/** What a report over many operations may hold beyond one over few: garbage of the driver, not operations. */
+/** The permitted heap of a large report beyond that of a small one: garbage of the driver, not operations. */
 const heapMegabytesMax = 32
 
 type Pool = ReturnType<typeof openDatabase>['pool']
@@ -66,7 +66,7 @@ async function isSeeded(url: string): Promise<boolean> {
 
 async function measure(db: Db, pool: Pool): Promise<void> {
   const report = (addressId: string) => buildActivity(db, requestOf(addressId))
-  // In turn, so that what drifts weighs on both alike.
+  // Alternating, so that drift affects both equally.
   const bare: number[] = []
   const whole: number[] = []
   for (let round = 0; round < rounds; round += 1) {
@@ -111,7 +111,7 @@ function requestOf(addressId: string) {
   return readActivityRequest('address_activity', member, { addressId, from, to, timezone: zone }, new Date())
 }
 
-/** The summary block and nothing else, as somebody would write it who needs it once. */
+/** The summary block alone, as a hand-written statement would compute it. */
 async function handWritten(pool: Pool): Promise<void> {
   await pool.query(
     `select token_id, count(*), count(*) filter (where type = 'deposit') as incoming,
@@ -150,7 +150,7 @@ function median(values: number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!
 }
 
-/** The most heap that a run takes beyond what was in use before it, in MB; sampled while it runs. */
+/** The maximum heap of a run beyond what was in use before it, in MB; sampled while it runs. */
 async function heapPeak(work: () => Promise<unknown>): Promise<number> {
   globalThis.gc?.()
   const before = process.memoryUsage().heapUsed
@@ -163,9 +163,9 @@ async function heapPeak(work: () => Promise<unknown>): Promise<number> {
   return (Math.max(peak, process.memoryUsage().heapUsed) - before) / 1_048_576
 }
 
-/** One address with all operations and one with a thousand: three tokens, a hundred counterparties, books to match. */
+/** One address with all operations and one with a thousand: three tokens, a hundred counterparties, matching entries. */
 async function seed(url: string): Promise<void> {
-  // The compiled code looks for the SQL files beside itself.
+  // The compiled code reads the SQL files from its own folder.
   cpSync(
     new URL('../../../server/src/db/migrations', import.meta.url),
     new URL('../server/src/db/migrations', import.meta.url),

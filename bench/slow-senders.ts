@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startStack } from './lib/stack.ts'
 
 /**
- * What 400 senders cost that begin a request and never finish it: how much the memory of the node grows, and when the
- * last of them is sent away. Four kinds: nothing at all, half a head, and a body that stalls before its end, small and large.
+ * The cost of 400 clients that begin a request and never finish it: how much the memory of the node grows, and when the
+ * last of them is disconnected. Four kinds: nothing at all, half a head, and a body that stops before its end, small and large.
  */
 const senders = 400
 const waitSecondsMax = 120
@@ -22,7 +22,7 @@ const kinds: Record<string, string> = {
 
 const stack = await startStack()
 try {
-  // The first requests load code, which is no cost of the senders.
+  // The first requests load code, which is not a cost of the clients.
   for (let i = 0; i < 200; i += 1) await (await fetch(`http://127.0.0.1:${stack.port}/readyz`)).text()
   for (const [kind, text] of Object.entries(kinds)) {
     const before = residentMegabytes(stack.nodePid)

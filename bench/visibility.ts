@@ -14,10 +14,9 @@ import { createRecord, printGoals } from './lib/record.ts'
 import { measureRounds } from './lib/rounds.ts'
 
 /**
- * What it costs that people see their own part only: the first page of the history of a member, with and without what
- * 1,000 addresses of others share with them, against that of an administrator, who sees the whole vault; as a request and
- * its answer, and of that the reading alone. Ends with 1 when a goal is missed. BENCH_OPERATIONS is the size of the larger
- * vault.
+ * The cost of visibility rules: the first page of the history of a member, with and without 1,000 addresses that others
+ * share with them, compared with that of an administrator, who sees the whole vault; for the whole request and for its
+ * query alone. Exits with 1 when a goal is missed. BENCH_OPERATIONS is the size of the larger vault.
  */
 const operations = Number(process.env.BENCH_OPERATIONS ?? 1_000_000)
 const rounds = 15
@@ -58,7 +57,7 @@ async function measureReading(database: FeedDatabase): Promise<void> {
   await db.destroy()
 }
 
-/** Through the service, as people wait for it. */
+/** Through the service, as users experience it. */
 async function measureRequests({ url, world }: FeedDatabase): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), 'strongroom-visibility-bench-'))
   const settings = { DEMO: 'true', DATA_DIR: dataDir, DATABASE_URL: url, PUBLIC_URL: 'http://localhost:8420' }

@@ -4,7 +4,7 @@ import { measureRounds, toSeries } from './rounds.ts'
 import type { Run } from './run.ts'
 import { type Address, createEvents, type EventBody, toArrival, toWebhook } from './world.ts'
 
-/** Deposits by HTTP until their commit, against a route that does nothing and against the same batches without HTTP. */
+/** Deposits by HTTP up to their commit, compared with a route that does nothing and with the same batches without HTTP. */
 export async function measureDeposits(run: Run): Promise<void> {
   const { record, world, rounds } = run
   for (const connections of [1, 32, 64, 256]) {
@@ -25,7 +25,7 @@ export async function measureDeposits(run: Run): Promise<void> {
   }
 }
 
-/** What is hot, and what only looks alike: the control compares a side with itself. */
+/** Busy addresses compared with addresses under the same conditions: the control compares a side with itself. */
 export async function measureHotSpots(run: Run): Promise<void> {
   const { record, world, rounds } = run
   const pair = async (name: string, a: Address[], b: Address[]) => {
@@ -41,7 +41,7 @@ export async function measureHotSpots(run: Run): Promise<void> {
   record.expect('one hot address, of 10,000', hot, 'at least', 0.9)
 }
 
-/** One event in ten is malformed, a duplicate or for a disabled token; the others must not notice. */
+/** One event in ten is malformed, a duplicate or for a disabled token; the others must not be affected. */
 export async function measureBadInput(run: Run): Promise<void> {
   const { record, world, rounds } = run
   const next = createEvents(world, world.spread)
@@ -64,7 +64,7 @@ export async function measureBadInput(run: Run): Promise<void> {
         const { body, isGood } = badOrGood()
         return { bytes: toWebhook(body), isGood }
       }
-      // Taken from the end, so that a duplicate comes after what it repeats.
+      // Taken from the end, so that a duplicate comes after its original.
       const ready = Array.from({ length: run.seconds * ratePrepared }, make).reverse()
       let [good, credited] = [0, 0]
       const result = await loadClosed({
@@ -90,7 +90,7 @@ export async function measureBadInput(run: Run): Promise<void> {
   record.expect('answers with bad events among them, of those without', share, 'at least', 0.9)
 }
 
-/** Five times as many arrivals as can be served: what is served goes on, the rest is told to come again, and does. */
+/** Five times as many arrivals as can be served: some are served, the others get a 503, are sent again and succeed. */
 export async function measureOverload(run: Run, seconds: number): Promise<void> {
   const { record, world } = run
   const peaks: number[] = []
@@ -120,7 +120,7 @@ export async function measureOverload(run: Run, seconds: number): Promise<void> 
   record.expect('served under overload, of the peak', served / peak, 'at least', 0.8)
 }
 
-/** Requests are made before the clock runs: as many as can possibly be sent in a second. */
+/** Requests are built before the measurement starts: as many as can be sent in a second. */
 const ratePrepared = 10_000
 
 export async function deposits(run: Run, addresses: Address[], connections: number): Promise<number> {
@@ -166,7 +166,7 @@ export async function bareDeposits(run: Run, callers: number): Promise<number> {
   return inTime / run.seconds
 }
 
-/** A stock of signed events, made ahead. One that was turned away is sent again, as wallet services do. */
+/** A stock of signed events, built in advance. A refused one is sent again, as wallet services do. */
 function createStock(next: () => EventBody, size: number) {
   const ready = Array.from({ length: size }, () => toWebhook(next()))
   return { take: () => ready.pop() ?? toWebhook(next()), putBack: (request: Buffer) => ready.push(request) }

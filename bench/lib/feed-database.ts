@@ -12,7 +12,7 @@ import { leaveSqlBesideCode } from './stack.ts'
 
 export type FeedDatabase = { url: string; world: FeedWorld; seconds: number }
 
-/** One vault per size, each in a database of its own, on a PostgreSQL that is gone afterwards. */
+/** One vault per size, each in its own database, on a PostgreSQL that is removed afterwards. */
 export async function withFeedDatabases(
   sizes: FeedWorldSize[],
   work: (...databases: FeedDatabase[]) => Promise<void>,
@@ -57,7 +57,7 @@ async function withClient<Result>(url: string, work: (client: pg.Client) => Prom
   }
 }
 
-/** What creating a vault by the service would have added to it. */
+/** The rows that creating the vault through the service would have added. */
 export async function addBuiltInGroups(db: Db, vaultId: string, administrator: string): Promise<void> {
   const now = new Date()
   for (const code of ['everyone', 'administrators']) {

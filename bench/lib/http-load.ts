@@ -1,13 +1,13 @@
 import { connect } from 'node:net'
 import { performance } from 'node:perf_hooks'
 
-/** What came back from a load. */
+/** The result of a load. */
 export type LoadResult = {
   /** Answers per second of the measured time, by status. */
   perSecond: Record<number, number>
-  /** All answers by status, those that came after the measured time included. */
+  /** All answers by status, including those after the measured time. */
   answers: Record<number, number>
-  /** How long each answer took, in milliseconds, in ascending order. */
+  /** The duration of each request, in milliseconds, in ascending order. */
   latencies: Float64Array
   /** Arrivals that found every connection busy; only an open load has them. */
   unsent: number
@@ -18,14 +18,14 @@ export type LoadResult = {
 type Load = {
   port: number
   connections: number
-  /** At most: a load ends early when it has no more requests. */
+  /** Maximum duration: a load ends early when it has no more requests. */
   seconds: number
   /** The bytes of the next request; null when there is none. */
   next: () => Buffer | null
   onAnswer?: (status: number, text: string, request: Buffer) => void
 }
 
-/** Each connection sends its next request when it has its answer: as many are under way as there are connections. */
+/** Each connection sends its next request after the answer: as many requests are open as there are connections. */
 export async function loadClosed(load: Load): Promise<LoadResult> {
   const { record, result } = createTally(load)
   const connections = await openAll(load)
@@ -42,7 +42,7 @@ export async function loadClosed(load: Load): Promise<LoadResult> {
   return result()
 }
 
-/** Requests arrive at a fixed rate whatever becomes of them; an arrival that finds all connections busy is not sent. */
+/** Requests arrive at a fixed rate, regardless of the answers; an arrival that finds all connections busy is not sent. */
 export async function loadOpen(load: Load & { arrivalsPerSecond: number }): Promise<LoadResult> {
   const { record, result } = createTally(load)
   const all = await openAll(load)
@@ -71,7 +71,7 @@ export async function loadOpen(load: Load & { arrivalsPerSecond: number }): Prom
   return result()
 }
 
-/** A request in the bytes that go over the wire, so that building it is no part of the load. */
+/** A request as bytes, so that building it is not part of the load. */
 export function toRequest(method: string, path: string, headers: Record<string, string>, body: string | null): Buffer {
   const lines = [`${method} ${path} HTTP/1.1`, 'host: bench']
   for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`)
@@ -79,7 +79,7 @@ export function toRequest(method: string, path: string, headers: Record<string, 
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body ?? ''}`)
 }
 
-/** At `share` of the ascending values; 0 when there are none. */
+/** The value at `share` of the ascending values; 0 when there are none. */
 export function percentile(values: Float64Array, share: number): number {
   return values[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0
 }
@@ -150,8 +150,8 @@ const openAll = ({ port, connections }: Load): Promise<Connection[]> =>
   Promise.all(Array.from({ length: connections }, () => open(port)))
 
 /**
- * A keep-alive connection that has one request under way at a time. It reads no more of HTTP than the service writes,
- * head and content-length, because the load shares the machine with what it measures. null: the connection broke.
+ * A keep-alive connection with one open request at a time. It parses only the parts of HTTP that the service sends, head
+ * and content-length, because the load shares the machine with what it measures. null: the connection broke.
  */
 function open(port: number): Promise<Connection> {
   return new Promise((resolve, reject) => {

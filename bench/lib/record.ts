@@ -8,7 +8,7 @@ import type { Stack } from './stack.ts'
 type Figure = { name: string; unit: string } & Series
 type Goal = { name: string; value: number; bound: 'at least' | 'at most'; goal: number; isMet: boolean }
 
-/** What a run found, printed as it comes. */
+/** The results of a run, printed as they arrive. */
 export type BenchRecord = {
   figures: Figure[]
   goals: Goal[]
@@ -64,7 +64,7 @@ export async function writeRecord(
       cores: cpus().length,
       memoryMegabytes: Math.round(totalmem() / 2 ** 20),
       kernel: release(),
-      // Load that is not ours: what else runs on the machine takes from what is measured.
+      // Load of other programs, which affects the results.
       loadAverageBefore: run.loadBefore,
       loadAverageAfter: loadavg()[0],
     },

@@ -1,7 +1,7 @@
-/** Median and range of what was measured; `values` in the order of measuring. */
+/** Median and range of the measurements; `values` in the order of measuring. */
 export type Series = { median: number; min: number; max: number; values: number[] }
 
-/** Measures several sides there and back (A B B A) in each round, so that what drifts weighs on all alike. */
+/** Measures several sides forwards and backwards (A B B A) in each round, so that drift affects all sides equally. */
 export async function measureRounds<Side extends string>(
   rounds: number,
   sides: Record<Side, () => Promise<number>>,

@@ -13,8 +13,8 @@ import { reservePosting } from '../../server/src/modules/money/ledger/postings.t
 import { createLogger, openDeps } from '../../server/src/start.ts'
 
 /**
- * One node of the service in a process of its own, with one route more: a bare posting behind the same guard, for what
- * the rest of a transfer costs to be seen.
+ * One node of the service in a process of its own, with an additional route: a bare posting behind the same guard, to
+ * measure the cost of the rest of a transfer.
  */
 async function serve(): Promise<void> {
   const config = readConfig()

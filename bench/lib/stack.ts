@@ -10,7 +10,7 @@ import { startEmbeddedPostgres } from '../../server/src/embedded-postgres/start.
 import { createLogger, openDeps } from '../../server/src/start.ts'
 import { watchDirectory } from '../../server/src/testing/cleanup.ts'
 
-/** A PostgreSQL and one node of the service, as they ship, on data of their own that is thrown away. */
+/** A PostgreSQL and one node of the service as released, with their own temporary data. */
 export type Stack = {
   databaseUrl: string
   /** The environment of the node. */
@@ -62,7 +62,7 @@ export async function startStack({ nodeArguments = [] as string[] } = {}): Promi
   }
 }
 
-/** What another node of the same service works with, in this process. */
+/** The dependencies of another node of the same service, in this process. */
 export function openServiceDeps({ settings, databaseUrl }: Stack): ReturnType<typeof openDeps> {
   const config = readConfig(settings)
   return openDeps(config, databaseUrl, createLogger(config.logLevel), () => new Date())
@@ -78,7 +78,7 @@ async function portOf(node: ChildProcess): Promise<number> {
   return message.port
 }
 
-/** The compiled code looks for its migrations and pages beside itself. */
+/** The compiled code reads its migrations and pages from its own folder. */
 export function leaveSqlBesideCode(): void {
   const compiled = new URL('../../server/src/', import.meta.url)
   const source = new URL('../../../../server/src/', import.meta.url)

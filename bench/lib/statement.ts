@@ -10,8 +10,8 @@ const smallCount = 1_000
 const perInsert = 500_000
 
 /**
- * Buffers that a page of a statement and a balance at a time read, for an account of few postings and for one of very
- * many. The last thing to measure: these postings are made up, by SQL, and balance nothing.
+ * Buffers that a page of a statement and a balance at a time read, for an account with few postings and for one with very
+ * many. Must be the last measurement: these postings are inserted by SQL and do not match the balances.
  */
 export async function measureStatement(run: Run, largeCount: number): Promise<void> {
   const { record } = run
@@ -58,7 +58,7 @@ async function makeAccount({ stack, world }: Run, count: number, beganAt: Date):
 
 type Buffers = { page: number; pastPage: number; balance: number }
 
-/** What the service's own queries read, as EXPLAIN counts it. */
+/** Buffers that the service's own queries read, as EXPLAIN counts them. */
 async function buffersOf({ stack }: Run, accountNumber: string, middle: Date): Promise<Buffers> {
   const pool = new pg.Pool({ connectionString: stack.databaseUrl, max: 1 })
   let asked: CompiledQuery | null = null

@@ -8,7 +8,7 @@ const ledgerTables = ['ledger_accounts', 'ledger_entries']
 const depositTables = [...ledgerTables, 'operations', 'deposits', 'wallet_events']
 const transferTables = [...ledgerTables, 'operations', 'transfers', 'audit_records', 'idempotency_keys']
 
-/** What a deposit and a settled transfer leave on disk, indexes included, and what they write to the log on the way. */
+/** The disk space of a deposit and a settled transfer, including indexes, and the WAL that they write. */
 export async function measureStorage(run: Run): Promise<void> {
   const { record, world } = run
   const deposits = await growthOf(run, depositTables, async () => {
@@ -23,7 +23,7 @@ export async function measureStorage(run: Run): Promise<void> {
   for (const table of depositTables) record.add(`  in ${table}`, 'B', perDeposit(deposits.bytes[table]!))
   record.add('bytes of log per deposit', 'B', perDeposit(deposits.log))
 
-  // What earlier measurements ordered and left is not counted here, nor the accounts that an address gets with its first.
+  // Transfers of earlier measurements are not counted here, nor the accounts that an address gets with its first deposit.
   await settleTransfers(run, world.funded.length)
   const transfers = await growthOf(run, transferTables, () => settleTransfers(run, transfersCount))
   const perTransfer = (bytes: number) => bytes / transfersCount
@@ -34,9 +34,9 @@ export async function measureStorage(run: Run): Promise<void> {
   record.expect('bytes in the ledger’s tables per settled transfer', perTransfer(inLedger), 'at most', 743)
 }
 
-/** How many of the updates moved no index entry, over everything that was measured. */
+/** The share of updates that changed no index entry, over all measurements. */
 export async function measureHeapOnlyUpdates({ stack, record }: Run): Promise<void> {
-  // Backends report what they did with a second's delay.
+  // Backends report their statistics with a delay of a second.
   await new Promise((resolve) => setTimeout(resolve, 2_000))
   const rows = await stack.sql<{ table: string; updates: number; hot: number }>(
     `select relname as table, n_tup_upd::int as updates, n_tup_hot_upd::int as hot from pg_stat_user_tables
@@ -55,8 +55,8 @@ async function growthOf(
   tables: string[],
   work: () => Promise<void>,
 ): Promise<{ bytes: Record<string, number>; log: number }> {
-  // Vacuum gives back pages that were reserved and not used; a checkpoint makes the first change of each page be logged
-  // in full again, as it is every few minutes in the life of a server.
+  // Vacuum releases pages that were reserved and not used; after a checkpoint the first change of each page is logged
+  // in full again, as it is every few minutes on a running server.
   const settle = async () => {
     for (const table of tables) await stack.sql(`vacuum ${table}`)
     await stack.sql('checkpoint')

@@ -11,8 +11,8 @@ const connections = 32
 const recipient = fakeAddress('a supplier of the bench')
 
 /**
- * Ordering a transfer, with its three layers of policies, its Idempotency-Key and its audit record, against a bare posting
- * of the same reservation through the same server.
+ * Requests a transfer, with its three layers of policies, its Idempotency-Key and its audit record, compared with a bare
+ * posting of the same reservation through the same server.
  */
 export async function measureTransfers(run: Run): Promise<void> {
   const { record, rounds } = run
@@ -29,7 +29,7 @@ export async function measureTransfers(run: Run): Promise<void> {
   record.expect('transfer creation, of a bare posting', share, 'at least', 0.5)
 }
 
-/** Every transfer gets its three votes, the last of which sends it on its way. */
+/** Casts three votes on every transfer, the last of which queues it for delivery. */
 export async function measureVotes(run: Run): Promise<void> {
   const { record, world } = run
   const votesPerSecond: number[] = []
@@ -47,7 +47,7 @@ export async function measureVotes(run: Run): Promise<void> {
   record.add(`votes, ${connections} connections`, '/s', toSeries(votesPerSecond))
 }
 
-/** Takes transfers from their order to their settlement, with the wallet service confirming at once. */
+/** Runs transfers from their request to their settlement, with a wallet service that confirms at once. */
 export async function settleTransfers(run: Run, count: number): Promise<void> {
   const { stack, world } = run
   const { deps, close } = await openServiceDeps(stack)
@@ -100,7 +100,7 @@ function ordersOf({ world }: Run, amount: string): () => Buffer {
     )
 }
 
-/** Sends each request once, as many at a time as there are connections; all must be answered with this status. */
+/** Sends each request once, one per connection at a time; all must be answered with this status. */
 async function sendAll(run: Run, requests: Buffer[], status: number): Promise<number> {
   const waiting = requests.toReversed()
   const load = { ...run.load, seconds: 600, connections, next: () => waiting.pop() ?? null }

@@ -18,7 +18,7 @@ import { type Stack, webhookSecret } from './stack.ts'
 export type Address = { id: string; address: string }
 type Token = { id: string; contractAddress: string }
 
-/** Vaults, people, policies and addresses, enough of each that no measurement is about their lack. */
+/** Vaults, users, policies and addresses, enough of each that no measurement is distorted by too few. */
 export type World = {
   wallet: FakeWallet
   usdt: Token
@@ -29,8 +29,8 @@ export type World = {
   initiator: string
   approvers: string[]
   /**
-   * Addresses that take deposits: one, many of the first vault, and for comparison with each other, because what grew old under
-   * load is slower than what is new, as many again of the first vault and as many spread over all vaults.
+   * Addresses that take deposits: one, many of the first vault, and, because rows that have grown under load are slower than
+   * new ones, for comparison as many again of the first vault and as many spread over all vaults.
    */
   hot: Address[]
   spread: Address[]
@@ -38,7 +38,7 @@ export type World = {
   overVaults: Address[]
   /** Addresses of the initiator, with more USDT on each than a load can spend. */
   funded: Address[]
-  /** Deposits that were made to set all this up. */
+  /** Deposits that were made during the set-up. */
   deposited: number
   call(token: string, method: string, path: string, body?: object): Promise<unknown>
   /** The same transactions as the webhook's, without HTTP, in this process. */
@@ -137,12 +137,12 @@ export async function createWorld(stack: Stack, size: Size = fullSize): Promise<
   await depositBare(world, [...hot, ...spread, ...inOneVault, ...overVaults], '1')
   await depositBare(world, funded, '1000000000')
   await orderTransfers(world)
-  // Statistics of every table, as autovacuum makes them within a minute of the first rows.
+  // Statistics of every table, which autovacuum would compute within a minute of the first rows.
   await stack.sql('vacuum analyze')
   return world
 }
 
-/** Some that need no vote, some with all of theirs. */
+/** Some that need no vote, and some that have all their votes. */
 async function orderTransfers({ call, vault, initiator, approvers, funded }: World): Promise<void> {
   const order = async (amount: string, fromAddressId: string) => {
     const body = { fromAddressId, toAddress: fakeAddress('a supplier of the bench'), token: 'USDT', amount }
@@ -227,7 +227,7 @@ async function signIn(db: Db, count: number): Promise<{ userId: string; token: s
   return people
 }
 
-/** Three layers by amount: small is free, medium needs one vote, large two and one of another group. */
+/** Three layers by amount: small needs no vote, medium needs one, large needs two and one of another group. */
 async function addPolicies(
   call: World['call'],
   admin: string,
@@ -278,7 +278,7 @@ async function addPolicies(
 
 let addressesCount = 0
 
-/** As address creation leaves them; by SQL, because asking the wallet service 20,000 times is no part of the bench. */
+/** The rows of address creation, inserted by SQL, because 20,000 requests to the wallet service are not part of the bench. */
 async function insertAddresses(
   stack: Stack,
   { vaultId, count, ownerId, tokenId }: { vaultId: string; count: number; ownerId: string; tokenId: string },

@@ -1,7 +1,7 @@
-/** An answer that a caller may expect; its body is what the API documents for the route. */
+/** An expected answer; its body is the one that the API documents for the route. */
 export type Answer<Body> = { status: number; body: Body }
 
-/** Calls the public API as one person. */
+/** Calls the public API as one user. */
 export type Client = {
   /** Resolves with the body of a 2xx answer; any other answer is thrown. */
   request<Body>(method: string, path: string, body?: object): Promise<Body>
@@ -12,7 +12,7 @@ export type Client = {
 
 type SignedIn = { token: string }
 
-/** Uses up a sign-in link as a service does: the token in it for a Bearer token. */
+/** Exchanges the token of a sign-in link for a Bearer token, as a service does. */
 export async function signIn(baseUrl: string, link: string): Promise<Client> {
   const token = new URL(link).searchParams.get('token')
   const { body } = await send<SignedIn>(baseUrl, { method: 'POST', path: '/auth/magic-link/verify', body: { token } })

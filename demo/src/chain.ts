@@ -6,7 +6,7 @@ import type { Abi, Hex } from 'viem'
 import { readJson, writeJson } from './data-files.ts'
 import { call, gwei, hex } from './json-rpc.ts'
 
-/** The first of anvil's development accounts, which anvil signs for by itself. */
+/** The first of anvil's development accounts, for which anvil holds the key. */
 const faucet = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 /** The faucet's first transaction of all deploys the token, so it always gets this address (Yellow Paper, section 7). */
 export const tokenAddress = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
@@ -15,15 +15,15 @@ const tokenSupply = 10n ** 15n
 const fundedEther = 5n * 10n ** 18n
 const fundedDollars = 50_000n * 10n ** 6n
 
-/** Fees far above what the chain asks for, and fixed: the same order then always gives the same transaction hash. */
+/** Fixed fees far above those of the chain, so that the same order always gives the same transaction hash. */
 const fees = { maxFeePerGas: hex(100n * gwei), maxPriorityFeePerGas: hex(gwei) }
 
-/** Signed transactions that pay for the demo, kept as they were first sent. */
+/** Signed transactions that pay for the demo, stored as they were first sent. */
 type Funding = { address: string; transactions: { nonce: number; raw: Hex }[] }
 
 const fundingPath = (dataDir: string) => join(dataDir, 'chain', 'funding.json')
 
-/** Starts the local chain with its state of the last run, the token on it, and the funding that it may have lost. */
+/** Starts the local chain with the state of the last run, deploys the token, and repeats funding that the chain may have lost. */
 export async function startChain(dataDir: string, port: number): Promise<Anvil> {
   const anvil = await startAnvil({ port, statePath: join(dataDir, 'chain', 'state.json') })
   try {
@@ -49,8 +49,8 @@ async function ensureToken(rpcUrl: string): Promise<void> {
 }
 
 /**
- * Killed together with everything else the chain forgets its last second, while the books keep theirs. The very same
- * transactions are then sent again: they have the hashes they had, so that no deposit counts twice.
+ * If everything is killed at once, the chain loses its last second while the ledger does not. The same transactions are
+ * then sent again: their hashes are the same, so that no deposit is credited twice.
  */
 async function resendFunding(rpcUrl: string, dataDir: string): Promise<void> {
   const funding = readJson<Funding>(fundingPath(dataDir))
@@ -65,8 +65,8 @@ async function sendMissing(rpcUrl: string, { transactions }: Funding): Promise<v
 }
 
 /**
- * Pays 5 ETH and 50,000 TUSD to an address that was never paid: neither by a funding that is noted here, nor as the
- * chain or the books (`isCredited`) tell.
+ * Pays 5 ETH and 50,000 TUSD to an address that was never paid: neither by a recorded funding, nor according to the chain
+ * or the ledger (`isCredited`).
  */
 export async function fundOnce(
   rpcUrl: string,
@@ -91,7 +91,7 @@ export async function fundOnce(
     const request = { from: faucet, chainId: hex(31337n), nonce: hex(BigInt(nonce + i)), ...order, ...fees }
     transactions.push({ nonce: nonce + i, raw: await call<Hex>(rpcUrl, 'eth_signTransaction', [request]) })
   }
-  // Noted before it is sent: whatever happens now, the same transactions are sent again and no others.
+  // Recorded before it is sent, so that after a crash the same transactions are sent again and no others.
   const funding = { address, transactions }
   writeJson(fundingPath(dataDir), funding)
   await sendMissing(rpcUrl, funding)

@@ -10,7 +10,7 @@ export function readJson<Value>(path: string): Value | null {
   }
 }
 
-/** Replaces the file whole, for its owner only, and flushed to disk: a crash leaves the old content or the new. */
+/** Replaces the file as a whole, readable by its owner only, and flushes it: a crash leaves the old content or the new. */
 export function writeJson(path: string, value: unknown): void {
   const draft = `${path}.${process.pid}`
   writeFileSync(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flush: true })

@@ -5,7 +5,7 @@ export const gwei = 10n ** 9n
 /** A quantity as Ethereum's JSON-RPC writes it: hexadecimal without leading zeros. */
 export const hex = (value: bigint): Hex => `0x${value.toString(16)}`
 
-/** Asks an Ethereum node; its refusal is thrown. */
+/** Sends a request to an Ethereum node; throws when the node refuses it. */
 export async function call<Result>(rpcUrl: string, method: string, params: unknown[]): Promise<Result> {
   const response = await fetch(rpcUrl, {
     method: 'POST',

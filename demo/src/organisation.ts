@@ -14,17 +14,17 @@ const addressLabel = 'Operations'
 
 type Way = {
   dataDir: string
-  /** Where this machine reaches the server. */
+  /** The URL of the server on this machine. */
   baseUrl: string
   adminEmail: string
   linkFor(email: string): Promise<string>
   wallet: { url: string; token: string }
   walletReady: Promise<unknown>
-  /** Pays an address on chain, once. */
+  /** Funds an address on chain, once. */
   fund(address: string, isCredited: boolean): Promise<void>
 }
 
-/** Notes that the organisation of a vault stands, and so is its people's from then on and not ours to mend. */
+/** Records that the organisation of a vault is complete; from then on its members manage it and the demo does not repair it. */
 type Mark = { vaultId: string; walletUrl: string; address: string }
 
 type Vault = { id: string; lockedAt: string | null; walletServiceUrl: string }
@@ -42,7 +42,7 @@ export async function ensureOrganisation(way: Way): Promise<{ address: string }>
   const admin = await signIn(way.baseUrl, await way.linkFor(way.adminEmail))
   try {
     const { status, body: vault } = await admin.find<Vault>(`/vaults/${vaultCode}`)
-    // Somebody took our administrator out of the vault, which is theirs to do.
+    // A member removed the demo's administrator from the vault, which is permitted.
     if (mark !== null && status === 403) return mark
     if (mark !== null && vault?.id === mark.vaultId) {
       if (vault.walletServiceUrl === mark.walletUrl && mark.walletUrl !== way.wallet.url) {
@@ -52,7 +52,7 @@ export async function ensureOrganisation(way: Way): Promise<{ address: string }>
       return mark
     }
     const vaultId = await completeVault(admin, vault, way.wallet)
-    // Policies name tokens and groups, which must be there before them.
+    // Policies name tokens and groups, which must exist before them.
     const [groups] = await Promise.all([completeGroups(admin), completeTokens(admin)])
     await Promise.all([completePolicies(admin, groups), completePeople(admin, groups, way)])
     const address = await completeAddress(admin, way)
@@ -126,7 +126,7 @@ async function completePolicies(admin: Client, groups: Groups): Promise<void> {
   )
 }
 
-/** Three layers by amount: small is free, medium needs one of the treasury, large two of it and one of compliance. */
+/** Three layers by amount: small needs no vote, medium one of the treasury, large two of it and one of compliance. */
 function policiesOf({ administrators, treasury, compliance }: Groups) {
   const allow = { effect: 'allow' }
   const votes = (approvalThreshold: number, groupId: string) => ({
@@ -160,7 +160,7 @@ function policiesOf({ administrators, treasury, compliance }: Groups) {
       ...when('TUSD', above('100'), upTo('10000')),
       ...votes(1, treasury),
     },
-    // Both hold for a large amount, and each has to reach its own threshold.
+    // A large amount matches both policies, and each has its own threshold.
     {
       code: 'tusd-large-treasury',
       name: 'Above 10,000 TUSD: two of the treasury',
@@ -183,7 +183,7 @@ function policiesOf({ administrators, treasury, compliance }: Groups) {
   ]
 }
 
-/** People become members when they sign in; here it is done for them, so that the demo is of use at once. */
+/** Users become members when they sign in; the demo does it for them, so that it can be used at once. */
 async function completePeople(admin: Client, groups: Groups, way: Way): Promise<void> {
   type Invitation = { email: string; status: string }
   const invitations = await admin.request<Invitation[]>('GET', `/vaults/${vaultCode}/invitations`)

@@ -10,9 +10,9 @@ const stopTimeoutMilliseconds = 4_000
 /** A part of the service in a process of its own, which loads its code while the database is still starting. */
 export type Part = {
   pid: number
-  /** Sends a message and resolves with the answer. Rejects when the part says that it failed, or ends. */
+  /** Sends a message and resolves with the answer. Rejects when the part reports a failure, or ends. */
   ask<Answer>(question: object): Promise<Answer>
-  /** Resolves when the process has ended, for whatever reason. */
+  /** Resolves when the process has ended, for any reason. */
   ended: Promise<void>
   /** The last lines of its log. */
   tailOfLog(): string
@@ -28,9 +28,9 @@ export function spawnPart(name: 'server' | 'wallet', dataDir: string): Part {
   const program = fileURLToPath(new URL(`./run-${name}.js`, import.meta.url))
   const child = spawn(process.execPath, [program], {
     stdio: ['ignore', log, log, 'ipc'],
-    // A group of its own: Ctrl-C in the terminal is for the supervisor, which stops the parts in order.
+    // A process group of its own: Ctrl-C in the terminal goes to the supervisor, which stops the parts in order.
     detached: true,
-    // Node 22 and newer keep compiled code there for the next start; older ones take no notice.
+    // Node 22 and newer cache compiled code there for the next start; older ones ignore the variable.
     env: { ...process.env, NODE_COMPILE_CACHE: join(dataDir, 'run', 'compiled') },
   })
   closeSync(log)

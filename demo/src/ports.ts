@@ -2,10 +2,10 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { readJson, writeJson } from './data-files.ts'
 
-/** Ports of the parts that people do not choose a port for, on the loopback address. */
+/** Ports of the parts that cannot be configured, on the loopback address. */
 export type Ports = { chain: number; wallet: number }
 
-/** The ports of the last run, as far as they are free; others else. A wallet app so keeps its way to the chain. */
+/** The ports of the last run, each replaced if it is not free. A wallet app thus keeps its URL of the chain. */
 export async function choosePorts(dataDir: string): Promise<Ports> {
   const path = join(dataDir, 'ports.json')
   const known = readJson<Ports>(path)
@@ -15,7 +15,7 @@ export async function choosePorts(dataDir: string): Promise<Ports> {
   return ports
 }
 
-/** The port itself when it can be listened on, a free one for 0. Throws EADDRINUSE and its like. */
+/** The port itself when it can be listened on, a free one for 0. Throws EADDRINUSE and similar errors. */
 export function claimPort(port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readJson, writeJson } from './data-files.ts'
 
-/** What runs for a data directory and is recorded there; PostgreSQL keeps a record of its own. */
+/** The processes that run for a data directory and are recorded there; PostgreSQL keeps its own record. */
 export type ProcessName = 'supervisor' | 'server' | 'wallet' | 'chain'
 
-/** `identity` tells a process from a stranger that was given the same id later. */
+/** `identity` distinguishes a process from another one that got the same id later. */
 type ProcessRecord = { pid: number; identity: string }
 
 const pollMilliseconds = 20
@@ -45,7 +45,7 @@ export function forgetProcess(dataDir: string, name: ProcessName): void {
   rmSync(recordPath(dataDir, name), { force: true })
 }
 
-/** Ends what an earlier run left behind because it was killed itself. The chain comes last and writes its state. */
+/** Ends the processes of an earlier run that was killed. The chain is the last, and writes its state. */
 export async function endOrphans(dataDir: string): Promise<void> {
   await Promise.all([endRecorded(dataDir, 'server', 'SIGTERM'), endRecorded(dataDir, 'wallet', 'SIGTERM')])
   await endRecorded(dataDir, 'chain', 'SIGINT')
@@ -59,7 +59,7 @@ async function endRecorded(dataDir: string, name: ProcessName, signal: NodeJS.Si
   forgetProcess(dataDir, name)
 }
 
-/** Asks a process to end and insists after a time. `identityOf` keeps a stranger under a recycled id from being hit. */
+/** Signals a process to end and kills it after a time. `identityOf` prevents killing another process with a reused id. */
 export async function endProcess(pid: number, signal: NodeJS.Signals, patienceMilliseconds: number): Promise<void> {
   const identity = identityOf(pid)
   if (identity === null) return
@@ -69,7 +69,7 @@ export async function endProcess(pid: number, signal: NodeJS.Signals, patienceMi
   while (isThere()) {
     if (Date.now() > deadline) {
       sendSignal(pid, 'SIGKILL')
-      // Killing is a matter of milliseconds, unless the process hangs in the kernel, where waiting would not help.
+      // Killing takes milliseconds, unless the process hangs in the kernel, where waiting would not help.
       for (let i = 0; i < 50 && isThere(); i += 1) await sleep(pollMilliseconds)
       return
     }
@@ -78,8 +78,8 @@ export async function endProcess(pid: number, signal: NodeJS.Signals, patienceMi
 }
 
 /**
- * Waits a moment until a child that has ended is out of the process table. Left to the first process of a container,
- * which often collects nothing, it would stay there. A process that is no child of ours is not waited for any longer.
+ * Waits briefly until a child that has ended is out of the process table. The first process of a container often does not
+ * reap others, so that it would stay there. A process that is not our child is not waited for any longer.
  */
 export async function waitUntilReaped(pid: number): Promise<void> {
   for (let i = 0; i < 10 && isInTable(pid); i += 1) await sleep(pollMilliseconds)
@@ -94,7 +94,7 @@ function isInTable(pid: number): boolean {
   }
 }
 
-/** The id of the recorded process, if it lives and is still the same one. */
+/** The id of the recorded process, if it is still running and is the same one. */
 function findRecorded(dataDir: string, name: ProcessName): number | null {
   // A record that was cut off by a crash of the machine belongs to a process that the crash ended too.
   const record = readRecord(recordPath(dataDir, name))
@@ -109,14 +109,14 @@ function readRecord(path: string): ProcessRecord | null {
   }
 }
 
-/** Start time and command line of a living process, or null. */
+/** Start time and command line of a running process, or null. */
 export function identityOf(pid: number): string | null {
   try {
     if (process.platform !== 'linux') {
       return execFileSync('ps', ['-ww', '-o', 'lstart=,command=', '-p', String(pid)], { encoding: 'utf8' }).trim()
     }
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
-    // A process that has ended and waits for its parent to notice has no command line any more.
+    // A process that has ended and was not reaped yet has no command line any more.
     if (command === '') return null
     // The second field is the program's name in brackets and may hold anything, so fields are counted after it.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

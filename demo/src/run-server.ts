@@ -20,7 +20,7 @@ serve(
         throw new Error(describeFailure(error), { cause: error })
       }
     },
-    /** What `strongroom admin link` prints: a way in for the operator, who is asked for no password here. */
+    /** The output of `strongroom admin link`: a sign-in link for the operator, who needs no password here. */
     async link({ email }: LinkQuestion) {
       const { deps } = server!
       return await inTransaction(deps.db, (trx) => createSignInLink(trx, deps, email, deps.clock()))

@@ -4,7 +4,7 @@ import { readJson, writeJson } from './data-files.ts'
 
 export type Secrets = { secretKey: string; walletPassphrase: string; walletToken: string; webhookSecret: string }
 
-/** What the parts share and nobody else may know, made once for a data directory and kept in a file of its owner's. */
+/** The secrets that the parts share, created once for a data directory and stored in a file that only its owner can read. */
 export function ensureSecrets(dataDir: string): Secrets {
   const path = join(dataDir, 'secrets.json')
   const known = readJson<Secrets>(path)

@@ -1,9 +1,9 @@
-/** A handler for each kind of question that the supervisor asks. */
+/** A handler for each kind of request from the supervisor. */
 export type Handlers = Record<string, (question: never) => Promise<unknown>>
 
 type Question = { id: number; type: string }
 
-/** The process side of a part: it answers questions of the supervisor, stops on a signal, and does not outlive it. */
+/** The process side of a part: it answers the supervisor, stops on a signal, and ends when the supervisor does. */
 export function serve(handlers: Handlers, stop: () => Promise<void>): void {
   process.on('message', (question: Question) => {
     void answer(handlers, question).then((reply) => {

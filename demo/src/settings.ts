@@ -4,19 +4,19 @@ import { type Config, readConfig } from '@strongroom/server/config'
 
 export const defaultAdminEmail = 'admin@strongroom.localhost'
 
-/** The server's own settings; what the demo decides is filled in. */
+/** The server's own settings, with those that the demo decides filled in. */
 export type Settings = { config: Config; dataDir: string; adminEmail: string; environment: NodeJS.ProcessEnv }
 
 /**
  * Reads the settings as the server will.
- * @throws ConfigError that names every fault
+ * @throws ConfigError that names every error
  */
 export function readSettings(env: NodeJS.ProcessEnv = process.env): Settings {
   const adminEmail = env.STRONGROOM_ADMIN_EMAIL?.trim().toLowerCase() || defaultAdminEmail
   const dataDir = resolve(env.DATA_DIR?.trim() || './.strongroom')
   const environment = { ...env, DEMO: 'true', STRONGROOM_ADMIN_EMAIL: adminEmail, DATA_DIR: dataDir }
   const config = readConfig(environment)
-  // The server makes the folder with the first mail; people are told of it before.
+  // The server creates the folder with the first mail, but its path is printed before.
   mkdirSync(join(dataDir, 'outbox'), { recursive: true, mode: 0o700 })
   return { config, dataDir, adminEmail, environment }
 }

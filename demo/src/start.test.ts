@@ -15,7 +15,7 @@ import { people } from './organisation.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'strongroom-demo-'))
-/** A name with a space, as people have them. */
+/** A name with a space, as users have them. */
 const dataDir = join(folder, 'my data')
 
 type Demo = { process: ChildProcess; output: () => string; url: string; link: string; rpcUrl: string; address: Hex }
@@ -25,7 +25,7 @@ let transferId: string
 const recipient = privateKeyToAddress(generatePrivateKey())
 
 beforeAll(() => {
-  // Compiles what is stale and nothing else.
+  // Compiles only what is out of date.
   execFileSync('npm', ['run', '--silent', 'build'], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
 }, 120_000)
 
@@ -138,7 +138,7 @@ it('clears away what a killed supervisor left behind', async () => {
   await until(async () => demo.process.signalCode !== null)
   demo = await startDemo()
   const own = livingPids()
-  // PostgreSQL may be taken over; everything else is new.
+  // PostgreSQL may be reused; everything else is new.
   expect(orphans.filter((pid) => pid !== postgresPid() && own.includes(pid))).toEqual([])
   const treasurer = await signInByMail(people.treasurer)
   expect(await balancesOf(treasurer)).toMatch(/TUSD 49975$/)
@@ -146,7 +146,7 @@ it('clears away what a killed supervisor left behind', async () => {
 
 it('carries out the tour of the README as written, request by request', async () => {
   const readme = readFileSync(join(root, 'README.md'), 'utf8')
-  // A block to run, and what it prints if a fence without a language follows at once.
+  // A block to run, and its output if a fence without a language follows at once.
   const steps = [...readme.matchAll(/```sh tour\n([\s\S]*?)```\n(?:\n```\n([\s\S]*?)```\n)?/g)]
   const mark = '== end of a block =='
   const script = ['set -euo pipefail', ...steps.flatMap(([, block]) => [block!, `echo; echo '${mark}'`])].join('\n')
@@ -195,7 +195,7 @@ function launch(settings: NodeJS.ProcessEnv) {
   return { child, output: () => output }
 }
 
-/** Resolves when the demo says that it is ready. */
+/** Resolves when the demo reports that it is ready. */
 async function startDemo(): Promise<Demo> {
   const { child, output } = launch({})
   await until(async () => {
@@ -219,7 +219,7 @@ async function startAndFail(settings: NodeJS.ProcessEnv): Promise<{ code: number
   return { code: child.exitCode, output: output() }
 }
 
-/** Asks for a link as a person does and follows the one that the mail in the outbox carries. */
+/** Requests a sign-in link and follows the one in the mail of the outbox. */
 async function signInByMail(email: string): Promise<Client> {
   const outbox = join(dataDir, 'outbox')
   const before = new Set(readdirSync(outbox))
@@ -292,7 +292,7 @@ function postgresPid(): number | null {
   return existsSync(path) ? Number(readFileSync(path, 'utf8').split('\n')[0]) : null
 }
 
-/** Supervisor, server, wallet, chain and PostgreSQL, as far as they live. */
+/** Supervisor, server, wallet, chain and PostgreSQL, those that are running. */
 function livingPids(): number[] {
   const pids = [...['supervisor', 'server', 'wallet', 'chain'].map(pidOf), postgresPid()]
   return pids.filter((pid) => pid !== null).filter(isAlive)

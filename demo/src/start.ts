@@ -1,4 +1,4 @@
-/** The entry of `npm start`: it loads the rest itself, so that a missing build is one clear line and not a stack. */
+/** The entry of `npm start`: it imports the rest dynamically, so that a missing build is one clear line and not a stack trace. */
 try {
   const { supervise } = await import('./supervise.ts')
   await supervise()

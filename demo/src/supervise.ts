@@ -13,16 +13,16 @@ import { ensureSecrets, type Secrets } from './secrets.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { printSummary } from './summary.ts'
 
-/** Signals that come this close together are one Ctrl-C, which a terminal and npm both pass on. */
+/** Signals that arrive this close together are one Ctrl-C, which a terminal and npm both forward. */
 const sameSignalMilliseconds = 1_000
 const stopTimeoutMilliseconds = 9_500
 const watchMilliseconds = 500
 
-/** Who needs others stops before them; the claim on the data directory is given back last. */
+/** A part stops before those that it needs; the lock on the data directory is released last. */
 const stopOrder = ['server', 'wallet', 'chain', 'database', 'claim'] as const
 type Stops = Partial<Record<(typeof stopOrder)[number], () => Promise<unknown>>>
 
-/** Starts everything, keeps it running until a signal comes or a part dies, and stops it in order. Never returns. */
+/** Starts everything, keeps it running until a signal arrives or a part ends, and stops it in order. Never returns. */
 export async function supervise(): Promise<void> {
   const stops: Stops = {}
   let endedBy: Promise<never> | null = null
@@ -32,7 +32,7 @@ export async function supervise(): Promise<void> {
   }
   endOnSignals(() => end(0, 'Stopping...'))
   process.on('uncaughtException', (error) => void end(1, `Strongroom stops: ${error.message}`))
-  // Whoever reads our output may go away, as `head` does; that is no reason to stop.
+  // The reader of our output may exit, as `head` does; that is no reason to stop.
   process.stdout.on('error', () => {})
   try {
     await start(stops, (message) => void end(1, message))
@@ -91,7 +91,7 @@ async function start(stops: Stops, die: (message: string) => void): Promise<void
     }
     return server.ask<{ url: string }>(startServer)
   })
-  // A database that refuses both is explained better by the server.
+  // When the database refuses both, the server reports it better.
   const walletUp = walletReady.catch(async (error: unknown) => {
     await serverReady
     throw error
@@ -124,7 +124,7 @@ async function start(stops: Stops, die: (message: string) => void): Promise<void
     address,
     rpcUrl,
     chainId,
-    // The process began before this code was loaded; that time counts too.
+    // The process began before this code was loaded; that time is included.
     seconds: performance.now() / 1000,
   })
 }
@@ -154,7 +154,7 @@ async function startDatabase({ config, dataDir }: Settings, die: (message: strin
   }
 }
 
-/** What could not be started needs no stop. */
+/** A part that could not be started needs no stop. */
 async function orNull<Value>(work: Promise<Value>): Promise<Value | null> {
   return await work.catch(() => null)
 }
@@ -168,7 +168,7 @@ function spawnWatched(name: 'server' | 'wallet', dataDir: string, stops: Stops, 
   return part
 }
 
-/** Calls back when the process is there no more. The chain and PostgreSQL may be no children of this process. */
+/** Calls back when the process has ended. The chain and PostgreSQL may not be children of this process. */
 function watchProcess(pid: number, onEnd: () => void): void {
   const identity = identityOf(pid)
   const timer = setInterval(() => {
@@ -188,12 +188,12 @@ function toEnvironment(settings: Settings, secrets: Secrets, overrides: NodeJS.P
   }
 }
 
-/** The wallet signs with the first of the secrets that the operator chose, if any. */
+/** The wallet signs with the first secret that the operator configured, if any. */
 function webhookSecretOf({ config }: Settings, secrets: Secrets): string {
   return config.webhookSecrets[0] ?? secrets.webhookSecret
 }
 
-/** Where this machine reaches a server that listens there. */
+/** The URL on this machine of a server that listens there. */
 function localHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   if (host === '::') return '[::1]'

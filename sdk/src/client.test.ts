@@ -52,7 +52,7 @@ describe('the client', () => {
   it('types the parameters and errors that operations have in common', async () => {
     const list = (limit: number) => strongroom.GET('/api/v1/vaults', { params: { query: { limit } } })
     expect(take(await list(5)).items).toEqual([])
-    // @ts-expect-error A limit is a number: what the compiler refuses, the service refuses too.
+    // @ts-expect-error A limit is a number: the compiler refuses what the service refuses.
     const { error } = await list('many')
     expectTypeOf(error).toEqualTypeOf<Schemas['Error'] | undefined>()
     expect(error).toMatchObject({ details: [{ field: 'limit' }] })

@@ -28,7 +28,7 @@ export function createStrongroom({ baseUrl, token, fetch }: Options): Strongroom
   })
 }
 
-/** An answer of the service that is no success: its HTTP status and the body that the specification gives errors. */
+/** An error answer of the service: its HTTP status and the body that the specification defines for errors. */
 export class StrongroomError extends Error {
   readonly status: number
   readonly body: Schemas['Error'] | null
@@ -55,7 +55,7 @@ export function take<Data>({ data, error, response }: Result<Data>): Data {
 type Page<Item> = { items: Item[]; nextCursor: string | null }
 
 /**
- * Every page of a list, one request each, when it is asked for.
+ * Every page of a list, each requested when the loop reaches it.
  *
  *     for await (const page of pages((cursor) => strongroom.GET('/api/v1/vaults', { params: { query: { cursor } } })))
  *
@@ -72,7 +72,7 @@ export async function* pages<Item>(
   } while (cursor !== undefined)
 }
 
-/** A fresh Idempotency-Key: send the same one again when the answer to a write got lost. */
+/** A new Idempotency-Key: send the same one again when the answer to a write was lost. */
 export function newIdempotencyKey(): string {
   return globalThis.crypto.randomUUID()
 }

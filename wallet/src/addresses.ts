@@ -31,7 +31,7 @@ export function readPath({ derivationPath, coinType }: { derivationPath: string;
   return path
 }
 
-/** Reads an address in EIP-55 form; one case throughout is accepted, a wrong checksum is a typing error and refused. */
+/** Parses an address in EIP-55 form; a single case is accepted, a wrong checksum is refused as a typing error. */
 export function readAddress(field: string, value: string): Address {
   const digits = value.slice(2)
   const oneCase = digits === digits.toLowerCase() || digits === digits.toUpperCase()
@@ -39,7 +39,7 @@ export function readAddress(field: string, value: string): Address {
   return getAddress(value.toLowerCase())
 }
 
-/** A client may ask about its own addresses only. */
+/** A client may query its own addresses only. */
 export async function assertOwnAddress(
   pool: pg.Pool,
   clientId: string,

@@ -5,8 +5,8 @@ import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * A state file that was cut off while it was written would stop the start. The last good copy then takes its place, and the
- * damaged file is kept aside.
+ * Replaces a state file that was cut off while it was written, which would prevent the start, by the last complete copy.
+ * The damaged file is kept under another name.
  */
 export async function prepareState(statePath: string): Promise<void> {
   await mkdir(dirname(statePath), { recursive: true })
@@ -19,7 +19,7 @@ export async function prepareState(statePath: string): Promise<void> {
 const backupOf = (statePath: string) => `${statePath}.bak`
 const backupEveryMilliseconds = 5_000
 
-/** Copies the state aside again and again, each time only when it is whole; returns what ends that. */
+/** Copies the state repeatedly, each time only when it is complete; returns the function that ends that. */
 export function keepBackup(statePath: string): () => Promise<void> {
   let copiedAt = 0
   let running: Promise<void> = Promise.resolve()
@@ -62,7 +62,7 @@ async function isWholeState(file: string): Promise<boolean> {
 
 const ownerOf = (statePath: string) => `${statePath}.pid`
 
-/** Notes which process writes the state, so that the next start can end it when its parent could not. */
+/** Records which process writes the state, so that the next start can end it when its parent could not. */
 export async function noteOwner(statePath: string, pid: number): Promise<void> {
   await writeFile(ownerOf(statePath), String(pid))
 }
@@ -72,7 +72,7 @@ const orphanTimeoutMilliseconds = 5_000
 /** A parent that was killed leaves its chain running; two chains on one state file would overwrite each other. */
 async function endOrphan(statePath: string): Promise<void> {
   const pid = Number(await readFile(ownerOf(statePath), 'utf8').catch(() => '0'))
-  // A process id may have been given to another program meanwhile, so the command line must name this very file.
+  // The process id may have been reused by another program, so the command line must name this very file.
   const isOrphan = () => pid > 1 && /anvil/.test(commandOf(pid)) && commandOf(pid).includes(statePath)
   if (!isOrphan()) return
   process.kill(pid, 'SIGINT')
@@ -81,7 +81,7 @@ async function endOrphan(statePath: string): Promise<void> {
   }
 }
 
-/** The command line of a process, empty when there is none or the system does not tell. */
+/** The command line of a process, empty when there is none or the system does not report it. */
 function commandOf(pid: number): string {
   try {
     if (process.platform === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')

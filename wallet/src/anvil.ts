@@ -5,7 +5,7 @@ import { keepBackup, noteOwner, prepareState } from './anvil-state.ts'
 export type AnvilOptions = {
   /** 0 or absent picks a free port. */
   port?: number
-  /** File in which the chain outlives the process; written every second. Without it the chain is new at every start. */
+  /** File in which the chain survives the process; written every second. Without it the chain is new at every start. */
   statePath?: string
   /** Default 31337. */
   chainId?: number
@@ -29,7 +29,7 @@ export async function startAnvil({ port = 0, statePath, chainId = 31337 }: Anvil
   const state = statePath ? ['--state', statePath, '--state-interval', '1'] : []
   // The chain picks a free port itself: one picked for it could be taken by the time it listens.
   const args = ['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId), ...state]
-  // A group of its own: Ctrl-C in a terminal must reach whoever started the chain, so that it ends last and saves.
+  // A process group of its own: Ctrl-C in a terminal must reach the parent process, so that the chain ends last and saves.
   const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true })
   const killWithParent = () => child.kill('SIGKILL')
   process.once('exit', killWithParent)
@@ -68,7 +68,7 @@ function findAnvilBinary(): string {
 
 const startTimeoutMilliseconds = 20_000
 
-/** Reads the port from the line that the chain prints once it listens; whatever it prints later is thrown away. */
+/** Reads the port from the line that the chain prints once it listens; its later output is discarded. */
 async function waitForPort(child: ChildProcess): Promise<number> {
   return await new Promise((resolve, reject) => {
     let printed = ''

@@ -216,7 +216,7 @@ test('a node that serves another chain than the configured one is not used', asy
       amount: '1',
     }
     await call(other.url, '/transfers', { body: transfer })
-    // The sender and the watcher ask for the chain id in every pass, the watcher the less often.
+    // The sender and the watcher query the chain id in every pass, the watcher less often.
     const before = node.control.chainIdsAsked
     await waitFor('passes of the sender', async () => node.control.chainIdsAsked > before + 6)
     expect((await call(other.url, '/transfers/elsewhere-1')).body).toMatchObject({ status: 'queued', txHash: null })

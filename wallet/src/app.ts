@@ -37,7 +37,7 @@ export function buildApp({ pool, keyring, chains, log, onOrder }: AppParts): Fas
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: bodyBytesMax,
-    // A misspelt field must be an error and a number where a text belongs too, so Ajv neither drops nor converts.
+    // A misspelt field must be an error, and so must a number in place of a string, so Ajv neither drops nor converts.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: true } },
     forceCloseConnections: 'idle',
   }).withTypeProvider<TypeBoxTypeProvider>()
@@ -127,7 +127,7 @@ function chainOf(chains: Map<string, Chain>, network: string): Chain {
   return chain
 }
 
-/** The one place that decides which answer an error is. Nothing of an unexpected error leaves the process but its request id. */
+/** The only place that maps an error to its answer. Of an unexpected error only the request id is sent. */
 function toAnswer(error: FastifyError, log: Logger): WalletError {
   if (error instanceof WalletError) return error
   if (error.validation) {

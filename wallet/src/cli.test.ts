@@ -30,7 +30,7 @@ let environment: Record<string, string>
 const running = new Set<ChildProcess>()
 
 beforeAll(async () => {
-  // The commands are tested as they are installed: compiled. The build does only what is not done yet.
+  // The commands are tested as installed, that is compiled. The build compiles only what is out of date.
   execFileSync(process.execPath, [createRequire(import.meta.url).resolve('typescript/bin/tsc6'), '-b'], { cwd: folder })
   execFileSync(process.execPath, [`${folder}scripts/copy-migrations.js`])
   ;[anvil, database] = await Promise.all([startAnvil(), createTestDatabase()])

@@ -93,7 +93,7 @@ async function serve(): Promise<void> {
   const stop = (): void => {
     if (stopping) return
     stopping = true
-    // A second process manager's patience ends sooner than a hanging node's: then the process ends anyway.
+    // A hanging node would delay the end beyond the timeout of process managers, so the process then ends anyway.
     setTimeout(() => process.exit(1), stopTimeoutMilliseconds).unref()
     wallet.stop().then(
       () => process.exit(0),
@@ -102,7 +102,7 @@ async function serve(): Promise<void> {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
-  // A parent that spawned this process with an IPC channel learns the port, and takes the process with it when it dies.
+  // A parent that spawned this process with an IPC channel receives the port, and this process ends with it.
   process.send?.({ type: 'ready', port: wallet.port })
   if (process.channel) process.on('disconnect', stop)
 }

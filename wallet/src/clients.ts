@@ -45,7 +45,7 @@ export async function listClients(pool: pg.Pool): Promise<{ name: string; addres
   return rows.map((row) => ({ name: row.name, addressCount: row.address_count, createdAt: row.created_at }))
 }
 
-/** The client whose token this is, or null. The lookup is by hash, so its timing tells nothing about the token. */
+/** The client whose token this is, or null. The lookup is by hash, so its timing reveals nothing about the token. */
 export async function findClientId(pool: pg.Pool, token: string): Promise<string | null> {
   const { rows } = await pool.query<{ id: string }>({
     name: 'find-client',

@@ -5,7 +5,7 @@ import { webhookKey } from './webhooks/sign-webhook.ts'
 export type ChainConfig = {
   rpcUrl: string
   chainId: number
-  /** Depth at which a block counts: 1 means as soon as it is mined. */
+  /** Number of confirmations at which a block counts: 1 means as soon as it is mined. */
   confirmations: number
   pollMilliseconds: number
   /** First block that the watcher reads when it has never run on this network; by default 1000 blocks back. */
@@ -14,7 +14,7 @@ export type ChainConfig = {
 
 export type ClientConfig = { name: string; token: string }
 
-/** What the key store needs; the commands that only touch the database read no more than this. */
+/** The settings of the key store; commands that only use the database read no more than this. */
 export type StoreConfig = { databaseUrl: string; passphrase: string; logLevel: LogLevel }
 
 export type WalletConfig = StoreConfig & {
@@ -27,12 +27,12 @@ export type WalletConfig = StoreConfig & {
   clients: ClientConfig[]
 }
 
-/** Carries every fault of the settings in one line; never a secret's value. */
+/** Lists every error of the settings in one line; never a secret's value. */
 export class ConfigError extends Error {}
 
 type Environment = Record<string, string | undefined>
 
-/** Reads all settings of `strongroom-wallet serve`; throws one ConfigError that names every fault. */
+/** Reads all settings of `strongroom-wallet serve`; throws one ConfigError that names every error. */
 export function readWalletConfig(environment: Environment = process.env): WalletConfig {
   const faults: string[] = []
   const config: WalletConfig = {

@@ -19,15 +19,15 @@ export const webhookSecretBytesMin = 24
 
 /** Transfers that one pass of the sending loop claims. */
 export const sendBatchMax = 50
-/** A claimed transfer is offered again after this time, so that a crashed process delays it no longer than that. */
+/** A claimed transfer can be claimed again after this time, so that a crashed process delays it no longer. */
 export const sendLeaseSeconds = 5
 export const sendBackoffSecondsMax = 30
-/** Broadcast transfers whose receipts one pass asks for. */
+/** Broadcast transfers whose receipts one pass reads. */
 export const settleBatchMax = 500
 
 /** Blocks that one pass of the watcher reads at most. */
 export const scanBlocksMax = 100
-/** After a rewound or reorganised chain so many blocks are read again, and at the very first start; event keys make that harmless. */
+/** Blocks to read again after the chain was rewound or reorganised, and at the first start; event keys prevent duplicates. */
 export const rescanBlocks = 1000
 /** Requests that one pass has open at the node at the same time. */
 export const nodeRequestsMax = 10

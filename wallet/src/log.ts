@@ -3,7 +3,7 @@ import { type Logger, pino } from 'pino'
 export type LogLevel = (typeof logLevels)[number]
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
-/** JSON lines on standard output; whatever may carry a secret is replaced before it is written. */
+/** JSON lines on standard output; fields that may contain a secret are redacted. */
 export function openLog(level: LogLevel): Logger {
   return pino({ level, name: 'strongroom-wallet', redact: { paths: secretPaths, censor: '[redacted]' } })
 }

@@ -37,7 +37,7 @@ export function startLoop(
           everyMilliseconds * 2 ** Math.min(failures, 10),
           Math.max(backoffMillisecondsMax, everyMilliseconds),
         )
-        // An outage that lasts is told once at warn level, not on every pass.
+        // A lasting outage is logged once at warn level, not on every pass.
         log[failures === 1 ? 'warn' : 'debug']({ loop: name, error: describeNodeError(error) }, 'pass failed')
       }
       if (!stopped && !woken && delay > 0)

@@ -107,5 +107,5 @@ function parametersOf(place: 'path' | 'query', schema: unknown): Json[] {
   }))
 }
 
-/** Schemas carry hidden marks of their library; what is published is plain JSON. */
+/** Schemas carry hidden properties of their library; the published document is plain JSON. */
 const toPlain = (schema: unknown): Json => JSON.parse(JSON.stringify(schema))

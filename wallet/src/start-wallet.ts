@@ -54,7 +54,7 @@ export async function startWallet(config: WalletConfig): Promise<RunningWallet> 
         everyMilliseconds: pollMilliseconds,
         pass: async () => {
           const headBlock = await noteHead(chain)
-          // Neither may hold up the other: a receipt that cannot be read must not stop deposits.
+          // The two must not delay each other: a receipt that cannot be read must not stop deposits.
           const [settled, watched] = await Promise.allSettled([
             settleTransfers({ pool, chain, log }, headBlock),
             watchBlocks({ pool, chain, log }, headBlock),

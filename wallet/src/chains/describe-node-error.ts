@@ -9,7 +9,7 @@ import {
   TimeoutError,
 } from 'viem'
 
-/** A sentence for logs and failure reasons; leaves out viem's request dump, which holds the node's URL and so perhaps a key. */
+/** A sentence for logs and failure reasons, without viem's request dump, which has the node's URL and so perhaps a key. */
 export function describeNodeError(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error'
   const text =
@@ -20,7 +20,7 @@ export function describeNodeError(error: unknown): string {
     .slice(0, 500)
 }
 
-/** Whether the node executed the code and it refused or broke, as opposed to the node not answering; asking again changes nothing. */
+/** Whether the code was executed and reverted or failed, as opposed to the node not answering; a retry would not help. */
 export function isExecutionFault(error: unknown): boolean {
   if (!(error instanceof BaseError)) return false
   const isKnownFault = (each: unknown) =>
@@ -32,7 +32,7 @@ export function isExecutionFault(error: unknown): boolean {
   return error.walk(isOutage) === null && executionFaultPattern.test(describeNodeError(error))
 }
 
-/** How geth, anvil, Nethermind, Erigon and Besu name what code can do wrong; there is no common error code for it. */
+/** The names that geth, anvil, Nethermind, Erigon and Besu have for execution errors; there is no common error code. */
 const executionFaultPattern =
   /revert|out ?of ?gas|gas required exceeds|invalid ?opcode|invalid ?jump|bad ?(jump|instruction)|stack ?(under|over)flow|undefined instruction|(EVM|VM execution) error|execution aborted|INSUFFICIENT_GAS|INVALID_OPERATION/i
 
@@ -41,7 +41,7 @@ export function isInsufficientFunds(error: unknown): boolean {
   return error instanceof BaseError && error.walk((each) => each instanceof InsufficientFundsError) !== null
 }
 
-/** Whether a contract cannot be read as the ERC-20 token it should be: it broke, or answered with no or other data. */
+/** Whether a contract cannot be read as an ERC-20 token: it failed, or answered with no or other data. */
 export function isContractFault(error: unknown): boolean {
   if (isExecutionFault(error)) return true
   if (!(error instanceof ContractFunctionExecutionError)) return false

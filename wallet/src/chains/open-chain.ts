@@ -2,12 +2,12 @@ import { createPublicClient, defineChain, http, type PublicClient } from 'viem'
 import type { ChainConfig } from '../config.ts'
 import { nodeTimeoutMilliseconds, scanBlocksMax } from '../limits.ts'
 
-/** One configured network and the way to its node. `reach` and `scan` are what the watcher has learnt. */
+/** One configured network and the client of its node. `reach` and `scan` are state of the watcher. */
 export type Chain = ChainConfig & {
   network: string
   client: PublicClient
   reach: { reachable: boolean; headBlock: bigint | null }
-  /** Blocks that one pass of the watcher reads; shrinks while the node refuses to give the logs of so many. */
+  /** Blocks that one pass of the watcher reads; shrinks while the node refuses to return the logs of so many. */
   scan: { blocksMax: number }
 }
 
@@ -33,7 +33,7 @@ export function openChain(network: string, config: ChainConfig): Chain {
   }
 }
 
-/** Asks for the head; throws when the node is down or serves another chain than the configured one. */
+/** Reads the head; throws when the node is down or serves another chain than the configured one. */
 export async function readHead(chain: Chain): Promise<bigint> {
   const [chainId, headBlock] = await Promise.all([chain.client.getChainId(), chain.client.getBlockNumber()])
   if (chainId !== chain.chainId) {

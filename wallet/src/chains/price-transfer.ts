@@ -14,8 +14,8 @@ export function callOf({ toAddress, contractAddress, amount }: Movement): { to: 
 export type GasEstimate = { possible: true; gas: bigint } | { possible: false; gas: bigint; reason: string }
 
 /**
- * Gas that the transfer needs. What the chain would refuse comes back as data with a usual amount of gas; a node that does
- * not answer throws.
+ * Gas that the transfer needs. A refusal by the chain is returned as data with a usual amount of gas; a node that does not
+ * answer throws.
  */
 export async function estimateGas(chain: Chain, movement: Movement): Promise<GasEstimate> {
   const { to, value, data } = callOf(movement)
@@ -44,7 +44,7 @@ export async function readGasPrice(chain: Chain) {
   return {
     baseFeePerGas: block.baseFeePerGas,
     maxPriorityFeePerGas,
-    // Nothing is replaced later, so the cap must outlive about six full blocks in a row, each raising the base fee by 1/8.
+    // Transactions are not replaced later, so the cap must cover six full blocks in a row, each raising the base fee by 1/8.
     maxFeePerGas: block.baseFeePerGas * 2n + maxPriorityFeePerGas,
   }
 }

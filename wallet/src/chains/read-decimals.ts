@@ -4,7 +4,7 @@ import { tokenDecimalsMax } from '../limits.ts'
 import { isExecutionFault } from './describe-node-error.ts'
 import type { Chain } from './open-chain.ts'
 
-/** Decimals of a token, read once per contract; null when the contract names none that a ledger could use. */
+/** Decimals of a token, read once per contract; null when the contract reports none that a ledger could use. */
 export async function readDecimals(pool: pg.Pool, chain: Chain, contract: Address): Promise<number | null> {
   const { rows } = await pool.query<{ decimals: number }>(
     'select decimals from wallet.token_decimals where network = $1 and contract_address = $2',
@@ -21,10 +21,10 @@ export async function readDecimals(pool: pg.Pool, chain: Chain, contract: Addres
   return decimals
 }
 
-/** Anyone can send tokens of a contract that burns all the gas it gets; this is plenty for an honest one, proxies included. */
+/** Anyone can send tokens of a contract that uses all the gas it gets; this is plenty for an honest one, including proxies. */
 const gasMax = 200_000n
 
-/** Null is final: only what the contract itself did counts, while a node that does not answer throws. */
+/** Null is final: only failures of the contract itself count, while a node that does not answer throws. */
 async function askContract(chain: Chain, contract: Address): Promise<number | null> {
   try {
     const call = encodeFunctionData({ abi: erc20Abi, functionName: 'decimals' })

@@ -15,7 +15,7 @@ export async function inTransaction<T>(pool: pg.Pool, work: (tx: pg.PoolClient) 
     })
     throw error
   } finally {
-    // A connection that could not even roll back is closed instead of being lent again.
+    // A connection whose rollback failed is closed instead of being returned to the pool.
     tx.release(broken)
   }
 }

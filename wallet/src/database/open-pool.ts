@@ -8,7 +8,7 @@ export function openPool(databaseUrl: string, log: Logger): pg.Pool {
     max: 10,
     connectionTimeoutMillis: 5_000,
     statement_timeout: 30_000,
-    // A process that was paused while it assigned a nonce must not hold up the others for ever.
+    // A process that was paused while it assigned a nonce must not block the others forever.
     idle_in_transaction_session_timeout: 30_000,
     application_name: 'strongroom-wallet',
   })

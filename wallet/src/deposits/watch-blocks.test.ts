@@ -114,7 +114,7 @@ test('T12 transfers of one transaction have distinct positions, and the position
   const [first, second] = [await newAddress(), await newAddress()]
   await rpc('evm_setAutomine', [false])
   try {
-    // Another Transfer log stands before these in the block, so a block-wide index would start at 1.
+    // Another Transfer log precedes these in the block, so a block-wide index would start at 1.
     const args = [faucet.account.address, 1n]
     const before = await faucet.writeContract({
       address: token,

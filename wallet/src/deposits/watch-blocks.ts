@@ -24,13 +24,13 @@ type Parts = { pool: pg.Pool; chain: Chain; log: Logger }
 type Cursor = { nextBlock: bigint; previousHash: Hex | null }
 type FullBlock = Block<bigint, true, 'latest'>
 
-/** `moreBlocks` asks for another pass at once; `events` is how many deposits were stored for delivery. */
+/** `moreBlocks` requests another pass at once; `events` is how many deposits were stored for delivery. */
 export type WatchOutcome = { moreBlocks: boolean; events: number }
 
 /**
- * One pass of the watcher: reads the next blocks that lie deep enough under `headBlock` and stores their deposits together with
- * the advance of the cursor. `headBlock` must have been read before: an address that is unknown here cannot have been given
- * out before those blocks were mined.
+ * One pass of the watcher: reads the next blocks that are deep enough below `headBlock` and stores their deposits together
+ * with the advance of the cursor. `headBlock` must have been read before: an address that is unknown here cannot have been
+ * issued before those blocks were mined.
  */
 export async function watchBlocks(parts: Parts, headBlock: bigint): Promise<WatchOutcome> {
   const { pool, chain } = parts
@@ -52,14 +52,14 @@ export async function watchBlocks(parts: Parts, headBlock: bigint): Promise<Watc
     if (!(await moveCursor(tx, chain.network, { from: cursor, to: next, headBlock }))) return null
     return await storeEvents(tx, events)
   })
-  // Null: another process moved the cursor meanwhile, so its events count and ours are dropped.
+  // Null: another process moved the cursor first, so its events count and ours are dropped.
   return { moreBlocks: stored === null || lastBlock < headBlock - depth, events: stored ?? 0 }
 }
 
 async function openCursor({ pool, chain }: Parts, headBlock: bigint): Promise<Cursor> {
   const found = await findCursor(pool, chain.network)
   if (found) return found
-  // Addresses may have been given out while the node could not be reached, so the first pass looks back as well.
+  // Addresses may have been issued while the node could not be reached, so the first pass also looks back.
   const nextBlock =
     chain.startBlock === undefined ? max(headBlock + 1n - BigInt(rescanBlocks), 0n) : BigInt(chain.startBlock)
   await pool.query(
@@ -93,13 +93,13 @@ async function moveCursor(
   return rowCount === 1
 }
 
-/** Reads the last blocks anew; what was reported before keeps its event key and is not reported again. */
+/** Reads the last blocks again; a deposit that was reported before keeps its event key and is not reported again. */
 async function goBack(
   { pool, chain, log }: Parts,
   { cursor, from, why }: { cursor: Cursor; from: bigint; why: string },
 ): Promise<WatchOutcome> {
   const nextBlock = max(from - BigInt(rescanBlocks), min(BigInt(chain.startBlock ?? 0), from))
-  // The transactions come first: should this process end in between, the cursor still tells that the chain went back.
+  // The transactions come first: if this process ends in between, the cursor still shows that the chain went back.
   const resent = await resendLostTransfers(pool, chain)
   await moveCursor(pool, chain.network, { from: cursor, to: { nextBlock, previousHash: null }, headBlock: null })
   log.warn({ network: chain.network, nextBlock: nextBlock.toString(), resent }, `${why}; blocks are read again`)
@@ -170,7 +170,7 @@ async function findCandidates({ pool, chain }: Parts, blocks: FullBlock[]): Prom
   )
 }
 
-/** Nodes limit how many logs or blocks they answer for; each refusal halves the next pass, each answer doubles it again. */
+/** Nodes limit the logs or blocks per request; each refusal halves the next pass, each answer doubles it again. */
 async function readTransferLogs(chain: Chain, blocks: FullBlock[]) {
   const event = getAbiItem({ abi: erc20Abi, name: 'Transfer' })
   try {
@@ -200,7 +200,7 @@ async function toEvent(
     return null
   }
   const key = eventKey({ network: chain.network, txHash, movement })
-  // Derived from the key: a wallet restored from a backup reports a deposit under the id it had before.
+  // Derived from the key: a wallet restored from a backup reports a deposit under the same id as before.
   const id = `evt_${createHash('sha256').update(key).digest('hex').slice(0, 32)}`
   const event: TopUpEvent = {
     kind: 'TOPUP',

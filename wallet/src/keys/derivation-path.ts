@@ -15,7 +15,7 @@ export function parseDerivationPath(path: string): ParsedPath | PathFault {
   if (levels.length > pathIndexCountMax + 1) return { fault: `must have at most ${pathIndexCountMax} indexes` }
   const numbers: number[] = []
   for (const level of levels) {
-    // One spelling per path: two spellings of the same key would be two addresses in the books.
+    // One spelling per path: two spellings of the same key would be two addresses in the ledger.
     if (!/^(0|[1-9]\d{0,9})$/.test(level)) return { fault: 'must be whole numbers without leading zeros or marks' }
     const number = Number(level)
     if (number > pathIndexMax) return { fault: `has a number above ${pathIndexMax}` }

@@ -35,7 +35,7 @@ export async function openKeyring(pool: pg.Pool, passphrase: string): Promise<Ke
       if (!root) {
         root = readRoot(clientId)
         roots.set(clientId, root)
-        // A failed read is not kept: the database may be back for the next request.
+        // A failed read is not cached: the database may be available for the next request.
         root.catch(() => roots.delete(clientId))
       }
       return accountAt(await root, path)
@@ -69,7 +69,7 @@ async function openKey(pool: pg.Pool, passphrase: string): Promise<Buffer> {
     [salt, scryptCost, seal(key, checkBinding, checkText)],
   )
   if (rowCount === 1) return key
-  // Another process created the key store at the same moment; its salt counts.
+  // Another process created the key store at the same moment; its salt is used.
   return await checkedKey((await findKeyringRow(pool))!, passphrase)
 }
 

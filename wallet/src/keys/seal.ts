@@ -19,7 +19,7 @@ export function seal(key: Buffer, boundTo: string, text: string): Buffer {
   return Buffer.concat([Buffer.from([version]), nonce, cipher.getAuthTag(), sealed])
 }
 
-/** Opens what `seal` made; throws when the key, the binding or a single bit is another. */
+/** Decrypts what `seal` made; throws when the key, the binding or a single bit differs. */
 export function unseal(key: Buffer, boundTo: string, sealed: Buffer): string {
   if (sealed[0] !== version || sealed.length < headerBytes) throw new Error('sealed value has an unknown form')
   const nonce = sealed.subarray(1, 1 + nonceBytes)

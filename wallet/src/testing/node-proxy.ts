@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 type Fault = 'none' | 'down' | 'dropSend' | 'dropSendAnswer'
 
 /**
- * Stands between the wallet and the node, and cuts connections: all of them (`down`), those that broadcast before the node
- * hears of it (`dropSend`), or after it has (`dropSendAnswer`).
+ * A proxy between the wallet and the node that cuts connections: all of them (`down`), those that broadcast before the
+ * node receives the transaction (`dropSend`), or after it has (`dropSendAnswer`).
  */
 export async function startNodeProxy(rpcUrl: string) {
   const control: { fault: Fault; sent: string[]; chainIdsAsked: number } = { fault: 'none', sent: [], chainIdsAsked: 0 }

@@ -28,7 +28,7 @@ export async function deployTestToken(
   return getAddress(contractAddress!)
 }
 
-/** The compiled contract; compiled on the spot when the workspace has not been built. */
+/** The compiled contract; compiled on demand when the workspace has not been built. */
 export function readTestToken(): { abi: Abi; bytecode: Hex } {
   const script = fileURLToPath(new URL('../../scripts/compile-contracts.js', import.meta.url))
   const output = fileURLToPath(new URL('../../dist/contracts/TestToken.json', import.meta.url))

@@ -29,7 +29,7 @@ export function testConfig(changes: Partial<WalletConfig> & { databaseUrl: strin
 
 type Answer<T> = { status: number; body: T; headers: Headers }
 
-/** Calls the protocol over HTTP and checks that every answer has a status and a form that the published schema declares. */
+/** Calls the protocol over HTTP and checks that the published schema declares the status and form of every answer. */
 export async function call<T = Record<string, unknown>>(
   url: string,
   path: string,
@@ -56,7 +56,7 @@ function assertPublished(status: number, path: string, method: string, answer: u
     (each) => each.method === method && new RegExp(`^${each.path.replace(/:\w+/, '[^/]+')}$`).test(pathname),
   )
   const declared = operation?.schema.response as Record<number, object> | undefined
-  // An unknown route, or a fault that HTTP itself has, such as a body too large, is answered by the common form.
+  // An unknown route, or an error of HTTP itself, such as a body too large, is answered in the common error form.
   const schema = declared?.[status] ?? (declared === undefined || status === 413 ? ErrorBody : undefined)
   if (!schema) throw new Error(`${method} ${path} answers ${status}, which is not published`)
   if (!ajv.validate(schema, answer))
@@ -93,7 +93,7 @@ export async function waitForTransfer(url: string, id: string): Promise<Transfer
   })
 }
 
-/** Asks until the answer is neither null nor false. */
+/** Repeats the request until the answer is neither null nor false. */
 export async function waitFor<T>(
   what: string,
   ask: () => Promise<T | null | false>,

@@ -36,7 +36,7 @@ export async function startWebhookReceiver() {
   }
 }
 
-/** Verifies like any receiver would, with its own code instead of the code under test. */
+/** Verifies the signature as a receiver would, independently of the code under test. */
 export function hasValidSignature({ headers, body }: Received): boolean {
   const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
   const expected = createHmac('sha256', webhookSecret).update(signed).digest()

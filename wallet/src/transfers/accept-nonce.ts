@@ -2,8 +2,8 @@ import type pg from 'pg'
 import type { Address } from 'viem'
 
 /**
- * Tells the wallet that transactions it has no record of have used the nonces below `nextNonce`: after a restore from an
- * older backup, once an operator has compared the address's history with the ledger. Only ever upwards; false otherwise.
+ * Records that transactions unknown to the wallet have used the nonces below `nextNonce`: after a restore from an older
+ * backup, once an operator has compared the address's history with the ledger. Returns false if it would lower the nonce.
  */
 export async function acceptNonce(
   pool: pg.Pool,

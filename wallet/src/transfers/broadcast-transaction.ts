@@ -4,7 +4,7 @@ import type { Chain } from '../chains/open-chain.ts'
 
 export type BroadcastOutcome = { accepted: true } | { accepted: false; reason: string }
 
-/** Hands signed bytes to the node. Sending the same bytes twice is harmless, so every doubt ends in sending them again. */
+/** Sends signed bytes to the node. Sending the same bytes twice is harmless, so in doubt they are sent again. */
 export async function broadcastTransaction(
   chain: Chain,
   transaction: { raw: Hex; hash: Hex },
@@ -15,7 +15,7 @@ export async function broadcastTransaction(
   } catch (error) {
     const reason = describeNodeError(error)
     if (/already known|already imported|known transaction|already exists/i.test(reason)) return { accepted: true }
-    // "nonce too low" is also what a node says about a transaction that it has mined already.
+    // "nonce too low" is also the answer of a node that has mined the transaction already.
     if (await isKnown(chain, transaction.hash)) return { accepted: true }
     return { accepted: false, reason }
   }

@@ -4,8 +4,8 @@ import { eachLimited } from '../chains/each-limited.ts'
 import type { Chain } from '../chains/open-chain.ts'
 
 /**
- * After the chain went back, marks the stored transactions that it no longer contains, also settled ones, so that the same
- * bytes are sent again in the order of their nonces. Returns how many were marked.
+ * After the chain went back, marks the stored transactions that it no longer contains, including settled ones, so that the
+ * same bytes are sent again in the order of their nonces. Returns how many were marked.
  */
 export async function resendLostTransfers(pool: pg.Pool, chain: Chain): Promise<number> {
   const { rows } = await pool.query<{ address: Address; next_nonce: string }>(

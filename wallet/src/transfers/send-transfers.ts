@@ -17,7 +17,7 @@ export async function sendTransfers(parts: Parts): Promise<number> {
   // A node that is down is noticed before anything is claimed, so that an outage costs no transfer its backoff.
   await readHead(chain)
   const due = await claimDue(pool, chain.network)
-  // Within one address the order decides the nonces; addresses do not wait for each other.
+  // Within one address the order decides the nonces; different addresses are independent.
   const byAddress = groupByAddress(due)
   await Promise.all(
     [...byAddress.values()].map(async (rows) => {
@@ -62,7 +62,7 @@ async function isAnyDue(pool: pg.Pool, network: string): Promise<boolean> {
   return rowCount === 1
 }
 
-/** Claims by moving the next attempt behind a lease: who crashes gives the claim back by doing nothing. */
+/** Claims by moving the next attempt behind a lease, so that the claim of a crashed process ends by itself. */
 async function claimDue(pool: pg.Pool, network: string): Promise<TransferRow[]> {
   const { rows } = await pool.query<TransferRow>(
     `update wallet.transfers t

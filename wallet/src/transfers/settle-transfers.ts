@@ -9,7 +9,7 @@ import type { TransferRow } from './transfer-row.ts'
 
 type Parts = { pool: pg.Pool; chain: Chain; log: Logger }
 
-/** Asks for the receipts of broadcast transfers and settles those that lie deep enough under `headBlock`. */
+/** Reads the receipts of broadcast transfers and settles those that are deep enough below `headBlock`. */
 export async function settleTransfers(parts: Parts, headBlock: bigint): Promise<void> {
   const { rows } = await parts.pool.query<TransferRow>({
     name: 'transfers-to-settle',

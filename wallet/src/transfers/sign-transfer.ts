@@ -12,9 +12,9 @@ export type SignOutcome =
   | { kind: 'signed'; rawTransaction: Hex; hash: Hex }
   /** The chain would refuse the transfer; nothing was signed and no nonce was used. */
   | { kind: 'failed'; reason: string }
-  /** Not now: transfers before this one may still change what the address can pay, or an operator must look. */
+  /** Not now: earlier transfers may still change what the address can pay, or an operator must intervene. */
   | { kind: 'wait'; reason: string }
-  /** Another process signed or failed it meanwhile. */
+  /** Another process signed or failed it first. */
   | { kind: 'taken' }
 
 /**
@@ -41,7 +41,7 @@ export async function signTransfer(
 
 type Plan = {
   kind: 'possible'
-  /** The database's clock before the node was asked: what settled later is not yet in `balance`. */
+  /** The database's clock before the node was queried: what settled later is not yet in `balance`. */
   asOf: Date
   chainNonce: number
   balance: bigint
@@ -95,7 +95,7 @@ async function refusalOfToken(chain: Chain, movement: Movement, contract: Hex): 
     })
     return moved ? null : 'TOKEN_REFUSED: the token answers that it would not transfer'
   } catch (error) {
-    // Some old tokens return nothing at all; the gas estimate after this tells a revert, and the logs tell the outcome.
+    // Some old tokens return nothing at all; the gas estimate after this detects a revert, and the logs show the outcome.
     if (isContractFault(error)) return null
     throw error
   }
@@ -153,7 +153,7 @@ async function storeSigned({ tx, keyring, chain, transfer, path, movement, plan 
   return { kind: 'signed', rawTransaction, hash }
 }
 
-/** One row per (network, address) is the queue in which all processes stand for the next nonce. */
+/** One row per (network, address) is the queue in which all processes wait for the next nonce. */
 async function lockNonce(tx: pg.PoolClient, { network, from_address }: TransferRow): Promise<number> {
   await tx.query('insert into wallet.nonces (network, address) values ($1, $2) on conflict do nothing', [
     network,
@@ -166,7 +166,7 @@ async function lockNonce(tx: pg.PoolClient, { network, from_address }: TransferR
   return Number(rows[0]!.next_nonce)
 }
 
-/** What signed transfers may still take from the balance that was read at `asOf`. */
+/** The amount that signed transfers may still take from the balance that was read at `asOf`. */
 async function readCommittedCost(
   tx: pg.PoolClient,
   { network, from_address }: TransferRow,
