@@ -39,7 +39,7 @@ const guarded = tested.filter(({ isPublic }) => !isPublic)
 const check = answerCheckOf(test.app)
 const checked = new Set<string>()
 const recorder = recordStatements()
-/** For looking at the work of statements, as the owner of the database. */
+/** A connection as the owner of the database, to inspect the statements of the service. */
 const owner = new pg.Pool({ connectionString: test.databaseUrl, max: 1 })
 let world: World
 
@@ -96,7 +96,7 @@ describe('what is searched for in the answers', () => {
     const text = await readAll(world.callers.admin)
     const secrets = Object.values(world.main.secrets).flatMap((strings) => [...strings])
     expect(secrets.length).toBeGreaterThan(30)
-    // The one thing that is shown once and never again.
+    // The one value that is shown once and never again.
     const unseen = secrets.filter((secret) => !text.includes(secret) && !secret.startsWith('srk_'))
     expect(unseen).toEqual([])
   })
@@ -108,10 +108,10 @@ describe('what is searched for in the answers', () => {
     expect([...shared, ...asked].filter((secret) => !text.includes(secret))).toEqual([])
   })
 
-  /** Whatever all reads together answer, as widely as they can be asked. */
+  /** The answers of all reads together, with the widest parameters. */
   async function readAll(caller: Caller): Promise<string> {
     const widest = { limit: '100', includeShared: 'true', access: 'all' }
-    // First all that is read about, for what is made later would be in none of the lists.
+    // Created first, because rows that are created later would be in none of the lists.
     const requests = await Promise.all(reads.map((operation) => validRequest(operation, world.main.resources)))
     const read = async (operation: Operation, { query, ...request }: Request) => {
       const more = Object.entries(widest).filter(([name]) => operation.queryNames.includes(name))
@@ -175,7 +175,7 @@ describe('what is hidden', () => {
       const hidden = await costOf(world.main.resources)
       expect(hidden.length, name).toBe(absent.length)
       expect(hidden.length, name).toBeGreaterThan(1)
-      // What is there is looked at before it is refused; that is a few pages, however much there is in the vault.
+      // Existing rows are looked up before the request is refused; that is a few pages, regardless of the size of the vault.
       for (const [index, pages] of hidden.entries()) {
         expect(Math.abs(pages - absent[index]!), `${name}, statement ${index + 1}`).toBeLessThanOrEqual(hiddenPagesMax)
       }
@@ -188,7 +188,7 @@ describe('what is hidden', () => {
     for (const { text, values } of statements) {
       if (!/^(\/\*.*?\*\/)?\s*(select|with)\b/i.test(text)) continue
       const explain = () => owner.query(`explain (analyze, buffers, format json) ${text}`, values)
-      // The first time sets the bits that say what is committed, and reads more for it.
+      // The first read sets hint bits of committed rows, and touches more pages for it.
       await explain()
       const { rows } = await explain()
       const { Plan: plan } = rows[0]['QUERY PLAN'][0]
@@ -234,7 +234,7 @@ describe('ids of another vault', () => {
     for (const filter of filtersOf(operation.queryNames)) {
       // Reports have many filters, and one way to read them.
       for (const name of isReport(operation) ? (['other'] as const) : members) {
-        // Within the vault, too: what belongs to somebody else is nothing to a member who may not see it.
+        // Within the vault too, a member must not reach what belongs to others and may not be seen by them.
         const own = await validRequest(operation, world.main.resources)
         const isWhatItIsAbout = own.query !== undefined && filter.name in own.query
         const isBystander = name === 'other' || name === 'service'
@@ -277,7 +277,7 @@ describe('permission comes before validation', () => {
     const anonymous = world.refused[0]!
     expect((await send(operation, anonymous, request)).status, 'anonymous').toBe(401)
     expect((await send(operation, anonymous, { ...request, body: '{"half' })).status, 'anonymous').toBe(401)
-    // Elsewhere it is the thing that is asked for that tells who may do it, so the request must be read first.
+    // In other operations the rights depend on the resource that the request names, so the request must be parsed first.
     if (expected.outsider !== 403) return
     const strangers = ['outsider', 'foreignAdmin', 'platform', 'foreignService'] as const
     const ordinary = ['owner', 'grantee', 'other', 'approver', 'service'] as const
@@ -291,7 +291,7 @@ describe('permission comes before validation', () => {
 
 describe('unknown input', () => {
   const ownerOnly = ['id', 'vaultId', 'ownerId', 'initiatorId', 'createdById', 'status', 'createdAt', 'isPlatformAdmin']
-  // The webhook has no strict schema (contract 7.1): its sender may add what it likes.
+  // The webhook has no strict schema (contract 7.1): its sender may add fields.
   const strict = tested.filter(({ operationId }) => operationId !== 'receiveWalletEvent')
   const withBody = strict.filter(({ bodyNames }) => bodyNames !== null)
 
@@ -340,7 +340,7 @@ describe('other people’s data', () => {
       const readAs = async (name: (typeof bystanders)[number], index: number, request: Request) => {
         const operation = reads[index]!
         const { text, status } = await send(operation, world.callers[name], request)
-        // Refused for want of room, which would be the same whatever was done.
+        // Refused for lack of capacity, regardless of the request.
         expect([429, 503], `${operation.operationId} ${text}`).not.toContain(status)
         answers[`${operation.operationId} ${name} ${JSON.stringify(request.query)}`] = withoutReport(text)
       }
@@ -353,7 +353,7 @@ describe('other people’s data', () => {
       }
       return answers
     }
-    // Both are asked at one time, which some of the answers tell.
+    // Both requests use the same clock, because some answers contain the time.
     const { clock } = test.deps
     const aMinuteLater = new Date(clock().getTime() + 60_000)
     const readThen = async () => {
@@ -444,7 +444,7 @@ describe('the end of power', () => {
     }
   })
 
-  /** Where the caller is not answered as the table says for `column`; reading only, so that it may be asked again. */
+  /** The callers whose answer differs from the table for `column`; reads only, so that it can be repeated. */
   async function refusalsOf(app: App, caller: Caller, column: 'nobody' | 'outsider' | 'other' | 'admin') {
     const faults: string[] = []
     const ask = async (operation: Operation) => {
@@ -468,7 +468,7 @@ async function validRequest({ operationId, path }: Operation, resources: Resourc
   return { ...rest, params: { ...params, ...(path.includes('{code}') ? { code: resources.code } : {}) } }
 }
 
-/** Someone whom the table allows the operation; preferably the owner. */
+/** A caller who may use the operation according to the table; preferably the owner. */
 function permittedCaller({ operationId, isPublic }: Operation): Caller {
   if (isPublic) return world.callers.outsider
   const { expected } = rowOf(operationId)
@@ -493,7 +493,7 @@ async function send({ method, path }: Operation, caller: Caller, request: Reques
     app.inject({
       method: method as 'GET',
       url,
-      // Sign-in links are limited by address of the sender; here everyone comes from their own.
+      // Sign-in links are limited by the address of the sender; here every request has its own.
       remoteAddress: `10.0.${Math.floor(fresh() / 250) % 250}.${fresh() % 250}`,
       headers: sends ? { 'content-type': 'application/json', ...caller.headers } : caller.headers,
       ...(sends ? { payload: typeof body === 'string' ? body : JSON.stringify(body) } : {}),
@@ -501,7 +501,7 @@ async function send({ method, path }: Operation, caller: Caller, request: Reques
   )
   const isJson = String(response.headers['content-type'] ?? '').startsWith('application/json')
   if (method !== 'GET' && response.statusCode < 300) for (const party of [world.main, world.rival]) party.renew()
-  // Once for each kind of answer to each caller: to validate thousands of refusals would take longer than to get them.
+  // Once for each kind of answer to each caller, because validating thousands of refusals takes longer than requesting them.
   const kind = `${method} ${path} ${response.statusCode} ${caller.name}`
   if (isJson && !checked.has(kind)) {
     check(method, filled, { status: response.statusCode, body: response.json(), headers: response.headers })
@@ -514,12 +514,12 @@ async function withSessionOfItsOwn(caller: Caller): Promise<Caller> {
   return caller.email === null ? caller : toCaller(caller.name, await test.signIn(caller.email))
 }
 
-/** What the database was asked for the answer: as long as that is the same, time tells nothing about what is hidden. */
+/** The statements of the answer; as long as they are the same, its duration reveals nothing about what is hidden. */
 function workOf({ statements }: Answer): string {
   return statements.map(({ text }) => text).join('\n;\n')
 }
 
-/** What the answer holds that the caller may not read and did not send. */
+/** The strings in the answer that the caller may not read and did not send. */
 function leaksOf(operation: Operation, caller: Caller, request: Request, { text }: Answer): string[] {
   const { namesVaults = false, expected } = rowOf(operation.operationId)
   const isReported = namesVaults && expected[caller.name as keyof typeof expected] === 200
@@ -536,7 +536,7 @@ function findIn(text: string, strings: string[]): string[] {
   return strings.filter((each) => (/^[\w-]+$/.test(each) ? words.has(each) : text.includes(each)))
 }
 
-/** Whether the request of the row names something beside the vault. */
+/** Whether the request of the row names a resource besides the vault. */
 function refersToSomething({ operationId }: Operation): boolean {
   let refers = false
   const witness = new Proxy({} as Resources, {
@@ -549,7 +549,7 @@ function refersToSomething({ operationId }: Operation): boolean {
   return refers
 }
 
-/** The body with an unknown field in one of the objects inside of it, for each of these. */
+/** Copies of the body, each with an unknown field in one of its nested objects. */
 function withNonsenseInside(value: unknown): unknown[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, inner]) => {
@@ -559,7 +559,7 @@ function withNonsenseInside(value: unknown): unknown[] {
   })
 }
 
-/** A report says when it was made and what it was asked for, and has an id of its own. */
+/** Removes what differs between two reports: the time of creation, the parameters and the id. */
 function withoutReport(text: string): string {
   if (text.startsWith('\uFEFF')) return text.replace(/^Report,.*$/m, 'Report')
   return text.replace(/"report":\{[^}]*\}/, '"report":{}').replace(/"drilldownFilters":\{[^}]*\}/g, '')
@@ -571,7 +571,7 @@ function withoutIds(text: string): string {
 
 type Filter = { name: string; valueIn(resources: Resources, party: World['rival'] | null): Promise<string> }
 
-/** The query parameters that name something of a vault; `tokenId` is of the registry, which all vaults share. */
+/** The query parameters that name a resource of a vault; `tokenId` is of the registry, which all vaults share. */
 function filtersOf(queryNames: string[]): Filter[] {
   const ownerOf: Filter['valueIn'] = async (resources, party) => party?.people.owner.userId ?? resources.address()
   const known: Record<string, Filter['valueIn']> = {
@@ -591,7 +591,7 @@ function filtersOf(queryNames: string[]): Filter[] {
     category: (resources) => resources.categoryKey(),
     categoryKey: (resources) => resources.categoryKey(),
   }
-  // Reports take lists of what others take one of.
+  // Reports accept lists where other operations accept one value.
   known.ownAddressId = known.addressId!
   known.categories = known.category!
   return queryNames.flatMap((name) => {

@@ -7,8 +7,8 @@ import { planBlows, torture } from './torture/torture.ts'
 import { buildWithout, guards } from './torture/unguarded.ts'
 
 /*
- * The short form of the crash harness; `npm run torture` is the long one, and docs/torture.md says what they do. That
- * the harness finds something is proved on builds in which a guard of the service is switched off.
+ * The short form of the crash harness; `npm run torture` is the long one, and docs/torture.md describes both. Builds with
+ * one guard of the service switched off prove that the harness finds violations.
  */
 
 const cycles = 10
@@ -16,7 +16,7 @@ const seed = 7
 const serverDir = fileURLToPath(new URL('../server', import.meta.url))
 
 beforeAll(() => {
-  // What runs is what ships: the compiled server as a process of its own.
+  // The compiled server runs as a process of its own, as in production.
   run('node_modules/.bin/tsc6', '-b', 'server')
   run('server/scripts/copy-sql.js')
 })
@@ -39,7 +39,7 @@ it.concurrent('T11 is noticed when deposits have no key', async () => {
 
 it.concurrent('T52 is noticed when a deposit is answered before its commit', async () => {
   const blow = { victim: 'database', point: pointOf('deposit', 'the commit') } as const
-  // A client that asks again is told of another deposit: at once, or in the end, when everything is asked again.
+  // A client that repeats a request gets another deposit: at once, or at the end, when all requests are repeated.
   const noticed = /Another answer .*"outcome":"credited"|^A deposit was credited twice/
   await expect(tortureWithout('answerAfterCommit', [blow])).rejects.toThrow(noticed)
 })
@@ -75,7 +75,7 @@ function pointOf(part: string, name: string) {
   return point
 }
 
-/** Runs a program of the repository to its end, which must be a good one. */
+/** Runs a program of the repository and expects it to succeed. */
 function run(program: string, ...args: string[]): void {
   const cwd = join(serverDir, '..')
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(cwd, program), ...args], {

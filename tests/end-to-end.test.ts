@@ -88,7 +88,7 @@ it('carries money from a sign-in link over a deposit, two votes and the chain in
   })
   await operator('POST', '/vaults/treasury/lock', 200)
 
-  // People come by invitation and become members when they sign in.
+  // Users are invited, and become members when they sign in.
   const treasury = await operator('POST', '/vaults/treasury/policy-groups', 201, { code: 'treasury', name: 'Treasury' })
   const approvers = await operator('POST', '/vaults/treasury/policy-groups', 201, {
     code: 'approvers',
@@ -146,7 +146,7 @@ it('carries money from a sign-in link over a deposit, two votes and the chain in
     async () => (await treasurer('GET', `/vaults/treasury/transfers/${transfer.id}`, 200)).status === 'confirmed',
   )
 
-  // The chain says the same as the books.
+  // The chain agrees with the ledger.
   expect(await tokenBalance(supplier)).toBe(250_750_000n)
   const confirmed = await treasurer('GET', `/vaults/treasury/transfers/${transfer.id}`, 200)
   const receipt = await faucet.getTransactionReceipt({ hash: confirmed.txHash })
@@ -189,7 +189,7 @@ it('carries money from a sign-in link over a deposit, two votes and the chain in
 // biome-ignore lint/suspicious/noExplicitAny: a test reads answers of many shapes.
 type Call = (method: string, path: string, status: number, body?: object) => Promise<any>
 
-/** Follows an operator's sign-in link as a service would: the token of the link for a Bearer token. */
+/** Exchanges the token of an operator's sign-in link for a Bearer token, as a service does. */
 async function signIn(email: string): Promise<Call> {
   const link = new URL(
     await inTransaction(server.deps.db, (trx) => createSignInLink(trx, server.deps, email, new Date())),

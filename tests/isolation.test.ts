@@ -12,13 +12,13 @@ import {
 import { parametersOfReports, type ReadOperation, readOperationsOf, readsOf } from './isolation/reads.ts'
 
 /**
- * Whatever happens to what a member may not see, every byte of every answer to them stays as it was: items, sums, counts,
- * cursors, errors. The organisations are random, and so is what happens in them.
+ * Whatever happens to resources that a member may not see, every byte of every answer to the member stays the same: items,
+ * sums, counts, cursors, errors. The organisations and the events in them are random.
  */
 
 /** `npm run nightly:isolation` sets it to 150. */
 const runs = Number(process.env.ISOLATION_RUNS ?? 8)
-/** Of the many ways to ask each operation, so many are asked in each run. */
+/** How many of the possible requests to each operation are sent in each run. */
 const filteredReads = 4
 const pagesMax = 100
 const atOnce = 8
@@ -40,7 +40,7 @@ const commandOf = (...from: readonly Verb[]): fc.Arbitrary<Command> =>
 const commands = (minLength: number, maxLength: number, arbitrary: fc.Arbitrary<Command>) =>
   fc.array(arbitrary, { minLength, maxLength, size: 'max' })
 
-/** First what everything else is about, so that there is something to see and something to hide. */
+/** Created first, so that there are resources to see and to hide. */
 const pastOf = fc
   .tuple(
     commands(1, 3, commandOf('counterparty')),
@@ -51,7 +51,7 @@ const pastOf = fc
   )
   .map((parts) => parts.flat())
 
-/** In any order, on anything. */
+/** In any order, on any resource. */
 const everyVerbOnce = fc
   .tuple(
     fc.shuffledSubarray([...verbs], { minLength: verbs.length }),
@@ -75,14 +75,14 @@ it('T40 no answer to a member changes by what happens to what they may not see',
     for (const verb of await judge(run)) happened.add(verb)
   })
   await fc.assert(property, { seed, numRuns: runs, endOnFailure: true })
-  // Nearly all of them can be done behind somebody's back, and are sooner or later.
+  // Nearly all of them can happen without being visible to the member, and do so sooner or later.
   expect(happened.size).toBeGreaterThan(verbs.length / 2)
 }, 3_600_000)
 
-/** Returns what was done that the member may not see. */
+/** Returns the commands that the member may not see. */
 async function judge({ size, past, changes, witness, seed }: Run): Promise<Verb[]> {
   const organisation = await createOrganisation(test, size)
-  // Somebody else's, and the member's own: neither is ever missing.
+  // Resources of others and of the member, so that neither is missing.
   const certain: Command[] = [0, 1].map((who) => ({ verb: 'address', picks: [who, who, who] }))
   for (const command of [...certain, ...past]) await organisation.plan(command)?.run()
 
@@ -102,7 +102,7 @@ async function judge({ size, past, changes, witness, seed }: Run): Promise<Verb[
   expect(await readAll(organisation, urls), `after ${done.join()}`).toEqual(before)
   expect(await makeFiles(organisation), `after ${done.join()}`).toEqual(filesBefore)
 
-  // What the member may see does change what they read: else the comparison above would be of nothing.
+  // What the member may see does change their answers; otherwise the comparison above would prove nothing.
   const own: Command = { verb: 'deposit', picks: [0, 1, 1] }
   const seen = [...witness, own].map((command) => organisation.plan(command)).find((action) => action?.to === 'seen')
   await seen!.run()
@@ -119,13 +119,13 @@ async function readAll(organisation: Organisation, urls: string[]): Promise<Reco
   await organisation.atTheEnd(async () => {
     const waiting = urls.filter((url) => !isOfFile(url)).values()
     await Promise.all(Array.from({ length: atOnce }, () => work(waiting)))
-    // One caller may have few files made at a time.
+    // The number of files that are made at a time for one caller is limited.
     await work(urls.filter(isOfFile))
   })
   return Object.fromEntries(urls.map((url) => [url, answers[url]!]))
 }
 
-/** The file of each report, ordered by the member, made in the background and fetched. */
+/** The file of each report, requested by the member, made in the background and downloaded. */
 async function makeFiles(organisation: Organisation): Promise<Record<string, string>> {
   const { vault, member } = organisation
   const files: Record<string, string> = {}
@@ -140,7 +140,7 @@ async function makeFiles(organisation: Organisation): Promise<Record<string, str
   return files
 }
 
-/** The answer; of a list, all pages of it. */
+/** The answer; for a list, all its pages. */
 async function readToTheEnd({ token }: Person, url: string): Promise<string> {
   const pages: string[] = []
   for (let next = url; pages.length < pagesMax; ) {
@@ -156,7 +156,7 @@ async function readToTheEnd({ token }: Person, url: string): Promise<string> {
   return expect.fail(`${url} has no end`)
 }
 
-/** A report has an id of its own; nothing else may differ between two answers to the same question. */
+/** Two answers to the same request may differ only in the id of a report. */
 function withoutVolatile(text: string): string {
   if (text.startsWith('\uFEFF')) return text.replace(/^Report,.*$/m, 'Report')
   return text.replace(/"report":\{"id":"[^"]*"/, '"report":{"id":""')
@@ -166,7 +166,7 @@ function pickOf(answers: Record<string, string>, urls: string[]): Record<string,
   return Object.fromEntries(urls.map((url) => [url, answers[url]!]))
 }
 
-/** So many of the items, by the seed alone (mulberry32, as fast-check gives no generator to what it calls). */
+/** Selects this many of the items by the seed alone (mulberry32, as fast-check passes no generator to the code under test). */
 function sample<Item>(items: Item[], count: number, seed: number): Item[] {
   let state = seed
   const next = () => {

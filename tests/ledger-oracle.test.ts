@@ -8,9 +8,9 @@ import { createAddress, usdtContract } from '../server/src/testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../server/src/testing/transfer-bench.ts'
 
 /**
- * The service against a model of a few lines: random commands in random batches, each batch at once. Commands whose
- * order within a batch could change the outcome are on different addresses or come in different batches, so that the
- * model needs no clock and no locks to know the answer.
+ * The service compared with a model of a few lines: random commands in random batches, each batch concurrent. Commands
+ * whose order within a batch could change the outcome are on different addresses or in different batches, so that the
+ * model needs neither a clock nor locks.
  */
 
 const addressesPerRun = 3
@@ -114,7 +114,7 @@ async function runAgainstModel(batches: Command[][]): Promise<void> {
 
   for (const [number, batch] of batches.entries()) {
     const work: (() => Promise<void>)[] = []
-    // One debit per account and batch: which of two would find too little is not for the model to know.
+    // One debit per account and batch: the model cannot predict which of two would find insufficient funds.
     const debited = new Set<string>()
     const credited = new Set<string>()
     const used = new Set<string>()
@@ -213,7 +213,7 @@ async function runAgainstModel(batches: Command[][]): Promise<void> {
         if (transfer === undefined) continue
         const { outcome, paidByOther } = command
         const { address: index, token } = transfer
-        // What comes back is a credit; a fee debits the coin, and needs that account for itself.
+        // An internal transfer is also a credit; a fee debits the coin, and needs an account of its own in the batch.
         const hasFee = command.fee > 0 && !paidByOther
         const mayDebit = !hasFee || mayTake(index, 'ETH')
         const mayCredit = outcome === 'confirm' || mayGive(index, token)
@@ -242,12 +242,12 @@ async function runAgainstModel(batches: Command[][]): Promise<void> {
       for (let node = 0; node < 2; node += 1) work.push(async () => void (await deliverDueTransfers(bench.test.deps)))
     }
     await Promise.all(work.map((one) => one()))
-    // Whatever is due is with the wallet service before the next batch.
+    // Everything that is due reaches the wallet service before the next batch.
     await bench.deliver()
     await expectAsModelled()
   }
 
-  // What is outstanding is posted as soon as there is enough; the order among several is theirs.
+  // An outstanding fee is posted as soon as it is covered; the order among several is not specified.
   await postOutstandingFees(bench.test.deps)
   for (const [index, outstanding] of fees.entries()) {
     const [row] = await bench.sql(

@@ -9,9 +9,9 @@ it('every package that is locked has an integrity, but for binaries of platforms
     ([path, { link }]) => path.includes('node_modules/') && link !== true,
   )
   const open = packages.filter(([, { integrity }]) => !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity ?? ''))
-  // npm installs these on their own platform only, and the ones of the platforms that CI has are not among them.
+  // npm installs these on their own platform only, and they are not for the platforms of the CI.
   expect(open.filter(([, { optional, os }]) => optional !== true || os === undefined)).toEqual([])
   expect(open.filter(([path]) => /linux-(x64|amd64|x64-gnu)$/.test(path))).toEqual([])
-  // No entry names the host of a registry: the person who installs chooses it.
+  // No entry names the host of a registry, because each installation configures its own.
   expect(packages.filter(([, { resolved }]) => resolved !== undefined)).toEqual([])
 })

@@ -54,7 +54,7 @@ async function insertRows(client: pg.Client, rows: Rows): Promise<void> {
   }
 }
 
-/** What is wrong; null: nothing. Leaves everything as it was, also within a transaction. */
+/** Returns the first violation, or null. Changes nothing, also within a transaction. */
 async function faultOf(client: pg.Client, check: Check): Promise<string | null> {
   if ('query' in check) {
     const { rows } = await client.query(check.query)
@@ -79,7 +79,7 @@ async function faultsOf(client: pg.Client, checks: Check[]): Promise<string[]> {
   return faults
 }
 
-/** Runs something in a transaction that is undone. */
+/** Runs something in a transaction that is rolled back. */
 async function undone<T>(client: pg.Client, run: () => Promise<T>): Promise<T> {
   await client.query('begin')
   try {
@@ -96,7 +96,7 @@ describe('each migration, applied to the rows of the one before', () => {
   })
   afterAll(() => stage.close())
 
-  // In order, on one database: each goes on from where the one before ended.
+  // In order, on one database: each test continues from the state of the one before.
   it.each(names)('%s', async (name) => {
     const { client } = stage
     expect(await undone(client, () => faultsOf(client, checksBefore[name] ?? []))).toEqual([])

@@ -46,13 +46,13 @@ afterEach(async () => {
   expect(faults.splice(0)).toEqual([])
 })
 
-/** A browser without cookies; what its console complains about, and every request elsewhere, is a fault. */
+/** A browser without cookies; any console error and any request to another host fails the test. */
 async function openBrowser(options: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext(options)
   page = await context.newPage()
   page.setDefaultTimeout(60_000)
   page.on('console', (message) => {
-    // The API reference is not ours: it tries an inline style, which the content policy blocks without harm.
+    // The API reference is a third-party page: it tries an inline style, which the content policy blocks without harm.
     if (message.type() === 'error' && !page.url().includes('/docs')) faults.push(message.text())
   })
   page.on('pageerror', (error) => faults.push(error.message))
@@ -120,7 +120,7 @@ describe('signing in with a browser', () => {
     await page.getByLabel('Code from the mail').fill(code === '000000' ? '000001' : '000000')
     await page.getByRole('button', { name: 'Sign in' }).click()
     expect(await page.getByRole('alert').textContent()).toContain('4 tries are left')
-    // The answer to a wrong code is a 401, which the console names an error.
+    // The answer to a wrong code is a 401, which the console logs as an error.
     faults.length = 0
     await page.getByLabel('Code from the mail').fill(code)
     await page.getByRole('button', { name: 'Sign in' }).click()

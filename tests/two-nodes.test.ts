@@ -11,8 +11,8 @@ import { createTestDatabase } from '../server/src/testing/database.ts'
 import { type FakeWallet, fakeAddress, startFakeWallet } from '../server/src/testing/fake-wallet.ts'
 
 /**
- * Two processes of the service on one database, as behind a load balancer. Whatever ends or gives power on one of them
- * holds for the very next request to the other: there is no cache between a request and what it may do.
+ * Two processes of the service on one database, as behind a load balancer. A change of rights on one of them applies to the
+ * very next request to the other: authorisation uses no cache.
  */
 
 const repository = fileURLToPath(new URL('..', import.meta.url))
@@ -20,7 +20,7 @@ const repository = fileURLToPath(new URL('..', import.meta.url))
 // biome-ignore lint/suspicious/noExplicitAny: the schema of answers is the business of other tests.
 type Reply = { status: number; body: any }
 type Call = (method: string, path: string, body?: object) => Promise<Reply>
-/** Somebody's way to each of the nodes, with one session. */
+/** A user's client for each of the nodes, with one session. */
 type Person = { id: string; email: string; first: Call; second: Call }
 type Node = { process: ChildProcess; url: string }
 
@@ -36,7 +36,7 @@ let groups: { members: string; auditors: string }
 let address: string
 
 beforeAll(async () => {
-  // What runs is what ships: the compiled server as processes of their own.
+  // The compiled server runs as processes of its own, as in production.
   run(process.execPath, join(repository, 'node_modules/.bin/tsc6'), '-b', 'server')
   run(process.execPath, join(repository, 'server/scripts/copy-sql.js'))
   const database = await createTestDatabase()
@@ -157,7 +157,7 @@ it('T47 a session that was signed out or revoked, a disabled user and a revoked 
   }
 })
 
-/** What the viewer reads and may order on the second node, of the one address there is. */
+/** What the viewer may read and order on the second node, for the only address. */
 async function seenBySecond() {
   const order = { fromAddressId: address, toAddress: fakeAddress('a supplier'), amount: '1' }
   const list = await ok(viewer.second('GET', '/vaults/harbour/addresses?access=shared'))
@@ -209,7 +209,7 @@ async function enrol(email: string, ...groupIds: string[]): Promise<Person> {
   return person
 }
 
-/** Signs in on the first node; the session is good for both. */
+/** Signs in on the first node; the session is valid on both. */
 async function signIn(email: string): Promise<Person> {
   const publicOrigin = () => nodes[0].url
   const link = await inTransaction(db, (trx) => createSignInLink(trx, { publicOrigin }, email, new Date()))
@@ -259,7 +259,7 @@ async function startNode(databaseUrl: string): Promise<Node> {
   return { process: child, url: message.url }
 }
 
-/** Runs a program of the repository to its end, which must be a good one. */
+/** Runs a program of the repository and expects it to succeed. */
 function run(program: string, ...args: string[]): void {
   const { status, stdout, stderr } = spawnSync(program, args, { cwd: repository, encoding: 'utf8' })
   expect(status, `${args.join(' ')}\n${stdout}${stderr}`).toBe(0)

@@ -5,13 +5,13 @@ import { type CallerName, callerNames, categoryGrant, fresh, type Resources, rel
 export type Request = { params?: Record<string, string>; query?: Record<string, string>; body?: unknown }
 export type Row = {
   expected: Record<CallerName, number>
-  /** A request that is valid in every respect but, perhaps, who sends it. `code` is put into the path by itself. */
+  /** A valid request, except perhaps for its caller. `code` is put into the path automatically. */
   request(resources: Resources): Request | Promise<Request>
-  /** The request ends the session it comes with, so each caller needs one of their own. */
+  /** The request ends its own session, so each caller needs a new one. */
   endsSession?: boolean
-  /** It says which vaults there are, by id and code, to those who may call it, and nothing of what is in them. */
+  /** It lists the vaults by id and code to permitted callers, and nothing of their content. */
   namesVaults?: true
-  /** Requests that reach into `strange` resources from the caller's own, by other ways than the path. */
+  /** Requests from the caller's own vault that name `strange` resources elsewhere than in the path. */
   reaches?(own: Resources, strange: Resources): Promise<Request[]>
 }
 
@@ -45,7 +45,7 @@ const ofAssigned = async (r: Resources) => {
   return { params: { type, id } }
 }
 const plain = () => ({})
-/** As much as the caller may see, between bounds that stay the same however long the tests take. */
+/** Everything the caller may see, within a fixed interval that does not depend on the duration of the tests. */
 const reportOf = (subject: (r: Resources) => Record<string, string> | Promise<Record<string, string>>) => {
   return async (r: Resources) => ({ query: { ...reported, includeShared: 'true', ...(await subject(r)) } })
 }
@@ -56,7 +56,7 @@ const reported = {
 }
 
 /**
- * What each operation of openapi.json answers to each caller whose request is valid. `outsider`: signed in, member of no
+ * The answer of each operation of openapi.json to each caller with a valid request. `outsider`: signed in, member of no
  * vault. `owner`, `other`, `approver`, `admin`, `service`: members of the vault; the address, its deposits and its
  * transfers are the owner's, and the approver votes on the transfers. `foreignAdmin` and `foreignService` belong to
  * another vault. `platform`: platform administrator and no member.
@@ -119,7 +119,7 @@ export const expectations: Record<string, Row> = {
 '200            403', plain),
   updateVault:          row('    401      403   403        403         403     403   403      403   200          403      403     ' +
 '403            403', () => ({ body: { description: 'Working capital' } })),
-  // Allowed, and too late: the vault is locked.
+  // Permitted, but refused because the vault is locked.
   lockVault:            row('    401      403   403        403         403     403   403      403   409          403      403     ' +
 '403            403', plain),
   replaceRoutes:        row('    401      403   403        403         403     403   403      403   409          403      403     ' +
@@ -282,7 +282,7 @@ export const expectations: Record<string, Row> = {
   reportCategoryAnalytics:
                         row('    401      403   200        200         200     200   200      200   200          403      403     200            403', reportOf(async (r) => ({ categoryKey: await r.categoryKey() }))),
 
-  // What is ordered is as much as whoever orders it may see, and is handed to nobody else.
+  // An export covers what its requester may see, and only the requester can download it.
   createReportExport:   row('    401      403   202        202         202     202   404      404   202          403      403     404            403', async (r) => ({ params: { type: 'address_activity' }, body: { ...reported, format: 'csv', includeShared: true, addressId: await r.address() } })),
   getReportExport:      row('    401      403   200        404         404     404   404      404   404          403      403     404            403', async (r) => ({ params: { id: await r.reportExport() } })),
   downloadReportExport: row('    401      403   200        404         404     404   404      404   404          403      403     404            403', async (r) => ({ params: { id: await r.reportExport() } })),
@@ -302,7 +302,7 @@ function row(
   return { expected: expected as Record<CallerName, number>, request, ...more }
 }
 
-/** A policy's approvers and rules name things too. */
+/** The approvers and rules of a policy name resources too. */
 async function reachByPolicy(own: Resources, strange: Resources): Promise<Request[]> {
   const params = { id: await own.group() }
   const rule = (selectorType: string, value: string) => [
@@ -322,7 +322,7 @@ async function reachByOrder(own: Resources, strange: Resources): Promise<Request
   return [{ body: { ...body, counterpartyId: await strange.counterparty() } }]
 }
 
-/** A grant names whom it is for. */
+/** A grant names its subject. */
 async function reachByAddressGrant(own: Resources, strange: Resources): Promise<Request[]> {
   return [{ params: { id: await own.address() }, body: await grantBody(strange) }]
 }
@@ -367,7 +367,7 @@ function tokenBody() {
   return { network: 'ethereum', code, symbol: code, name: code, decimals: 6, contractAddress }
 }
 
-/** Too old for any operation to take it. */
+/** So old that every operation refuses it. */
 function rateBody() {
   const asOf = new Date(Date.now() - 86_400_000 + fresh()).toISOString()
   return { usdRate: '3000', asOf, source: 'manual' }

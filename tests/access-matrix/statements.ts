@@ -4,8 +4,8 @@ import pg from 'pg'
 export type Statement = { text: string; values: unknown[] }
 
 /**
- * Lets a test see what the service asks the database for while it works on one request: how long an answer took proves
- * nothing in a test, and what was done for it does. Requests may run at the same time, and the background tasks beside them.
+ * Records the statements of the service during one request: the duration of an answer proves nothing in a test, while its
+ * statements do. Requests may run at the same time, as do background tasks.
  */
 export function recordStatements(): {
   during<Result>(work: () => PromiseLike<Result>): Promise<{ result: Result; statements: Statement[] }>
@@ -20,7 +20,7 @@ export function recordStatements(): {
   return {
     async during<Result>(work: () => PromiseLike<Result>) {
       const statements: Statement[] = []
-      // What is injected into Fastify begins when `then` is called, which `await` does in nobody's context.
+      // Fastify's `inject` starts when `then` is called, which `await` does outside of the async context.
       const result = await current.run(
         statements,
         () => new Promise<Result>((resolve, reject) => void work().then(resolve, reject)),

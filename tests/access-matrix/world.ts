@@ -15,9 +15,9 @@ import {
 } from '../../server/src/testing/fixtures.ts'
 
 /**
- * The columns of the table. `nobody` stands for every credential that must not count. What the requests are about is the
- * owner's, who shares it: `userViewer` sees it by a grant to them, `groupViewer` by one to a group of theirs, and
- * `grantee` may spend from it besides.
+ * The columns of the table. `nobody` stands for every invalid credential. The resources of the requests belong to the
+ * owner, who shares them: `userViewer` sees them by a grant to the user, `groupViewer` by one to a group, and `grantee` may
+ * also spend from the address.
  */
 export const callerNames = [
   'nobody',
@@ -38,8 +38,8 @@ export type CallerName = (typeof callerNames)[number]
 export type Caller = { name: string; headers: Record<string, string>; email: string | null }
 
 /**
- * The identifiers that requests refer to, and the code of the vault they go to. They stay the same until `renew`, which
- * is to be called when a write may have used one up.
+ * The identifiers that requests refer to, and the code of their vault. They stay the same until `renew`, which must be
+ * called when a write may have used one up.
  */
 export type Resources = {
   code: string
@@ -74,23 +74,23 @@ export type Resources = {
   variant(): Promise<string>
 }
 
-/** Strings by who may not read them; the sets grow with what requests of the tests create. */
+/** Secret strings by the callers who may not read them; the sets grow with what requests of the tests create. */
 type Secrets = {
   /** Of the vault: for its members. */
   vault: Set<string>
-  /** Of the owner alone: an address that is shared with nobody, its deposits, to whom the others are shared. */
+  /** Of the owner alone: an address that is not shared and its deposits; and the grants on the others. */
   owner: Set<string>
-  /** Of what the owner shares: labels, addresses, deposits, folders. */
+  /** Of the owner's shared resources: labels, addresses, deposits, folders. */
   shared: Set<string>
-  /** Of the transfers from what the owner shares: those who vote on them see them too. */
+  /** Of the transfers from shared addresses, which their voters see too. */
   asked: Set<string>
-  /** Of what else the owner asked for: for those who vote on it. */
+  /** Of the owner's other requests, which their voters see. */
   requested: Set<string>
-  /** Of the other member alone, who may edit categories besides. */
+  /** Of the other member alone, who may also edit categories. */
   other: Set<string>
-  /** Of the approver; whose name is in what the owner asked for. */
+  /** Of the approver, whose name is in the owner's requests. */
   approver: Set<string>
-  /** For administrators: whom they invite, what acts by token. */
+  /** For administrators: invitations and service tokens. */
   administrators: Set<string>
 }
 
@@ -107,7 +107,7 @@ type Party = {
   renew(): void
   /** Another person in groups of the vault. */
   join(name: string, ...groups: GroupName[]): Promise<Person>
-  /** Another address, deposit and transfer of the owner, shared with nobody. */
+  /** Another address, deposit and transfer of the owner that are not shared. */
   actAsOwner(): Promise<void>
 }
 
@@ -119,7 +119,7 @@ export type World = {
   refused: Caller[]
   /** Identifiers that never existed, in the vault of that code. */
   absentIn(code: string): Resources
-  /** Strings that no answer to this caller may hold, unless the request held them. */
+  /** Strings that no answer to this caller may contain, unless the request contained them. */
   secretsFrom(caller: string): string[]
 }
 
@@ -183,7 +183,7 @@ export function toCaller(name: string, person: Person): Caller {
   return { name, headers: bearer(person.token), email: person.email }
 }
 
-/** The first part of an e-mail address, which is also the name of its person. */
+/** The first part of an e-mail address, which is also the user's name. */
 function nameOf({ email }: Person): string {
   return email.split('@')[0]!
 }
@@ -194,7 +194,7 @@ function without(secrets: Secrets, ...known: (keyof Secrets)[]): Set<string>[] {
     .map(([, strings]) => strings)
 }
 
-/** A vault with people, a service, and something of each kind in it. */
+/** A vault with users, a service, and one resource of each kind. */
 async function createParty(test: TestApp, code: string): Promise<Party> {
   const vault = await createVaultFixture(test, { code, adminEmail: `operator.${code}@example.org` })
   const groups = {
@@ -331,7 +331,7 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
     secrets.vault.add(id)
     return id as string
   }
-  // One transfer of each kind of end, so that lists have something to show.
+  // One transfer in each final status, so that lists have something to show.
   await transfer()
   await post(people.approver, `/vaults/${code}/transfers/${await transfer()}/approve`)
   await post(people.approver, `/vaults/${code}/transfers/${await transfer()}/reject`)
@@ -564,7 +564,7 @@ async function createRefused(test: TestApp, { people, resources, vault, join }: 
     .set({ disabled_at: test.clock.now() })
     .where('id', '=', disabled.userId)
     .execute()
-  // Ended in the table alone: revoking through the API disables its user besides, which is another guard.
+  // Ended in the table, because revoking through the API also disables the user, which is another guard.
   const endedServiceToken = async (end: { revoked_at: Date } | { expires_at: Date }): Promise<string> => {
     const body = { name: 'Ended', groupIds: [vault.groups.administrators] }
     const { id, token } = await post(people.admin, `/vaults/${resources.code}/service-tokens`, body)

@@ -13,12 +13,12 @@ import {
   type VaultFixture,
 } from '../../server/src/testing/fixtures.ts'
 
-/** One thing that somebody does. `picks` choose who and on what, by counting round what there is. */
+/** One action of a user. `picks` choose the user and the resource, modulo the number of candidates. */
 export type Command = { verb: Verb; picks: [number, number, number] }
 export type Size = { people: number; memberVotes: boolean }
 
 /**
- * What a command would be to the member: `hidden` must not change anything that they read, `seen` must change something,
+ * The effect of a command for the member: `hidden` must not change anything that they read, `seen` must change something,
  * and `other` may.
  */
 type Action = { to: 'hidden' | 'seen' | 'other'; run(): Promise<void> }
@@ -33,7 +33,7 @@ type Category = { id: string; key: string; seenBy: 'everyone' | 'owner' | 'grant
 
 export type Organisation = {
   vault: VaultFixture
-  /** Whose answers are watched: person 0 of the vault. */
+  /** The member whose answers are compared: person 0 of the vault. */
   member: Person
   people: Person[]
   addresses: Address[]
@@ -45,21 +45,21 @@ export type Organisation = {
   /** The group of counterparties. */
   suppliers: string
   requests: string[]
-  /** Files that were ordered, by whomever. */
+  /** Files that any user requested. */
   exports: string[]
   policies: string[]
   /** Times at which something happened. */
   times: string[]
   sees(address: Address): boolean
-  /** Has a report of the given type made as CSV for somebody, as widely as they may ask, and returns its id. */
+  /** Makes a report of the given type as CSV for a user, with the widest permitted parameters, and returns its id. */
   makeFile(type: string, of: { who: number; parameters: object }): Promise<string>
-  /** Reads, at a time that is always the same. */
+  /** Reads with a clock that always shows the same time. */
   atTheEnd<Result>(read: () => Promise<Result>): Promise<Result>
-  /** null where there is nothing to do it to. */
+  /** null when there is no resource for the command. */
   plan(command: Command): Action | null
 }
 
-/** Labels of all people have the same words, so that a search finds what it must not. */
+/** Labels of all users have the same words, so that a search could find hidden ones. */
 const labels = ['Payroll of the harbour', 'Savings', 'Harbour dues', '100% reserve_fund']
 
 export const verbs = [
@@ -95,8 +95,8 @@ export type Verb = (typeof verbs)[number]
 let number = 0
 
 /**
- * A vault with people, an approver and an administrator, and a model of who sees what in it: a few lines that know
- * nothing of SQL. Each command is a second after the one before; in between time stands still.
+ * A vault with users, an approver and an administrator, and a model of their visibility in a few lines without SQL. Each
+ * command is a second after the one before; in between the clock stands still.
  */
 export async function createOrganisation(
   test: TestApp,
@@ -105,7 +105,7 @@ export async function createOrganisation(
   number += 1
   const code = `vault-${number}`
   let now = new Date()
-  // Later than everything that ever happens here, and soon enough for sessions not to be touched.
+  // Later than everything that happens here, but before any session expires.
   const end = new Date(now.getTime() + 55 * 60_000)
   test.deps.clock = () => now
   const tick = (milliseconds = 1_000) => {
@@ -128,7 +128,7 @@ export async function createOrganisation(
   for (let each = 0; each < peopleCount; each += 1) {
     const person = await test.signIn(`person-${each}.${code}@example.org`)
     people.push(person)
-    // The first three are all members; the others are spread over the rest, the watched one included.
+    // The first three are all members; the others are distributed over the rest, including the compared member.
     for (const [index, group] of groups.entries()) {
       if (index === 0 || index === 1 || (each + index + number) % 2 === 0) {
         if (index > 0) await join(group.id, person)
@@ -182,7 +182,7 @@ export async function createOrganisation(
   const relations = new Set<string>()
   const times: string[] = []
 
-  // The model: who sees what.
+  // The model of visibility.
   const subjectOf = (pick: number): { body: object; key: string; people: number[] } => {
     const index = pick % (people.length + groups.length)
     if (index < people.length) {
@@ -203,13 +203,13 @@ export async function createOrganisation(
     address.owner === 0 ||
     reaches(address.subjects) ||
     folders.some((folder) => reaches(folder.subjects) && folder.addresses.has(address))
-  /** The member, by a grant. */
+  /** The member has a grant. */
   const mayTransfer = (address: Address) =>
     reaches(address.subjects, true) ||
     folders.some((folder) => reaches(folder.subjects, true) && folder.addresses.has(address))
   const seesOperation = ({ type, address, initiator }: Operation) =>
     sees(address) || initiator === 0 || (type === 'transfer' && memberVotes)
-  /** Nothing of the address is in anything that the member reads: not even in a transfer that they ordered or vote on. */
+  /** The address is in nothing that the member reads: not even in a transfer that they initiated or vote on. */
   const knows = (address: Address) =>
     sees(address) || operations.some((each) => each.address === address && seesOperation(each))
   const seesCategory = ({ seenBy }: Category, { address, initiator }: Operation) =>
@@ -274,7 +274,7 @@ export async function createOrganisation(
           const body = { fromAddressId: address.id, toAddress, token: who % 2 === 0 ? 'ETH' : 'USDT', amount: '1' }
           const metadata = { paymentPurpose: labels[who % labels.length], tags: ['march'] }
           const answer = await people[initiator]!.post(`/vaults/${code}/transfers`, { ...body, metadata })
-          // 409: too little of the token is there.
+          // 409: insufficient funds.
           expect([201, 409], JSON.stringify(answer.body)).toContain(answer.status)
           if (answer.status !== 201) return
           const transfer: Transfer = { type: 'transfer', id: answer.body.id, address, initiator, isOpen: true }

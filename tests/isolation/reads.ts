@@ -8,7 +8,7 @@ type Parameter = { in: string; name: string; required?: boolean; schema: { enum?
 type Operation = { operationId: string; security?: unknown[]; parameters?: Parameter[] }
 export type ReadOperation = Operation & { path: string; queries: Parameter[] }
 
-/** Every GET of openapi.json for which one must be somebody; a new one is read without being named here. */
+/** Every GET of openapi.json that requires a signed-in caller; a new one is included automatically. */
 export function readOperationsOf(app: App): ReadOperation[] {
   const { paths } = describedApiOf(app) as unknown as { paths: Record<string, { get?: Operation }> }
   return Object.entries(paths).flatMap(([path, { get }]) =>
@@ -19,8 +19,8 @@ export function readOperationsOf(app: App): ReadOperation[] {
 }
 
 /**
- * Reads, by operation: first as few as there are without filters, then one for each thing that each parameter can be, on
- * each thing that can be read by an id.
+ * Reads, by operation: first one without filters, then one for each possible value of each parameter, for each resource
+ * that can be read by an id.
  */
 export function readsOf(
   operations: ReadOperation[],
@@ -58,7 +58,7 @@ export function readsOf(
   })
 }
 
-/** The others are files that hold when they were made. */
+/** The others are files whose content depends on when they were made. */
 const textFormats = ['json', 'csv']
 
 function toUrl(url: string, query: Record<string, string>): string {
@@ -66,7 +66,7 @@ function toUrl(url: string, query: Record<string, string>): string {
   return search === '' ? url : `${url}?${search}`
 }
 
-/** What must be in the query, in every way it can be. */
+/** The required query parameters, in every possible form. */
 function subjectsOf(
   operationId: string,
   required: Parameter[],
@@ -76,7 +76,7 @@ function subjectsOf(
   for (const parameter of required) {
     all = all.flatMap((one) => choicesOf(parameter).map((value) => ({ ...one, [parameter.name]: value })))
   }
-  // Demanded by the operation, and not by its schema: one of two.
+  // Required by the operation, but not by its schema: one of two.
   const either = operationId === 'reportAddressActivity' ? ['addressId', 'folderId'] : []
   if (either.length === 0) return all
   return either.flatMap((name) =>
@@ -121,7 +121,7 @@ function idsBySegment(organisation: Organisation): Record<string, string[]> {
   }
 }
 
-/** What each report needs to be told to say something to the member. */
+/** The parameters with which each report has content for the member. */
 export function parametersOfReports(organisation: Organisation): Record<string, object> {
   const { addresses, counterparties, suppliers, categories, vault, times } = organisation
   const addressId = addresses.find(({ owner }) => owner === 0)!.id
@@ -136,7 +136,7 @@ export function parametersOfReports(organisation: Organisation): Record<string, 
   return Object.fromEntries(reportTypes.map((type) => [type, { from, ...special[type] }]))
 }
 
-/** What to put into each query parameter, of things that the member sees and of things that they do not. */
+/** The values for each query parameter, of resources that the member sees and of resources that they do not. */
 function valuesOf(organisation: Organisation): Record<string, string[]> {
   const { addresses, operations, folders, people, counterparties, suppliers, categories, vault, policies, times } =
     organisation

@@ -1,11 +1,11 @@
-/** What holds of the rows once a migration was applied to them. */
+/** The expected state of the rows after a migration. */
 export type Check =
   /** A query and the rows it finds. */
   | { query: string; finds: unknown[] }
-  /** A statement and the constraint that refuses it; null: it is accepted, and undone. */
+  /** A statement and the constraint that refuses it; null: it is accepted, and rolled back. */
   | { statement: string; refusedBy: string | null }
 
-/** Checks of the rows as they were before a migration: what it is to change must be there. */
+/** Checks of the rows before a migration: the rows that it will change must exist. */
 export const checksBefore: Record<string, Check[]> = {
   '0014-reports': [{ query: 'select address_id from address_group_members', finds: [{ address_id: 'a1' }] }],
   '0018-entry-once': [insertEntry('deposit', 'd1', null)],
@@ -22,7 +22,7 @@ export const checksBefore: Record<string, Check[]> = {
   '0024-sign-in': [{ query: 'select ip from sign_in_attempts', finds: [{ ip: '203.0.113.7' }] }],
 }
 
-/** Every statement of a migration that rewrites or constrains what was there must be needed for one of its checks. */
+/** Every statement of a migration that rewrites or constrains existing rows must be needed for one of its checks. */
 export const checksAfter: Record<string, Check[]> = {
   '0013-feeds': [
     indexes('operations_velocity_vault', 'operations_transfer_feed')('operations_transfer_feed'),
@@ -106,7 +106,7 @@ function rates(...found: number[]): { rate: number }[] {
   return found.map((rate) => ({ rate }))
 }
 
-/** Of indexes that a migration makes and drops, those that there are afterwards. */
+/** For indexes that a migration creates and drops: those that exist afterwards. */
 function indexes(...names: string[]) {
   return (...kept: string[]): Check => ({
     query: `select indexname from pg_indexes where indexname in (${names.map((name) => `'${name}'`).join()}) order by 1`,

@@ -134,7 +134,7 @@ const sealText = canonicalJson({
   sealedAt: new Date(at),
 })
 
-/** A vault of two people that received, paid, cancelled, adjusted and asked, as version 0.1.0 wrote it down. */
+/** A vault of two users that received, paid, cancelled, adjusted and requested, as version 0.1.0 stored it. */
 const firstReleaseRows: Rows = [
   [
     'users',
@@ -405,7 +405,7 @@ const firstReleaseRows: Rows = [
     'wallet_events',
     [
       { id: 'e1', outcome: 'credited', vault_id: 'v1', deposit_id: 'd1' },
-      // The same contradiction came twice: another amount for a deposit that is credited.
+      // The same contradiction was received twice: another amount for a credited deposit.
       { id: 'e2', outcome: 'quarantined', vault_id: 'v1', deposit_id: 'd1', quarantined: { amount: '2000' } },
       { id: 'e3', outcome: 'quarantined', vault_id: 'v1', deposit_id: 'd1', quarantined: { amount: '2000' } },
       { id: 'e4', outcome: 'unmatched', network: 'ethereum', address_key: '0xnobody' },
@@ -433,7 +433,7 @@ const firstReleaseRows: Rows = [
   [
     'token_rates',
     [
-      // Two rates of one moment, which version 0.1.0 allowed; the second was recorded last.
+      // Two rates with the same timestamp, which version 0.1.0 allowed; the second was recorded last.
       { token_id: 't1', as_of: minute(1), source: 'provider', usd_rate: '2000', created_at: minute(1) },
       { token_id: 't1', as_of: minute(1), source: 'manual', usd_rate: '2001', created_at: minute(2) },
       { token_id: 't1', as_of: minute(3), source: 'provider', usd_rate: '2003', created_at: minute(3) },
@@ -489,7 +489,7 @@ const firstReleaseRows: Rows = [
   ],
 ]
 
-/** What the tables of later versions hold, by the migration after which it is inserted. */
+/** The rows of later tables, by the migration after which they are inserted. */
 export const rowsAfter: Record<string, Rows> = {
   [firstRelease]: firstReleaseRows,
   '0011-sharing': [

@@ -51,7 +51,7 @@ async function startThrowAwayServer(): Promise<{ url: string; stop(): Promise<vo
   }
 }
 
-/** What `copyEmptyCluster` copies; the files of a server can be copied only while it is stopped. */
+/** The cluster that `copyEmptyCluster` copies; a server must be stopped while its files are copied. */
 function copyCluster(dataDir: string, destination: string): string {
   mkdirSync(destination, { mode: 0o700 })
   for (const name of ['postgres', 'postgres-password']) {

@@ -8,7 +8,7 @@ import { type Wallet, walletFee } from './wallet.ts'
 
 const namedMax = 5
 
-/** What is there is there with everything that belongs to it, whether anybody was told of it or not. */
+/** Every row is there with all its related rows, whether or not a client got the answer. */
 export async function assertNothingHalf(stack: Stack): Promise<void> {
   const found = await stack.sql(
     halves.map(([what, query]) => `select '${what}' as what, id from (${query}) half`).join(' union all '),
@@ -26,7 +26,7 @@ const record = (action: string) =>
 const operations = (condition: string) =>
   `select o.id from operations o join transfers t using (vault_id, id) where ${condition}`
 
-/** Queries that find nothing in a whole world; the books themselves are the verifier's business. */
+/** Queries that return no rows for a consistent database; the verifier checks the ledger itself. */
 const halves: [string, string][] = [
   [
     'a deposit without its row',
@@ -105,12 +105,12 @@ type Seen = {
 }
 
 /**
- * Everything that was acknowledged is there exactly once, and nothing else; the wallet's log has one broadcast for every
- * transfer that was handed over. For a moment at which no request waits for its answer.
+ * Everything that was acknowledged exists exactly once, and nothing else; the wallet's log has one broadcast for every
+ * transfer that was handed over. Must run while no request is unanswered.
  */
 export async function assertAcknowledged(stack: Stack, wallet: Wallet, acknowledged: Acknowledged): Promise<void> {
   const sentBefore = countSent(wallet)
-  // One statement is one snapshot: transfers go on moving.
+  // One statement is one snapshot, because transfers continue to move.
   const [seen] = (await stack.sql(`
     select
       (select coalesce(json_agg(json_build_object('id', d.id, 'tx_hash', d.tx_hash, 'amount', o.amount::text)), '[]')

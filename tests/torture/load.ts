@@ -13,11 +13,11 @@ const funding = 1_000_000n
 
 type Decision = 'approve' | 'reject'
 
-/** What the clients were told has happened: 2xx answers that they have seen. */
+/** What was acknowledged to the clients: 2xx answers that they received. */
 export type Acknowledged = {
   /** By transaction hash. */
   deposits: Map<string, { id: string; amount: bigint }>
-  /** By recipient: each transfer has one of its own, so the wallet's log can be held against it. */
+  /** By recipient: each transfer has its own, so that it can be found in the wallet's log. */
   transfers: Map<string, { id: string; amount: bigint; isVetoed: boolean }>
   /** By transfer and voter. */
   votes: Map<string, Decision>
@@ -29,11 +29,11 @@ export type Load = {
   begin(): void
   /** Waits until every story has come to its end, which no story does while a request of it is unanswered. */
   end(): Promise<void>
-  /** Asks everything that was answered since `begin` once more: the answers must be the same. */
+  /** Repeats every request that was answered since `begin`: the answers must be the same. */
   askAgain(): Promise<number>
-  /** How often no answer came, or none that says what happened, since `begin`. */
+  /** How many requests got no answer or an inconclusive one since `begin`. */
   unanswered(): number
-  /** @throws when a client saw an answer that it must not see */
+  /** @throws when a client received a wrong answer */
   assertNoFault(): void
 }
 
@@ -43,8 +43,8 @@ type Question = { path: string; body: object; headers?: Record<string, string> }
 type Answer = Reply & { attempts: number }
 
 /**
- * Clients that deposit, order transfers and vote. As the documentation asks of them, they send a request that was not
- * answered again, with the same idempotency key or as the same event, until it is.
+ * Clients that deposit, order transfers and vote. As the documentation requires, they repeat a request that was not
+ * answered, with the same idempotency key or as the same event, until it is answered.
  */
 export async function createLoad(world: World, nodeUrl: () => string | null, random: Random): Promise<Load> {
   const acknowledged: Acknowledged = { deposits: new Map(), transfers: new Map(), votes: new Map() }
@@ -84,7 +84,7 @@ export async function createLoad(world: World, nodeUrl: () => string | null, ran
     const txHash = fakeTxHash(`deposit ${stories}`)
     const tx = { network: 'ethereum', asset: null, amount: `${amount}`, toAddress, txHash }
     const question = { path: '/webhooks/wallet', body: { kind: 'TOPUP', tx } }
-    // A wallet service may tell of one event twice at the same moment.
+    // A wallet service may send the same event twice at the same moment.
     const times = random.below(8) === 0 ? 2 : 1
     for (const answer of await Promise.all(Array.from({ length: times }, () => expectAnswer(question, 200)))) {
       const { outcome, depositId } = answer.body
@@ -202,7 +202,7 @@ async function send(nodeUrl: string, { path, body, headers = {} }: Question): Pr
   return { status: response.status, text, body: JSON.parse(text) }
 }
 
-/** A 5xx leaves open what happened, and so does the word that the first try is still running. */
+/** A 5xx leaves the outcome open, and so does the answer that the first attempt is still running. */
 function saysWhatHappened({ status, text }: Reply): boolean {
   return status < 500 && !(status === 409 && text.includes('is still running'))
 }

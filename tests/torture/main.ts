@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import { planBlows, torture } from './torture.ts'
 
 /**
- * `npm run torture -- --cycles 200 --seed 7`: ends with 1 at the first violation, and tells the seed. `--from 101` begins
+ * `npm run torture -- --cycles 200 --seed 7`: exits with 1 at the first violation, and prints the seed. `--from 101` begins
  * with that cycle of the plan.
  */
 async function main(): Promise<void> {
@@ -13,7 +13,7 @@ async function main(): Promise<void> {
   const cycles = readNumber('--cycles', values.cycles ?? '200')
   const seed = readNumber('--seed', values.seed ?? `${Math.floor(Math.random() * 2 ** 31)}`)
   const from = readNumber('--from', values.from ?? '1')
-  // PostgreSQL, the node and their folder are ended and removed by those who watch over this process.
+  // PostgreSQL, the node and their folder are ended and removed by the processes that watch this one.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
   const print = (line: string) => void process.stdout.write(`${line}\n`)
   print(`Cycles ${from} to ${cycles} with seed ${seed}`)

@@ -7,18 +7,18 @@ export type Part = 'deposit' | 'transfer' | 'vote' | 'hand-over' | 'settlement' 
 type Trigger = {
   table: string
   moment: 'before insert' | 'after insert' | 'before update' | 'after update' | 'commit of insert' | 'commit of update'
-  /** SQL condition over `new` and `old`; whatever the row is when left out. */
+  /** SQL condition over `new` and `old`; any row when it is absent. */
   when?: string
 }
 
-/** A moment at which something can be killed, by name. */
+/** A named moment at which a process can be killed. */
 export type Point = { part: Part; name: string; at: Trigger | WalletStop }
 
 const becomes = (phases: string, from: string) => `old.phase in (${from}) and new.phase in (${phases})`
 const resolves = (status: string, from: string) => `old.status = '${from}' and new.status = '${status}'`
 const votes = 'old.decision is null and new.decision is not null'
 
-/** Before and after each step of what moves money; "the commit" is when all is written and nothing has been decided. */
+/** Before and after each step that moves money; "the commit" is when all is written and not yet committed. */
 export const points: Point[] = [
   on('deposit', 'before its row', 'deposits', 'before insert'),
   on('deposit', 'after its row', 'deposits', 'after insert'),
@@ -78,12 +78,12 @@ function on(part: Part, name: string, table: string, moment: Trigger['moment'], 
   return { part, name, at: when === undefined ? { table, moment } : { table, moment, when } }
 }
 
-/** Half of the key of the locks at which transactions are made to wait; the other half is the number of the point. */
+/** The first half of the key of the locks that pause transactions; the other half is the number of the point. */
 const lockSpace = 7_370
 
 /**
- * Puts a trigger at every point of the database: it passes through a lock that is free unless the point is armed. The
- * service runs as it ships; nothing in it knows of points.
+ * Creates a trigger at every point of the database: it takes a lock that is free unless the point is armed. The service
+ * runs as released; nothing in it refers to the points.
  */
 export async function installPoints(stack: Stack): Promise<void> {
   await stack.sql(`
@@ -110,13 +110,13 @@ export async function installPoints(stack: Stack): Promise<void> {
 /** What waits at an armed point: a server process of the database, or a request to the wallet. */
 export type Caught = { backendPid: number | null; toAddress: string | null }
 export type Breakpoint = {
-  /** null as long as nothing came by. */
+  /** null until something arrives. */
   caught(): Promise<Caught | null>
-  /** Lets go what waits, and whatever comes later. */
+  /** Releases what waits, and everything that arrives later. */
   release(): Promise<void>
 }
 
-/** From now on whoever comes to the point waits there. */
+/** Arms the point: from now on everything that reaches it waits there. */
 export async function setBreakpoint(point: Point, stack: Stack, wallet: Wallet): Promise<Breakpoint> {
   if (typeof point.at === 'string') {
     const trap = wallet.stopAt(point.at)
@@ -127,7 +127,7 @@ export async function setBreakpoint(point: Point, stack: Stack, wallet: Wallet):
   }
   const key = [lockSpace, points.indexOf(point)]
   const holder = new pg.Client({ connectionString: stack.databaseUrl() })
-  // It may be the database that is killed, and our lock with it.
+  // The kill may have ended the database, and our lock with it.
   holder.on('error', () => {})
   await holder.connect()
   await holder.query('select pg_advisory_lock($1, $2)', key)

@@ -12,26 +12,26 @@ import { watchDirectory } from '../../server/src/testing/cleanup.ts'
 
 const recoveryMillisecondsMax = 60_000
 
-/** A PostgreSQL with fsync on and one node of the service as a process of its own, both made to be killed. */
+/** A PostgreSQL with fsync on and one node of the service as a process of its own, both of which the tests kill. */
 export type Stack = {
-  /** Where the node answers now, a new port after each start; null while it is dead. */
+  /** The node's URL, with a new port after each start; null while it is dead. */
   nodeUrl(): string | null
-  /** Where the database answers now; a new port after the whole machine died. */
+  /** The database's URL, with a new port after the whole machine died. */
   databaseUrl(): string
   /** Runs SQL as the owner of the database. */
   // biome-ignore lint/suspicious/noExplicitAny: what a query returns is for its caller to know.
   sql(text: string, values?: unknown[]): Promise<any[]>
-  /** The database as the service sees it, for its verifiers. */
+  /** The database with the service's role, for its verifiers. */
   books(): Db
   startNode(): Promise<void>
   killNode(): Promise<void>
-  /** Kills one server process of PostgreSQL, which takes all others with it, and waits until it has recovered. */
+  /** Kills one server process of PostgreSQL, which ends all others with it, and waits until it has recovered. */
   killDatabase(backendPid: number): Promise<void>
-  /** As a power cut: neither the node nor PostgreSQL gets to tidy up. The database is there again afterwards. */
+  /** Simulates a power cut: neither the node nor PostgreSQL can clean up. Restarts the database. */
   killMachine(): Promise<void>
-  /** @throws when the node ended although nobody killed it */
+  /** @throws when the node ended without being killed */
   assertNodeLives(): void
-  /** Runs `strongroom <words>` to its end, which must be a good one. */
+  /** Runs `strongroom <words>` and expects it to succeed. */
   command(...words: string[]): Promise<void>
   stop(): Promise<void>
 }
@@ -54,7 +54,7 @@ export async function startStack(serverDir: string): Promise<Stack> {
   }
   const closeConnections = () => Promise.all([pool.end(), books.destroy()])
 
-  // Nothing of the settings around us: they may name another database.
+  // None of the surrounding settings, because they may name another database.
   const environment = () => ({
     PATH: process.env.PATH ?? '',
     DEMO: 'true',
@@ -66,7 +66,7 @@ export async function startStack(serverDir: string): Promise<Stack> {
   })
   const startNode = async () => {
     const child = fork(join(serverDir, 'dist/main.js'), {
-      // Nothing of the flags of the test runner, which would load other files of the libraries than a service does.
+      // None of the test runner's flags, which would load other files of the libraries than in production.
       execArgv: [],
       env: environment(),
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -112,7 +112,7 @@ export async function startStack(serverDir: string): Promise<Stack> {
       process.kill(backendPid, 'SIGKILL')
       await ended
       const deadline = Date.now() + recoveryMillisecondsMax
-      // Of a new connection, because an old one may answer once more before it dies.
+      // A new connection, because an old one may answer once more before it dies.
       while (!(await acceptsConnections(postgres.url))) {
         if (Date.now() > deadline) throw new Error('PostgreSQL did not recover')
         await sleep(10)

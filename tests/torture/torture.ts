@@ -9,7 +9,7 @@ import { createWorld } from './world.ts'
 
 const victims = ['node', 'database', 'machine'] as const
 export type Victim = (typeof victims)[number]
-/** One cycle: what is killed, and where; a null point is a random moment. */
+/** One cycle: what is killed, and at which point; a null point is a random moment. */
 export type Blow = { victim: Victim; point: Point | null }
 
 export type Result = {
@@ -18,9 +18,9 @@ export type Result = {
   transfers: number
   votes: number
   broadcasts: number
-  /** Requests that had no answer, or none that says what happened. */
+  /** Requests without an answer, or with an inconclusive one. */
   unanswered: number
-  /** Answered requests that were asked again after a kill. */
+  /** Answered requests that were repeated after a kill. */
   repeated: number
   seconds: number
 }
@@ -30,7 +30,7 @@ type Options = {
   serverDir: string
   seed: number
   blows: Blow[]
-  /** False: commits are answered before they are on disk, as no service may be run. */
+  /** False: commits are answered before they are on disk, which no production system may do. */
   isDurable?: boolean
   print?: (line: string) => void
 }
@@ -40,9 +40,9 @@ const walletMillisecondsMax = 5_000
 const leaseSeconds = 60
 
 /**
- * Runs the service under load and kills it, or PostgreSQL, or both, once a cycle. After each kill nothing may be half
- * there; once everything is back and every client has its answer, what was acknowledged must be there exactly once, the
- * books and the record must verify and the wallet must have broadcast no transfer twice.
+ * Runs the service under load and kills it, or PostgreSQL, or both, once a cycle. After each kill no row may be incomplete;
+ * once everything is running again and every client has its answer, what was acknowledged must exist exactly once, the
+ * ledger and the audit log must verify and the wallet must have broadcast no transfer twice.
  *
  * @throws at the first violation
  */
@@ -62,13 +62,13 @@ export async function torture({
     await installPoints(stack)
     const load = await createLoad(await createWorld(stack, wallet), stack.nodeUrl, random)
     if (!isDurable) {
-      // Commits stay in memory for so long, so that a kill loses some however slow the machine is.
+      // Commits stay in memory for this long, so that a kill loses some even on a slow machine.
       await stack.sql(
         `do $$ begin execute format('alter database %I set synchronous_commit = off', current_database()); end $$`,
       )
       await stack.sql(`alter system set wal_writer_delay = '10s'`)
       await stack.sql('select pg_reload_conf()')
-      // The connections that there are keep the setting they began with.
+      // Existing connections keep the setting that they started with.
       await stack.killNode()
       await stack.startNode()
     }
@@ -108,7 +108,7 @@ export async function torture({
   }
 }
 
-/** Every point with every victim, and a random moment for every two of them, part by part and victim by victim in turns. */
+/** Every point with every victim, and a random moment for every two of them, alternating between parts and victims. */
 export function planBlows(cycles: number, seed: number): Blow[] {
   const random = createRandom(seed)
   const decks = new Map<Part | 'random', Blow[]>([['random', []]])
@@ -148,7 +148,7 @@ async function runCycle(scene: Scene, { victim, point }: Blow): Promise<number> 
   if (victim === 'node') await stack.killNode()
   if (victim === 'machine') await stack.killMachine()
   if (victim === 'database') await stack.killDatabase(caught.backendPid ?? (await anyBackend(scene)))
-  // An order on its way stays there: it may arrive after the node that sent it is dead, and after the next one has asked.
+  // A request in transit is delayed: it may arrive after its node is dead, and after the next node has queried the status.
   const isDelayed = point?.at === 'before it takes an order' && victim !== 'database'
   if (!isDelayed) await breakpoint?.release()
   await assertNothingHalf(stack)
@@ -193,8 +193,8 @@ async function anyBackend({ stack, random }: Scene): Promise<number> {
 }
 
 /**
- * The node that held them is dead, so its claims on transfers run out now and not in a minute. Those of the new node end
- * later than a lease after its start and stay untouched.
+ * The node that held them is dead, so its claims on transfers expire now instead of after a minute. Those of the new node
+ * expire later than a lease after its start and are not changed.
  */
 async function restartNode(stack: Stack): Promise<void> {
   const startedAt = new Date()
@@ -214,7 +214,7 @@ async function waitUntilSentAgain(wallet: Wallet, toAddress: string): Promise<vo
   }
 }
 
-/** After the last cycle every transfer comes to its end. */
+/** After the last cycle every transfer reaches a final status. */
 async function settleEverything(stack: Stack, wallet: Wallet, load: Load): Promise<void> {
   await stack.killNode()
   await restartNode(stack)
@@ -226,6 +226,6 @@ async function settleEverything(stack: Stack, wallet: Wallet, load: Load): Promi
     await sleep(100)
   }
   await assertAcknowledged(stack, wallet, load.acknowledged)
-  // The commands that an operator runs, once; the cycles use what they are made of.
+  // The commands of an operator, once; the cycles use the functions behind them.
   for (const noun of ['ledger', 'audit']) await stack.command(noun, 'verify')
 }

@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, wri
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A guard of the service, as it stands in the built files, and what stands there when it is off. */
+/** A guard of the service in the built files, and its replacement when it is switched off. */
 export type Guard = { name: string; changes: { file: string; guarded: string; unguarded: string }[] }
 
 export const guards = {

@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fakeAddress, fakeTxHash } from '../../server/src/testing/fake-wallet.ts'
 
-/** Network fee of every transfer that the chain took, in the smallest unit. */
+/** Network fee of every transfer that the chain accepted, in the smallest unit. */
 export const walletFee = 21_000n
 
-/** Where the wallet service can be made to stand still. */
+/** The points at which the wallet service can be paused. */
 export type WalletStop =
   | 'before it takes an order'
   | 'before it answers an order'
@@ -20,23 +20,23 @@ type Order = {
   amount: string
 }
 type Broadcast = { order: Order; questions: number }
-/** What the wallet service wrote down when it sent something to the chain. */
+/** What the wallet service logged when it broadcast a transfer. */
 export type LogLine = { id: string; toAddress: string; amount: string }
 
-/** `caught` is null until a request waits; then it is the recipient that the request is about, if it says so. */
+/** `caught` is null until a request waits; then it is the recipient of the request, if it names one. */
 export type WalletTrap = { caught: { toAddress: string | null } | null; release(): void }
 
 /**
- * A wallet service that outlives every crash, with a log of its own. By the protocol an order is known by its id: the
- * same id again sends nothing again. It has no chain: an order is broadcast when it is taken, and confirmed or failed
- * some questions later.
+ * A wallet service that survives every crash, with a log of its own. By the protocol an order is identified by its id:
+ * a repeated id sends nothing again. It has no chain: an order is broadcast when it is accepted, and confirmed or failed
+ * after some status requests.
  */
 export type Wallet = {
   url: string
   log: LogLine[]
-  /** The next request that comes to this point waits there until it is released. */
+  /** The next request that reaches this point waits there until it is released. */
   stopAt(stop: WalletStop): WalletTrap
-  /** How many orders for the recipient arrived, taken or not. */
+  /** How many orders for the recipient arrived, accepted or not. */
   ordersFor(toAddress: string): number
   close(): Promise<void>
 }
@@ -83,7 +83,7 @@ export async function startWallet(): Promise<Wallet> {
       ([status, body]) => {
         response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
       },
-      // The node died while it was speaking.
+      // The node died while it was sending.
       () => request.destroy(),
     )
   })
@@ -112,7 +112,7 @@ export async function startWallet(): Promise<Wallet> {
   }
 }
 
-/** The order itself decides its fate: some stay queued for a while, and one in five fails on the chain. */
+/** The content of the order decides its outcome: some stay queued for a while, and one in five fails on the chain. */
 function statusOf({ order, questions }: Broadcast) {
   const lot = Number.parseInt(order.toAddress.slice(-4), 16)
   const isQueued = lot % 2 === 0 && questions === 0

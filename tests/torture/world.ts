@@ -68,7 +68,7 @@ export async function createWorld(stack: Stack, wallet: Wallet): Promise<World> 
   return { vault, owner, approvers, addresses }
 }
 
-/** Signed in by SQL: sign-in is no part of what is tortured. */
+/** Signed in by SQL, because sign-in is not under test. */
 async function addPerson(stack: Stack, email: string, isPlatformAdmin = false): Promise<Person> {
   const person = { id: newId(new Date()), token: newSecret() }
   await stack.sql(
