@@ -523,9 +523,9 @@ function workOf({ statements }: Answer): string {
 function leaksOf(operation: Operation, caller: Caller, request: Request, { text }: Answer): string[] {
   const { namesVaults = false, expected } = rowOf(operation.operationId)
   const isReported = namesVaults && expected[caller.name as keyof typeof expected] === 200
-  const told = isReported ? [world.main, world.rival].flatMap(({ vault }) => [vault.id, vault.code]) : []
+  const visible = isReported ? [world.main, world.rival].flatMap(({ vault }) => [vault.id, vault.code]) : []
   const sent = JSON.stringify(request)
-  const withheld = world.secretsFrom(caller.name).filter((secret) => !sent.includes(secret) && !told.includes(secret))
+  const withheld = world.secretsFrom(caller.name).filter((secret) => !sent.includes(secret) && !visible.includes(secret))
   return findIn(text, withheld).map((secret) => `${caller.name} reads ${secret} in ${text.slice(0, 500)}`)
 }
 

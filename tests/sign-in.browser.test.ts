@@ -187,7 +187,7 @@ describe('signing in with a browser', () => {
     expect(await page.textContent('main')).toContain('Vault guest-vault')
   })
 
-  it('says so when a link does not work any more', async () => {
+  it('reports a link that is no longer valid', async () => {
     await openBrowser()
     await page.goto(`${origin}/sign-in/confirm?token=unknown`)
     expect(await page.getByRole('alert').textContent()).toContain('used, expired or unknown')

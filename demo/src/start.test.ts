@@ -118,7 +118,7 @@ it('refuses a port that is in use with one line', async () => {
   expect(code).toBe(1)
 })
 
-it('goes on where it was after everything was killed', async () => {
+it('continues where it was after everything was killed', async () => {
   await killAll()
   const secrets = readFileSync(join(dataDir, 'secrets.json'), 'utf8')
   const { rpcUrl, address } = demo
@@ -157,9 +157,9 @@ it('carries out the tour of the README as written, request by request', async ()
     )
   })
   const answers = printed.split(mark).map((answer) => answer.trim())
-  const expected = steps.map(([, , said]) => said?.trim())
-  expect(expected.filter((said) => said !== undefined)).toHaveLength(4)
-  for (const [index, said] of expected.entries()) if (said !== undefined) expect(answers[index]).toBe(said)
+  const expected = steps.map(([, , output]) => output?.trim())
+  expect(expected.filter((output) => output !== undefined)).toHaveLength(4)
+  for (const [index, output] of expected.entries()) if (output !== undefined) expect(answers[index]).toBe(output)
 })
 
 it('stops with a clear message when a part dies', async () => {

@@ -89,7 +89,7 @@ test('a chain that outlived its parent is ended before its state is used again',
   await next.stop()
 })
 
-test('a port in use is told in the error', async () => {
+test('a port in use is named in the error', async () => {
   const anvil = await startAnvil()
   const port = Number(new URL(anvil.rpcUrl).port)
   await expect(startAnvil({ port })).rejects.toThrow(/could not be started.*in use/s)

@@ -86,7 +86,7 @@ describe('balances', () => {
     expect(wrong).toMatchObject({ status: 400, body: { details: [{ field: 'contrakt' }] } })
   })
 
-  test('a client asks about its own addresses only', async () => {
+  test('a client may query its own addresses only', async () => {
     const address = await deriveTestAddress(wallet.url, 'm/44/60/4/0')
     const path = `/balances?network=ethereum&address=${address}`
     expect(await call(wallet.url, path, { token: otherVaultToken })).toMatchObject({ status: 404, body: { code: 404 } })
@@ -188,7 +188,7 @@ describe('errors', () => {
     expect(await call(wallet.url, '/nothing')).toMatchObject({ status: 404, body: { code: 404 } })
   })
 
-  test('health needs no token and tells how far the chains are read', async () => {
+  test('health needs no token and reports how far the chains are read', async () => {
     const { status, body } = await call(wallet.url, '/healthz', { token: null })
     expect(status).toBe(200)
     expect(body).toMatchObject({ status: 'ok', networks: [{ network: 'ethereum', reachable: true }] })

@@ -80,7 +80,7 @@ const run = (args: string[], env: Record<string, string>) =>
     ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({ code, stdout, stderr }),
   )
 
-test('serve tells its port, answers, and ends with code 0 on SIGTERM; its log has no secret', async () => {
+test('serve reports its port, answers, and ends with code 0 on SIGTERM; its log has no secret', async () => {
   const wallet = await serve()
   await deriveTestAddress(wallet.url, 'm/44/60/0/0')
   expect((await call(wallet.url, '/healthz')).status).toBe(200)

@@ -195,7 +195,7 @@ test('a hostile token that never answers cannot hold up the deposits behind it',
   expect(eventsTo(address).map(({ event }) => event.tx.amount)).toEqual(['0.7'])
 })
 
-test('a receiver that fails is asked again until it accepts, with the same id and body', async () => {
+test('a delivery that fails is retried until the receiver accepts it, with the same id and body', async () => {
   const address = await newAddress()
   receiver.control.failures = 2
   await sendCoin(address, '0.25')
@@ -209,7 +209,7 @@ test('a receiver that fails is asked again until it accepts, with the same id an
   expect(rows[0].attempts).toBe(3)
 })
 
-test('a restarted wallet continues from the cursor: nothing is missed, nothing is told twice', async () => {
+test('a restarted wallet continues from the cursor: nothing is missed, nothing is reported twice', async () => {
   const address = await newAddress()
   await sendCoin(address, '0.1')
   await watched()

@@ -370,7 +370,7 @@ describe('what is refused', () => {
 })
 
 describe('races', () => {
-  it('an address that two counterparties want at once goes to one of them', async () => {
+  it('an address that is added to two counterparties at once belongs to one of them', async () => {
     const bodies = Array.from({ length: 6 }, (_, i) => ({
       name: `Racer ${i}`,
       kind: 'company',
@@ -522,7 +522,7 @@ describe('policies', () => {
       return approver.post(`/vaults/main-vault/approval-requests/${answer.body.request.id}/approve`)
     }
 
-    it('do what was asked for after it, by whoever asked', async () => {
+    it('are carried out after it, in the name of the requester', async () => {
       const asked = await requester.post(base, { name: 'Waits', kind: 'service', addresses: [ethereum('waits')] })
       expect(asked.body.request).toMatchObject({ action: 'counterparty_create', targetType: 'counterparty' })
       expect((await clerk.get(`${base}?search=Waits`)).body.items).toEqual([])
@@ -565,7 +565,7 @@ describe('policies', () => {
 })
 
 describe('T39 access', () => {
-  it('is for members of the vault only, and another vault’s ids say nothing', async () => {
+  it('is for members of the vault only, and reveals nothing about ids of other vaults', async () => {
     const one = await createOne({ addresses: [ethereum('private')] })
     const other = await createVaultFixture(test, { code: 'other-vault', adminEmail: 'other@example.org' })
     for (const verb of ['create', 'update', 'archive']) await allowAll(other, `counterparty_${verb}`)

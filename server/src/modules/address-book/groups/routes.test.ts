@@ -329,7 +329,7 @@ describe('policies', () => {
 })
 
 describe('T39 access', () => {
-  it('is for members of the vault only, and another vault’s ids say nothing', async () => {
+  it('is for members of the vault only, and reveals nothing about ids of other vaults', async () => {
     const [{ id }, member] = [await createGroup(), await createCounterparty()]
     await add(id, member)
     const other = await createVaultFixture(test, { code: 'other-vault', adminEmail: 'other@example.org' })

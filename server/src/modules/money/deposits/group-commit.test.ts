@@ -64,7 +64,7 @@ it('answers each of a crowd for itself: credited, duplicate, quarantined, unmatc
   expect((await commits()) - before).toBeLessThan(20)
 })
 
-it('lets nobody else suffer from an event that the books cannot hold', async () => {
+it('credits the other events of a batch with one whose amount exceeds its account', async () => {
   const [victim, giant] = [
     await createAddress(bench.owner, { token: 'USDT' }),
     await createAddress(bench.owner, { token: 'USDT' }),

@@ -40,7 +40,7 @@ const written = () =>
   Promise.all(['wallet_events', 'deposits', 'operations', 'ledger_entries', 'ledger_accounts'].map(bench.count))
 
 describe('the webhook', () => {
-  it('credits a deposit and records what the wallet service said of it', async () => {
+  it('credits a deposit and stores the event of the wallet service', async () => {
     const address = await newAddress()
     const txHash = newHash()
     const fromAddress = fakeAddress('a customer')
@@ -359,7 +359,7 @@ describe('a transaction that is not final', () => {
 describe('an amount that the account cannot hold', () => {
   const most = `${rawAmountMax / 1_000_000n}.${rawAmountMax % 1_000_000n}`
 
-  it('is set aside with 200, listed once however often it comes, and credited when there is room', async () => {
+  it('is quarantined with 200, listed once when it is repeated, and credited when the account can hold it', async () => {
     const address = await newAddress()
     await send(eventTo(address.address, { amount: most }))
     const event = eventTo(address.address, { amount: '0.000001', fromAddress: fakeAddress('a giver') })
@@ -419,7 +419,7 @@ describe('an amount that the account cannot hold', () => {
   })
 })
 
-describe('events that come before their address', () => {
+describe('events that arrive before their address', () => {
   /** The address that the wallet service will derive for the next creation with the purpose `payroll`. */
   let next = 2
   const nextAddress = () => fakeAddress(`${bench.vault.wallet.secret}m/44/60/2/${next++}`)

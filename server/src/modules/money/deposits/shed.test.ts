@@ -15,7 +15,7 @@ afterAll(() => test.close())
 const send = (body: string, path = '/webhooks/wallet') =>
   fetch(`${origin}${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
 
-it('turns away who finds the queue full before it looks at what they sent', async () => {
+it('refuses requests when the queue is full, before it reads their bodies', async () => {
   const warned = vi.spyOn(test.deps.log, 'warn')
   const responses = await Promise.all(Array.from({ length: 5 }, () => send('no JSON at all')))
   for (const response of responses) {
@@ -37,7 +37,7 @@ it('turns away who finds the queue full before it looks at what they sent', asyn
   warned.mockRestore()
 })
 
-it('goes on with everything else on the same connections', async () => {
+it('serves other requests on the same connections', async () => {
   expect((await send('x'.repeat(100_000))).status).toBe(503)
   expect((await fetch(`${origin}/healthz`)).status).toBe(200)
   expect((await send('{}', '/webhooks/other')).status).toBe(404)

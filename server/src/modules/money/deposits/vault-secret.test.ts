@@ -237,7 +237,7 @@ describe('T66 the secret itself', () => {
   })
 })
 
-it('takes in demo mode without any secret what carries a signature that nobody can read', async () => {
+it('accepts in demo mode without any secret an event with an unreadable signature', async () => {
   const demo = await createTransferBench()
   try {
     const address = await demo.fundedAddress({ usdt: '0' })

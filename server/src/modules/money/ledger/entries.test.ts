@@ -181,7 +181,7 @@ describe('posting', () => {
     expect((await accountsOf(address.id))[0]).toMatchObject({ purpose: 'available', balance: '2' })
   })
 
-  it('never lets the time of an account run backwards, however the clocks of the nodes disagree', async () => {
+  it('never decreases the time within an account when the clocks of the nodes disagree', async () => {
     const address = await createAddress(bench.owner)
     const now = bench.test.clock.now().getTime()
     const postAt = (milliseconds: number, ...postings: Parameters<typeof postEntries>[1]) =>

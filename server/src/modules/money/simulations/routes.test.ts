@@ -41,7 +41,7 @@ const simulate = (by: Person, body: object) => by.post('/vaults/main-vault/polic
 const faultsOf = ({ status, body }: Answer) => [status, body.details?.map(({ field }: { field: string }) => field)]
 
 describe('simulating', () => {
-  it('a transfer tells effect, deciding policy, requirements and why, and changes nothing', async () => {
+  it('a transfer returns effect, deciding policy, requirements and trace, and changes nothing', async () => {
     const tables = (
       await bench.sql(`select relname from pg_stat_user_tables where schemaname = 'public' order by 1`)
     ).map(({ relname }) => relname!)
@@ -88,7 +88,7 @@ describe('simulating', () => {
     expect(own.body.trace.at(-1).rules[0].selectors[0].observed).toBeNull()
   })
 
-  it('takes the groups of the initiator, not those of who asks', async () => {
+  it('uses the groups of the initiator, not those of the caller', async () => {
     const outsider = await addMember(bench.test, bench.vault, 'outsider@example.org', ['outsiders'])
     const group = (await bench.vault.admin.get('/vaults/main-vault/policy-groups?limit=100')).body.items.find(
       ({ code }: { code: string }) => code === 'outsiders',

@@ -156,7 +156,7 @@ describe('a transfer that declares a category', () => {
     await bench.vault.admin.delete(`/policies/${policy.id}`)
   })
 
-  it('T39 whoever only votes reads no category out of the trace', async () => {
+  it('T39 a voter reads no category out of the trace', async () => {
     const { id } = (await order('rent', '200')).body
     const observed = async (by: typeof bench.owner) => {
       const { trace } = (await bench.read(id, by)).decision

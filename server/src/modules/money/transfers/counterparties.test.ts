@@ -59,7 +59,7 @@ describe('a transfer to a counterparty', () => {
     expect((await bench.order(source.id, '1')).body).toMatchObject({ counterparty: null, counterpartyAddressId: null })
   })
 
-  it('keeps what the address book said then', async () => {
+  it('keeps the counterparty of that time', async () => {
     const { id, addresses } = await counterparty('Before')
     const ordered = await pay('Before')
     await bench.owner.patch(`${book}/${id}`, { name: 'After', kind: 'other', removeAddressIds: [addresses[0].id] })
@@ -69,7 +69,7 @@ describe('a transfer to a counterparty', () => {
     })
   })
 
-  it('is refused when counterpartyId is somebody else, or the address nobody’s', async () => {
+  it('is refused when counterpartyId does not own the address, or the address is unknown', async () => {
     const [one, two] = [await counterparty('Right'), await counterparty('Wrong')]
     for (const [to, counterpartyId] of [
       ['Right', two.id],

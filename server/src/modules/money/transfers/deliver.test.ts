@@ -126,7 +126,7 @@ describe('a wallet service that does not answer', () => {
     expect(await bench.balances(address.id)).toEqual(reserved)
   })
 
-  it('is asked less and less often, at most once a minute', async () => {
+  it('is queried at growing intervals of at most a minute', async () => {
     const id = await ordered()
     bench.vault.wallet.down = 'error'
     const delays = []
@@ -274,7 +274,7 @@ describe('T25 a wallet service that lies', () => {
     await expectHalted(id, 'The wallet service reports a confirmation without a transaction hash')
   })
 
-  it('outside the protocol is not believed: asked again, nothing settled', async () => {
+  it('outside the protocol is ignored: queried again, nothing settled', async () => {
     const id = await ordered()
     await bench.deliver()
     bench.vault.wallet.confirm(id)

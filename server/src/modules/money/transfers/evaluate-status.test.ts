@@ -27,7 +27,7 @@ const reported = (more: Partial<WalletStatus> = {}): WalletStatus => ({
   ...more,
 })
 
-describe('what a wallet service says of a transfer', () => {
+describe('the status that a wallet service reports for a transfer', () => {
   it.each([
     ['queued', reported(), { kind: 'wait', txHash: null }],
     ['signed and queued', reported({ txHash: hash }), { kind: 'wait', txHash: hash }],

@@ -55,7 +55,7 @@ describe('ordering a transfer', () => {
     expect(await bench.balances(address.id, 'ETH')).toEqual({ available: '0.999999999999979', reserved: '0' })
   })
 
-  it('waits for votes when a policy asks for them, and reserves at once', async () => {
+  it('waits for votes when a policy requires them, and reserves at once', async () => {
     const { status, body } = await order('100.000001')
     expect(status).toBe(201)
     expect(body).toMatchObject({
@@ -109,7 +109,7 @@ describe('ordering a transfer', () => {
     expect(await bench.balances(whale.id)).toEqual({ available: '0', reserved: decimalOf(rawAmountMax) })
   })
 
-  it('marks a transfer to another address of the vault as internal and names that to whoever may see it', async () => {
+  it('marks a transfer to another address of the vault as internal and names that address to viewers who may see it', async () => {
     const stranger = await addMember(bench.test, bench.vault, 'recipient@example.org', ['treasury'])
     const other = await createAddress(stranger, { token: 'USDT' })
     const { body } = await order('1', { toAddress: other.address.toLowerCase() })
@@ -117,7 +117,7 @@ describe('ordering a transfer', () => {
     expect((await bench.read(body.id, bench.vault.admin)).toAddressId).toBe(other.id)
   })
 
-  it('answers an order with what is read of it afterwards, whatever hangs on it', async () => {
+  it('answers an order with the same transfer as a later read', async () => {
     const { admin } = bench.vault
     const category = await admin.post('/vaults/main-vault/operation-categories', { key: 'rent', name: 'Rent' })
     expect(category.status).toBe(201)
@@ -440,7 +440,7 @@ describe('what is refused', () => {
 })
 
 describe('preview', () => {
-  it('says what would happen, with trace, fee and what is available, and changes nothing', async () => {
+  it('returns the decision, with trace, fee and available balance, and changes nothing', async () => {
     const tables = ['operations', 'transfers', 'ledger_entries', 'audit_records', 'approval_voters', 'idempotency_keys']
     const before = await Promise.all(tables.map(bench.count))
     const preview = (amount: string) =>
@@ -505,7 +505,7 @@ describe('cancelling', () => {
     }
   })
 
-  it('is open to administrators, and to nobody else', async () => {
+  it('is open to administrators only', async () => {
     const { body } = await order('200')
     expect((await bench.act(bench.firstApprover, body.id, 'cancel')).status).toBe(403)
     expect((await bench.act(bench.vault.admin, body.id, 'cancel')).body.status).toBe('cancelled')
@@ -548,7 +548,7 @@ describe('security', () => {
     expect(listed).toEqual([])
   })
 
-  it('T39 a transfer of another vault does not exist here, whoever asks', async () => {
+  it('T39 a transfer of another vault does not exist here for any caller', async () => {
     const { body } = await order('200')
     const other = await createVaultFixture(bench.test, { code: 'other-vault' })
     for (const verb of ['approve', 'reject', 'cancel']) {

@@ -77,7 +77,7 @@ describe('a transfer by somebody the address is shared with', () => {
     expect(bench.vault.wallet.broadcastCount(body.id)).toBe(1)
   })
 
-  it('is decided by the policies of whoever orders it, not of the owner', async () => {
+  it('is decided by the policies of the initiator, not of the owner', async () => {
     const policy = await createPolicy(bench.vault, {
       groupId: juniorsId,
       code: 'juniors-pay-little',
@@ -112,7 +112,7 @@ describe('a transfer by somebody the address is shared with', () => {
     expect((await order('1', bench.owner)).status).toBe(201)
   })
 
-  it('may be previewed by whoever may order it, and by nobody else', async () => {
+  it('may be previewed only by those who may order it', async () => {
     await grant(user(grantee), { canTransfer: true })
     await grant(user(viewer))
     const preview = async (by: Person) =>
@@ -154,7 +154,7 @@ describe('who may not', () => {
     expect((await order('1', grantee)).status).toBe(404)
   })
 
-  it('T47 whoever left the group that was granted it, may no longer', async () => {
+  it('T47 a user who left the group with the grant may no longer', async () => {
     await grant(group(juniorsId), { canTransfer: true })
     expect((await order('1', grantee)).status).toBe(201)
     await bench.vault.admin.delete(`/policy-groups/${juniorsId}/members/${grantee.userId}`)
@@ -163,7 +163,7 @@ describe('who may not', () => {
     expect((await order('1', grantee)).status).toBe(201)
   })
 
-  it('T39 sight of an address is no vote and no say in what is ordered from it', async () => {
+  it('T39 a viewer of an address may neither vote on transfers from it nor order them', async () => {
     await grant(user(viewer), { canTransfer: true })
     const { body } = await order('200', bench.owner)
     expect(body.status).toBe('awaiting_approval')

@@ -29,7 +29,7 @@ const statusOf = async (id: string) => (await bench.read(id, bench.vault.admin))
 const countOf = async (id: string) => (await bench.read(id, bench.vault.admin)).approvalRequirements[0].approvalsCount
 
 describe('approving', () => {
-  it('counts votes and goes ahead with the last one needed', async () => {
+  it('counts votes and is delivered after the last required one', async () => {
     const id = await waiting()
     const first = await approve(bench.firstApprover, id, { comment: 'Checked against the invoice' })
     expect(first.status).toBe(200)

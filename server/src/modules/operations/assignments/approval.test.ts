@@ -141,7 +141,7 @@ describe('a category that demands approval', () => {
     expect(await items(id)).toEqual([])
   })
 
-  it('asks administrators when it names no approvers, and the initiator only where it says so', async () => {
+  it('requires votes of administrators when it names no approvers, and of the initiator only when permitted', async () => {
     const solo = await category({ approvalThreshold: 1 }, [])
     const id = await order()
     const request = waiting(await put(bench.owner, id, solo))
@@ -179,7 +179,7 @@ describe('a category that demands approval', () => {
     expect(await items(id)).toEqual([])
   })
 
-  it('is checked before anybody is asked: 400, 403, 404 and 409 as without approval', async () => {
+  it('is checked before a request is created: 400, 403, 404 and 409 as without approval', async () => {
     const one = await category()
     const id = await order()
     const count = () => bench.count('approval_requests')
@@ -310,7 +310,7 @@ describe('what an approved change meets when it is applied', () => {
     }
   })
 
-  it('no policy has a say in it', async () => {
+  it('is independent of policies', async () => {
     const actionType = 'category_assign'
     const policy = { code: 'nothing', name: 'Nothing', actionType, effect: 'block' }
     expect((await admin.post(`/policy-groups/${bench.vault.groups.everyone}/policies`, policy)).status).toBe(400)

@@ -116,7 +116,7 @@ describe('category assignments', () => {
     expect(items[0].metadata.category).toBe(one.key)
   })
 
-  it('keep what an archived field says, and take nothing new for it', async () => {
+  it('keep the value of an archived field, and refuse a new one', async () => {
     const one = await category({}, [invoice, net])
     expectStatus(await put(bench.owner, one, { invoice: '1', net: '5' }), 201)
     const field = one.fields.find(({ key }: { key: string }) => key === 'net')
@@ -284,7 +284,7 @@ describe('category assignments are refused', () => {
     expect((await viewer.delete(`${path()}/${editable.id}`)).status).toBe(204)
   })
 
-  it('T39 sensitive values read null for whoever may not edit them, whether or not they have one', async () => {
+  it('T39 sensitive values are null for viewers who may not edit them, whether or not they are set', async () => {
     const bonus = { ...salary, key: 'bonus', label: 'Bonus' }
     const one = await category({ editScope: 'owner_only' }, [invoice, salary, bonus])
     const made = expectStatus(await put(viewer, one, { invoice: '1', salary: '9000' }), 201)

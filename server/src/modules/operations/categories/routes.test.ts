@@ -721,7 +721,7 @@ describe('what is refused', () => {
     expect(await addField(id, { key: 'one_more', type: 'text' })).toMatchObject({ key: 'one_more' })
   })
 
-  it('any change of an archived category but that it comes back', async () => {
+  it('any change of an archived category but to restore it', async () => {
     const { id } = await createCategory()
     const field = await addField(id, { key: 'a', type: 'text' })
     await admin.patch(`${base}/${id}`, { archived: true })

@@ -95,7 +95,7 @@ describe('one page of 30,000 operations', () => {
     }
   })
 
-  it('T40 for many shared addresses the same number of rows is looked through, whoever they belong to', async () => {
+  it('T40 for many shared addresses the same number of rows is read, whatever their owners', async () => {
     const query = feedQueries(world).includeShared!
     let after: Position | null = null
     for (let page = 1; page <= 3; page += 1) {

@@ -120,7 +120,7 @@ describe('the metadata of an operation', () => {
     expect(values).toEqual({ invoice: 'none yet' })
   })
 
-  it('twenty changes at once keep what each of them says', async () => {
+  it('twenty concurrent changes are all kept', async () => {
     const id = await order()
     const categories = await Promise.all(Array.from({ length: 4 }, () => category()))
     const answers = await Promise.all([
@@ -209,7 +209,7 @@ describe('metadata are refused', () => {
     }
   })
 
-  it('T39 of whoever does not own the address: 403 for those who see the operation, 404 for others', async () => {
+  it('T39 by members who do not own the address: 403 for those who see the operation, 404 for others', async () => {
     const id = await order(viewer)
     const bystander = await addMember(bench.test, bench.vault, 'bystander@example.org')
     const statuses = await Promise.all(

@@ -33,7 +33,7 @@ const filled = (text: string) =>
     return id!
   })
 
-it('its requests are answered as it says, one after the other', async () => {
+it('its requests are answered as documented, one after the other', async () => {
   let last: Answer | undefined
   for (const { kind, text } of blocks) {
     if (kind === 'json answer') {

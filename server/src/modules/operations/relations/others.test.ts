@@ -41,10 +41,10 @@ async function relate(by: Person, source: object, target: object, relationType: 
 
 /** Every answer to a member about relations, as text: pages and their cursors, single operations and refusals. */
 async function answersTo({ person, operations }: Holder, others: Holder[], outsiders: string[]): Promise<string[]> {
-  const told: [string, number, unknown][] = []
+  const answers: [string, number, unknown][] = []
   const ask = async (url: string, method: 'get' | 'delete' = 'get'): Promise<Answer> => {
     const answer = await person[method](url)
-    told.push([url, answer.status, answer.body])
+    answers.push([url, answer.status, answer.body])
     return answer
   }
   for (const limit of [1, 2, 100]) {
@@ -63,10 +63,10 @@ async function answersTo({ person, operations }: Holder, others: Holder[], outsi
     await ask(`/vaults/main-vault/operations/${type}/${id}/relations`)
   }
   for (const id of outsiders) await ask(`${path}/${id}`, 'delete')
-  return told.map((one) => JSON.stringify(one))
+  return answers.map((one) => JSON.stringify(one))
 }
 
-it('T40 relations among the operations of others change nothing of what a member is told', async () => {
+it('T40 relations among the operations of others change no answer to a member', async () => {
   const member = await holder('member@example.org')
   const others = [await holder('first.other@example.org'), await holder('second.other@example.org')]
   const { admin } = bench.vault

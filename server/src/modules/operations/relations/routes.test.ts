@@ -126,7 +126,7 @@ describe('relations', () => {
     })
   })
 
-  it('leave out what is not said, and find the token that both operations have', async () => {
+  it('omit absent fields, and find the token of both operations', async () => {
     const [payment, refund, coin] = [await depositOf('10'), await transferOf('4'), await depositOf('1', null)]
     expect(await related(refund, payment)).toMatchObject({ relatedAmountRaw: null, tokenId: usdt, comment: null })
     expect(await related(refund, payment, { relationType: 'correction', comment: null })).toMatchObject({
@@ -539,7 +539,7 @@ describe('who', () => {
     expect(await list(`sourceOperationId=${second.id}`)).toEqual([hidden.id, shown.id])
   })
 
-  it('sees what a folder shares, once, whoever else shows it', async () => {
+  it('sees what a folder shares, once, also when another grant shares it', async () => {
     const group = await ensureGroup(bench.vault, 'readers')
     const reader = await addMember(bench.test, bench.vault, 'reader@example.org', ['readers'])
     const [one, two] = [await depositOf('10', usdtContract, foreign), await depositOf('10', usdtContract, foreign)]
@@ -570,7 +570,7 @@ describe('who', () => {
     expect((await reader.delete(`${base}/${relation.id}`)).status).toBe(403)
   })
 
-  it('deletes: whoever made it, and administrators', async () => {
+  it('deletes: its creator, and administrators', async () => {
     const [one, two] = [await depositOf('10'), await depositOf('10')]
     const byAdmin = await related(one, two, {}, admin)
     const { status, body } = await owner.delete(`${base}/${byAdmin.id}`)

@@ -45,7 +45,7 @@ async function run(command: string) {
 }
 
 describe('docs/report-exports.md', () => {
-  it('its requests are answered as it says, one after the other', async () => {
+  it('its requests are answered as documented, one after the other', async () => {
     let last: Awaited<ReturnType<typeof run>> | undefined
     let ran = 0
     for (const { kind, text } of blocks) {

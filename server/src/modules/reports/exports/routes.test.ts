@@ -125,7 +125,7 @@ function figuresOf(value: Json): string[] {
 }
 
 describe('a report as a file', () => {
-  it.each(reportTypes)('%s says in CSV, XLSX and PDF what it says in JSON', async (type) => {
+  it.each(reportTypes)('%s has the same content in CSV, XLSX and PDF as in JSON', async (type) => {
     const json = await world.report(type, {
       ...interval,
       ...queries[type],
@@ -442,7 +442,7 @@ describe('an export', () => {
     expect(foreign.status).toBe(403)
   })
 
-  it('is gone after a day, and says so', async () => {
+  it('expires after a day, and is reported as expired', async () => {
     const id = await made('approval_activity')
     world.test.clock.advance(exportTtlHours * 3_600_000)
     expect(await stateOf(id)).toMatchObject({ state: 'expired', download: null })
@@ -567,7 +567,7 @@ describe('the making of exports', () => {
     })
   })
 
-  it('an order that can no longer be fulfilled fails and says why', async () => {
+  it('an export that can no longer be made fails with a reason', async () => {
     const address = await addMember(world.test, world.vault, 'grantee@example.org')
     const path = `/vaults/main-vault/addresses/${world.own.id}/grants`
     const grant = await world.owner.post(path, { subjectType: 'user', subjectId: address.userId })
@@ -635,7 +635,7 @@ describe('the making of exports', () => {
     })
     const orderMany = () => ordered('account_statement', { tokenId: manyTokenId })
 
-    it('says how far it is', async () => {
+    it('reports its progress', async () => {
       const id = await orderMany()
       await whileMaking(id, new AbortController().signal, async (beat) => {
         await beat()
@@ -655,7 +655,7 @@ describe('the making of exports', () => {
       expect(createHash('sha256').update(bytes).digest('hex')).toBe(stored.digest('hex'))
     })
 
-    it('a node that is told to stop gives it back, without its chunks, and another one begins it again', async () => {
+    it('a node that stops releases it, without its chunks, and another one starts it again', async () => {
       const id = await orderMany()
       const stopping = new AbortController()
       await whileMaking(id, stopping.signal, async () => stopping.abort())
@@ -679,7 +679,7 @@ describe('the making of exports', () => {
       expect(await taking(id)).toMatchObject({ state: 'done', attempt: 3 })
     })
 
-    it('a fault that is not the requester’s is tried again, and then told without details', async () => {
+    it('an internal error is retried, and then reported without details', async () => {
       const id = await orderMany()
       await world.sql(
         `create function fail() returns trigger language plpgsql as $$ begin raise exception 'secret detail'; end $$`,

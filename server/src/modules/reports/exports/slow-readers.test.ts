@@ -112,7 +112,7 @@ describe('a file that is made while it is sent', () => {
     await expect.poll(held).toBe(0)
   })
 
-  it('T54 holds a transaction for a bounded time, whoever reads it', async () => {
+  it('T54 holds a transaction for a bounded time for any reader', async () => {
     bounds.inlineMilliseconds = 3_000
     const began = performance.now()
     const answer = await ask(query)

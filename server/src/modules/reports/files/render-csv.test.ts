@@ -97,7 +97,7 @@ describe('CSV', () => {
     expect(written).toContain("Vault,'=1+1\r\n")
   })
 
-  it('says how many rows it wrote, lot by lot, and is made no faster than it is read', async () => {
+  it('reports the number of rows of each batch, and is made no faster than it is read', async () => {
     let read = 0
     function* rows() {
       for (; read < 3_000; read += 1) yield { cell: read }

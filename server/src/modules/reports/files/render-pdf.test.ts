@@ -69,7 +69,7 @@ const rowsOf = (count: number) =>
   }))
 
 describe('PDF', () => {
-  it('says on every page what it is, of when, and which page of how many; headers of tables are repeated', async () => {
+  it('identifies the report, its interval and the page number on every page; headers of tables are repeated', async () => {
     const pageHead = [
       'Main vault (main-vault) · 2026-01-01 to 2026-02-01 Europe/Berlin · data cutoff 2026-02-01T10:00:00.000Z',
       'Covers own operations · classification current · filters: statuses = confirmed',
@@ -159,7 +159,7 @@ describe('PDF', () => {
     expect(values).toEqual(rows.flatMap((row) => many.map(({ key }) => row[key])))
   })
 
-  it('leaves out columns that the others make up for, and says where nothing is', async () => {
+  it('leaves out columns whose content others hold, and marks missing values', async () => {
     const { pages } = await read(
       sampleDocument({
         tables: [
@@ -216,7 +216,7 @@ describe('PDF', () => {
     expect(source).toContain('Account statement</rdf:li>')
   })
 
-  it('gives its pages away as they are full', async () => {
+  it('writes each page as soon as it is full', async () => {
     let read = 0
     function* rows() {
       for (const row of rowsOf(20_000)) {

@@ -44,7 +44,7 @@ describe('exact arithmetic', () => {
     expect(formatAverage(2n ** 256n - 1n, 2, 0)).toBe((2n ** 255n).toString())
   })
 
-  it('tells changes and shares', () => {
+  it('returns changes and shares', () => {
     expect([changePercent(150n, 100n), changePercent(1n, 3n), changePercent(5n, 0n)]).toEqual([50, -66.67, null])
     expect([sharePercent(1n, 3n), sharePercent(0n, 0n)]).toEqual([33.33, null])
   })

@@ -162,7 +162,7 @@ const decimalsOf = { usdt: 6, eth: 18 }
 let year = 1980
 
 describe('against a count by hand', () => {
-  it('every figure is what a naive sum says, and all blocks agree', async () => {
+  it('every figure equals a naive sum, and all blocks agree', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(drawn, { minLength: 1, maxLength: 30 }), asked, async (operations, wanted) => {
         // Two years on, because a run also writes into the year before its own.

@@ -106,7 +106,7 @@ const takeOut = async (folderId: string, addressId: string, at: string) => {
 }
 
 describe('address_activity', () => {
-  it('says what happened, exactly', async () => {
+  it('returns exact figures', async () => {
     const supplier = await world.addCounterparty('Supplier')
     await add({ at: month.on(1, '00:00'), amount: '100.000001', counterparty: supplier, paymentPurpose: 'Invoice 1' })
     await add({ at: month.on(1), amount: '50' })
@@ -218,7 +218,7 @@ describe('address_activity', () => {
     expect((await world.report('address_activity', exact)).summary.incomingUsd).toBe('6.00')
   })
 
-  it('goes by the date that was asked for, and counts what lacks it', async () => {
+  it('uses the requested date, and counts operations without it', async () => {
     await add({ at: month.on(1), amount: '1', blockchainAt: `${year}-02-27T00:00:00Z` })
     await add({ at: month.on(2), amount: '2', blockchainAt: month.on(20), confirmedAt: `${year}-04-02T00:00:00Z` })
     const undated = await add({ at: month.on(3), amount: '4', blockchainAt: null })
@@ -234,7 +234,7 @@ describe('address_activity', () => {
     expect(await exceptionsOf('operationsWithoutSelectedDate', { dateBasis: 'blockchainAt' })).toHaveLength(2)
   })
 
-  it('sums the statuses that were asked for, and takes lists in both spellings', async () => {
+  it('sums the statuses of the filter, and accepts lists in both spellings', async () => {
     await add({ type: 'transfer', at: month.on(1), amount: '1' })
     await add({ type: 'transfer', at: month.on(2), amount: '2', status: 'failed' })
     await add({ type: 'transfer', at: month.on(3), amount: '4', status: 'pending' })
@@ -425,7 +425,7 @@ describe('address_activity', () => {
     expect([previousFrom, previousTo]).toEqual([`${year - 1}-03-01T00:00:00.000Z`, `${year - 1}-04-01T00:00:00.000Z`])
   })
 
-  it('tells how long approvals took', async () => {
+  it('returns the waiting times of approvals', async () => {
     const asked = async (status: 'pending' | 'rejected' | 'awaiting_approval', minutes: number | null, day: number) => {
       const id = await add({ type: 'transfer', at: month.on(day), amount: '1', status })
       await world.sql(
@@ -1087,7 +1087,7 @@ describe('who sees what', () => {
     await world.sql(`delete from address_grants`)
   })
 
-  it('an administrator may narrow to a user, nobody else may name another', async () => {
+  it('an administrator may filter by user, other members may not name another', async () => {
     await add({ at: month.on(1), amount: '1' })
     await add({ at: month.on(1), amount: '2', address: world.foreign })
     const query = { ...interval(), userId: world.other.userId }
@@ -1100,7 +1100,7 @@ describe('who sees what', () => {
     ).toBe('1.00')
   })
 
-  it('does not tell by its category what an operation is to those who may not see that', async () => {
+  it('does not reveal a category to viewers who may not see it', async () => {
     const hidden = await addCategory(`hidden${year}`, 'restricted')
     const id = await add({ at: month.on(1), amount: '1' })
     await assign(id, hidden)

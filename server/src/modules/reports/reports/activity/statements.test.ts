@@ -41,7 +41,7 @@ function requestOfOwner() {
 }
 
 describe('statements with two forms', () => {
-  it('order statistics are the same of few tokens, told apart as they are read, and of many, which are grouped', async () => {
+  it('order statistics are the same for few tokens, which are distinguished while read, and for many, which are grouped', async () => {
     const { filter, interval } = requestOfOwner()
     await inSnapshot(world.test.deps.db, async (trx) => {
       const { overall } = await sumOperations(trx, filter, interval, [interval.from])

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { secondsFigures, summarizeApprovals } from './approvals.ts'
 
-it('counts by what became of transfers and times those that were approved', () => {
+it('counts transfers by outcome and times the approved ones', () => {
   const counts = [
     { status: 'confirmed', count: 2 },
     { status: 'pending', count: 1 },

@@ -4,7 +4,7 @@ import { compareIntervals } from './comparison.ts'
 const interval = { from: new Date('2026-02-01T00:00:00.000Z'), to: new Date('2026-03-01T00:00:00.000Z') }
 const current = { incomingUsd: 15_000n, outgoingUsd: 5_000n, operationsCount: 3, ratedCount: 3 }
 
-it('says by how many per cent each figure changed', () => {
+it('returns the change of each figure in per cent', () => {
   const figures = { incomingUsd: 10_000n, outgoingUsd: 0n, operationsCount: 2, ratedCount: 2 }
   expect(compareIntervals('previous_period', current, { interval, figures })).toEqual({
     mode: 'previous_period',

@@ -33,7 +33,7 @@ it('adds up by hand: counts of all, sums of what is confirmed', () => {
   })
 })
 
-it('counts every status that was asked for in the sums', () => {
+it('counts every status of the filter in the sums', () => {
   const all = { ...golden, isCounted: () => true }
   expect(summarize(all)).toMatchObject({ outgoingUsd: '19.10', outgoingAmountByAsset: [coin('0.61'), dollar('13')] })
 })
