@@ -525,7 +525,9 @@ function leaksOf(operation: Operation, caller: Caller, request: Request, { text 
   const isReported = namesVaults && expected[caller.name as keyof typeof expected] === 200
   const visible = isReported ? [world.main, world.rival].flatMap(({ vault }) => [vault.id, vault.code]) : []
   const sent = JSON.stringify(request)
-  const withheld = world.secretsFrom(caller.name).filter((secret) => !sent.includes(secret) && !visible.includes(secret))
+  const withheld = world
+    .secretsFrom(caller.name)
+    .filter((secret) => !sent.includes(secret) && !visible.includes(secret))
   return findIn(text, withheld).map((secret) => `${caller.name} reads ${secret} in ${text.slice(0, 500)}`)
 }
 

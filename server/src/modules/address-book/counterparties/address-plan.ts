@@ -49,7 +49,7 @@ export async function planAddresses(
   if (faults.length > 0) throw faulty(faults)
   const planned = outcomes as PlannedAddress[]
   const repeated = planned.findIndex((one, i) => planned.findIndex((other) => isSame(one, other)) < i)
-  if (repeated >= 0) throw faulty([fault(`${field}.${repeated}.address`, 'is named twice')])
+  if (repeated >= 0) throw faulty([fault(`${field}.${repeated}.address`, 'is repeated')])
 
   for (const taken of await listTakenAddresses(db, vaultId, planned)) {
     const { address, network } = planned.find(

@@ -37,7 +37,7 @@ function meaningOf(tx: Record<string, unknown>, name: string): NotFinal | 'final
     ? meanings[String(value).toLowerCase()]
     : undefined
   if (meaning === undefined || typeof value === 'object') {
-    throw badRequest(`tx.${name}`, 'does not say whether the transaction succeeded; see docs/wallet-protocol.md')
+    throw badRequest(`tx.${name}`, 'must be one of the values in docs/wallet-protocol.md')
   }
   return meaning
 }

@@ -57,7 +57,8 @@ export async function assignNamedCategory(
   by: Pick<By, 'actorId' | 'now'>,
 ): Promise<string> {
   const locked = await lockCategory(trx, category.vault_id, category.id, 'share')
-  if (locked?.version !== category.version) throw conflict('The category was changed by someone else just now')
+  if (locked?.version !== category.version)
+    throw conflict('The category was changed concurrently; send the request again')
   return insertAssignment(trx, operation, { category, values }, by)
 }
 

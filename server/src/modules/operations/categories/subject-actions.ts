@@ -28,7 +28,7 @@ export async function replaceGrants(
     rights: { ...noRights, ...rights },
   }))
   const idle = wanted.flatMap(({ rights }, i): FieldFault[] =>
-    Object.values(rights).includes(true) ? [] : [{ field: `grants.${i}`, message: 'grants nothing' }],
+    Object.values(rights).includes(true) ? [] : [{ field: `grants.${i}`, message: 'must have at least one right' }],
   )
   assertNone([...findSubjectFaults(wanted, grantNames), ...idle])
   assertNone(await findForeignSubjects(trx, category.vault_id, wanted, grantNames))

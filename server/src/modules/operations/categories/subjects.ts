@@ -22,7 +22,7 @@ export function findSubjectFaults(subjects: NamedSubject[], names: Names): Field
       return [{ field: `${path}.${names[stray]}`, message: `does not belong to a ${subject.kind}` }]
     }
     const first = firstAt.get(`${subject.kind}:${id}`)
-    if (first !== undefined) return [{ field: path, message: `names the same as ${names.list}.${first}` }]
+    if (first !== undefined) return [{ field: path, message: `is the same as ${names.list}.${first}` }]
     firstAt.set(`${subject.kind}:${id}`, i)
     return []
   })
@@ -42,10 +42,10 @@ export async function findForeignSubjects(
     const id = idOfSubject(subject)
     if (subject.kind === 'user') {
       const field = `${names.list}.${i}.${names.userId}`
-      return members.has(id) ? [] : [{ field, message: 'is no member of the vault' }]
+      return members.has(id) ? [] : [{ field, message: 'is not a member of the vault' }]
     }
     const field = `${names.list}.${i}.${names.groupId}`
-    return groups.has(id) ? [] : [{ field, message: 'is no group of the vault' }]
+    return groups.has(id) ? [] : [{ field, message: 'is not a group of the vault' }]
   })
 }
 

@@ -28,23 +28,23 @@ const conditions: Record<FeedCondition, (walk: Walk) => RawBuilder<unknown>> = {
         and v.decision is null)
     and exists (select from entitled_voters e
       where e.vault_id = w.vault_id and e.subject_id = w.id and e.user_id = ${filters.awaitingApprovalOf})`,
-  type: ({ wants }) => sql`w.type = ${typeOf(wants)}`,
-  status: ({ wants }) => sql`w.status = ${wants.status}`,
-  flowType: ({ wants }) => sql`w.flow_type = ${wants.flowType}`,
-  token: ({ wants }) => sql`w.token_id = any(${wants.tokenIds}::text[])`,
-  address: ({ wants }) => sql`w.address_id = any(${wants.addressIds}::text[])`,
-  counterparty: ({ wants }) => sql`w.counterparty_id = any(${wants.counterpartyIds}::text[])`,
-  counterpartyAddress: ({ wants }) => sql`w.counterparty_address_id = ${wants.counterpartyAddressId}`,
-  category: ({ scope, wants }) => sql`exists (
+  type: ({ resolved }) => sql`w.type = ${typeOf(resolved)}`,
+  status: ({ resolved }) => sql`w.status = ${resolved.status}`,
+  flowType: ({ resolved }) => sql`w.flow_type = ${resolved.flowType}`,
+  token: ({ resolved }) => sql`w.token_id = any(${resolved.tokenIds}::text[])`,
+  address: ({ resolved }) => sql`w.address_id = any(${resolved.addressIds}::text[])`,
+  counterparty: ({ resolved }) => sql`w.counterparty_id = any(${resolved.counterpartyIds}::text[])`,
+  counterpartyAddress: ({ resolved }) => sql`w.counterparty_address_id = ${resolved.counterpartyAddressId}`,
+  category: ({ scope, resolved }) => sql`exists (
     select from category_assignments a
     join operation_categories c on c.vault_id = a.vault_id and c.id = a.category_id
-    where a.vault_id = w.vault_id and a.operation_id = w.id and a.category_id = any(${wants.categoryIds}::text[])
+    where a.vault_id = w.vault_id and a.operation_id = w.id and a.category_id = any(${resolved.categoryIds}::text[])
       and ${hasCategoryRight(scope, 'view', 'c', 'w')})`,
-  purpose: ({ wants }) => sql`w.payment_purpose = ${wants.paymentPurpose}`,
-  policy: ({ wants }) => sql`exists (
+  purpose: ({ resolved }) => sql`w.payment_purpose = ${resolved.paymentPurpose}`,
+  policy: ({ resolved }) => sql`exists (
     select from transfers t
-    where t.vault_id = w.vault_id and t.id = w.id and t.decision_policy_id = ${wants.decisionPolicyId})`,
-  hash: ({ wants }) => sql`w.tx_hash = ${wants.txHash}`,
-  period: ({ wants }) => sql`w.created_at >= coalesce(${wants.from}::timestamptz, '-infinity')
-    and w.created_at <= coalesce(${wants.to}::timestamptz, 'infinity')`,
+    where t.vault_id = w.vault_id and t.id = w.id and t.decision_policy_id = ${resolved.decisionPolicyId})`,
+  hash: ({ resolved }) => sql`w.tx_hash = ${resolved.txHash}`,
+  period: ({ resolved }) => sql`w.created_at >= coalesce(${resolved.from}::timestamptz, '-infinity')
+    and w.created_at <= coalesce(${resolved.to}::timestamptz, 'infinity')`,
 }

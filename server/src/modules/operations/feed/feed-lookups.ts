@@ -8,7 +8,7 @@ import {
 import { type Db, prepared } from '../../../db/client.ts'
 import { feedMergedRangesMax } from '../../../lib/limits.ts'
 import type { FeedFilters, FeedLimits } from './feed.ts'
-import type { FeedWants } from './feed-path.ts'
+import type { ResolvedFilters } from './feed-path.ts'
 
 /** The ids behind codes, slugs, groups and folders, in one round trip if there are any to find. */
 export async function lookUp(
@@ -16,7 +16,7 @@ export async function lookUp(
   scope: AddressScope,
   filters: FeedFilters,
   limits: Pick<FeedLimits, 'mergedRangesMax'> = { mergedRangesMax: feedMergedRangesMax },
-): Promise<FeedWants> {
+): Promise<ResolvedFilters> {
   const found = await readLookups(db, lookupsOf(scope, filters, limits))
   const single = (id: string | null) => (id === null ? null : [id])
   return {

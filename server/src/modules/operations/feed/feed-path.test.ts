@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { type AddressScope, addressScopeOf } from '../../../access/address-scope.ts'
-import { chooseFeedPath, type FeedWants } from './feed-path.ts'
+import { chooseFeedPath, type ResolvedFilters } from './feed-path.ts'
 
-const wantsNothing: FeedWants = {
+const unfiltered: ResolvedFilters = {
   awaitsVote: false,
   type: null,
   status: null,
@@ -28,8 +28,8 @@ const sharedOnly = addressScopeOf(viewer(false), { access: 'shared' })
 const many = Array.from({ length: 1_001 }, (_, i) => `k${i}`)
 
 /** The path in one line: its ranges with their keys, then what is checked row by row. */
-function pathOf(scope: AddressScope, wants: Partial<FeedWants>): string {
-  const path = chooseFeedPath(scope, { ...wantsNothing, ...wants })
+function pathOf(scope: AddressScope, resolved: Partial<ResolvedFilters>): string {
+  const path = chooseFeedPath(scope, { ...unfiltered, ...resolved })
   if (path === null) return 'nothing'
   const ranges = path.ranges.map(({ feed, keys }) =>
     keys.length > 5 ? `${feed} ${keys.length}` : `${feed} ${keys}`.trim(),
@@ -38,7 +38,7 @@ function pathOf(scope: AddressScope, wants: Partial<FeedWants>): string {
 }
 
 describe('the path through the whole vault', () => {
-  it.each<[string, Partial<FeedWants>]>([
+  it.each<[string, Partial<ResolvedFilters>]>([
     ['vault', {}],
     ['vault | type', { type: 'deposit' }],
     ['transfers', { type: 'transfer' }],
@@ -77,13 +77,13 @@ describe('the path through the whole vault', () => {
     ['waiting | awaiting | hash', { awaitsVote: true, txHash: 'h' }],
     ['waiting | awaiting | period', { awaitsVote: true, to: new Date(0) }],
     ['token t | type', { tokenIds: ['t'], type: 'deposit', from: new Date(0) }],
-  ])('is %s', (path, wants) => {
-    expect(pathOf(vault, wants)).toBe(path)
+  ])('is %s', (path, resolved) => {
+    expect(pathOf(vault, resolved)).toBe(path)
   })
 })
 
 describe('the path of a person', () => {
-  it.each<[string, AddressScope, Partial<FeedWants>]>([
+  it.each<[string, AddressScope, Partial<ResolvedFilters>]>([
     ['owner me + initiator me', own, {}],
     ['owner owner + initiator owner', person, {}],
     ['owner me + initiator me + address s', withShared, { visibleAddressIds: ['s'] }],
@@ -93,11 +93,11 @@ describe('the path of a person', () => {
     ['initiator me + address a | address', own, { addressIds: ['a', 'foreign'], visibleAddressIds: ['a'] }],
     ['initiator me | address', own, { addressIds: ['foreign'], visibleAddressIds: [] }],
     ['address a', sharedOnly, { addressIds: ['a', 'foreign'], visibleAddressIds: ['a'] }],
-  ])('is %s', (path, scope, wants) => {
-    expect(pathOf(scope, wants)).toBe(path)
+  ])('is %s', (path, scope, resolved) => {
+    expect(pathOf(scope, resolved)).toBe(path)
   })
 
-  it.each<[string, Partial<FeedWants>]>([
+  it.each<[string, Partial<ResolvedFilters>]>([
     ['type | status', { status: 'pending' }],
     ['token', { tokenIds: ['t'] }],
     ['counterparty', { counterpartyIds: ['c'] }],
@@ -107,8 +107,8 @@ describe('the path of a person', () => {
     ['type | policy', { decisionPolicyId: 'y' }],
     ['flowType', { flowType: 'internal' }],
     ['type', { type: 'transfer' }],
-  ])('T40 never leads through the rows of others: %s is checked row by row', (checked, wants) => {
-    expect(pathOf(own, wants)).toBe(`owner me + initiator me | ${checked}`)
+  ])('T40 never leads through the rows of others: %s is checked row by row', (checked, resolved) => {
+    expect(pathOf(own, resolved)).toBe(`owner me + initiator me | ${checked}`)
   })
 
   it('leads to a hash, whose range is cut to the scope', () => {
@@ -122,7 +122,7 @@ describe('the path of a person', () => {
 })
 
 describe('filters that nothing can meet', () => {
-  it.each<[string, Partial<FeedWants>]>([
+  it.each<[string, Partial<ResolvedFilters>]>([
     ['deposits with a status', { type: 'deposit', status: 'confirmed' }],
     ['deposits decided by a policy', { type: 'deposit', decisionPolicyId: 'y' }],
     ['deposits that await a vote', { type: 'deposit', awaitsVote: true }],
@@ -131,14 +131,14 @@ describe('filters that nothing can meet', () => {
     ['no such address', { addressIds: [] }],
     ['an empty group', { counterpartyIds: [] }],
     ['no such category', { categoryIds: [] }],
-  ])('%s', (_, wants) => {
-    for (const scope of [vault, person, own, withShared]) expect(pathOf(scope, wants)).toBe('nothing')
+  ])('%s', (_, resolved) => {
+    for (const scope of [vault, person, own, withShared]) expect(pathOf(scope, resolved)).toBe('nothing')
   })
 })
 
 describe('every combination of filters', () => {
   const some = (count: number) => many.slice(0, count)
-  const choices: { [Name in keyof FeedWants]?: FeedWants[Name][] } = {
+  const choices: { [Name in keyof ResolvedFilters]?: ResolvedFilters[Name][] } = {
     awaitsVote: [false, true],
     type: [null, 'deposit', 'transfer'],
     status: [null, 'failed', 'confirmed'],
@@ -152,24 +152,24 @@ describe('every combination of filters', () => {
     decisionPolicyId: [null, 'y'],
     txHash: [null, 'h'],
   }
-  const combinations = Object.entries(choices).reduce<FeedWants[]>(
-    (all, [name, values]) => all.flatMap((wants) => values.map((value) => ({ ...wants, [name]: value }))),
-    [wantsNothing],
+  const combinations = Object.entries(choices).reduce<ResolvedFilters[]>(
+    (all, [name, values]) => all.flatMap((resolved) => values.map((value) => ({ ...resolved, [name]: value }))),
+    [unfiltered],
   )
 
   it('is read along few enough ranges of the vault', () => {
     expect(combinations).toHaveLength(2 * 27 * 3 * 25 * 32)
-    const long = combinations.filter((wants) =>
-      chooseFeedPath(vault, wants)?.ranges.some(({ keys }) => keys.length > 1_000),
+    const long = combinations.filter((resolved) =>
+      chooseFeedPath(vault, resolved)?.ranges.some(({ keys }) => keys.length > 1_000),
     )
     expect(long).toEqual([])
   })
 
   it('T40 leads a member through ranges of their own only', () => {
     const feeds = new Set<string>()
-    for (const wants of combinations) {
+    for (const resolved of combinations) {
       for (const scope of [own, withShared]) {
-        const path = chooseFeedPath(scope, { ...wants, visibleAddressIds: wants.addressIds ?? ['s'] })
+        const path = chooseFeedPath(scope, { ...resolved, visibleAddressIds: resolved.addressIds ?? ['s'] })
         for (const { feed } of path?.ranges ?? []) feeds.add(feed)
       }
     }

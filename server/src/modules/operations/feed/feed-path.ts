@@ -3,7 +3,7 @@ import { feedGatheredRangesMax, feedMergedRangesMax } from '../../../lib/limits.
 import type { FlowType, OperationStatus, OperationType } from '../../../lib/operations.ts'
 
 /** The filters of a request after codes, slugs and groups were resolved; null: not filtered by it. */
-export type FeedWants = {
+export type ResolvedFilters = {
   /** Only the transfers of any initiator that may wait for the vote of the viewer. */
   awaitsVote: boolean
   type: OperationType | null
@@ -91,84 +91,84 @@ const settled: Record<FeedName, FeedCondition[]> = {
  * their own and shared rows, so that neither the time nor the cursor of a page depends on the rows of others.
  * null: no row can match the filters.
  */
-export function chooseFeedPath(scope: AddressScope, wants: FeedWants): FeedPath | null {
-  if (isContradictory(wants)) return null
-  const ranges = rangesOf(scope, wants)
+export function chooseFeedPath(scope: AddressScope, resolved: ResolvedFilters): FeedPath | null {
+  if (isContradictory(resolved)) return null
+  const ranges = rangesOf(scope, resolved)
     .map(([feed, keys]) => ({ feed, keys }))
     .filter(({ keys }) => keys.length > 0)
   if (ranges.length === 0) return null
-  const conditions = conditionsOf(scope, wants).filter(
+  const conditions = conditionsOf(scope, resolved).filter(
     (condition) => !ranges.every(({ feed }) => settled[feed].includes(condition)),
   )
   return { ranges, conditions }
 }
 
-function isContradictory(wants: FeedWants): boolean {
-  const sets = [wants.tokenIds, wants.addressIds, wants.counterpartyIds, wants.categoryIds]
+function isContradictory(resolved: ResolvedFilters): boolean {
+  const sets = [resolved.tokenIds, resolved.addressIds, resolved.counterpartyIds, resolved.categoryIds]
   if (sets.some((set) => set?.length === 0)) return true
-  if (wants.type === 'deposit' && typeOf(wants) === 'transfer') return true
-  return wants.awaitsVote && wants.status !== null && wants.status !== 'awaiting_approval'
+  if (resolved.type === 'deposit' && typeOf(resolved) === 'transfer') return true
+  return resolved.awaitsVote && resolved.status !== null && resolved.status !== 'awaiting_approval'
 }
 
 /** Filters by status, vote or policy apply to transfers only. */
-export function typeOf({ type, awaitsVote, status, decisionPolicyId }: FeedWants): FeedWants['type'] {
+export function typeOf({ type, awaitsVote, status, decisionPolicyId }: ResolvedFilters): ResolvedFilters['type'] {
   const isAboutTransfers = awaitsVote || status !== null || decisionPolicyId !== null
   return isAboutTransfers ? 'transfer' : type
 }
 
 type Range = [feed: FeedName, keys: string[]]
 
-function rangesOf(scope: AddressScope, wants: FeedWants): Range[] {
-  if (wants.awaitsVote) return [['waiting', ['']]]
-  if (wants.txHash !== null) return [['hash', [wants.txHash]]]
-  if (scope.isWholeVault) return [rangeOfVault(wants)]
+function rangesOf(scope: AddressScope, resolved: ResolvedFilters): Range[] {
+  if (resolved.awaitsVote) return [['waiting', ['']]]
+  if (resolved.txHash !== null) return [['hash', [resolved.txHash]]]
+  if (scope.isWholeVault) return [rangeOfVault(resolved)]
   const people = scope.ownerId === null ? [] : [scope.ownerId]
   // With an address filter, all own rows are rows of those addresses; on other addresses, only what the viewer initiated.
-  const own: Range[] = wants.addressIds === null ? [['owner', people]] : []
-  return [...own, ['initiator', people], ['address', wants.visibleAddressIds]]
+  const own: Range[] = resolved.addressIds === null ? [['owner', people]] : []
+  return [...own, ['initiator', people], ['address', resolved.visibleAddressIds]]
 }
 
 /** From the most to the least selective; sets too large to merge cost a lookup of each key, so they come late. */
-function rangeOfVault(wants: FeedWants): Range {
-  const { addressIds, counterpartyIds, tokenIds, status } = wants
+function rangeOfVault(resolved: ResolvedFilters): Range {
+  const { addressIds, counterpartyIds, tokenIds, status } = resolved
   const ofSet = (feed: FeedName, keys: string[] | null, keysMax: number): Range | false =>
     keys !== null && keys.length <= keysMax && [feed, keys]
   const candidates: (Range | false)[] = [
-    wants.counterpartyAddressId !== null && ['counterpartyAddress', [wants.counterpartyAddressId]],
+    resolved.counterpartyAddressId !== null && ['counterpartyAddress', [resolved.counterpartyAddressId]],
     ofSet('address', addressIds, 1),
     ofSet('counterparty', counterpartyIds, 1),
-    wants.paymentPurpose !== null && ['purpose', [wants.paymentPurpose]],
-    wants.categoryIds !== null && ['category', wants.categoryIds],
-    wants.decisionPolicyId !== null && ['policy', [wants.decisionPolicyId]],
+    resolved.paymentPurpose !== null && ['purpose', [resolved.paymentPurpose]],
+    resolved.categoryIds !== null && ['category', resolved.categoryIds],
+    resolved.decisionPolicyId !== null && ['policy', [resolved.decisionPolicyId]],
     status !== null && status !== 'confirmed' && ['status', [status]],
     ofSet('address', addressIds, feedMergedRangesMax),
     ofSet('counterparty', counterpartyIds, feedMergedRangesMax),
-    wants.flowType === 'internal' && ['internal', ['']],
+    resolved.flowType === 'internal' && ['internal', ['']],
     ofSet('token', tokenIds, feedMergedRangesMax),
     ofSet('address', addressIds, feedGatheredRangesMax),
     ofSet('counterparty', counterpartyIds, feedGatheredRangesMax),
-    typeOf(wants) === 'transfer' && ['transfers', ['']],
+    typeOf(resolved) === 'transfer' && ['transfers', ['']],
   ]
   return candidates.find((candidate) => candidate !== false) ?? ['vault', ['']]
 }
 
-function conditionsOf(scope: AddressScope, wants: FeedWants): FeedCondition[] {
+function conditionsOf(scope: AddressScope, resolved: ResolvedFilters): FeedCondition[] {
   const given: Record<FeedCondition, boolean> = {
     // Votes are always those of the caller, while an administrator may choose the initiator.
-    person: wants.awaitsVote && scope.viewer.isAdmin && scope.ownerId !== null,
-    awaiting: wants.awaitsVote,
-    type: typeOf(wants) !== null,
-    status: wants.status !== null,
-    flowType: wants.flowType !== null,
-    token: wants.tokenIds !== null,
-    address: wants.addressIds !== null,
-    counterparty: wants.counterpartyIds !== null,
-    counterpartyAddress: wants.counterpartyAddressId !== null,
-    category: wants.categoryIds !== null,
-    purpose: wants.paymentPurpose !== null,
-    policy: wants.decisionPolicyId !== null,
-    hash: wants.txHash !== null,
-    period: wants.from !== null || wants.to !== null,
+    person: resolved.awaitsVote && scope.viewer.isAdmin && scope.ownerId !== null,
+    awaiting: resolved.awaitsVote,
+    type: typeOf(resolved) !== null,
+    status: resolved.status !== null,
+    flowType: resolved.flowType !== null,
+    token: resolved.tokenIds !== null,
+    address: resolved.addressIds !== null,
+    counterparty: resolved.counterpartyIds !== null,
+    counterpartyAddress: resolved.counterpartyAddressId !== null,
+    category: resolved.categoryIds !== null,
+    purpose: resolved.paymentPurpose !== null,
+    policy: resolved.decisionPolicyId !== null,
+    hash: resolved.txHash !== null,
+    period: resolved.from !== null || resolved.to !== null,
   }
   return (Object.keys(given) as FeedCondition[]).filter((condition) => given[condition])
 }

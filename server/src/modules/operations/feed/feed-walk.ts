@@ -4,10 +4,16 @@ import { type Db, prepared } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
 import type { FeedFilters, FeedLimits, FeedPage } from './feed.ts'
 import { checksOf } from './feed-conditions.ts'
-import type { FeedPath, FeedWants } from './feed-path.ts'
+import type { FeedPath, ResolvedFilters } from './feed-path.ts'
 import { isGathered, windowSql } from './feed-windows.ts'
 
-export type Walk = { scope: AddressScope; filters: FeedFilters; wants: FeedWants; path: FeedPath; limits: FeedLimits }
+export type Walk = {
+  scope: AddressScope
+  filters: FeedFilters
+  resolved: ResolvedFilters
+  path: FeedPath
+  limits: FeedLimits
+}
 /** The next `rowsMax` rows of the path, or of one of its ranges. */
 export type Window = { after: Position | null; rowsMax: number }
 

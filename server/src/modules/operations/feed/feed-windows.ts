@@ -33,7 +33,7 @@ function gatheredSql(
   window: Window,
   isFiltered: boolean,
 ): RawBuilder<unknown> {
-  const isOfShared = feed === 'address' && walk.wants.addressIds === null
+  const isOfShared = feed === 'address' && walk.resolved.addressIds === null
   const all = isOfShared ? sharedAddressIds(walk.scope) : sql`select unnest(${keys}::text[])`
   const newest = rangeSql(walk, feed, sql`k.key`, { ...window, rowsMax: 1 }, false)
   const since = sql`and x.created_at >= oldest.created_at`

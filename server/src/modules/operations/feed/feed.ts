@@ -97,10 +97,10 @@ export async function readFeed<Row extends { id: string }>(
   // Only the most frequent queries have few enough texts to be worth prepared statements.
   const isPlain = scope.folderId === null && Object.values(filters).every((filter) => filter === null)
   return readInIndexOrder(db, { plansOnce: isPlain }, async (snapshot) => {
-    const wants = await lookUp(snapshot, scope, filters, limits)
-    const path = chooseFeedPath(scope, wants)
+    const resolved = await lookUp(snapshot, scope, filters, limits)
+    const path = chooseFeedPath(scope, resolved)
     if (path === null) return { rows: [], next: null }
-    const { ids, next } = await walkPath(snapshot, { scope, filters, wants, path, limits }, page)
+    const { ids, next } = await walkPath(snapshot, { scope, filters, resolved, path, limits }, page)
     const rows = ids.length === 0 ? [] : await describe(snapshot, ids)
     return { rows: rows.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id)), next }
   })
