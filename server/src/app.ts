@@ -145,13 +145,13 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   (app, deps) => approvalRequestRoutes(app, deps, executorsOf(deps)),
 ]
 
-/** How each gated action is done, at once or after its votes; the approval engine knows no target. */
+/** The executor of each gated action, which runs at once or after the votes. The approval engine depends on no domain. */
 function executorsOf(deps: Deps): Required<Executors> {
   return {
     ...counterpartyExecutors,
     ...counterpartyGroupExecutors,
     ...categoryExecutors,
-    // Events that came before their address are credited when it appears; addresses know nothing of deposits.
+    // Events that arrived before their address are credited when it is created; the addresses do not import deposits.
     create_address: createAddressExecutor(deps, {
       onAddressCreated: (trx, { vault_id: vaultId, network_id: networkId, address_key: addressKey }) =>
         creditUnmatchedEvents(trx, { vaultId, networkId, addressKey }, deps.clock()),

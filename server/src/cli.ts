@@ -6,12 +6,12 @@ import { describeFailure } from './describe-failure.ts'
 const couldNotRun = 2
 
 const program = new Command('strongroom')
-  .description('Custody vault service: the books, the rules and the record around digital assets')
+  .description('Custody vault service: ledger, policies, approvals and audit log for digital assets')
   .exitOverride()
 
 program
   .command('start')
-  .description('run the service until it is told to stop')
+  .description('run the service until it receives SIGINT or SIGTERM')
   .action(async () => {
     await import('./main.ts')
   })
@@ -70,7 +70,7 @@ program
     process.stdout.write(await describeApi())
   })
 
-// Whoever reads our output may stop reading, as head does.
+// The reader of our output may close the pipe early, as head does.
 process.stdout.on('error', () => process.exit())
 
 try {

@@ -28,11 +28,11 @@ export type Config = {
   sessionTtlDays: number
   /** Requests of one person; a service may make more (`serviceRateFactor`). 0 is no limit. */
   rateLimitPerMinute: number
-  /** What a scraper of /metrics must show; null: it is open in demo mode and not there outside of it. */
+  /** The bearer token for /metrics; null: open in demo mode, 404 otherwise. */
   metricsToken: string | null
-  /** How long a request may take to arrive whole. */
+  /** How long a request may take to arrive completely. */
   requestTimeoutSeconds: number
-  /** How many proxies are in front, or which addresses are theirs; false: X-Forwarded-For is not read. */
+  /** The number of proxies in front, or their addresses; false: X-Forwarded-For is not read. */
   trustProxy: number | string[] | false
   logLevel: string
   /** Whether secrets may be weak: in demo mode, and where the operator accepts it. */
@@ -41,7 +41,7 @@ export type Config = {
   allowedRisks: string[]
 }
 
-/** Settings that are unsafe outside demo mode, by the name that ALLOW_INSECURE allows them with. */
+/** Settings that are unsafe outside demo mode, by their name in ALLOW_INSECURE. */
 const risks = ['public-url', 'secrets', 'smtp'] as const
 type Risk = (typeof risks)[number]
 
@@ -260,7 +260,7 @@ function createReader(env: Environment, faults: string[]) {
     if (!risks.includes(name as Risk)) faults.push(`ALLOW_INSECURE may name ${risks.join(', ')}, not "${name}"`)
   }
   const allowedRisks: string[] = []
-  /** What is unsafe stops the start, unless the operator names it. */
+  /** An unsafe setting stops the start, unless the operator allows it by name. */
   const refuse = (risk: Risk, sentence: string) => {
     if (demo) return
     if (allowed.includes(risk)) allowedRisks.push(sentence)
@@ -310,8 +310,8 @@ function readRateJumpFactor({ faults, text }: Reader): number {
 }
 
 /**
- * Who may add to X-Forwarded-For. Whatever stands to the left of what the named proxies added was written by the sender,
- * so "trust everything" is no possible answer: it would let any sender choose its own address.
+ * The proxies whose additions to X-Forwarded-For are trusted. Everything to the left of them was written by the sender,
+ * so a setting that trusts every proxy is refused: any sender could choose its own address.
  */
 function readTrustedProxies(value: string | null, faults: string[]): number | string[] | false {
   if (value === null || value === 'false' || value === '0') return false
@@ -325,7 +325,7 @@ function readTrustedProxies(value: string | null, faults: string[]): number | st
   return false
 }
 
-/** The parameters of SMTP_URL are options of the mail library, and win over what we ask of it. */
+/** The parameters of SMTP_URL are options of the mail library and override ours. */
 function weakensTls(url: URL): boolean {
   return [...url.searchParams].some(
     ([name, value]) =>
@@ -343,7 +343,7 @@ function isAddressOrNetwork(text: string): boolean {
   return /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128)
 }
 
-/** All that a command needs which works beside a server: where the data is, and where people find the service. */
+/** The settings of a command that works beside a server: where the data is, and the public URL. */
 export type CommandConfig = Pick<Config, 'databaseUrl' | 'dataDir' | 'publicUrl' | 'port'>
 
 /**
@@ -355,7 +355,7 @@ export function readCommandConfig(env: Environment = process.env): CommandConfig
   return readConfig({ DEMO: 'true', ...Object.fromEntries(names.map((name) => [name, env[name]])) })
 }
 
-/** What the environment says about each setting; a secret is only said to be set. */
+/** Each setting as the environment has it; of a secret only whether it is set. */
 export function describeSettings(env: Environment = process.env): (Setting & { value: string | null })[] {
   return settings.map((setting) => {
     const value = env[setting.name]?.trim() || null

@@ -13,7 +13,7 @@ import { addPlatformAdmin } from './modules/people/users/actions.ts'
 import { verifyAudit } from './modules/record/audit/verify.ts'
 import { verifyRequests } from './modules/rules/approval-requests/verify.ts'
 
-/** What a verification that finds something exits with; like diff, `cli.ts` says 2 when the work could not be done. */
+/** The exit code of a verification that finds a difference. Like diff, `cli.ts` exits with 2 when the work failed. */
 const foundDifference = 1
 
 export function migrateDatabase(): Promise<void> {

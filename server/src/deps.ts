@@ -4,7 +4,7 @@ import type { Db } from './db/client.ts'
 import type { SlowReads } from './db/slow-reads.ts'
 import type { Sealer } from './lib/secrets.ts'
 
-/** What the composition root hands to every module. */
+/** What the composition root passes to every module. */
 export type Deps = {
   config: Config
   db: Db

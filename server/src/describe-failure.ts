@@ -1,6 +1,6 @@
 import { ConfigError } from './config.ts'
 
-/** A failed start or command in one line for the person who ran it; a fault of the settings names each of them. */
+/** A failed start or command as one line for the person who ran it; faults of the settings get one line each. */
 export function describeFailure(error: unknown): string {
   if (error instanceof ConfigError) return error.message
   const { code } = error as NodeJS.ErrnoException

@@ -37,7 +37,7 @@ export type RunningServer = {
 /** Starts one node of the service: database (embedded unless DATABASE_URL), migrations, HTTP, background tasks. */
 export async function startServer(config: Config, clock: () => Date = () => new Date()): Promise<RunningServer> {
   const log = createLogger(config.logLevel)
-  for (const risk of config.allowedRisks) log.warn({ risk }, 'an unsafe setting is accepted, as ALLOW_INSECURE says')
+  for (const risk of config.allowedRisks) log.warn({ risk }, 'an unsafe setting is accepted because of ALLOW_INSECURE')
   const stops: (() => Promise<void>)[] = []
   const stop = async () => {
     const failures: unknown[] = []
@@ -94,7 +94,7 @@ async function startOwnDatabase(
   }
 }
 
-/** Where a browser on this machine finds us. `localhost` also stands for the addresses that mean every interface. */
+/** The URL for a browser on this machine. `localhost` also stands for the addresses that mean every interface. */
 function toLocalOrigin({ address, port, family }: AddressInfo): string {
   if (['127.0.0.1', '::1', '0.0.0.0', '::'].includes(address)) return `http://localhost:${port}`
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
@@ -146,7 +146,7 @@ function openSlowReads(url: string, onError: (error: Error) => void) {
   return { slowReads, close: () => db.destroy() }
 }
 
-/** Demo mode makes its own key once, and never over one that is there; outside it config.ts has demanded one. */
+/** Demo mode creates its own key once and never overwrites one; otherwise config.ts requires a key. */
 async function demoSecretKey(dataDir: string): Promise<string> {
   const file = join(dataDir, 'secret-key')
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
@@ -156,7 +156,7 @@ async function demoSecretKey(dataDir: string): Promise<string> {
   return (await readFile(file, 'utf8')).trim()
 }
 
-/** Logs as JSON lines; what could hold a secret is not written. */
+/** Logs as JSON lines; fields that could hold a secret are removed. */
 export function createLogger(level: string): Logger {
   return pino({
     level,

@@ -2,47 +2,47 @@ import { type RawBuilder, sql } from 'kysely'
 import { forbidden } from '../lib/errors.ts'
 import type { Member } from './caller.ts'
 
-/** The viewer, as far as it decides what they may read: a member, or the initiator of what is decided on again later. */
+/** What decides which rows a viewer may read. The viewer is a member, or the initiator of a request that is decided again. */
 export type Viewer = Pick<Member, 'userId' | 'isAdmin' | 'groupIds'> & { vault: Pick<Member['vault'], 'id'> }
 
 declare const brand: unique symbol
 
 /**
- * Which addresses, operations and balances a query may read. Only this module makes one, so a read of owned data that
- * forgot to ask who is asking does not compile. Its parts are for the SQL of this module and of feeds.
+ * Which addresses, operations and balances a query may read. Only this module makes one, so a read of owned data without
+ * a viewer does not compile. Its parts are for the SQL of this module and of feeds.
  */
 export type AddressScope = {
   readonly vaultId: string
-  /** Who asks, as grants name them: `user:<id>`, and `group:<id>` for every group, `everyone` included. */
+  /** The viewer as grants name them: `user:<id>`, and `group:<id>` for every group, `everyone` included. */
   readonly viewer: { readonly userId: string; readonly isAdmin: boolean; readonly subjects: readonly string[] }
   /** All of the vault, or the parts that follow. */
   readonly isWholeVault: boolean
-  /** The addresses of this person with what happened on them, and the transfers they ordered. */
+  /** The addresses of this person with their operations, and the transfers this person ordered. */
   readonly ownerId: string | null
-  /** The addresses that others share with the viewer, with what happened on them. */
+  /** The addresses that others share with the viewer, with their operations. */
   readonly includesShared: boolean
-  /** Set: of all that, only what is on addresses of this folder. */
+  /** If set, the scope is restricted to addresses of this folder. */
   readonly folderId: string | null
   readonly [brand]: true
 }
 
-/** Which addresses a member may ask for: their own, those that others share with them, or both. */
+/** Which addresses a member may request: their own, those that others share with them, or both. */
 export const addressAccesses = ['own', 'shared', 'all'] as const
 
 type Wanted = {
-  /** Administrators: whose part of the vault. */
+  /** For administrators: the owner whose part of the vault is read. */
   userId?: string | undefined
   /** Own, shared with the caller, or both; ignored for administrators, who read the vault. */
   access?: (typeof addressAccesses)[number] | undefined
   includeShared?: boolean | undefined
-  /** A folder that the caller manages, was granted or administers; any other holds nothing. */
+  /** A folder that the caller manages, was granted or administers; any other folder counts as empty. */
   folderId?: string | undefined
 }
 
 /**
- * The part of the vault that a list is about: an administrator reads all of it or one owner's part, everyone else their
- * own part and, where they ask for it, what is shared with them. A member who names a folder and nothing else
- * reads all of it that they may see.
+ * The part of the vault that a list covers. An administrator reads all of it or the part of one owner. Every other member
+ * reads their own part and, on request, what is shared with them. A member who names only a folder reads all addresses of
+ * the folder that they may see.
  *
  * @throws 403 when someone else than an administrator names another user
  */
@@ -65,14 +65,14 @@ export function visibleScopeOf(member: Viewer): AddressScope {
   return addressScopeOf(member, { access: 'all' })
 }
 
-/** Everything that the viewer of this scope may see, however little of it the scope is. */
+/** Everything that the viewer of this scope may see; the given scope may be narrower. */
 export function allVisible(scope: AddressScope): AddressScope {
   const { isAdmin, userId } = scope.viewer
   const parts = { isWholeVault: isAdmin, ownerId: isAdmin ? null : userId, includesShared: !isAdmin, folderId: null }
   return { ...scope, ...parts }
 }
 
-/** The caller's own part of the vault, even for an administrator: who may change an address is its owner alone. */
+/** The caller's own part of the vault, even for an administrator: only the owner may change an address. */
 export function ownScopeOf(member: Viewer): AddressScope {
   return scope(member, { ownerId: member.userId })
 }
@@ -99,7 +99,7 @@ function scope(
   return made as AddressScope
 }
 
-/** Who a member is to a grant: one of these is its `subject`. */
+/** The subjects of grants that a member matches. */
 export function subjectsOf({ userId, groupIds }: Pick<Viewer, 'userId' | 'groupIds'>): string[] {
   return [`user:${userId}`, ...groupIds.map((id) => `group:${id}`)]
 }
@@ -110,8 +110,8 @@ export function isAddressInScope(scope: AddressScope, alias: string): RawBuilder
 }
 
 /**
- * The scope in SQL conditions on `alias`, a row of `addresses`, of which no address meets two. Each is a range of an
- * index, which their disjunction is not: lists read part by part. A folder is a range already, and is read once.
+ * The scope as SQL conditions on `alias`, a row of `addresses`. No address meets two of them. Each condition is a range
+ * of an index and their disjunction is not, so lists read part by part. A folder is one range and is read once.
  */
 export function addressParts(scope: AddressScope, alias: string): RawBuilder<boolean>[] {
   const isOneRange = scope.isWholeVault || scope.folderId !== null
@@ -127,8 +127,8 @@ export function scopedAddressIds(scope: AddressScope): RawBuilder<unknown> {
 }
 
 /**
- * SQL condition: the operation of `alias`, a row of `operations`, is in scope: by its address, and for its initiator by
- * having been ordered.
+ * SQL condition: the operation of `alias`, a row of `operations`, is in scope by its address, or because the viewer
+ * ordered it.
  */
 export function isOperationInScope(scope: AddressScope, alias: string): RawBuilder<boolean> {
   const addressId = sql.ref(`${alias}.address_id`)
@@ -175,8 +175,8 @@ export function isFolderGranted({ viewer }: AddressScope, alias: string): RawBui
 }
 
 /**
- * SQL condition: the viewer may move what is on the address of `alias`, a row of `addresses`: as its owner or by
- * grant. To administer a vault is no part of it.
+ * SQL condition: the viewer may transfer from the address of `alias`, a row of `addresses`, as its owner or by a grant.
+ * An administrator of the vault has no such right.
  */
 export function isTransferAllowed({ viewer }: AddressScope, alias: string): RawBuilder<boolean> {
   const vaultId = sql.ref(`${alias}.vault_id`)
@@ -191,7 +191,7 @@ export function isTransferAllowed({ viewer }: AddressScope, alias: string): RawB
       and g.subject = any(${viewer.subjects}::text[])))`
 }
 
-/** No address meets both: what is one's own counts as that, even if a group of its owner's was granted it. */
+/** No address meets both: an own address counts as own, even if it is also shared with a group of its owner. */
 function ownAndShared(scope: AddressScope, alias: string): RawBuilder<unknown>[] {
   const owner = sql.ref(`${alias}.owner_id`)
   const parts: RawBuilder<unknown>[] = []

@@ -1,7 +1,7 @@
 import type {} from 'fastify'
 import { forbidden, unauthorized } from '../lib/errors.ts'
 
-/** Who is asking, established by the session or service token of the request. */
+/** The user or service that sends the request, identified by its session or service token. */
 export type Caller = {
   userId: string
   kind: 'person' | 'service'
@@ -48,16 +48,16 @@ export function memberOf(request: WithCaller): Member {
   return request.member
 }
 
-/** Who changes something, in which vault and when. */
+/** The actor of a change, with the vault and the time. */
 export type By = { vaultId: string; actorId: string; now: Date }
 
-/** The same of a member: what an endpoint of a vault hands to its action. */
+/** The same for a member: what an endpoint of a vault passes to its action. */
 export type ByMember = { member: Member; now: Date }
 
-/** The same of a caller whom no vault is asked of: of what belongs to the platform, or to a vault that the action finds. */
+/** The same for an endpoint without a vault in its path: it concerns the platform, or a vault that the action looks up. */
 export type ByCaller = { caller: Caller; now: Date }
 
-/** The initiator of what is done later, when the votes that it waited for are there. */
+/** The initiator of a request that is carried out later, after its votes. */
 export const byInitiator = (context: { vaultId: string; initiatorId: string; now: Date }): By => ({
   vaultId: context.vaultId,
   actorId: context.initiatorId,
@@ -70,5 +70,5 @@ export const byMember = ({ member, now }: ByMember): By => ({
   now,
 })
 
-/** For the audit records of what belongs to no vault. */
+/** For audit records of events that belong to no vault. */
 export const byPlatform = ({ caller, now }: ByCaller) => ({ vaultId: null, actorId: caller.userId, now })

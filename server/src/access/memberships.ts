@@ -2,8 +2,8 @@ import { type RawBuilder, sql } from 'kysely'
 import { isAdministrators } from './system-groups.ts'
 
 /**
- * SQL for a lateral join: one row that says what a user is in a vault. `group_ids` are the groups that store the user
- * (null: none, so no member), without `everyone`, which stores nobody.
+ * SQL for a lateral join: one row with the memberships of a user in a vault. `group_ids` are the groups that store the
+ * user, without `everyone`, which stores no members; null means that the user is not a member.
  */
 export function membershipOf(vaultId: RawBuilder<unknown>, userId: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(

@@ -8,13 +8,13 @@ type Claim = {
   where: RawBuilder<unknown>
   orderBy: RawBuilder<unknown>
   limit: number
-  /** What marks a row as taken, so that it is not due until the lease of its taker ends. */
+  /** The assignment that marks a row as claimed, so that it is not due until the lease ends. */
   set: RawBuilder<unknown>
 }
 
 /**
- * SQL that takes rows that are due, to stand after `with`: `claimed` holds them as they are now. Nodes never wait for each
- * other and never take the same row, and a row whose taker died is due again when its lease ends.
+ * SQL that claims due rows, for use after `with`; `claimed` contains them after the update. Nodes never wait for each other
+ * and never claim the same row. If the claiming node dies, the row is due again when the lease ends.
  */
 export function claimRows({ table, key, where, orderBy, limit, set }: Claim): RawBuilder<unknown> {
   const columnsOf = (alias: string) => sql.join(key.map((column) => sql.ref(`${alias}.${column}`)))
@@ -29,7 +29,7 @@ export function claimRows({ table, key, where, orderBy, limit, set }: Claim): Ra
 
 export type Backoff = { firstMilliseconds: number; longestMilliseconds: number }
 
-/** When work is to be tried again that failed `attempts` times: each pause is twice as long as the one before. */
+/** The time of the next attempt after `attempts` failures: each pause is twice as long as the one before. */
 export function retryAt(now: Date, attempts: number, { firstMilliseconds, longestMilliseconds }: Backoff): Date {
   const pause = Math.min(firstMilliseconds * 2 ** Math.max(0, attempts - 1), longestMilliseconds)
   return new Date(now.getTime() + pause)

@@ -12,8 +12,8 @@ export type Trx = Transaction<DB>
 const preparedMark = '/* prepared */'
 
 /**
- * Stands first in a hot statement, or last by `modifyEnd`: PostgreSQL parses and plans it once per connection instead of every time, which costs
- * more than running it. Only for a text that never varies, because each text stays with its connections.
+ * Marks a frequent statement, at its start or, by `modifyEnd`, at its end: PostgreSQL parses and plans it once per
+ * connection, which costs more than running it. Only for texts that never vary, because each connection keeps every text.
  */
 export const prepared = sql.raw<never>(preparedMark)
 
@@ -25,12 +25,12 @@ type ClientOptions = {
   onError: (error: Error) => void
 }
 
-/** A peer that is gone, as behind a cut network, holds its locks for some seconds and not for hours. */
+/** A client that is gone, for example behind a cut network, holds its locks for seconds and not for hours. */
 const peerSettings = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3'
 
 /**
  * Opens the pool that the service works with. Every connection acts as `strongroom_app`, the role that may not rewrite
- * the record; bigint and numeric arrive as strings and stay so until lib/money.ts reads them.
+ * the audit log; bigint and numeric arrive as strings and stay strings until lib/money.ts reads them.
  */
 export function openDatabase({
   url,

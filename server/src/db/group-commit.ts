@@ -4,11 +4,11 @@ import { sqlStateOf } from './transaction.ts'
 type Options<Input, Output> = {
   /** Does the work of all inputs in one transaction and answers each, in their order, after the commit. */
   commit: (inputs: Input[]) => Promise<Output[]>
-  /** Inputs that travel together at most. */
+  /** Inputs of one transaction at most. */
   batchMax: number
   /** Transactions that run at once; two let the next one be prepared while the last one waits for the disk. */
   inFlightMax: number
-  /** Inputs that may wait; whoever comes then is asked to come again. */
+  /** Inputs that may wait; further ones are refused with 503 and Retry-After. */
   waitingMax: number
 }
 
@@ -19,16 +19,16 @@ type Waiting<Input, Output> = {
 }
 
 export type GroupCommit<Input, Output> = {
-  /** As many wait as may. */
+  /** Whether the queue is full. */
   isFull(): boolean
   /** Answers after the commit. @throws 503 with Retry-After when it is full */
   submit(input: Input): Promise<Output>
 }
 
 /**
- * Group commit: what arrives while a transaction runs waits and travels together in the next one, so that many share
- * the price of one commit. Alone, an input goes at once. A batch that one input spoils is done again one by one, so
- * that nobody else is harmed.
+ * Group commit: inputs that arrive while a transaction runs wait and share the next one, so that many share the cost of
+ * one commit. A single input does not wait. If one input makes a batch fail, its inputs are processed again one by one,
+ * so that the others succeed.
  */
 export function createGroupCommit<Input, Output>({
   commit,
@@ -39,7 +39,7 @@ export function createGroupCommit<Input, Output>({
   const waiting: Waiting<Input, Output>[] = []
   let inFlight = 0
 
-  /** Does the work of a batch; what it returns tells everybody what became of theirs. */
+  /** Processes a batch. The returned function settles the promise of each input. */
   const run = async (batch: Waiting<Input, Output>[]): Promise<() => Promise<void>> => {
     try {
       const outputs = await commit(batch.map(({ input }) => input))
@@ -54,10 +54,10 @@ export function createGroupCommit<Input, Output>({
   const start = () => {
     while (inFlight < inFlightMax && waiting.length > 0) {
       inFlight += 1
-      void run(waiting.splice(0, batchMax)).then((tell) => {
+      void run(waiting.splice(0, batchMax)).then((settle) => {
         inFlight -= 1
         start()
-        return tell()
+        return settle()
       })
     }
   }
@@ -76,10 +76,10 @@ export function createGroupCommit<Input, Output>({
   }
 }
 
-/** What whoever finds the queue full is told. */
+/** The answer while the queue is full. */
 export const tooMuchAtOnce = () => unavailable('Too much is arriving at once', 1)
 
-/** A few at a time: to answer hundreds in one go would keep the database waiting for its next statement. */
+/** Settles a few at a time: to answer hundreds at once would delay the next statement to the database. */
 async function inTurns<Item>(items: Item[], work: (item: Item, i: number) => void): Promise<void> {
   for (const [i, item] of items.entries()) {
     work(item, i)
@@ -89,7 +89,7 @@ async function inTurns<Item>(items: Item[], work: (item: Item, i: number) => voi
 
 const itemsPerTurn = 4
 
-/** Wrong data (class 22) or a broken constraint (class 23) is the fault of one; a lost connection is everybody's. */
+/** Invalid data (class 22) or a violated constraint (class 23) concerns one input; a lost connection concerns all. */
 function isOfOneInput(error: unknown): boolean {
   const state = sqlStateOf(error)
   return state !== null && (state.startsWith('22') || state.startsWith('23'))

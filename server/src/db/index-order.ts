@@ -2,12 +2,12 @@ import { sql } from 'kysely'
 import type { Db } from './client.ts'
 
 /**
- * Reads in one snapshot, with plans that walk indexes in their order and stop when they have enough. Left alone, the
- * planner believes for some filters and table sizes that reading and sorting everything is cheaper; that is right on
- * average and wrong for the request that it happens to. Compilation is off because it costs more than such a read.
+ * Reads in one snapshot, with plans that scan indexes in order and stop after enough rows. By default, the planner reads
+ * and sorts all rows for some filters and table sizes; that is cheaper on average, but far too slow for some requests.
+ * JIT compilation is off because it costs more than such a read.
  *
- * `plansOnce` is for reads whose statements are all alike: what is `prepared` is planned at its first use, for any
- * parameters. PostgreSQL would go on planning it, believing that a limit it does not know makes the plan a dear one.
+ * `plansOnce` is for reads with few different statements: a `prepared` one is planned at its first use, for any
+ * parameters. Otherwise PostgreSQL would plan it each time, because an unknown limit makes the generic plan look costly.
  */
 export async function readInIndexOrder<Result>(
   db: Db,
@@ -19,7 +19,7 @@ export async function readInIndexOrder<Result>(
     try {
       return await read(connection)
     } finally {
-      // Nothing was written: to end the transaction is all there is to do, whatever came of it.
+      // Nothing was written, so the transaction is only ended, after success and failure alike.
       await sql`rollback`.execute(connection)
     }
   })

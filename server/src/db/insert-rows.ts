@@ -2,13 +2,13 @@ import { type Insertable, sql } from 'kysely'
 import { prepared, type Trx } from './client.ts'
 import type { DB, Json } from './types.ts'
 
-/** Rows by their table; those of one table name the same columns. What is JSON is given as it is, not as text. */
+/** Rows by table; all rows of one table have the same columns. JSON values are given as values, not as text. */
 type Rows = { [Table in keyof DB]?: Row<Insertable<DB[Table]>>[] }
 type Row<Columns> = { [Name in keyof Columns]: Json extends Columns[Name] ? unknown : Columns[Name] }
 
 /**
- * Inserts rows of several tables in one statement, which is one round trip for all. What they refer to among each other is
- * checked when all are there.
+ * Inserts rows of several tables in one statement, which is one round trip. References among them are checked after all
+ * of them are inserted.
  */
 export async function insertRows(trx: Trx, tables: Rows): Promise<void> {
   const inserts = Object.entries(tables).flatMap(([table, rows]) => {

@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** The connection was lost while PostgreSQL was told to commit: whether it did is not known. */
+/** The connection was lost during a commit: whether the transaction was committed is unknown. */
 export class OutcomeUnknownError extends Error {
   constructor(cause: unknown) {
     super('The connection to the database was lost during a commit', { cause })
@@ -9,8 +9,8 @@ export class OutcomeUnknownError extends Error {
 }
 
 /**
- * Makes a COMMIT whose answer never came fail as OutcomeUnknownError. So does the ROLLBACK that follows it, whose own
- * failure on the lost connection would otherwise be all that the caller hears of.
+ * Makes a COMMIT without an answer fail with OutcomeUnknownError. The ROLLBACK that follows fails with it as well, because
+ * its own failure on the lost connection would otherwise replace the error that the caller gets.
  */
 export function noteLostCommits(client: pg.PoolClient): void {
   const query = client.query as (...parts: unknown[]) => unknown
@@ -27,7 +27,7 @@ export function noteLostCommits(client: pg.PoolClient): void {
   client.query = queryNotingLoss as typeof client.query
 }
 
-/** An error of the statement itself. That of a server that is stopping or failing may come after the commit. */
+/** An error of the statement itself. An error of a server that stops or fails may come after the commit. */
 function isRefusal(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !/^(08|57P)/.test(error.code ?? '')
 }

@@ -5,7 +5,7 @@ import {
   databaseProbeMilliseconds,
 } from '../lib/limits.ts'
 
-/** The database gives no answer. It may still do what was sent last. */
+/** The database does not answer. It may still execute the last statement. */
 export class DatabaseSilentError extends Error {
   readonly code = 'ETIMEDOUT'
   constructor() {
@@ -28,9 +28,9 @@ const tickMilliseconds = 500
  * and would hold every request for as long as they last.
  *
  * A slow statement is not a silent database. So when an answer is overdue, a new connection is tried; if that gets no
- * answer either and nothing was heard on any other one meanwhile, every connection is closed, what waits fails, and so
- * does what comes, at once, until a try succeeds. A connection that alone has gone silent is closed when PostgreSQL
- * would have ended its statement long ago.
+ * answer either and no other one received anything meanwhile, all connections are closed, and waiting and new requests
+ * fail at once until a try succeeds. If only one connection is silent, it is closed once the time limit of PostgreSQL
+ * for its statement has long passed.
  */
 export function endSilence(pool: pg.Pool, { url, statementMilliseconds, onError }: Options): void {
   const watched = watch(pool)
@@ -74,18 +74,18 @@ export function endSilence(pool: pg.Pool, { url, statementMilliseconds, onError 
   }) as typeof pool.end
 }
 
-/** What is known of the connections of a pool. */
+/** The observed state of the connections of a pool. */
 type Watched = {
   /** Since when an answer is awaited on a connection; every byte that arrives begins the wait anew. */
   awaited: Map<pg.PoolClient, number>
   connecting: Set<{ since: number; fail: (error: Error) => void }>
   clients: Set<pg.PoolClient>
   heardAt: number
-  /** While it is set, nobody gets a connection. */
+  /** While it is set, no connection is given out. */
   isSilent: boolean
 }
 
-/** Notes what is sent, heard and asked for on the connections of a pool. */
+/** Records what is sent, received and requested on the connections of a pool. */
 function watch(pool: pg.Pool): Watched {
   const watched: Watched = {
     awaited: new Map(),
@@ -127,7 +127,7 @@ function watch(pool: pg.Pool): Watched {
         },
       )
     })
-  // Both ways to ask for a connection: Kysely's, and the callback of `pool.query`.
+  // Both ways to request a connection: the promise of Kysely, and the callback of `pool.query`.
   pool.connect = ((callback?: (error: unknown, client?: pg.PoolClient, release?: unknown) => void) => {
     const connected = connectUnlessSilent()
     if (callback === undefined) return connected
@@ -145,7 +145,7 @@ function close({ awaited }: Watched, client: pg.PoolClient): void {
 }
 
 /**
- * Whether a new connection gets any word from PostgreSQL, be it a refusal. The time is counted in ticks, so that a
+ * Whether a new connection gets any answer from PostgreSQL, even a refusal. The time is counted in ticks, so that a
  * process that was busy for long reads what has arrived before it gives up.
  */
 async function answersNewConnection(url: string): Promise<boolean> {

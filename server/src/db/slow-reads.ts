@@ -2,7 +2,7 @@ import { AppError, unavailable } from '../lib/errors.ts'
 import type { Db } from './client.ts'
 
 type Options = {
-  /** On connections of their own, so that what is slow never takes the one that a quick request waits for. */
+  /** Slow reads have their own connections, so that they never take one that a quick request waits for. */
   db: Db
   /** Reads that run at a time, of all callers and of one. */
   runningMax: number
@@ -16,7 +16,7 @@ type Options = {
 export type SlowReads = {
   db: Db
   /**
-   * Runs `read` when it is the caller's turn. Turns go round between the callers who wait, whatever each of them asks for.
+   * Runs `read` when it is the caller's turn. The waiting callers take turns, regardless of what they read.
    * @throws 429 when too many reads of the caller wait already, 503 when too many do in all or the turn does not come in time
    */
   inTurn<Result>(callerId: string, read: (db: Db) => Promise<Result>): Promise<Result>
@@ -25,13 +25,13 @@ export type SlowReads = {
 type Waiting = { begin(): void }
 
 /**
- * Reads that take seconds of the database, such as reports, in turns: a few at a time on this node, and one caller's
- * hundred cost another caller the time of one.
+ * Reads that take the database seconds, such as reports, run in turns: a few at a time on this node. If one caller queues
+ * a hundred of them, another caller waits for one of them only.
  */
 export function createSlowReads(options: Options): SlowReads {
   const { db, runningMax, runningPerCallerMax, waitingMax, waitingPerCallerMax, waitMilliseconds } = options
   const running = new Map<string, number>()
-  /** By caller; who has had a turn goes to the end. */
+  /** By caller; after a turn, the caller moves to the end. */
   const waiting = new Map<string, Waiting[]>()
   let runningInAll = 0
   let waitingInAll = 0

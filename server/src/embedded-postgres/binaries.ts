@@ -20,7 +20,7 @@ import { basename, dirname, join } from 'node:path'
 import type { Account } from './account.ts'
 import { canTraverse } from './reach.ts'
 
-/** Where the programs of one PostgreSQL release lie, ready to be executed by the account they were prepared for. */
+/** The directory of the programs of one PostgreSQL release, which a given account can execute. */
 export type Binaries = { initdb: string; postgres: string; major: string }
 
 const PROGRAMS = ['initdb', 'pg_ctl', 'postgres']
@@ -172,7 +172,7 @@ function openToReaders(path: string): void {
   for (const name of readdirSync(path)) openToReaders(join(path, name))
 }
 
-/** A directory with a name that can be foreseen may have been laid out by somebody else: never run programs from it. */
+/** Another account may have created a directory with a predictable name: never run programs from it. */
 function assertOurs(directory: string): void {
   const entry = lstatSync(directory)
   const ours = entry.isDirectory() && entry.uid === (process.getuid?.() ?? entry.uid) && (entry.mode & 0o022) === 0

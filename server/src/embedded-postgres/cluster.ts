@@ -151,7 +151,7 @@ async function createCluster(options: {
         `--pwfile=${reach.path}/password`,
         '--auth=scram-sha-256',
         '--encoding=UTF8',
-        // Byte order and Unicode rules that PostgreSQL brings along: the same on every machine, whatever its C library.
+        // The locale that is built into PostgreSQL: byte order and Unicode rules that do not depend on the C library.
         '--locale=C',
         '--locale-provider=builtin',
         '--builtin-locale=C.UTF-8',

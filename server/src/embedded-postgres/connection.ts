@@ -11,7 +11,7 @@ export function toUrl(port: number, password: string, database: string = DATABAS
 }
 
 /**
- * Asks the server for our database and makes it when it is absent. Says `not yet` while the server does not listen or
+ * Asks the server for our database and makes it when it is absent. Returns `not yet` while the server does not listen or
  * is still starting, recovering or shutting down.
  */
 export async function tryDatabase(port: number, password: string): Promise<'ready' | 'not yet'> {

@@ -30,7 +30,7 @@ export function readRecord(clusterDir: string): string | null {
 }
 
 /**
- * The name every server is started under. It is made from the identity of the directory on disk, so it tells a server
+ * The name every server is started under. It is made from the identity of the directory on disk, so it distinguishes a server
  * of this directory from one of a copy of it, and from a stranger that was given the same process id after a restart.
  */
 export function clusterName(clusterDir: string): string {

@@ -2,7 +2,7 @@ import { closeSync, openSync, realpathSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Account } from './account.ts'
 
-/** A directory as a process of another account is told about it: a path, and file descriptors to hand to `spawn`. */
+/** A directory as a process of another account can reach it: a path, and file descriptors to pass to `spawn`. */
 export type Reach = { path: string; descriptors: number[]; close(): void }
 
 const FIRST_EXTRA_DESCRIPTOR = 3

@@ -7,7 +7,7 @@ const IMMEDIATE_STOP_MS = 10_000
 
 /**
  * Stops the server of the directory as `pg_ctl stop -m fast` does: sessions are ended, everything is written out.
- * If it hangs it is told to quit at once, which costs a recovery at the next start but no committed data.
+ * If it hangs, it is ordered to quit at once, which requires a recovery at the next start but loses no committed data.
  */
 export async function stopPostmaster(pid: number, clusterDir: string): Promise<void> {
   if (await signalAndWait(pid, clusterDir, 'SIGINT', FAST_STOP_MS)) return

@@ -10,7 +10,7 @@ import { PageOf, Ref } from './schema.ts'
 
 type Spec = Omit<RouteSpec, 'tag'> & {
   preHandler?: preHandlerAsyncHookHandler
-  /** false: not counted, for what a balancer or an orchestrator asks all the time. */
+  /** false: requests do not count against the rate limit, for probes of a load balancer or an orchestrator. */
   rateLimit?: false
 }
 type ListSpec = Omit<Spec, 'answers' | 'files'> & { item: TSchema & { $id?: string } }
@@ -18,7 +18,7 @@ type Method = 'post' | 'patch' | 'put' | 'delete'
 
 type Part<S, Name extends string> = S extends { [P in Name]: infer T extends TSchema } ? Static<T> : undefined
 
-/** What a handler receives: who calls, as the access level says, the validated parts of the request, and the time. */
+/** What a handler receives: the caller or member by the access level, the validated parts of the request, and the time. */
 export type Input<S extends { access: AccessLevel }> = {
   params: Part<S, 'params'>
   query: Part<S, 'querystring'>
@@ -144,7 +144,7 @@ export function endpoints(typed: App, deps: Deps, tag: string) {
       )
     },
 
-    /** A write that opens its transaction by itself, for one that must do something before or around it. */
+    /** A write that opens its transaction itself, because it must do something before or around it. */
     send<const S extends Spec>(
       method: Method,
       path: string,

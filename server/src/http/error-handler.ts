@@ -7,10 +7,10 @@ import { AppError, badRequest, faulty, toErrorBody, unavailable } from '../lib/e
 import { StrictJsonError } from '../lib/strict-json.ts'
 import { ValidationError } from './validation.ts'
 
-/** Turns whatever was thrown into the specified body. What we do not know is a 500 that tells nothing but its request id. */
+/** Turns any thrown value into the specified error body. An unknown error is a 500 that reveals only its request id. */
 export function handleError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const error = toAppError(thrown)
-  // What we throw ourselves is meant, and the line of every answer tells of it: no more work for whoever comes too many.
+  // An AppError is intended and the log line of the response shows its status; a second line would only add work under load.
   if (error.status >= 500 && !(thrown instanceof AppError)) request.log.error({ err: thrown }, error.message)
   for (const [name, value] of Object.entries(error.headers)) reply.header(name, value)
   reply
@@ -19,7 +19,7 @@ export function handleError(thrown: unknown, request: FastifyRequest, reply: Fas
     .send(JSON.stringify(toErrorBody(error, request.id)))
 }
 
-/** Answers a request that no route and no hook has seen, such as one with a malformed path. */
+/** Answers a request that reaches no route and no hook, such as one with a malformed path. */
 export function handleFrameworkError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id)
   reply.header('cache-control', 'no-store')
@@ -27,7 +27,7 @@ export function handleFrameworkError(thrown: unknown, request: FastifyRequest, r
   handleError(thrown, request, reply)
 }
 
-/** Answers what is no HTTP request, or one that comes too slowly or with too many headers, and ends the connection. */
+/** Answers a malformed HTTP request, or one that is too slow or has too many headers, and closes the connection. */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const [status, message] = clientErrors[error.code ?? ''] ?? [400, 'The request is not valid HTTP']
@@ -43,13 +43,13 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
   socket.destroySoon()
 }
 
-/** Node's own errors of a connection by their code: status and what to say. */
+/** Connection errors of Node.js by their code, with the status and message of the response. */
 const clientErrors: Record<string, [status: number, message: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request took too long to arrive'],
   HPE_HEADER_OVERFLOW: [431, 'The header fields are larger than this service accepts'],
 }
 
-/** Fastify's own errors by their code: status and what to say. */
+/** Errors of Fastify by their code, with the status and message of the response. */
 const fastifyErrors: Record<string, [status: number, message: string]> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [415, 'The content type must be application/json'],
   FST_ERR_MAX_PARAM_LENGTH: [414, 'A part of the path is too long'],

@@ -1,4 +1,4 @@
-/** What we read of a JSON Schema (2020-12, as far as our schemas use it). */
+/** The keywords of JSON Schema 2020-12 that our schemas use. */
 export type JsonSchema = {
   $ref?: string
   type?: string | string[]
@@ -22,7 +22,7 @@ export type JsonSchema = {
   maxItems?: number
 }
 
-/** A component may hold itself; an example of it ends at this depth. */
+/** A component may contain itself; its example stops at this depth. */
 const depthMax = 24
 
 /**

@@ -7,17 +7,17 @@ import { forbidden, notFound, unauthorized } from '../lib/errors.ts'
 export const sessionCookie = 'session_token'
 
 const levels: AccessLevel[] = ['public', 'caller', 'member', 'administrator', 'platform']
-/** A session's last use is written at most this often: reading must not mean writing. */
+/** The last use of a session is written at most this often, so that a read rarely causes a write. */
 const touchIntervalMilliseconds = 3_600_000
 
-/** Fails the start when a route does not say who may call it. */
+/** Fails the start when a route does not declare its access level. */
 export function assertAccessDeclared(url: string, level: AccessLevel | undefined): void {
   if (level === undefined || !levels.includes(level)) throw new Error(`Route ${url} does not declare its access level`)
 }
 
 /**
- * Establishes who is asking and whether the route is theirs to call: 401 without a valid credential, 404 for a vault
- * that does not exist, 403 for one the caller is no member of. Runs before bodies are read or validated.
+ * Authenticates the caller and checks the access level of the route: 401 without a valid credential, 404 for a vault
+ * that does not exist, 403 for a vault that the caller is not a member of. Runs before bodies are read or validated.
  */
 export async function guard(deps: Deps, request: FastifyRequest): Promise<void> {
   const level = request.routeOptions.config.access
@@ -43,7 +43,7 @@ export async function guard(deps: Deps, request: FastifyRequest): Promise<void> 
   if (level === 'platform' && !found.caller.isPlatformAdmin) throw forbidden('Only platform administrators may do this')
 }
 
-/** The bearer token if there is an Authorization header, whatever cookies say; else the session cookie. */
+/** The bearer token if there is an Authorization header, regardless of cookies; else the session cookie. */
 export function readCredential(request: FastifyRequest): { token: string; via: 'bearer' | 'cookie' } | null {
   const header = request.headers.authorization
   if (header !== undefined) {
@@ -55,13 +55,13 @@ export function readCredential(request: FastifyRequest): { token: string; via: '
   return cookie === undefined || cookie === '' ? null : { token: cookie, via: 'cookie' }
 }
 
-/** Whether a request was made by a page of ours, as browsers say. */
+/** Whether a page of our own origin made the request, according to the headers that browsers set. */
 export function isFromOwnOrigin({ publicOrigin }: Pick<Deps, 'publicOrigin'>, request: FastifyRequest): boolean {
   const { origin } = request.headers
   return origin === undefined ? request.headers['sec-fetch-site'] === 'same-origin' : origin === publicOrigin()
 }
 
-/** A browser sends the cookie along with any site's request; only our own pages may write with it. */
+/** A browser sends the cookie with requests of any site; only our own pages may write with it. */
 function assertOwnOrigin(deps: Deps, request: FastifyRequest): void {
   if (request.method === 'GET' || request.method === 'HEAD') return
   if (!isFromOwnOrigin(deps, request)) throw forbidden('Requests with the session cookie must come from this origin')

@@ -12,7 +12,7 @@ const Status = Closed({ status: Type.Literal('ok', { examples: ['ok'] }) })
 const isUp: Static<typeof Status> = { status: 'ok' }
 const probe = { access: 'public', answers: { 200: Status }, rateLimit: false } as const
 
-/** What a balancer or an orchestrator asks: is the process up, and can it serve. */
+/** Probes for a load balancer or an orchestrator: is the process up, and can it serve. */
 export function healthRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Service')
 

@@ -8,8 +8,8 @@ type Shedding = { path: string; isFull: () => boolean; refusal: AppError; log: P
 const noteMilliseconds = 1_000
 
 /**
- * Turns requests for `path` away while there is no room for them, before anything else is done for them: whoever comes too
- * many must cost those who are served as little as can be. Once a second the log says how many they were.
+ * Refuses requests for `path` while the queue is full, before any other work: refused requests must take as little time
+ * as possible from accepted ones. Logs the number of refused requests at most once a second.
  */
 export function shedLoad(server: Server, { path, isFull, refusal, log }: Shedding): void {
   const head = {
@@ -28,7 +28,7 @@ export function shedLoad(server: Server, { path, isFull, refusal, log }: Sheddin
       .end(text)
     refused += 1
     if (performance.now() - notedAt < noteMilliseconds) return
-    log.warn({ path, refused, status: refusal.status }, 'requests were turned away')
+    log.warn({ path, refused, status: refusal.status }, 'requests were refused')
     notedAt = performance.now()
     refused = 0
   }

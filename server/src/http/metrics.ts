@@ -6,8 +6,8 @@ import { type App, route } from './route.ts'
 
 /**
  * Measures requests and serves them, with the figures of the process, at /metrics in the Prometheus text format. The
- * registry belongs to the app; the figures of the process are collected from the first scrape on. They tell a stranger how
- * busy the service is and who uses which part, so they want a token; without one they are open in demo mode only.
+ * registry belongs to the app; the figures of the process are collected from the first scrape on. They reveal how busy
+ * the service is and which parts are used, so they require a token; without one they are open in demo mode only.
  */
 export function metricsRoutes(app: App, { metricsToken, demo }: Pick<Config, 'metricsToken' | 'demo'>): void {
   const registry = new Registry()
@@ -19,7 +19,7 @@ export function metricsRoutes(app: App, { metricsToken, demo }: Pick<Config, 'me
     registers: [registry],
   })
   app.addHook('onResponse', async (request, reply) => {
-    // Paths that no route knows share one label: a scanner must not fill the memory.
+    // Paths without a route share one label, so that a scanner cannot fill the memory.
     const label = request.is404 ? 'none' : (request.routeOptions.url ?? 'none')
     durations.observe(
       { method: request.method, route: label, status: String(reply.statusCode) },

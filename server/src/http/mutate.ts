@@ -8,8 +8,8 @@ import { idempotencyKeyLengthMax } from '../lib/limits.ts'
 import { sha256 } from '../lib/secrets.ts'
 
 /**
- * The answer to a write. A refusal that leaves a trace (an audit record) is an answer too: it commits. `secrets` names the
- * fields of the body that are shown once: they are not stored, and the answer to a repetition leaves them out.
+ * The answer to a write. A refusal that writes an audit record is an answer too, and is committed. `secrets` names the
+ * fields of the body that are shown once: they are not stored, and the answer to a repetition omits them.
  */
 export type Answer = { status: number; body?: unknown; secrets?: readonly string[] } | Refusal
 export type Refusal = { refusal: AppError }
@@ -43,7 +43,7 @@ export async function mutate<A extends Answer>(
 
 /**
  * Answers a POST that changes nothing, such as a preview. With an Idempotency-Key its answer is stored like that of a write,
- * so that a repetition gets what was said the first time. `read` may call other services: it runs in no transaction.
+ * so that a repetition gets the same answer. `read` may call other services: it runs in no transaction.
  */
 export async function answerOnce<A extends Answer>(
   deps: Deps,

@@ -3,7 +3,7 @@ import type { OpenApiDocument, Operation, Parameter, Response } from './openapi.
 
 type Reference = { $ref: string }
 type Shared<T> = Record<string, T>
-/** The document as it is served: what several operations have in common stands once, and they refer to it. */
+/** The document as it is served: what several operations share is one component, to which they refer. */
 export type SharedDocument = {
   openapi: string
   paths: Record<string, Record<string, SharedOperation>>
@@ -16,8 +16,8 @@ type SharedOperation = Omit<Operation, 'parameters' | 'responses'> & {
 type Use = { parameter: Parameter; operationIds: string[] }
 
 /**
- * Moves parameters that stand in several operations, and the answers of errors, to the components of the document.
- * The meaning of the document stays the same; it gets shorter, and clients get one type for each.
+ * Moves parameters that several operations share, and the error responses, to the components of the document. The
+ * meaning of the document stays the same; it becomes shorter, and clients get one type for each.
  *
  * @param meanings the description that the error of each status has unless an operation gives its own
  */
@@ -51,9 +51,8 @@ export function shareComponents(document: OpenApiDocument, meanings: Record<stri
 }
 
 /**
- * The component of each parameter that several operations have, by its text. One name may mean different things in
- * different operations: the meaning that most of them share gets the name, and the others begin with the operation
- * that has them first.
+ * The component of each parameter that several operations share, by its text. Different parameters may have one name: the
+ * most frequent one gets the plain name, and the names of the others begin with the first operation that has them.
  */
 function nameParameters(operations: Operation[]): Map<string, string> {
   const uses = new Map<string, Use>()

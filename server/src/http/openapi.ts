@@ -97,7 +97,7 @@ export async function registerOpenApi(app: App): Promise<void> {
   })
   await app.register(swaggerUi, {
     routePrefix: '/docs',
-    // Without the bar that belongs to the library: there is one document, and it is ours.
+    // Without the top bar of the library, which selects a document: there is only one.
     uiConfig: { layout: 'BaseLayout', docExpansion: 'none', deepLinking: true },
   })
   let text: string | undefined
@@ -120,12 +120,12 @@ export async function registerOpenApi(app: App): Promise<void> {
   )
 }
 
-/** The document as it is committed and served: two spaces deep, so that a change reads well in a diff. */
+/** The document as it is committed and served: indented, so that a diff shows a change line by line. */
 export function openApiText(app: App): string {
   return `${JSON.stringify(app.swagger(), null, 2)}\n`
 }
 
-/** Adds what the routes do not say one by one: examples, what each status means, and the header of repeatable writes. */
+/** Adds what routes do not declare themselves: examples, descriptions of statuses, and the header of repeatable writes. */
 function complete(document: OpenApiDocument): OpenApiDocument {
   const components = document.components.schemas
   const operations = Object.values(document.paths).flatMap((path) => Object.entries(path))
@@ -151,7 +151,7 @@ function complete(document: OpenApiDocument): OpenApiDocument {
   return document
 }
 
-/** What the shell itself may answer: a foreign origin, a key used twice, a body it does not read. */
+/** Errors of the HTTP shell itself: a foreign origin, a key that was used before, a body that it cannot read. */
 function shellErrors(method: string, operation: Operation): string[] {
   return [
     ...(operation.security !== undefined && method !== 'get' ? ['403'] : []),
@@ -160,7 +160,7 @@ function shellErrors(method: string, operation: Operation): string[] {
   ]
 }
 
-/** The webhook does not: an event that is sent again changes nothing by itself. */
+/** The webhook does not take the header: a repeated event changes nothing anyway. */
 function takesKey(method: string, operation: Operation): boolean {
   return method !== 'get' && operation.operationId !== 'receiveWalletEvent'
 }

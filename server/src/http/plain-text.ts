@@ -10,18 +10,17 @@ const multiLineFields = new Set([
 ])
 
 /**
- * An emoji that may need joiners and variation selectors to be drawn. What it looks like is agreed on, so nothing hides in
- * it.
+ * An emoji that may need joiners and variation selectors to be drawn. Unicode defines its look, so it cannot hide text.
  */
 // biome-ignore lint/complexity/useRegexLiterals: TypeScript knows the flag v of a literal only from ES2024 on.
 const emoji = new RegExp('\\p{RGI_Emoji}', 'gv')
 const lineBreaksAndTabs = /[\t\n\r]/g
-/** Control characters, line separators, and all that is drawn as nothing or changes the direction of what is drawn. */
+/** Control characters, line separators, and characters that are invisible or change the direction of text. */
 const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
 
 /**
- * Says what keeps a text from being shown to people as it is: people vote on what they read, so a name must not look like
- * another one or hide a part of itself. Null when nothing does.
+ * Returns why a text cannot be shown to people as it is, or null if it can. People vote on what they read, so a name must
+ * not look like another one or hide a part of itself.
  */
 export function faultOfText(text: string, field: string): string | null {
   const isMultiLine = multiLineFields.has(field)

@@ -8,9 +8,9 @@ export type BodyReader = (request: FastifyRequest, payload: Readable) => Promise
 const firstBytes = 4_096
 
 /**
- * Makes what reads the bodies of one node. A body is held until it is whole, so a sender who stalls holds memory: each
- * body is limited by its route, and all that one caller sends at a time is limited together. The bytes are copied into
- * one buffer as they come, because a list of chunks costs many times its content when they come one by one.
+ * Creates the body reader of one node. A body is held in memory until it is complete, also while its sender stalls. So
+ * each body is limited by its route, and the total that one caller sends at a time is limited as well. Bytes are copied
+ * into one buffer as they arrive, because a list of very small chunks takes many times the memory of their content.
  */
 export function createBodyReader(): BodyReader {
   const bytesOf = new Map<string, number>()
@@ -53,7 +53,7 @@ export function createBodyReader(): BodyReader {
   }
 }
 
-/** Not by `for await`, which would close the connection before a refusal could be answered. */
+/** Does not use `for await`, which would close the connection before a refusal could be answered. */
 function forEachChunk(payload: Readable, take: (chunk: Buffer) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const onData = (chunk: Buffer) => {
@@ -75,7 +75,7 @@ function forEachChunk(payload: Readable, take: (chunk: Buffer) => void): Promise
     const stop = () => {
       payload.off('data', onData).off('end', onEnd).off('close', onBreak)
     }
-    // A connection that breaks is an error of the stream too, and stays one after we stopped listening.
+    // A broken connection is an error of the stream too, and may still be emitted after the listeners were removed.
     payload.on('error', onBreak)
     payload.on('data', onData).on('end', onEnd).on('close', onBreak)
   })

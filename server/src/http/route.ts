@@ -44,7 +44,7 @@ type Schema<S extends RouteSpec> = Omit<
 
 const noQuery = Type.Object({}, { additionalProperties: false })
 
-/** The options of a route: what validates, serialises and documents it, and who may call it. */
+/** The options of a route: its schemas, its documentation and its access level. */
 export function route<const S extends RouteSpec>(
   spec: S,
 ): { schema: Schema<S>; config: { access: AccessLevel }; bodyLimit?: number } {
@@ -73,12 +73,12 @@ export function route<const S extends RouteSpec>(
   return {
     schema: schema as unknown as Schema<S>,
     config: { access: spec.access },
-    // The limit of everything else is that of senders who are not known yet.
+    // All other routes have the limit of unauthenticated senders.
     ...(spec.access === 'public' ? {} : { bodyLimit: bodyBytesMax }),
   }
 }
 
-/** An answer that is JSON, if it ever is, or a file of one of the media types. */
+/** A response that is JSON, where the route has a JSON answer, or a file of one of the media types. */
 function withFiles(json: unknown, mediaTypes: readonly string[]): object {
   const file = { schema: { type: 'string', format: 'binary', examples: ['(bytes of the file)'] } }
   const content: Record<string, unknown> = json === undefined ? {} : { 'application/json': { schema: json } }

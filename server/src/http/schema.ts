@@ -3,7 +3,7 @@ import { idPattern } from '../lib/ids.ts'
 import * as limits from '../lib/limits.ts'
 import { decimalPattern, rawAmountPattern } from '../lib/money.ts'
 
-/** Building blocks of what is on the wire. Every leaf has an example: the examples of OpenAPI are made from them. */
+/** Building blocks of the wire format. Every leaf has an example, from which the examples of OpenAPI are made. */
 
 export const Id = Type.String({ pattern: idPattern, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
 export const Timestamp = Type.String({ format: 'date-time', examples: ['2026-01-31T09:30:00.000Z'] })
@@ -98,7 +98,7 @@ export const pageQuery = {
   cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'nextCursor of the previous page.' })),
 }
 
-/** Query parameters by which lists and sums are cut to what the caller wants of what they may see. */
+/** Query parameters that restrict lists and sums to a part of what the caller may see. */
 export const FolderFilter = Type.Optional(
   Type.String({
     minLength: 1,

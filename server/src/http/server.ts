@@ -36,7 +36,7 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
     forceCloseConnections: 'idle',
     keepAliveTimeout: keepAliveSeconds * 1_000,
     ...timeoutsOf(deps.config.requestTimeoutSeconds * 1_000),
-    // While it stops, a node still answers what comes in on open connections, and closes each with its answer.
+    // While it stops, a node still answers requests on open connections, and closes each connection with its answer.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 256 },
     frameworkErrors: (error, request, reply) => handleFrameworkError(error, request, reply as never),
@@ -101,12 +101,12 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
       () => null,
       (error: unknown) => error,
     )
-    // Counted per caller, so that nobody pays for the others behind the same address; who is not known, per address.
+    // Counted per caller, so that callers behind one address do not share a limit; anonymous requests count per address.
     await limitRate(request)
     if (refusal !== null) throw refusal
   })
   app.addHook('preValidation', async (request) => {
-    // A body that is not there is an empty one: what it lacks is then named, and one without fields may be left out.
+    // A missing body is read as an empty one: the fault names the required fields, and a body without any may be omitted.
     if (request.body === undefined) request.body = {}
     const takesBody = request.routeOptions.schema?.body !== undefined
     if (!takesBody && !isEmptyObject(request.body)) throw badRequest('body', 'is not taken by this endpoint')
@@ -125,7 +125,7 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
   return app as unknown as App
 }
 
-/** One address gets half of the connections at most, so that a single sender never keeps everybody else out. */
+/** One address gets at most half of the connections, so that a single sender cannot keep all others out. */
 function shareConnections(server: Server): void {
   const open = new Map<string, number>()
   server.on('connection', (socket) => {
@@ -146,15 +146,15 @@ function isEmptyObject(body: unknown): boolean {
 }
 
 /**
- * A request that is not whole in time is answered with 408, and its connection ends: a sender who stalls costs what it
- * has sent until then, and no longer. Node looks for such requests at an interval only.
+ * A request that is not complete in time is answered with 408 and its connection is closed, so that a stalled sender does
+ * not hold memory for longer. Node.js checks for such requests at an interval only.
  */
 function timeoutsOf(requestTimeout: number) {
   const headersTimeout = Math.min(requestTimeout, headSecondsMax * 1_000)
   return { requestTimeout, http: { requestTimeout, headersTimeout, connectionsCheckingInterval: headersTimeout / 2 } }
 }
 
-/** The framework takes addresses as they are, and a number of hops only as a function of how far an address is away. */
+/** The framework takes a list of addresses as it is, but a number of hops only as a function of the distance. */
 function trustedProxies(trustProxy: Deps['config']['trustProxy']) {
   if (typeof trustProxy !== 'number') return trustProxy
   return (_address: string, hop: number) => hop < trustProxy

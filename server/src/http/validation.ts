@@ -5,7 +5,7 @@ import { faultsListedMax, faultyValuesMax, validationErrorsMax } from '../lib/li
 import { parseTimestamp } from '../lib/period.ts'
 import { faultOfText } from './plain-text.ts'
 
-/** Formats we rely on, spelt out: an impossible date is refused, not rolled over. */
+/** The formats of our schemas. An impossible date is refused, not rolled over. */
 const formats = {
   'date-time': (text: string) => parseTimestamp(text) !== null,
 }
@@ -23,9 +23,9 @@ type Given = { value: unknown; faults: FieldFault[]; valuesCount: number }
 type JsonSchema = { properties?: Record<string, { type?: string }> }
 
 /**
- * Compiles schemas at their first use, so that start-up does not pay for routes that nobody calls. Bodies are never
- * coerced; query and path values arrive as text and are read as what their schema says. Every fault is named, so that a
- * caller can mend a request at once.
+ * Compiles each schema at its first use, so that start-up does not pay for unused routes. Bodies are never coerced; query
+ * and path values arrive as text and are read as the type of their schema. All faults are reported, so that a caller can
+ * correct a request in one step.
  */
 export function createValidatorCompiler(
   schemas: Record<string, unknown>[],
@@ -42,18 +42,18 @@ export function createValidatorCompiler(
       const isValid = validate(value)
       if (isValid && faults.length === 0) return { value }
       if (!isValid) {
-        // To look on after a fault takes time and memory for each value that is wrong, so it is done for what is small.
+        // To continue after a fault takes time and memory for each wrong value, so only small requests are checked in full.
         const look = valuesCount > faultyValuesMax ? validate : forEvery.compile(schema)
         if (look !== validate) look(value)
         const hidden = new Set(faults.map(({ field }) => field))
-        faults.unshift(...tell((look.errors ?? []).slice(0, validationErrorsMax), httpPart, hidden))
+        faults.unshift(...toFaults((look.errors ?? []).slice(0, validationErrorsMax), httpPart, hidden))
       }
       return { error: new ValidationError(faults.slice(0, faultsListedMax)) }
     }
   }
 }
 
-/** Looks for text that people cannot read as it is, whatever field it is in, so that a new field needs no rule of its own. */
+/** Checks every text of a body for characters that hide or disguise it, so that a new field needs no rule of its own. */
 function readBody(body: unknown): Given {
   const faults: FieldFault[] = []
   let valuesCount = 0
@@ -76,10 +76,10 @@ function readBody(body: unknown): Given {
   return { value: body, faults, valuesCount }
 }
 
-/** Numbers and truth values have one spelling; a parameter that has one value may be given once. */
+/** Numbers and booleans have one spelling each; a parameter that is not an array may be given once. */
 function readText(given: unknown, { properties = {} }: JsonSchema): Given {
   const faults: FieldFault[] = []
-  // Without a prototype, so that a parameter named __proto__ is one like any other, and unknown.
+  // Without a prototype, so that a parameter named __proto__ is an unknown parameter like any other.
   const value: Record<string, unknown> = Object.create(null)
   for (const [name, texts] of Object.entries(given as Record<string, string | string[]>)) {
     const type = properties[name]?.type
@@ -98,11 +98,14 @@ function readScalar(text: string | undefined, type: string | undefined): unknown
   return text
 }
 
-/** The faults that a caller can do something about: not that a value is not null either, nor a pattern beside what says more. */
-function tell(errors: ErrorObject[], httpPart: string, hidden: Set<string>): FieldFault[] {
-  const told = errors.filter((error) => {
+/**
+ * The faults that help a caller. Left out are "must be null" beside the fault of the other alternative, and a pattern
+ * beside a more precise fault of the same value.
+ */
+function toFaults(errors: ErrorObject[], httpPart: string, hidden: Set<string>): FieldFault[] {
+  const reported = errors.filter((error) => {
     const isOf = (other: ErrorObject) => other !== error && other.instancePath.startsWith(error.instancePath)
-    // What an alternative lacks is told by the errors of that alternative.
+    // The errors of each alternative report what it lacks.
     if (error.keyword === 'anyOf') return false
     if (error.keyword === 'type' && error.params.type === 'null') {
       return !errors.some((other) => isOf(other) && other.keyword !== 'anyOf')
@@ -113,7 +116,7 @@ function tell(errors: ErrorObject[], httpPart: string, hidden: Set<string>): Fie
     }
     return true
   })
-  return told.map((error) => toFault(error, httpPart))
+  return reported.map((error) => toFault(error, httpPart))
 }
 
 function toFault(error: ErrorObject, httpPart: string): FieldFault {

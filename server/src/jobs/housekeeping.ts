@@ -33,7 +33,7 @@ export async function deleteExpiredRows({ db, clock }: Pick<Deps, 'db' | 'clock'
   await deleteWhere(db, 'sessions', sql`expires_at < ${now} or ends_at < ${now}`)
 }
 
-/** Deletes in short transactions, so that no lock is held for long however much there is. */
+/** Deletes in short transactions, so that no lock is held for long, even with many rows. */
 async function deleteWhere(db: Db, table: string, isExpired: RawBuilder<unknown>): Promise<void> {
   for (;;) {
     const deleted = await inTransaction(db, async (trx) => {

@@ -1,20 +1,20 @@
 import { type Backoff, retryAt } from '../db/claim.ts'
 import type { Deps } from '../deps.ts'
 
-/** Work that waits in a table: how it is taken, done, and put back when that failed. */
+/** Work that waits in a table: how it is claimed, done, and released after a failure. */
 export type Claims<Work extends { attempts: number }> = {
   name: string
-  /** Takes what is due, for the time of a lease; null when nothing is. */
+  /** Claims one due row for the time of a lease; null when none is due. */
   claim(deps: Deps): Promise<Work | null>
   run(deps: Deps, work: Work, signal?: AbortSignal): Promise<void>
   retry(deps: Deps, work: Work, at: Date): Promise<void>
   backoff: Backoff
 }
 
-/** After so many a run ends, so that a node that stops does not first do all that waits. */
+/** Claims of one run at most, so that a node can stop before everything that waits is done. */
 const claimsPerRunMax = 20
 
-/** Does what is due, one piece after the other. What failed is tried again later, after longer and longer pauses. */
+/** Does the due work, one claim after the other. Failed work is tried again later, with increasing pauses. */
 export async function runClaims<Work extends { attempts: number }>(
   deps: Deps,
   { name, claim, run, retry, backoff }: Claims<Work>,

@@ -1,18 +1,18 @@
 import type { Deps } from '../deps.ts'
 
-/** Work that a node does in the background, again and again. */
+/** Work that a node repeats in the background. */
 export type Task = {
   name: string
   /** The pause after a run, before the next one. */
   everyMilliseconds: number
   run(signal: AbortSignal): Promise<unknown>
-  /** Waits at a stop for what runs have begun and left going on. */
+  /** Called at a stop: waits for work that runs have started and not awaited. */
   finish?(): Promise<unknown>
 }
 
 /**
- * Runs each task now and then again, a pause after each run, and never two runs of one task at once. A run that fails does
- * not end its task. The returned function lets the runs under way end; they learn of it by their signal.
+ * Runs each task now and repeats it after a pause, and never runs one task twice at once. A failed run does not end its
+ * task. The returned function aborts the signal of the current runs and waits until they end.
  */
 export function runTasks({ log }: Pick<Deps, 'log'>, tasks: Task[]): () => Promise<void> {
   const stops = tasks.map((task) => runTask(log, task))
@@ -34,7 +34,7 @@ function runTask(log: Deps['log'], task: Task): () => Promise<void> {
       if (failure !== null) log.info({ task: name }, 'a background task works again')
       failure = null
     } catch (error) {
-      // A task that fails every second, as while the database is down, says so once.
+      // A task that fails every second, for example while the database is down, is logged once.
       if (failure !== String(error)) log.error({ err: error, task: name }, 'a background task failed')
       failure = String(error)
     }

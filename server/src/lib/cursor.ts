@@ -35,7 +35,7 @@ export function decodeCursor(cursor: string, tag?: string): Position {
   return { createdAt: new Date(Number(milliseconds)), id }
 }
 
-/** What a list query needs: one row more than asked for tells whether another page follows. */
+/** The limit of a list query: one row more than requested shows whether another page follows. */
 export function pageOf(query: PageQuery, tag?: string): Paging {
   return {
     after: query.cursor === undefined ? null : decodeCursor(query.cursor, tag),
@@ -59,7 +59,7 @@ export function toPage<Row, Item>(
   }
 }
 
-/** A page of a list that tells itself where it goes on, with cursors that fit no other list. */
+/** A page of a list that defines its own position, with cursors that are not valid for other lists. */
 export function toTaggedPage<Row, Item>(
   { rows, next }: { rows: Row[]; next: Position | null },
   tag: string,

@@ -1,13 +1,13 @@
 /** Every limit of the service, by name; schemas, SQL and documents reuse them. Units stand last in the names. */
 
 export const bodyBytesMax = 1_048_576
-/** Bodies of senders who are not known yet: the webhook, the sign-in, and paths that do not exist. */
+/** Bodies of unauthenticated senders: the webhook, the sign-in, and paths that do not exist. */
 export const publicBodyBytesMax = 65_536
 /** Bodies that one caller may be sending at a time to one node. */
 export const bodyBytesPerCallerMax = 8_388_608
-/** Open connections of one node; each may hold a body of a sender who is not known. */
+/** Open connections of one node; each may hold a body of an unauthenticated sender. */
 export const connectionsMax = 2_000
-/** Of these, from one address; a node behind a proxy leaves that to the proxy. */
+/** Of these, connections from one address; behind a proxy, this limit is left to the proxy. */
 export const connectionsPerAddressMax = 1_000
 /** The head of a request is small; a sender that needs longer for it than this is stalling. */
 export const headSecondsMax = 10
@@ -20,7 +20,7 @@ export const faultsListedMax = 100
 export const faultyValuesMax = 2_000
 export const validationErrorsMax = 1_000
 export const proxyHopsMax = 10
-/** What a secret of the operator must be worth, as lib/secret-strength.ts estimates it. */
+/** The least strength of a secret of the operator, as lib/secret-strength.ts estimates it. */
 export const secretBitsMin = 80
 export const metricsTokenLengthMin = 24
 /** How many times as much as a person a service may ask for: it works for many people. */
@@ -28,7 +28,7 @@ export const serviceRateFactor = 10
 
 export const pageItemsDefault = 20
 export const pageItemsMax = 100
-/** What one request for a page of operations reads at most, whatever its filters (modules/operations/feed/feed.ts). */
+/** What one request for a page of operations reads at most, with any filters (modules/operations/feed/feed.ts). */
 export const feedWindowRows = 10_000
 /** Ranges of an index that are merged as a stream; more than that are gathered. */
 export const feedMergedRangesMax = 32
@@ -93,18 +93,18 @@ export const userAgentLengthMax = 512
 export const signInsPerEmailAndSenderMax = 5
 export const signInsPerSenderMax = 20
 export const signInWindowMinutes = 15
-/** Mails with a link that works, in one mailbox, that unknown devices asked for: more of them would only be a flood. */
+/** Unused sign-in links of one mailbox that unknown devices requested; it stops strangers from flooding the mailbox. */
 export const unexpiredLinksPerEmailMax = 5
 /** Wrong codes until a link is used up. */
 export const codesPerLinkMax = 5
 /** Wrong, used and expired tokens and wrong codes of one sender in the window of sign-ins. */
 export const failedRedemptionsPerSenderMax = 300
 export const deviceCookieDays = 365
-/** How often a mail is tried, which takes about a day and a half, and a time longer than any attempt takes. */
+/** Attempts to send a mail, which take about a day and a half together, and a lease that is longer than any attempt. */
 export const mailAttemptsMax = 20
 export const mailLeaseMilliseconds = 120_000
 export const mailBackoff = { firstMilliseconds: 1_000, longestMilliseconds: 6 * 3_600_000 }
-/** How long a mail that was given up is kept, so that an operator can find out about it. */
+/** How long a mail is kept after its last attempt failed, so that an operator can examine it. */
 export const givenUpMailDays = 14
 export const idempotencyTtlHours = 24
 export const signInAttemptTtlHours = 24
@@ -141,7 +141,7 @@ export const databaseAnswerMarginMilliseconds = 2_000
 export const auditSealRecordsMax = 1_000
 export const auditVerifyPageSealsMax = 20
 export const auditVerifyPageSubjectsMax = 200
-/** What a verifier names of one kind; the first is enough to know, and all of them could be too many to read. */
+/** Differences of one kind that the verifier lists; there could be too many to read them all. */
 export const differencesNamedMax = 100
 export const auditVerifyPageRecordsMax = 1_000
 
@@ -153,7 +153,7 @@ export const walletSecretLengthMin = 16
 export const walletSecretLengthMax = 512
 /** Several webhook secrets in one text, for a rotation. */
 export const webhookSecretsLengthMax = 1_024
-/** Address creations that wait for the same derivation prefix in one node; more are told to come back. */
+/** Address creations that wait for the same derivation prefix in one node; more are refused with Retry-After. */
 export const addressCreationsWaitingMax = 500
 /** How long one of them waits for its turn, and how long waiting and the call to the wallet service take together. */
 export const addressTurnWaitMilliseconds = 20_000
@@ -182,7 +182,7 @@ export const exportTtlHours = 24
 export const exportRecordTtlHours = 720
 export const exportBytesMax = 1_073_741_824
 export const exportChunkBytes = 262_144
-/** Whoever makes an export says so this often, and is thought dead when not heard of for a lease. */
+/** The node that makes an export renews its claim this often; another node takes it over when the lease has ended. */
 export const exportHeartbeatMilliseconds = 10_000
 export const exportLeaseSeconds = 60
 export const exportAttemptsMax = 3

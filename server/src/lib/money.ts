@@ -57,7 +57,7 @@ export function compareDecimals(a: string, b: string): number {
   if (wholeOfA !== wholeOfB) return wholeOfA - wholeOfB
   const length = Math.max(a.length, b.length)
   for (let i = 0; i < length; i += 1) {
-    // Beyond the end of the shorter one there are zeros; the point stands at the same place in both, if in both.
+    // Past the end of the shorter one its digits are zeros; a decimal point in both is at the same position here.
     const digitOfA = i < a.length ? a.charCodeAt(i) : i === wholeOfA ? point : zero
     const digitOfB = i < b.length ? b.charCodeAt(i) : i === wholeOfA ? point : zero
     if (digitOfA !== digitOfB) return digitOfA - digitOfB

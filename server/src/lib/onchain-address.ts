@@ -16,17 +16,17 @@ export type OnchainAddress = { address: string; key: string }
  *   P2SH (base58check), and witness programs of versions 0 to 16 (BIP-173, BIP-350), shown in lower case.
  * - tron: base58check with the version byte 0x41.
  * - solana: base58 of 32 bytes; there is no checksum.
- * - other: compared exactly, as we know nothing of its rules.
+ * - other: compared exactly, because its rules are unknown.
  *
- * Returns null when the text is no address of the network.
+ * Returns null when the text is not an address of the network.
  */
 export function parseOnchainAddress(text: string, type: NetworkType): OnchainAddress | null {
   return parsers[type](text)
 }
 
 /**
- * Reads what identifies a token on its network: a contract, compared as the network compares addresses. Bitcoin has no
- * contracts, so what stands for one there (the id of a rune, say) is compared exactly.
+ * Reads the contract that identifies a token on its network. It is compared as the network compares addresses. Bitcoin
+ * has no contracts, so an identifier used instead, such as the id of a rune, is compared exactly.
  */
 export function parseContract(text: string, type: NetworkType): OnchainAddress | null {
   return parseOnchainAddress(text, type === 'bitcoin' ? 'other' : type)

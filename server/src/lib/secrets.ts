@@ -9,12 +9,12 @@ import {
   timingSafeEqual,
 } from 'node:crypto'
 
-/** SHA-256, as everywhere a token or a content is kept by its digest. */
+/** SHA-256: tokens and contents are stored by this digest. */
 export function sha256(content: string | Uint8Array): Buffer {
   return createHash('sha256').update(content).digest()
 }
 
-/** A random secret of 32 bytes in URL-safe text, with an optional prefix that tells its kind. */
+/** A random secret of 32 bytes in URL-safe text, with an optional prefix that identifies its kind. */
 export function newSecret(prefix = ''): string {
   return prefix + randomBytes(32).toString('base64url')
 }
@@ -68,8 +68,8 @@ export function splitList(list: string): string[] {
 }
 
 /**
- * What a webhook signature is keyed with: a `whsec_` secret is base64, any other is used as its UTF-8 bytes. Text behind
- * the prefix that is no base64 leaves an empty key.
+ * The key of a webhook signature: a `whsec_` secret is base64, any other is used as its UTF-8 bytes. If the text after
+ * the prefix is not base64, the key is empty.
  */
 export function webhookKeyOf(secret: string): Buffer {
   return secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : Buffer.from(secret, 'utf8')

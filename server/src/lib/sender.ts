@@ -1,11 +1,11 @@
 import ipaddr from 'ipaddr.js'
 
-/** Who sends a request, as far as limits are concerned: an IPv6 host owns the whole /64 network that it is in. */
+/** The sender of a request for limits: an IPv4 address, or a /64 network, because an IPv6 host owns all of it. */
 export function senderOf(ip: string): string {
   return prefixOf(ip, 32)
 }
 
-/** The network around an address, in which the same person's program is found again: /24 of IPv4, /64 of IPv6. */
+/** The network in which a program is recognised as that of the same person: /24 of IPv4, /64 of IPv6. */
 export function networkOf(ip: string): string {
   return prefixOf(ip, 24)
 }

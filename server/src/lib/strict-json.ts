@@ -6,7 +6,7 @@ export class StrictJsonError extends Error {}
 /**
  * Parses JSON and refuses what makes a document ambiguous or dangerous: a key given twice, `__proto__`, half of a
  * surrogate pair, and nesting deeper than `jsonDepthMax`.
- * @throws SyntaxError when it is no JSON, StrictJsonError when it is refused
+ * @throws SyntaxError for invalid JSON, StrictJsonError for JSON that is refused
  */
 export function parseStrictJson(text: string): unknown {
   const value: unknown = JSON.parse(text)
@@ -47,7 +47,7 @@ function assertUnambiguous(text: string): void {
 
 const halfPair = /\p{Surrogate}/u
 
-/** Half of a surrogate pair, which only an escape can write, is no character: PostgreSQL cannot store it. */
+/** Half of a surrogate pair, which only an escape can produce, is not a character: PostgreSQL cannot store it. */
 function assertWellFormed(literal: string): void {
   if (literal.includes('\\u') && halfPair.test(JSON.parse(literal) as string)) {
     throw new StrictJsonError('holds a character that cannot be stored')

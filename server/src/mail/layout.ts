@@ -10,7 +10,7 @@ type Parts = { subject: string; lines: Paragraph[]; button: string; link: string
 const buttonStyle =
   'display:inline-block;padding:.6rem 1.2rem;background:#1d4ed8;color:#fff;border-radius:.4rem;text-decoration:none'
 
-/** Makes the plain text and the HTML of a mail. Whatever the lines hold is escaped. */
+/** Makes the plain text and the HTML of a mail. The content of the lines is escaped. */
 export function layOut({ subject, lines, button, link, closing }: Parts): Message {
   const paragraphs: Html[] = lines.map(textOf).map((line) => html`<p style="white-space:pre-line">${line}</p>`)
   const body = html`<!doctype html>

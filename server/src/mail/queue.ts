@@ -4,7 +4,7 @@ import type { Db, Trx } from '../db/client.ts'
 import { newId } from '../lib/ids.ts'
 import { mailAttemptsMax, mailLeaseMilliseconds } from '../lib/limits.ts'
 
-/** A mail that waits. Its request says what it is about; the text is written when the mail is sent. */
+/** A queued mail. Its request holds the facts; the text is written when the mail is sent. */
 export type QueuedMail = { id: string; request: unknown; attempts: number }
 
 /** Queues a mail in the transaction of what it is about. It is sent at least once. */

@@ -20,12 +20,12 @@ import { countFailedRequest } from '../modules/people/sign-in/sign-in-limit.ts'
 import { deviceOf, setSession } from '../modules/people/sign-in/sign-in-reply.ts'
 
 const options = { schema: { hide: true }, config: { access: 'public' as const } }
-/** The pages' own plain forms, which need no script. Nothing else of the service reads this media type. */
+/** The plain forms of these pages, which need no script. No other part of the service reads this media type. */
 const formOptions = { ...options, schema: { hide: true, body: { type: 'object', maxProperties: 4 } } }
 
 /**
- * The few pages that signing in needs, rendered here: the form, the code that uses up a link, who is signed in, and the
- * button that ends a session. They work without anything from elsewhere, under the strict content policy of the service.
+ * The pages of the sign-in: the form, the code that redeems a link, the signed-in user, and the button that ends a
+ * session. They load nothing from other origins and follow the strict content policy of the service.
  */
 export function registerPages(app: App, deps: Deps): void {
   app.addContentTypeParser(
@@ -75,13 +75,13 @@ function registerConfirmation(app: App, deps: Deps): void {
   })
 
   app.post('/sign-in/confirm', formOptions, async (request, reply) => {
-    // Another site must not sign somebody in as a person of its choice.
+    // Another site must not be able to sign a user in to an account of its choice.
     if (!isFromOwnOrigin(deps, request)) throw forbidden('This form is for the sign-in page of this origin only')
     const { token = '', code = '' } = textsOf(request.body)
     const typed = code.replaceAll(/\s/g, '')
     const link = await findMagicLink(deps.db, token, deps.clock())
     if (link === null) return refuse(deps, request, reply)
-    // What cannot be a code is not counted: a scanner that fills in forms must not use the link up.
+    // Text that cannot be a code is not counted, so that a scanner that fills in forms cannot use up the link.
     if (link.asksForCode && !/^\d{6}$/.test(typed)) {
       return sendConfirmPage(reply.code(400), { token, ...link, fault: 'Enter the six digits from the mail.' })
     }
@@ -109,7 +109,7 @@ function registerEndOfSession(app: App, deps: Deps): void {
     return sendPage(reply, found === null ? sessionEndedPage() : endSessionPage({ session, key, ...found }))
   })
 
-  // The key is all that it takes: the mail may be opened anywhere, and nobody else has it.
+  // The key alone is enough: the mail may be opened on any device, and only its recipient has the key.
   app.post('/sign-in/end-session', formOptions, async (request, reply) => {
     const { session = '', key = '' } = textsOf(request.body)
     if (!isKeyToEnd(deps.sealer, session, key)) return refuse(deps, request, reply)
@@ -118,7 +118,7 @@ function registerEndOfSession(app: App, deps: Deps): void {
   })
 }
 
-/** Leads back to the form from a link that does not work, unless its sender has come with too many of them. */
+/** Redirects to the form after an invalid link, unless the sender used too many of them. */
 async function refuse(deps: Deps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   if (await hasFailedTooOften(deps, request, reply)) return reply
   return reply.redirect('/sign-in?error=link', request.method === 'GET' ? 302 : 303)
@@ -138,7 +138,7 @@ const assets = [
   { name: 'icon.svg', type: 'image/svg+xml' },
 ]
 
-/** The parameters of a query or form that are given once; a page has no use for a fault in its address. */
+/** The parameters of a query or form that are given once; repeated ones are ignored, because a page reports no faults. */
 function textsOf(given: unknown): Record<string, string | undefined> {
   const entries = Object.entries((given ?? {}) as Record<string, unknown>)
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))

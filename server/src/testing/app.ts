@@ -33,7 +33,7 @@ export type TestApp = {
   /** URL of the database as its owner, for looking behind the service's own role. */
   databaseUrl: string
   clock: { now(): Date; advance(milliseconds: number): void }
-  /** Sends a request as nobody; every answer is held against openapi.json. URLs are relative to /api/v1 unless they begin with `//`. */
+  /** Sends an anonymous request; every answer is checked against openapi.json. URLs are relative to /api/v1 unless they begin with `//`. */
   anonymous: Client
   client(headers: Headers): Client
   /** A person with a fresh session; created when the e-mail is new. */

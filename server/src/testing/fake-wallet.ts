@@ -28,7 +28,7 @@ export type FakeStatus = {
   contractAddress: string | null
   amount: string
 }
-// biome-ignore lint/suspicious/noExplicitAny: what a test sent is for the test to know.
+// biome-ignore lint/suspicious/noExplicitAny: each test knows the type of what it sent.
 export type FakeRequest = { method: string; path: string; headers: IncomingHttpHeaders; body: any }
 
 export type FakeWallet = {
@@ -65,7 +65,7 @@ export type FakeWallet = {
 
 /**
  * A wallet service in memory, on loopback: the protocol of contract 17. Its keys are the hash of its secret
- * and the path, so the same path always has the same address. It broadcasts nothing by itself: tests say what happens.
+ * and the path, so the same path always has the same address. It broadcasts nothing by itself: tests decide what happens.
  */
 export async function startFakeWallet({ secret = newSecret() }: { secret?: string } = {}): Promise<FakeWallet> {
   const orders = new Map<string, { body: string; status: FakeStatus }>()

@@ -14,7 +14,7 @@ export type FeedCost = {
 }
 
 /**
- * Runs a read and tells what its statements cost together, as PostgreSQL counts it: 8 kB buffers touched, time, tables
+ * Runs a read and returns what its statements cost together, as PostgreSQL counts it: 8 kB buffers touched, time, tables
  * read from end to end, indexes used. Every statement is run a second time, explained, in the same order and session.
  */
 export function createCostMeter(url: string) {

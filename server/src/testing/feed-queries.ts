@@ -8,7 +8,7 @@ import type { FeedWorld } from './feed-world.ts'
 /** A question to the feed, as the query parameters of a request make it. */
 export type FeedQuery = { filters: FeedFilters; folderId?: string; includeShared?: boolean }
 
-/** Every filter of the history, alone, about the rows of `seedFeedWorld`; member 1 asks. */
+/** Every filter of the history, alone, about the rows of `seedFeedWorld`; member 1 is the viewer. */
 export function feedQueries({ idOf, operations }: FeedWorld): Record<string, FeedQuery> {
   const by = (filters: Partial<FeedFilters>): FeedQuery => ({ filters: { ...noFilters, ...filters } })
   const second = (n: number) => new Date(Date.UTC(2025, 0, 1) + Math.floor(n) * 1000)
@@ -95,8 +95,8 @@ export async function listFeedReads(
     for (const other of plain) {
       combinations += 1
       const { filters } = combineQueries(naming, other.query)
-      const wants = { ...found, ...given(other.query.filters), awaitsVote: filters.awaitingApprovalOf !== null }
-      const path = chooseFeedPath(scope, wants)
+      const conditions = { ...found, ...given(other.query.filters), awaitsVote: filters.awaitingApprovalOf !== null }
+      const path = chooseFeedPath(scope, conditions)
       const read = path === null ? null : readOf(path, other.names.includes('from and to'))
       if (read !== null && !reads.has(read)) {
         reads.set(read, { name: [...names, ...other.names].join(' + '), query: combineQueries(naming, other.query) })

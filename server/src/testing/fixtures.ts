@@ -36,7 +36,7 @@ export const fixtureRoutes = {
 
 /**
  * A locked vault with a fake wallet, the network ethereum, and the tokens ETH (18) and USDT (6). Call it several times
- * with different codes for several vaults. `wallet.close()` is called by nobody; its server keeps no process alive.
+ * with different codes for several vaults. `wallet.close()` need not be called: its server keeps no process alive.
  */
 export async function createVaultFixture(
   test: TestApp,
@@ -136,7 +136,7 @@ export async function allowAll(vault: VaultFixture, actionType: string): Promise
   })
 }
 
-/** Creates an address through HTTP and returns the wire Address; the purpose is `ops` unless said otherwise. */
+/** Creates an address through HTTP and returns the wire Address; the purpose is `ops` by default. */
 export async function createAddress(
   person: Person,
   {

@@ -1,4 +1,4 @@
-/** Numbers that a seed determines, so that a run can be repeated: the plan is the same, the moments are not. */
+/** Numbers that a seed determines, so that a run can be repeated: the plan is the same, the timing is not. */
 export type Random = {
   /** A whole number from 0 to `below` - 1. */
   below(below: number): number

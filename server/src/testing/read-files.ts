@@ -80,7 +80,7 @@ const plainOf = (xml: string) =>
     .replaceAll('&amp;', '&')
     .replace(/_x([0-9A-F]{4})_/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 
-/** All that the pages of a PDF say, in the order in which it is drawn, and how many pages there are. */
+/** The text of all pages of a PDF, in the order in which it is drawn, and the number of pages. */
 export function readPdf(bytes: Buffer): { pages: number; text: string } {
   const source = bytes.toString('latin1')
   expect(source.startsWith('%PDF-') && source.trimEnd().endsWith('%%EOF'), 'a whole PDF').toBe(true)

@@ -67,7 +67,7 @@ export type ReportWorld = {
   history(filters: Record<string, string>, by?: Person): Promise<string[]>
   /** Locks a table against readers until called; `untilAwaited` resolves once somebody waits for it. */
   holdTable(table: string): Promise<(() => Promise<void>) & { untilAwaited(): Promise<void> }>
-  // biome-ignore lint/suspicious/noExplicitAny: what a query returns is for the test to know.
+  // biome-ignore lint/suspicious/noExplicitAny: each test knows the type of what its query returns.
   sql(text: string, values?: unknown[]): Promise<any[]>
   close(): Promise<void>
 }

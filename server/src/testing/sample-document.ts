@@ -1,6 +1,6 @@
 import type { Column, ReportDocument, Row, Table } from '../modules/reports/files/document.ts'
 
-/** A report as renderers take it, with as little of everything as a test does not speak of. */
+/** A report as renderers take it, with minimal values for the parts that a test does not set. */
 export function sampleDocument(parts: Partial<ReportDocument> = {}): ReportDocument {
   return {
     id: 'cmi8h2k1p0a1b2c3d4e5f6g7h',

@@ -19,7 +19,7 @@ export type StoppableDatabase = {
   cutNetwork(): void
   /** Cuts the connections that are open now; later ones work. */
   cutOpenConnections(): void
-  /** Cuts the network when the transaction that sends `text` has been told to commit, so that the answer is lost. */
+  /** Cuts the network when the transaction that contains `text` sends its COMMIT, so that the answer is lost. */
   cutNetworkAtCommitOf(text: string): void
   healNetwork(): void
   /** Makes `createTestDatabase` of this process clone databases of this server, until `close`. */

@@ -48,7 +48,7 @@ export type TransferBench = {
   /** Runs SQL behind the service's back, as the owner of the database. */
   // biome-ignore lint/suspicious/noExplicitAny: what a query returns is for the test to know.
   sql(text: string, values?: unknown[]): Promise<any[]>
-  /** Runs `work` in a transaction of the database's owner that is rolled back whatever happens. */
+  /** Runs `work` in a transaction of the database's owner that is always rolled back. */
   rolledBack<Result>(work: (query: TransferBench['sql']) => Promise<Result>): Promise<Result>
   count(table: string): Promise<number>
   audited(action: string, targetId: string): Promise<number>
@@ -102,7 +102,7 @@ export async function createTransferBench(env: Record<string, string> = {}): Pro
     },
     async deliver(connect) {
       test.clock.advance(61_000)
-      // A full round says that there is more.
+      // A full round means that there may be more.
       while ((await deliverDueTransfers(test.deps, connect)) === fullRound);
     },
     sql,
