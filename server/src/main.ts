@@ -5,7 +5,7 @@ import { type RunningServer, startServer } from './start.ts'
 const stopTimeoutMilliseconds = 10_000
 
 /**
- * Runs one node until it is told to stop. SIGTERM and SIGINT end it in good order within ten seconds; a second signal
+ * Runs one node until it is stopped. SIGTERM and SIGINT end it in good order within ten seconds; a second signal
  * ends it at once. When its embedded database is gone it says so and ends with 1: the next start recovers what was
  * committed. A parent with an IPC channel is told when the node is ready, and takes the node along when it dies.
  */

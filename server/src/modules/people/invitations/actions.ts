@@ -92,9 +92,9 @@ async function getInvitingVaultId(trx: Trx, callerId: string, groupIds: string[]
 }
 
 /**
- * Revokes a pending invitation. Of a revocation and an acceptance at the same time one wins: both move the status from
- * pending, and only once.
- * @throws 404 for a caller who does not administer the vault, 409 when it is pending no more
+ * Revokes a pending invitation. If a revocation and an acceptance happen at the same time, one of them wins: each changes
+ * the status only from pending.
+ * @throws 404 for a caller who does not administer the vault, 409 when it is no longer pending
  */
 export async function revokeInvitation(trx: Trx, id: string, { caller, now }: ByCaller): Promise<InvitationRow> {
   const found = await findInvitation(trx, caller.userId, id)
@@ -114,8 +114,8 @@ export async function revokeInvitation(trx: Trx, id: string, { caller, now }: By
 }
 
 /**
- * Locks the pending invitations of an e-mail until the transaction ends, so that nobody revokes them meanwhile.
- * Returns how many there are.
+ * Locks the pending invitations of an e-mail until the transaction ends, so that they cannot be revoked meanwhile.
+ * Returns their number.
  */
 export async function lockPendingInvitations(trx: Trx, email: string): Promise<number> {
   const rows = await trx

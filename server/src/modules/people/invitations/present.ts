@@ -18,7 +18,7 @@ export function toInvitation(row: InvitationRow): Invitation {
       id: group.id,
       invitationId: group.invitation_id,
       groupId: group.group_id,
-      // Within JSON the database writes times in its own form.
+      // PostgreSQL formats a timestamp within JSON differently.
       createdAt: new Date(group.created_at).toISOString(),
       group: { id: group.group_id, code: group.code, name: group.name },
     })),

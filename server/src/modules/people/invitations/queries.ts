@@ -16,7 +16,7 @@ export function listInvitations(db: Reader, vaultId: string, status?: Invitation
   return query.orderBy('invitations.created_at', 'desc').orderBy('invitations.id', 'desc').execute()
 }
 
-/** An invitation, if the caller administers its vault; to everyone else it does not exist. */
+/** An invitation, if the caller administers its vault; null for all other callers. */
 export async function findInvitation(db: Reader, callerId: string, id: string): Promise<InvitationRow | null> {
   const row = await selectInvitations(db)
     .where('invitations.id', '=', id)
@@ -72,7 +72,7 @@ type InvitableGroup = {
   isAdmin: boolean
 }
 
-/** The groups among `groupIds` that exist, each with what the caller is in its vault. */
+/** The groups among `groupIds` that exist, each with the role of the caller in its vault. */
 export async function listInvitableGroups(db: Reader, callerId: string, groupIds: string[]): Promise<InvitableGroup[]> {
   const { rows } = await sql<InvitableGroup>`
     select g.id, g.vault_id as "vaultId", v.code as "vaultCode",
@@ -85,14 +85,14 @@ export async function listInvitableGroups(db: Reader, callerId: string, groupIds
   return rows
 }
 
-/** Whether a pending invitation waits for the e-mail; with `tokenHash`, whether it is that one. */
+/** Whether there is a pending invitation of the e-mail address; with `tokenHash`, whether it is the one of this token. */
 export async function hasPendingInvitation(db: Reader, email: string, tokenHash: Buffer | null): Promise<boolean> {
   let query = db.selectFrom('invitations').select('id').where('email', '=', email).where('status', '=', 'pending')
   if (tokenHash !== null) query = query.where('token_hash', '=', tokenHash)
   return (await query.limit(1).executeTakeFirst()) !== undefined
 }
 
-/** Whom a pending invitation's token invites, and where to; null when it is unknown, accepted or revoked. */
+/** The e-mail address and vault of a pending invitation by its token; null when it is unknown, accepted or revoked. */
 export async function findInvitedByToken(
   db: Reader,
   tokenHash: Buffer,
@@ -107,7 +107,7 @@ export async function findInvitedByToken(
   return row ?? null
 }
 
-/** What the mail of an invitation says; null when it is pending no more. */
+/** The facts for the mail of an invitation; null when it is no longer pending. */
 export async function findInvitationToMail(db: Reader, vaultId: string, id: string) {
   const row = await db
     .selectFrom('invitations')

@@ -13,7 +13,7 @@ import { listGroupsOfMember, listGroupsOfVault, type ServiceTokenRow, serviceTok
 import type { CreateServiceToken } from './schema.ts'
 
 /**
- * Creates a service: a user of its own in the given groups, and the token it acts with, which is kept as its digest only.
+ * Creates a service: its own user in the given groups, and the token it acts with, of which only the digest is stored.
  * @throws 400 for a past expiry or the group `everyone`, 404 for a group that the vault does not have
  */
 export async function createServiceToken(
@@ -88,7 +88,7 @@ type ServiceTokenEvent = {
   id: string
   name: string
   details: Record<string, unknown>
-  /** Where the service votes, or did until now. */
+  /** The groups in which the service votes now, or voted until now. */
   groups: { id: string }[]
 }
 

@@ -30,7 +30,7 @@ export function listServiceTokens(
     .execute()
 }
 
-/** Those of the groups that exist in the vault. */
+/** The groups of the list that exist in the vault. */
 export function listGroupsOfVault(db: Db | Trx, vaultId: string, groupIds: string[]) {
   return db
     .selectFrom('policy_groups')

@@ -30,14 +30,14 @@ export type MagicLinkRequest = {
   bindingHash: string | null
   redirectTo: string | null
   invitationHash: string | null
-  /** Whether the person of the e-mail address signed in before from where this was asked. */
+  /** Whether the person of the e-mail address signed in before from the device of this request. */
   isKnownDevice: boolean
 }
 
 /**
- * Counts the request and enqueues its mail. Of the e-mail address it looks nothing up but whether the device cookie is its
- * person's: that way a known one cannot be told from an unknown one, neither by the answer nor by the time it takes.
- * @throws 429 when the sender asked too often, for this e-mail address or in all
+ * Counts the request and enqueues its mail. About the e-mail address it only looks up whether the device cookie belongs to
+ * its person, so that neither the answer nor its time reveals whether the address is known.
+ * @throws 429 when the sender made too many requests, for this e-mail address or in all
  */
 export async function requestMagicLink(
   trx: Trx,
@@ -54,7 +54,7 @@ export async function requestMagicLink(
   const email = request.email.toLowerCase()
   const { deviceCookie } = request
   const isKnownDevice = deviceCookie !== null && (await isDeviceOf(trx, email, deviceCookie))
-  // A person's own device is counted by itself, so that others of the same network cannot lock it out.
+  // A known device is counted separately, so that others in the same network cannot lock it out.
   const sender = isKnownDevice ? `device ${toText(hashOfCookie(deviceCookie))}` : senderOf(request.ip)
   await countSignInAttempt(trx, email, sender, now)
   const job: MagicLinkRequest = {
@@ -71,9 +71,9 @@ export async function requestMagicLink(
 }
 
 /**
- * Makes the token of a sign-in link, and the code that it asks for on another device, and keeps their digests. Null when
- * the e-mail address may not sign in, or when it has links enough that unknown devices asked for: each of those works, so
- * strangers can neither flood a mailbox nor lock its owner out.
+ * Creates the token of a sign-in link and the code that is required on another device, and stores their digests. Returns
+ * null when the e-mail address may not sign in, or when unknown devices requested enough links for it. Those links all
+ * work, so strangers can neither flood a mailbox nor lock its owner out.
  */
 export async function issueMagicLink(
   trx: Trx,
@@ -104,7 +104,7 @@ export async function issueMagicLink(
   return { token, code }
 }
 
-/** The queued mail that tells a person that an operator created a sign-in link for them. */
+/** The queued mail that notifies a person of a sign-in link that an operator created for them. */
 export type OperatorLinkNotice = {
   kind: 'operator-link'
   mailId: string
@@ -114,9 +114,9 @@ export type OperatorLinkNotice = {
 }
 
 /**
- * A sign-in link that an operator hands over instead of a mail; it leads to the confirm page, in whatever browser, and
- * asks for no code. It lets the operator in as somebody else, so it is on the record and the person is told.
- * @throws 404 when nobody signs in with the e-mail address
+ * A sign-in link that an operator hands over instead of a mail. It leads to the confirm page in any browser and requires
+ * no code. The operator could use it to sign in as the person, so it is recorded and the person is notified.
+ * @throws 404 when no person has the e-mail address
  */
 export async function createSignInLink(
   trx: Trx,
@@ -159,9 +159,10 @@ function nameOfOperator(): string {
 export type SignedIn = OpenedSession & { user: ProfileRow; redirectTo: string | null }
 
 /**
- * Uses up a sign-in link: a session, the person if the invitation is their first, and every pending invitation of the
- * e-mail address, all at once. With `binding` only the link that this browser asked for is used up.
- * Null when the link is unknown, used, expired or not bound so, or when the e-mail address may not sign in any more.
+ * Redeems a sign-in link in one transaction: starts a session, creates the person at their first sign-in, and accepts
+ * every pending invitation of the e-mail address. With `binding`, only the link that this browser requested is redeemed.
+ * Returns null when the link is unknown, used, expired or bound to another browser, or when the e-mail address may no
+ * longer sign in.
  */
 export async function redeemMagicLink(
   trx: Trx,
@@ -176,8 +177,8 @@ export async function redeemMagicLink(
 }
 
 /**
- * Uses up a sign-in link in a browser that did not ask for it, by the code that the mail prints beside the link: what
- * follows links and presses buttons, as mail scanners do, does not know it. After too many wrong codes the link is gone.
+ * Redeems a sign-in link in a browser that did not request it, with the code that the mail shows beside the link. Mail
+ * scanners, which follow links and press buttons, do not enter the code. After too many wrong codes the link is invalid.
  */
 export async function redeemWithCode(
   trx: Trx,
@@ -207,14 +208,14 @@ async function signInByLink(
   link: { email: string; redirect_to: string | null; by_operator: boolean; method: SignInMethod; device: Device },
   now: Date,
 ): Promise<SignedIn | null> {
-  // The lock comes first: what is read after it no longer changes by a revocation or by another sign-in.
+  // The lock comes first, so that no revocation or other sign-in changes what is read after it.
   const invitations = await lockPendingInvitations(trx, link.email)
   const known = await findUserByEmail(trx, link.email)
   if (known === null ? invitations === 0 : known.disabled_at !== null) return null
   const user = known ?? (await ensureUser(trx, link.email, now))
   if (invitations > 0) await acceptInvitations(trx, link.email, user.id, now)
   const method = link.by_operator ? 'operator_link' : invitations > 0 ? 'invitation' : link.method
-  // After the invitations, so that the vaults that were just joined have the sign-in on their record.
+  // After the invitations, so that the sign-in is also recorded for the vaults that were just joined.
   const session = await openSession(trx, deps, { user, method, device: link.device }, now)
   return { ...session, user, redirectTo: link.redirect_to }
 }
@@ -248,7 +249,7 @@ async function countWrongCode(trx: Trx, token: string): Promise<void> {
     .execute()
 }
 
-/** Keyed, and with the token: a copy of the database alone tells no code, whatever is tried on it. */
+/** A keyed hash that includes the token, so that codes cannot be found by trial in a copy of the database alone. */
 const hashOfCode = (sealer: Deps['sealer'], token: string, code: string): Buffer =>
   sealer.mac('sign-in code', `${token} ${code}`)
 

@@ -1,10 +1,10 @@
 import type { CookieSerializeOptions } from '@fastify/cookie'
 import { deviceCookieDays, magicLinkTtlMinutes } from '../../../lib/limits.ts'
 
-/** Binds a sign-in link to the browser that asked for it; sent to the sign-in routes only. */
+/** Binds a sign-in link to the browser that requested it; sent to the sign-in routes only. */
 export const bindingCookie = 'magic_link_binding'
 
-/** Stays when the session ends: by it a browser is known again, and a sign-in from an unknown one is mailed. */
+/** Outlasts the session: it identifies a known browser, and a sign-in from an unknown one is reported by mail. */
 export const deviceCookie = 'device'
 
 export function deviceCookieOptions(publicOrigin: string): CookieSerializeOptions {
@@ -20,7 +20,7 @@ export function sessionCookieOptions(publicOrigin: string, endsAt?: Date): Cooki
   return { ...cookieOptions(publicOrigin), path: '/', ...(endsAt === undefined ? {} : { expires: endsAt }) }
 }
 
-/** A browser drops a Secure cookie that came over plain HTTP, which only ALLOW_INSECURE and the own machine use. */
+/** Browsers drop a Secure cookie over plain HTTP, which is possible only with ALLOW_INSECURE or on the local machine. */
 function cookieOptions(publicOrigin: string): CookieSerializeOptions {
   return { httpOnly: true, sameSite: 'lax', secure: new URL(publicOrigin).protocol === 'https:' }
 }

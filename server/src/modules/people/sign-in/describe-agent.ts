@@ -1,4 +1,4 @@
-/** First match wins: most browsers claim to be others as well. */
+/** The first match is used, because most browsers name other browsers as well. */
 const browsers: [name: string, version: RegExp][] = [
   ['Edge', /\bEdg(?:e|A|iOS)?\/(\d{1,4})/],
   ['Opera', /\bOPR\/(\d{1,4})/],
@@ -18,7 +18,7 @@ const systems: [name: string, mark: RegExp][] = [
   ['Linux', /\bLinux\b/],
 ]
 
-/** A User-Agent header as a person reads it, such as `Firefox 128 on Linux` or `curl/8.5.0`; none of its own words get through. */
+/** A User-Agent header for people, such as `Firefox 128 on Linux` or `curl/8.5.0`, without any free text of the header. */
 export function describeAgent(userAgent: string | null): string {
   const text = userAgent ?? ''
   const system = systems.find(([, mark]) => mark.test(text))?.[0]

@@ -3,9 +3,9 @@ import type { Db, Trx } from '../../../db/client.ts'
 import { newSecret, sha256 } from '../../../lib/secrets.ts'
 import { networkOf } from '../../../lib/sender.ts'
 
-/** Where a request to sign in comes from. */
+/** The device that a request to sign in comes from. */
 export type Device = {
-  /** Browsers are known again by a cookie, programs by their name and the network they call from. */
+  /** Browsers are recognised by a cookie, programs by their name and the network of their requests. */
   kind: 'browser' | 'program'
   userAgent: string | null
   ip: string
@@ -26,8 +26,8 @@ export async function isDeviceOf(db: Db | Trx, email: string, cookie: string): P
 }
 
 /**
- * Notes that a person signs in from a device. `cookie` is what the browser is to keep, null for a program. A cookie that
- * we did not give out is replaced: another site of the same domain may have put it there, and knows it.
+ * Records that a person signs in from a device. `cookie` is the cookie to set in a browser, null for a program. A cookie
+ * that this service did not issue is replaced: another site of the same domain may have set it, and would know it.
  */
 export async function noteDevice(
   trx: Trx,
@@ -62,7 +62,7 @@ async function isKnownCookie(trx: Trx, cookie: string): Promise<boolean> {
   return row !== undefined
 }
 
-/** What is hashed tells its kind, so that a program cannot pass for a cookie by its name. */
+/** The hashed text includes the kind, so that the name of a program cannot equal a cookie. */
 export const hashOfCookie = (cookie: string): Buffer => sha256(JSON.stringify(['cookie', cookie]))
 const hashOfProgram = ({ userAgent, ip }: Device): Buffer =>
   sha256(JSON.stringify(['program', userAgent, networkOf(ip)]))

@@ -7,7 +7,7 @@ import { sha256 } from '../../../lib/secrets.ts'
 import { profileColumns } from '../users/present.ts'
 import type { SignInMethod } from './sessions.ts'
 
-/** Who somebody is and which vaults they are a member of. */
+/** A user with the vaults of which they are a member. */
 export async function getPerson(db: Db | Trx, userId: string) {
   const row = await db
     .selectFrom('users')
@@ -29,7 +29,7 @@ async function listVaultsOf(db: Db | Trx, userId: string) {
 
 export type SessionRow = Awaited<ReturnType<typeof listSessions>>[number]
 
-/** The sessions of a user that are alive, newest first; one row more than `limit`. */
+/** The unexpired sessions of a user, newest first; one row more than `limit`. */
 export function listSessions(
   db: Db | Trx,
   userId: string,
@@ -51,7 +51,7 @@ export function listSessions(
     .execute()
 }
 
-/** A sign-in link that still works; looking at it does not use it up. */
+/** A sign-in link that still works; reading it does not redeem it. */
 export async function findMagicLink(
   db: Db | Trx,
   token: string,
@@ -66,7 +66,7 @@ export async function findMagicLink(
   return row === undefined ? null : { email: row.email, asksForCode: row.code_hash !== null }
 }
 
-/** Whether a mailbox holds as many links that work as strangers may cause, besides those of the given mail. */
+/** Whether a mailbox has the maximum of working links that unknown devices requested, apart from those of the given mail. */
 export async function hasEnoughLiveLinks(trx: Trx, email: string, mailId: string, now: Date): Promise<boolean> {
   const mails = await trx
     .selectFrom('magic_links')
@@ -80,7 +80,7 @@ export async function hasEnoughLiveLinks(trx: Trx, email: string, mailId: string
   return mails.length === unexpiredLinksPerEmailMax
 }
 
-/** A session that a mail tells of, if it is not over. */
+/** The session that a mail reports, if it has not ended. */
 export async function findMailedSession(db: Db, id: string, now: Date) {
   const row = await db
     .selectFrom('sessions')

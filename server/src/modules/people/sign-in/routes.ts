@@ -105,7 +105,7 @@ export function authRoutes(app: App, deps: Deps): void {
       const signedIn = await redeemMagicLink(trx, deps, { token, device: deviceOf(request, 'program') }, now)
       if (signedIn === null) {
         const tooMany = await countFailedRedemption(trx, senderOf(request.ip), now)
-        // Thrown and not returned: what is answered to somebody who tries too often is not stored for their key.
+        // Thrown and not returned, so that a 429 is not stored for the Idempotency-Key.
         if (tooMany !== null) throw tooMany
         return { refusal: unauthorized('The sign-in link is unknown, used or expired; request a new one') }
       }

@@ -19,7 +19,7 @@ export type SignInMethod = (typeof signInMethods)[number]
 
 export type OpenedSession = { token: string; expiresAt: Date; endsAt: Date; deviceCookie: string | null }
 
-/** The job that tells a person of a sign-in. It holds all it tells, because the session may be over before it runs. */
+/** The queued mail that reports a sign-in. It holds all its facts, because the session may end before it is sent. */
 export type SignInNotice = {
   kind: 'sign-in'
   sessionId: string
@@ -30,7 +30,7 @@ export type SignInNotice = {
   signedInAt: string
 }
 
-/** Starts a session, and tells the person by mail when the device is new or an operator made the link. */
+/** Starts a session. A mail notifies the person if the device is new or an operator created the link. */
 export async function openSession(
   trx: Trx,
   deps: Pick<Deps, 'config'>,
@@ -93,7 +93,7 @@ export async function revokeSession(trx: Trx, caller: Caller, id: string, now: D
   if (!(await endSession(trx, { id, userId: caller.userId, details: {} }, now))) throw notFound('Session')
 }
 
-/** What the mail about a sign-in carries: it ends that session and can do nothing else, so it needs no signing in. */
+/** The key in the mail about a sign-in. It can only end that session, so it works without signing in. */
 export function keyToEnd(sealer: Deps['sealer'], sessionId: string): string {
   return sealer.mac('end session', sessionId).toString('base64url')
 }
@@ -102,12 +102,12 @@ export function isKeyToEnd(sealer: Deps['sealer'], sessionId: string, key: strin
   return equalsSecret(key, keyToEnd(sealer, sessionId))
 }
 
-/** Ends a session for somebody who follows the mail about it. False when it is over already. */
+/** Ends a session by the key in the mail about it. Returns false when the session has already ended. */
 export async function endMailedSession(trx: Trx, id: string, now: Date): Promise<boolean> {
   return endSession(trx, { id, userId: null, details: { via: 'mail' } }, now)
 }
 
-/** The device is forgotten too: the next sign-in from it is mailed again. */
+/** The device is forgotten too, so that the next sign-in from it is reported by mail again. */
 async function endSession(
   trx: Trx,
   { id, userId, details }: { id: string; userId: string | null; details: Record<string, unknown> },
@@ -122,7 +122,7 @@ async function endSession(
   return true
 }
 
-/** On the record of the platform and of each vault that the person is a member of: its administrators watch over both. */
+/** Recorded for the platform and for each vault of the person, so that the administrators of both can see it. */
 async function insertSessionRecord(
   trx: Trx,
   action: 'user.signed_in' | 'user.signed_out' | 'session.revoked',

@@ -15,9 +15,9 @@ import { senderOf } from '../../../lib/sender.ts'
 const windowMilliseconds = signInWindowMinutes * 60_000
 
 /**
- * Counts a request for a sign-in link, whether the e-mail is known or not: what this sender asked for this e-mail, and
- * what they asked for in all. What others ask for the same e-mail does not count, or they could lock its owner out. A
- * lock on the sender makes requests at the same time count one after the other, on every node.
+ * Counts a request for a sign-in link, whether the e-mail address is known or not: the requests of this sender for this
+ * address, and all requests of this sender. Requests of other senders do not count, or they could lock the owner of the
+ * address out. A lock on the sender serialises concurrent requests, on every node.
  * @throws 429 with Retry-After in seconds
  */
 export async function countSignInAttempt(trx: Trx, email: string, sender: string, now: Date): Promise<void> {
@@ -33,7 +33,7 @@ export async function countSignInAttempt(trx: Trx, email: string, sender: string
       (select attempted_at from sign_in_attempts where sender = ${sender} and attempted_at > ${since}
        order by attempted_at desc offset ${signInsPerSenderMax - 1} limit 1) as by_sender`.execute(trx)
   const { by_pair, by_sender } = rows[0]!
-  // The limit is free again when the oldest attempt that fills it leaves the window.
+  // The next request is possible when the oldest counted attempt leaves the window.
   const freeAt = Math.max(by_pair?.getTime() ?? 0, by_sender?.getTime() ?? 0) + windowMilliseconds
   if (by_pair !== null || by_sender !== null) throw tooMany(freeAt - now.getTime())
 
@@ -41,9 +41,9 @@ export async function countSignInAttempt(trx: Trx, email: string, sender: string
 }
 
 /**
- * Counts a token or code that was wrong, used or expired. It is asked after the redemption failed, so that a link which
- * works is never refused for what others of the same network did. Requests at the same time may pass the limit by a few.
- * @returns what to answer when the sender failed too often, else null
+ * Counts a token or code that was wrong, used or expired. It runs after the redemption failed, so that a working link is
+ * never refused because of others in the same network. Concurrent requests may exceed the limit by a few.
+ * @returns the error to answer with when the sender failed too often, else null
  */
 export async function countFailedRedemption(trx: Trx, sender: string, now: Date): Promise<AppError | null> {
   const { rows } = await sql<{ failed_at: Date }>`
@@ -56,7 +56,7 @@ export async function countFailedRedemption(trx: Trx, sender: string, now: Date)
   return null
 }
 
-/** As `countFailedRedemption`, in a transaction of its own: what failed was not a write, or was taken back. */
+/** As `countFailedRedemption`, in its own transaction, because the failed one only read or was rolled back. */
 export function countFailedRequest(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   request: { ip: string },
@@ -70,7 +70,7 @@ export async function lockEmail(trx: Trx, email: string): Promise<void> {
 }
 
 function tooMany(waitMilliseconds: number): AppError {
-  // A request that waited for the lock may be older than the attempts it finds, and then the wait exceeds the window.
+  // A request that waited for the lock may be older than the attempts it finds; the pause could then exceed the window.
   const retryAfterSeconds = Math.min(Math.max(Math.ceil(waitMilliseconds / 1000), 1), signInWindowMinutes * 60)
   return new AppError(429, 'Too many sign-in requests; try again later', {
     headers: { 'retry-after': String(retryAfterSeconds) },

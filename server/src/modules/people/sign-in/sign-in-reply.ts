@@ -11,13 +11,13 @@ import {
 import type { Device } from './devices.ts'
 import type { OpenedSession } from './sessions.ts'
 
-/** Who signs in by a request, as far as it says so. */
+/** The device and address that a request to sign in comes from. */
 export function deviceOf(request: FastifyRequest, kind: Device['kind']): Device {
   const cookie = request.cookies[deviceCookie]
   return { kind, userAgent: request.headers['user-agent'] ?? null, ip: request.ip, cookie: cookie ?? null }
 }
 
-/** Gives a browser its session, and what it is known again by. */
+/** Sets the cookies of the session and of the device. */
 export function setSession(
   { publicOrigin }: Pick<Deps, 'publicOrigin'>,
   reply: FastifyReply,

@@ -7,7 +7,7 @@ import { audit } from '../../record/audit/record.ts'
 import { type OwnProfileRow, ownProfileColumns, type ProfileRow, profileColumns } from './present.ts'
 import type { UpdateProfile } from './schema.ts'
 
-/** Nobody who is signed in: a first sign-in creates a person, and an operator a platform administrator. */
+/** No signed-in actor: a first sign-in creates a person, and an operator creates a platform administrator. */
 const byService = (now: Date) => ({ vaultId: null, actorId: null, now })
 
 /** The person of an e-mail address, created when there is none; two creators at once get the same one. */
@@ -32,7 +32,7 @@ export async function ensureUser(trx: Trx, email: string, now: Date): Promise<Pr
   return trx.selectFrom('users').select(profileColumns).where('email', '=', address).executeTakeFirstOrThrow()
 }
 
-/** Makes the person of an e-mail address a platform administrator; repeating it changes and records nothing more. */
+/** Makes the person of an e-mail address a platform administrator; a repetition changes and records nothing. */
 export async function addPlatformAdmin(trx: Trx, email: string, now: Date): Promise<{ userId: string }> {
   const { id } = await ensureUser(trx, email, now)
   const { numUpdatedRows } = await trx
@@ -47,7 +47,7 @@ export async function addPlatformAdmin(trx: Trx, email: string, now: Date): Prom
   return { userId: id }
 }
 
-/** A user that no person signs in as: what a service token acts for. */
+/** Creates the user of a service token; no person can sign in as it. */
 export async function insertServiceUser(trx: Trx, name: string, now: Date): Promise<{ userId: string }> {
   const userId = newId(now)
   await trx
@@ -57,7 +57,7 @@ export async function insertServiceUser(trx: Trx, name: string, now: Date): Prom
   return { userId }
 }
 
-/** Ends everything that a user may do, on their next request. */
+/** Disables a user, which takes effect with their next request. */
 export async function disableUser(trx: Trx, userId: string, now: Date): Promise<void> {
   await trx
     .updateTable('users')
@@ -69,7 +69,7 @@ export async function disableUser(trx: Trx, userId: string, now: Date): Promise<
 
 /**
  * Changes the fields that are given; null clears one.
- * @throws 409 when the username is taken, in whatever case
+ * @throws 409 when the username is taken, regardless of case
  */
 export async function updateProfile(
   trx: Trx,

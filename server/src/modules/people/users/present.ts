@@ -15,7 +15,7 @@ export const profileColumns = [
 
 export type ProfileRow = Pick<Users, 'id' | 'name' | 'email' | 'username' | 'image' | 'color' | 'emoji'>
 
-/** Names each field, so that a wider row never leaks what is not part of a profile. */
+/** Names each field, so that a row with more columns never leaks what is not part of a profile. */
 export function toProfile(row: ProfileRow): Profile {
   return {
     id: row.id,

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Closed, Color, Emoji, Name, Nullable, Profile, Uri, Username } from '../../../http/schema.ts'
 
-/** What a person sees of themselves: which mails they want is nobody else's business. */
+/** The own profile of a person; only they see which mails they receive. */
 export const OwnProfile = Closed(
   {
     ...Profile.properties,

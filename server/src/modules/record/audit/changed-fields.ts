@@ -2,7 +2,7 @@ import { canonicalJson } from '../../../lib/canonical-json.ts'
 
 type Fields = Record<string, unknown>
 
-/** What the audit record of an update says: only the fields that differ, as they were and as they are. null: nothing. */
+/** The details of an update for its audit record: only the fields that differ, before and after. null: no field differs. */
 export function changedFields(before: Fields, after: Fields): { before: Fields; after: Fields } | null {
   const names = Object.keys(after).filter((name) => canonicalJson(before[name]) !== canonicalJson(after[name]))
   if (names.length === 0) return null

@@ -37,7 +37,7 @@ type RecordColumns = {
   hash: Buffer
 }
 
-/** What is wrong with a record by itself: its hash, or a column that says something else than the content. Null: nothing. */
+/** The fault of a record by itself: a wrong hash, or a column that differs from the content. null: there is none. */
 export function faultOfRecord(record: RecordColumns): string | null {
   if (!sha256(record.content).equals(record.hash)) return 'its content does not have its hash'
   const content = parseContent(record.content)
@@ -55,7 +55,7 @@ export function faultOfRecord(record: RecordColumns): string | null {
   return differing === undefined ? null : `its column ${differing} differs from its content`
 }
 
-/** A record as it was found, with what is wrong with it. */
+/** A stored record with its fault. */
 export type TargetRecord = {
   id: string
   targetId: string

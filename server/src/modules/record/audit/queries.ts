@@ -62,7 +62,7 @@ export async function findLastSeal(
     .executeTakeFirst()
 }
 
-/** The first chain after the given one, of records or seals: a walk over the chains without reading their rows. */
+/** The first chain after the given one, of records or seals: lists the chains without reading all their rows. */
 export async function findNextChain(db: Db | Trx, after: string): Promise<string | null> {
   const { rows } = await sql<{ chain: string | null }>`
     select least(
@@ -88,7 +88,7 @@ export async function listSealsAfter(
     .execute()
 }
 
-/** Records that say they belong to one of the seals from `first` to `last`. */
+/** Records that name one of the seals from `first` to `last`. */
 export async function listRecordsOfSeals(
   db: Db | Trx,
   chain: string,
@@ -128,7 +128,7 @@ export async function listRecordsOf(
   return rows.map(({ sealed_hash, ...record }) => readRecord(record, sealed_hash))
 }
 
-/** The first record that names a seal outside of those there are: 1 to `last`. */
+/** The first record that names a seal that does not exist; seals are numbered from 1 to `last`. */
 export async function findRecordBeyondSeals(
   db: Db | Trx,
   chain: string,

@@ -6,11 +6,11 @@ import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { newId } from '../../../lib/ids.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 
-/** The chain of what belongs to no vault: sign-ins, the registry, users, the vaults that there are. */
+/** The chain of events that belong to no vault: sign-ins, the registry, users, the creation of vaults. */
 export const platformChain = 'platform'
 
 export type AuditEvent = {
-  /** null: a matter of the platform. */
+  /** null: an event of the platform. */
   vaultId: string | null
   /** null: the service itself, or someone not signed in. */
   actorId: string | null
@@ -25,7 +25,7 @@ export type AuditEvent = {
 
 /**
  * Writes an audit record in the transaction of what it records, and returns its id. `action` is noun.verb, as in
- * `policy.updated`. A `vaultId` of null makes it a matter of the platform; an `actorId` of null is the service itself, or
+ * `policy.updated`. A `vaultId` of null makes it an event of the platform; an `actorId` of null is the service itself, or
  * someone who is not signed in. `details` never holds a secret.
  */
 export function audit(
@@ -55,9 +55,9 @@ export async function insertAuditRecord(trx: Trx, event: AuditEvent): Promise<st
 }
 
 /**
- * Writes a matter of the platform that touches vaults onto the record of the platform and of each of them, in one
- * statement. The administrators of a vault read its own record only, so `details` must say nothing of another vault.
- * Returns the id of the record of the platform.
+ * Records an event of the platform that concerns vaults, for the platform and for each of the vaults, in one statement.
+ * The administrators of a vault read its own audit log only, so `details` must not mention another vault. Returns the id
+ * of the audit record of the platform.
  */
 export async function insertAuditRecords(
   trx: Trx,
@@ -71,8 +71,8 @@ export async function insertAuditRecords(
 }
 
 /**
- * An audit record to be inserted with what it records. It carries the hash of its own content; a sealing job chains
- * committed records later, so that no two writes wait for each other (contract 18.2).
+ * An audit record to be inserted together with the change that it records. It contains the hash of its content; a sealing
+ * job chains committed records later, so that no two writes wait for each other (contract 18.2).
  */
 export function toAuditRow(event: AuditEvent): Insertable<AuditRecords> {
   const id = newId(event.now)

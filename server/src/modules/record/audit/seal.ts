@@ -8,7 +8,7 @@ import { findLastSeal, listUnsealedRecords } from './queries.ts'
 
 /**
  * Seals every committed record that no seal holds yet, in batches of one transaction each, and returns how many it
- * sealed. One node at a time: while another one seals there is nothing to do here.
+ * sealed. One node at a time: while another node seals, this does nothing.
  */
 export async function sealAuditRecords({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<number> {
   let sealed = 0

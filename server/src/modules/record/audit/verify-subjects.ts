@@ -4,7 +4,7 @@ import { auditVerifyPageSubjectsMax, differencesNamedMax } from '../../../lib/li
 import type { TargetRecord } from './content.ts'
 import { listRecordsOf } from './queries.ts'
 
-/** A transfer or request whose rows say something else than its audit records. */
+/** A transfer or request whose rows differ from its audit records. */
 export type SubjectDifference = { vaultId: string; targetType: string; targetId: string; detail: string }
 export type SubjectReport = { checked: number; differences: SubjectDifference[] }
 
@@ -18,7 +18,7 @@ export type SubjectKind<Stored extends { id: string }> = {
   differenceOf(stored: Stored, records: TargetRecord[]): string | null
 }
 
-/** Compares every subject of a kind with its audit records, in pages of one snapshot. Names a bounded number. */
+/** Compares every subject of a kind with its audit records, in pages of one snapshot. Lists a bounded number. */
 export async function verifySubjects<Stored extends { id: string }>(
   db: Db,
   kind: SubjectKind<Stored>,

@@ -25,18 +25,18 @@ export type ChainReport = {
   /** Id of the vault, or `platform`. */
   chain: string
   sealedRecords: number
-  /** Records of the last seconds, held by no seal yet: checked by their own hash only. */
+  /** Records of the last seconds, which no seal holds yet: only their own hash is checked. */
   unsealedRecords: number
   seals: number
-  /** Note it elsewhere: a rewritten chain has another one. */
+  /** The hash of the last seal. Keep a copy elsewhere: a rewritten chain has a different one. */
   head: { sequence: number; hash: string } | null
-  /** The first fault of the chain; what follows it was not looked at. */
+  /** The first fault of the chain; records after it were not checked. */
   fault: AuditFault | null
 }
 
 /**
- * Recomputes the record: every record's hash from its content, its columns against the content, every seal and its link
- * to the one before. Reads one snapshot in pages, so that it may run beside the service and on a log of any length.
+ * Verifies the audit log: the hash of every record and its columns against its content, and every seal with its link to
+ * the one before. Reads one snapshot in pages, so that it may run beside the service and on a log of any length.
  */
 export async function verifyAudit(db: Db): Promise<ChainReport[]> {
   return db

@@ -8,8 +8,8 @@ import { findNetworkByCoinType, type NetworkRow } from './queries.ts'
 type NetworkInput = { coinType: number; code: string; slug: string; name: string; description: string | null }
 
 /**
- * The network of this coin type, put into the registry when it has none. A known one stays as it is, because other
- * vaults use it. Returns null when the slug belongs to another coin type.
+ * The network of this coin type, which is added to the registry if it is missing. A known one stays unchanged, because
+ * other vaults use it. Returns null when the slug belongs to another coin type.
  */
 export async function registerNetwork(
   trx: Trx,

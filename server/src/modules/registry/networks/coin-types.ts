@@ -1,6 +1,6 @@
 import type { NetworkType } from '../../../lib/onchain-address.ts'
 
-/** Well-known SLIP-0044 coin types whose addresses have rules of their own. 1 is none: it is the test networks of every coin. */
+/** SLIP-0044 coin types whose address formats are known. 1 is not among them: it stands for the test networks of all coins. */
 const typeOfCoin: Record<number, NetworkType> = {
   0: 'bitcoin',
   60: 'evm',

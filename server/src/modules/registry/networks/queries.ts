@@ -7,8 +7,8 @@ import { type NetworkType, parseOnchainAddress } from '../../../lib/onchain-addr
 export type NetworkRow = Omit<Selectable<Networks>, 'type'> & { type: NetworkType }
 
 /**
- * The key of lib/onchain-address.ts that `text` has on the network which the row `alias` is: for text that comes before
- * its network is known. Text that is no address there becomes a key that no address has.
+ * SQL for the key (lib/onchain-address.ts) of `text` on the network in the row `alias`, for text that arrives before its
+ * network is known. Text that is not an address there becomes a key that no address has.
  */
 export function addressKeyOn(alias: string, text: string | null): RawBuilder<string | null> {
   return addressKeyIn(alias, sql`${text}::text`, sql`${bitcoinKeyOf(text)}::text`)
@@ -23,7 +23,7 @@ export function addressKeyIn(
   return sql`case ${sql.ref(`${alias}.type`)} when 'evm' then lower(${text}) when 'bitcoin' then ${onBitcoin} else ${text} end`
 }
 
-/** The key of a Bitcoin address, which SQL cannot tell; other text stays as it is. */
+/** The key of a Bitcoin address, which SQL cannot compute; other text stays unchanged. */
 export function bitcoinKeyOf(text: string | null): string | null {
   return text === null ? null : (parseOnchainAddress(text, 'bitcoin')?.key ?? text)
 }

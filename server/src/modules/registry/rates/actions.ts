@@ -20,14 +20,14 @@ import {
 export type RateRules = {
   /** A rate that differs from an earlier one by more than this is held back; 200: more than twice, or less than half. */
   jumpFactorHundredths: number
-  /** Whether the first rate of a token is held back, too, when it is set by hand. */
+  /** Whether the first rate of a token is held back as well when it is set by hand. */
   holdsFirst: boolean
 }
 
 /**
- * Records a rate by hand. One that jumps is held back: no operation uses it until somebody else confirms it. Returns
- * that one; null: the rate counts.
- * @throws 400 for a rate of 0 or from the future, 404 for an unknown token, 409 when the token has a rate of that moment
+ * Records a rate by hand. A rate that jumps is held back: no operation uses it until a second person confirms it. Returns
+ * the held rate, or null if the rate is in effect.
+ * @throws 400 for a rate of 0 or from the future, 404 for an unknown token, 409 when the token has a rate of that time
  */
 export async function recordRate(
   trx: Trx,
@@ -40,7 +40,7 @@ export async function recordRate(
   const token = await findToken(trx, rate.tokenId)
   if (token === null) throw notFound('Token')
   await lockRates(trx)
-  if (await hasRateAt(trx, rate)) throw conflict('The token has a rate of this moment already')
+  if (await hasRateAt(trx, rate)) throw conflict('The token already has a rate of this time')
   const benchmarks = (await findBenchmarks(trx, [token.id], now)).get(token.id) ?? null
   const jumpsFrom = findJump(rate.usdRate, benchmarks, rules.jumpFactorHundredths)
   if (jumpsFrom !== null || (benchmarks === null && rules.holdsFirst)) {
@@ -52,9 +52,9 @@ export async function recordRate(
 }
 
 /**
- * Records what the provider says, by token code: every token of that code has the rate, on whatever network. Those that
- * jump are held back. While one is held back, what the provider repeats about it is not recorded again; once the provider
- * says something else, the old one can no longer be confirmed.
+ * Records the rates of the provider by token code: every token of that code gets the rate, on any network. Rates that
+ * jump are held back. While a rate is held back, the same rate is not recorded again; once the provider reports a
+ * different one, the held rate can no longer be confirmed.
  */
 export async function recordProviderRates(
   trx: Trx,
@@ -82,7 +82,7 @@ export async function recordProviderRates(
 
 /**
  * Confirms a held rate. Later rates are compared with it.
- * @throws 403 for the person who recorded it, 404, 409 when it was decided already or the token has a rate of that moment
+ * @throws 403 for the person who recorded it, 404, 409 when it was decided already or the token has a rate of that time
  */
 export async function confirmHeldRate(trx: Trx, id: string, by: ByCaller): Promise<HeldRateRow> {
   const { caller, now } = by
@@ -94,12 +94,12 @@ export async function confirmHeldRate(trx: Trx, id: string, by: ByCaller): Promi
   await closeHeldRate(trx, id, { status: 'confirmed', decidedById: caller.userId, now })
   const rate = { tokenId: held.token_id, usdRate: held.usd_rate, asOf: held.as_of, source: held.source }
   if ((await insertRates(trx, [rate], { confirmedById: caller.userId, now })) === 0) {
-    throw conflict('The token has a rate of this moment already')
+    throw conflict('The token already has a rate of this time')
   }
   return announceDecision(trx, held, 'confirmed', by)
 }
 
-/** Drops a rate that was held back; the person who recorded it may do that, too. @throws 404, 409 when it was decided */
+/** Discards a held rate; the person who recorded it may do so as well. @throws 404, 409 when it was decided */
 export async function rejectHeldRate(trx: Trx, id: string, by: ByCaller): Promise<HeldRateRow> {
   await lockRates(trx)
   const held = await getHeldRate(trx, id)
@@ -113,7 +113,7 @@ async function getHeldRate(trx: Trx, id: string): Promise<HeldRateRow> {
   return held
 }
 
-/** Returns how many were new: a token has one rate at a moment. */
+/** Returns the number of new rates: a token has one rate at a time. */
 async function insertRates(
   trx: Trx,
   rates: Rate[],
