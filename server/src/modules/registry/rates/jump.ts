@@ -2,19 +2,19 @@ import { parseDecimal } from '../../../lib/money.ts'
 
 const rateScale = 18
 
-/** What a new rate of a token is compared with. */
+/** The rates with which a new rate of a token is compared. */
 export type Benchmarks = {
-  /** The newest rate, however old it is: what the rate would take the place of. */
+  /** The newest rate, of any age, which the new rate would replace. */
   newest: string
   /**
-   * The rate from which the changes of a day count: the newest that two people agreed on or that was recorded a day ago,
-   * and the first one where there is neither. Without it, several small steps would add up to a jump.
+   * The rate from which the changes of a day are measured: the newest one that two people confirmed or that is at least a
+   * day old, or else the first rate. Without it, several small steps could add up to a jump.
    */
   anchor: string
 }
 
 /**
- * The earlier rate from which `usdRate` differs by more than the factor. null: it is no jump; a first rate is none.
+ * The earlier rate from which `usdRate` differs by more than the factor. null: there is no jump; a first rate is no jump.
  *
  * @param factorHundredths 200: more than twice, or less than half
  */

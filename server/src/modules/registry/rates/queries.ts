@@ -5,10 +5,10 @@ import { rateAgeMinutesMax, rateAnchorHours } from '../../../lib/limits.ts'
 import type { Benchmarks } from './jump.ts'
 import type { HeldRateStatus } from './schema.ts'
 
-/** What the rate of a token was at a moment, as somebody or the provider says. */
+/** The rate of a token at a time, from a person or from the provider. */
 export type Rate = { tokenId: string; usdRate: string; asOf: Date; source: string }
 
-/** What an operation remembers of the rate at its creation. */
+/** The rate at the creation of an operation, as stored with it. */
 export type RateSnapshot = { usdRate: string; asOf: Date; source: string }
 
 export type RateColumns = { usd_rate: string | null; usd_rate_as_of: Date | null; usd_rate_source: string | null }
@@ -33,7 +33,7 @@ export function toRateSnapshot(row: RateColumns): RateSnapshot | null {
   return { usdRate: row.usd_rate, asOf: row.usd_rate_as_of, source: row.usd_rate_source }
 }
 
-/** Records rates one after the other until the transaction ends, because each is compared with those before it. */
+/** Serialises the recording of rates until the transaction ends, because each is compared with those before it. */
 export async function lockRates(trx: Trx): Promise<void> {
   await sql`select pg_advisory_xact_lock(${rateLock})`.execute(trx)
 }
@@ -48,7 +48,7 @@ export async function tryLockRates(trx: Trx): Promise<boolean> {
 
 const rateLock = sql`hashtextextended('strongroom rates', 0)`
 
-/** Whether the token has a rate of that moment, or one that is held back. */
+/** Whether the token has a rate of that time, or a held one. */
 export async function hasRateAt(trx: Trx, { tokenId, asOf }: { tokenId: string; asOf: Date }): Promise<boolean> {
   const { rows } = await sql`
     select from token_rates where token_id = ${tokenId} and as_of = ${asOf}
@@ -58,8 +58,8 @@ export async function hasRateAt(trx: Trx, { tokenId, asOf }: { tokenId: string; 
 }
 
 /**
- * What new rates of the tokens are compared with; nothing for tokens without a rate. The age of a rate is told by when it
- * was recorded, because `as_of` is what somebody said.
+ * The rates with which new rates of the tokens are compared; no entry for tokens without a rate. The age of a rate counts
+ * from its recording, because `as_of` is a claim of the source.
  */
 export async function findBenchmarks(trx: Trx, tokenIds: string[], now: Date): Promise<Map<string, Benchmarks>> {
   const aDayAgo = new Date(now.getTime() - rateAnchorHours * 3_600_000)
@@ -96,7 +96,7 @@ export type HeldRateRow = {
   decided_at: Date | null
 }
 
-/** Rates that were held back, newest first, one row more than the limit. */
+/** Held rates, newest first, one row more than the limit. */
 export async function listHeldRates(
   db: Db | Trx,
   { tokenId, status }: { tokenId?: string; status?: HeldRateStatus },
@@ -116,7 +116,7 @@ export async function findHeldRate(db: Db | Trx, id: string): Promise<HeldRateRo
   return rows[0] ?? null
 }
 
-/** What the provider said about these tokens and is held back, by token. */
+/** The held rates of the provider, by token. */
 export async function findHeldByProvider(
   db: Db | Trx,
   tokenIds: string[],

@@ -16,7 +16,7 @@ import type { TokenCreation, TokenUpdate } from './schema.ts'
 
 /**
  * Registers a token on its network.
- * @throws 400 for an unknown network or a contract that is no address of it, 409 when code or contract is taken there
+ * @throws 400 for an unknown network or a contract that is not an address of it, 409 when code or contract is taken there
  */
 export async function createToken(
   trx: Trx,

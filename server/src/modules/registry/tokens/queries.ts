@@ -5,7 +5,7 @@ import type { Position } from '../../../lib/cursor.ts'
 import { containsPattern } from '../../../lib/like.ts'
 import type { NetworkType } from '../../../lib/onchain-address.ts'
 
-/** A token with what its network says about it. */
+/** A token with the columns of its network. */
 export type TokenRow = Selectable<Tokens> & { network_slug: string; network_type: NetworkType }
 
 /** Tokens, newest first, one row more than the limit. */
@@ -42,13 +42,13 @@ export async function findToken(db: Db | Trx, id: string): Promise<TokenRow | nu
   return (row as TokenRow | undefined) ?? null
 }
 
-/** As `findToken`, and nobody else changes the token until the transaction ends. */
+/** As `findToken`, and locks the token until the transaction ends. */
 export async function lockToken(trx: Trx, id: string): Promise<TokenRow | null> {
   const row = await selectTokens(trx).where('tokens.id', '=', id).forNoKeyUpdate('tokens').executeTakeFirst()
   return (row as TokenRow | undefined) ?? null
 }
 
-/** The tokens of these codes, whatever their networks. */
+/** The tokens of these codes on all networks. */
 export async function listTokensOfCodes(db: Db | Trx, codes: string[]): Promise<{ id: string; code: string }[]> {
   return db.selectFrom('tokens').select(['id', 'code']).where('code', 'in', codes).execute()
 }
@@ -71,7 +71,7 @@ function selectTokens(db: Db | Trx) {
 }
 
 /**
- * The vaults that a token matters to: it is in their books, or is the token of one of their variants or addresses.
+ * The vaults that use a token: in their ledger, or as the token of one of their variants or addresses.
  * Scans the addresses of all vaults; this is acceptable because token changes are rare.
  */
 export async function listVaultIdsUsingToken(db: Db | Trx, tokenId: string): Promise<string[]> {

@@ -6,7 +6,7 @@ export function faultOfWalletUrl(text: string): string | null {
   if (!URL.canParse(text)) return 'must be a URL'
   const url = new URL(text)
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'must be an http or https URL'
-  // A URL parser mends what it reads; what is stored must be what is called.
+  // A URL parser corrects its input, but the stored URL must be exactly the one that is called.
   if (!/^https?:\/\/[^/\\]/i.test(text) || /[\s\\]/.test(text)) return 'must be an http or https URL'
   if (url.username !== '' || url.password !== '') return 'must not hold credentials; use walletServiceSecret'
   if (text.includes('#')) return 'must have no fragment'

@@ -21,14 +21,14 @@ import {
 } from './messages.ts'
 
 /**
- * How a call ended. Only three kinds tell what became of an order: `unreachable` (no connection was made, nothing was
- * sent), `refused` (the service understood the order and does not take it) and `conflict` (the id is known with another
- * order). After `timeout` (no full answer in time), `failed` (5xx, a lost connection, a rejected secret, a wrong URL) and
- * `invalid` (an answer outside the protocol) it may or may not have been taken.
+ * How a call failed. After three kinds it is certain that the order was not accepted: `unreachable` (no connection was
+ * made, nothing was sent), `refused` (the service understood the order and rejects it) and `conflict` (the id exists with
+ * a different order). After `timeout` (no complete answer in time), `failed` (5xx, a lost connection, a rejected secret, a
+ * wrong URL) and `invalid` (an answer outside the protocol) the order may have been accepted.
  */
 export type WalletErrorKind = 'unreachable' | 'timeout' | 'refused' | 'conflict' | 'failed' | 'invalid'
 
-/** A call to a wallet service that did not end well; its message is for logs and for the vault's own people. */
+/** A failed call to a wallet service; its message is for logs and for members of the vault. */
 export class WalletServiceError extends Error {
   readonly kind: WalletErrorKind
   /** The HTTP status, if there was one. */
@@ -41,7 +41,7 @@ export class WalletServiceError extends Error {
   }
 }
 
-/** The wallet service gave no answer, and would give none to the next question either. */
+/** Whether the wallet service did not answer, so that the next call would probably fail too. */
 export function isSilence(error: unknown): boolean {
   return error instanceof WalletServiceError && (error.kind === 'timeout' || error.kind === 'unreachable')
 }
@@ -51,7 +51,7 @@ export type WalletClient = {
   createAddress(order: AddressOrder, deadline?: AbortSignal): Promise<{ address: string }>
   /** Idempotent by id; sent once: the caller decides whether to repeat it. */
   submitTransfer(order: TransferOrder): Promise<TransferStatus>
-  /** null: the service never heard of this transfer. */
+  /** null: the service does not know this transfer. */
   getTransfer(id: string): Promise<TransferStatus | null>
   /** Raw smallest units as the chain knows them. */
   getBalance(question: BalanceQuestion, deadline?: AbortSignal): Promise<{ balance: string }>
@@ -71,8 +71,8 @@ type ClientOptions = {
 }
 
 /**
- * The client of one wallet service (contract 17). Follows no redirects, reads bounded answers and believes
- * only those that fit the protocol.
+ * The client of one wallet service (contract 17). Follows no redirects, reads bounded answers and accepts
+ * only those that match the protocol.
  * All methods throw WalletServiceError.
  */
 export function createWalletClient({
@@ -85,7 +85,7 @@ export function createWalletClient({
   const base = url.replace(/\/+$/, '')
   const timeout = () => AbortSignal.timeout(timeoutMilliseconds)
   const once = (call: Call, deadline = timeout()) => send(base, secret, dispatcher, deadline, call)
-  // All attempts share one time limit, so that what cannot be reached holds nobody three times as long.
+  // All attempts share one time limit, so that an unreachable service does not delay a caller three times as long.
   const repeatedly = async (call: Call, limit?: AbortSignal): Promise<Reply> => {
     const deadline = limit === undefined ? timeout() : AbortSignal.any([limit, timeout()])
     for (let attempt = 1; ; attempt += 1) {
@@ -117,7 +117,7 @@ export function createWalletClient({
 
 type WalletOfVault = { wallet_service_url: string; wallet_service_secret: Buffer | null }
 
-/** The wallet service of a vault, behind the guard that the settings ask for. */
+/** The client for the wallet service of a vault, with the connection guard of the settings. */
 export function walletOf(deps: Pick<Deps, 'config' | 'sealer'>, vault: WalletOfVault): WalletClient {
   return createWalletClient({
     url: vault.wallet_service_url,
@@ -140,8 +140,8 @@ export async function walletOfVault(
 }
 
 /**
- * What the caller of our API may know. The wallet service's own words stay in the log: its URL is a setting, and its
- * answers must not become a way to read what our network can reach.
+ * The error for the caller of our API. The text of the wallet service stays in the log: its URL is configurable, so its
+ * answers must not become a way to read other services in our network.
  */
 export function toBadGateway(error: WalletServiceError): AppError {
   return badGateway(messages[error.kind], error)
@@ -227,7 +227,7 @@ async function exchange(
   return { status: response.statusCode, text: Buffer.concat(chunks).toString('utf8') }
 }
 
-/** Client errors that speak of our set-up or of the moment, not of the order. */
+/** Client errors that concern the configuration or a temporary state, not the order. */
 const circumstantialStatuses = new Set([401, 403, 404, 405, 407, 408, 421, 425, 429])
 
 function toStatusError({ status, text }: Reply): WalletServiceError {
@@ -241,7 +241,7 @@ function toStatusError({ status, text }: Reply): WalletServiceError {
   return new WalletServiceError('invalid', message, { status })
 }
 
-/** Only what another attempt may cure: no connection, a lost one, or a server error. */
+/** Only errors that another attempt may avoid: no connection, a lost connection, or a server error. */
 function isWorthRepeating(error: unknown): boolean {
   if (!(error instanceof WalletServiceError)) return false
   return error.kind === 'unreachable' || (error.kind === 'failed' && (error.status === null || error.status >= 500))
@@ -251,7 +251,7 @@ type Check<T> = (value: unknown) => value is T
 
 const ajv = new Ajv({ strict: false })
 
-/** Compiled at its first use: most processes never see most answers. */
+/** Compiled at the first use, because most processes receive few kinds of answers. */
 function checkOf<const S extends TSchema>(schema: S): Check<Static<S>> {
   let validate: ValidateFunction | undefined
   return (value): value is Static<S> => {
@@ -283,7 +283,7 @@ function readTransfer(id: string, reply: Reply): TransferStatus {
   return { ...status, failureReason: status.failureReason === null ? null : plainText(status.failureReason) }
 }
 
-/** undefined, which fits no schema, when it is no JSON or ambiguous JSON. */
+/** Returns undefined, which matches no schema, for invalid or ambiguous JSON. */
 function parse(text: string): unknown {
   try {
     return parseStrictJson(text)
@@ -297,7 +297,7 @@ function wordsOf(text: string): string {
   return RefusalCheck(value) ? plainText(value.message) : 'no reason given'
 }
 
-/** Foreign text that is stored and shown: one line, bounded, nothing that a database or a terminal would trip over. */
+/** Makes foreign text safe to store and show: one line, of limited length, without control characters. */
 function plainText(text: string): string {
   return text
     .replace(/[\p{Cc}\p{Cf}\p{Cs}]+/gu, ' ')

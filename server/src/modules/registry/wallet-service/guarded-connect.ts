@@ -5,7 +5,7 @@ import { isLoopback } from '../../../lib/loopback.ts'
 
 export type Resolve = (hostname: string) => Promise<LookupAddress[]>
 
-/** Errors of connections that were never made: nothing of the request can have reached anybody. */
+/** Errors of connections that were never made, so that no part of the request was sent. */
 const connectErrors = new WeakSet<Error>()
 
 export function isConnectError(error: unknown): boolean {
@@ -13,9 +13,9 @@ export function isConnectError(error: unknown): boolean {
 }
 
 /**
- * A dispatcher that connects to public addresses only (threat T49). The check happens when connecting, on the very
- * addresses that are then used, so a name that resolves differently the second time gains nothing. `allowedHosts` are
- * what the operator exempts: `host` or `host:port`.
+ * A dispatcher that connects to public addresses only (threat T49). The check happens at connect time, on the addresses
+ * that are then used, so a name that resolves differently the second time cannot bypass it. `allowedHosts` are the
+ * exceptions of the operator: `host` or `host:port`.
  */
 export function createGuardedDispatcher({
   allowedHosts,
@@ -51,7 +51,7 @@ export function createGuardedDispatcher({
   })
 }
 
-/** What IANA keeps out of the public internet (RFC 6890 and its registries), and what leads to IPv4 from inside IPv6. */
+/** Ranges that are not public according to IANA (RFC 6890 and its registries), and ranges of IPv6 that embed IPv4. */
 const reserved = new BlockList()
 for (const network of [
   '0.0.0.0/8',
@@ -81,7 +81,7 @@ for (const network of [
   const [address, prefix] = network.split('/') as [string, string]
   reserved.addSubnet(address, Number(prefix), address.includes(':') ? 'ipv6' : 'ipv4')
 }
-/** All of IPv6 that is given out to hosts of the internet; everything else has a meaning of its own. */
+/** The IPv6 range of public hosts; all other ranges have special purposes. */
 const globalUnicast = new BlockList()
 globalUnicast.addSubnet('2000::', 3, 'ipv6')
 
@@ -97,7 +97,7 @@ function isAllowed(allowed: Set<string>, hostname: string, port: string): boolea
   return [host, `${host}:${port}`, `[${host}]`, `[${host}]:${port}`].some((name) => allowed.has(name))
 }
 
-/** One bad address among several refuses the name: which of them gets connected is not ours to say. */
+/** One forbidden address among several refuses the name, because any of them may be connected to. */
 function lookupPublic(resolve: Resolve): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(

@@ -2,8 +2,8 @@ import { type Static, Type } from 'typebox'
 import { rawAmountPattern } from '../../../lib/money.ts'
 
 /**
- * What a wallet service answers (contract 17). Members that we do not know are left alone, so that the
- * protocol can grow; those that we know must be exactly what they claim to be.
+ * The answers of a wallet service (contract 17). Unknown members are ignored, so that the protocol can be extended;
+ * known members must match their schema exactly.
  */
 
 const Amount = Type.String({ pattern: rawAmountPattern })

@@ -13,7 +13,7 @@ export type Application = {
   action: RequestAction
   steps: PreparedStep[]
   executors: Executors
-  /** What `prefetch` of each step found; null: nobody asked yet. */
+  /** The result of `prefetch` of each step; null: it has not run yet. */
   fetched: unknown[] | null
 }
 
@@ -27,8 +27,8 @@ export class PrefetchNeededError extends Error {
 }
 
 /**
- * Does all steps in the given transaction, each with the results of those before it.
- * @throws PrefetchNeededError, StaleError, and what the executors throw; the steps before are then for the caller to undo
+ * Carries out all steps in the given transaction, each with the results of those before it.
+ * @throws PrefetchNeededError, StaleError, and the errors of the executors; the caller must then roll back earlier steps
  */
 export async function applySteps(trx: Trx, application: Application): Promise<StepResult[]> {
   const { context, action, steps, executors, fetched } = application
@@ -51,7 +51,7 @@ export async function applySteps(trx: Trx, application: Application): Promise<St
 
 type Attempt = { results: StepResult[] } | { event: 'applyFailed' | 'targetChanged'; reason: string }
 
-/** As `applySteps`, but a step that cannot be done leaves nothing of any, and the transaction goes on. */
+/** As `applySteps`, but if one step fails, all are rolled back to a savepoint and the transaction continues. */
 export async function tryApplySteps(trx: Trx, application: Application): Promise<Attempt> {
   await sql`savepoint apply_steps`.execute(trx)
   try {
@@ -64,7 +64,7 @@ export async function tryApplySteps(trx: Trx, application: Application): Promise
   }
 }
 
-/** What is the request's own fault; anything else (the database, the wallet service) is no verdict on it. */
+/** The failure if the request itself caused the error; errors of the database or the wallet service do not end a request. */
 function failureOf(error: unknown): { event: 'applyFailed' | 'targetChanged'; reason: string } | null {
   if (error instanceof StaleError)
     return { event: 'targetChanged', reason: 'The target was changed after the request was created' }
@@ -73,8 +73,8 @@ function failureOf(error: unknown): { event: 'applyFailed' | 'targetChanged'; re
 }
 
 /**
- * Runs `work`, first without anything from outside; where that turns out to be needed, the executors fetch it with no
- * transaction open and `work` runs again with it.
+ * Runs `work`, first without data from outside the database. If a step needs some, the executors fetch it without an
+ * open transaction, and `work` runs again with it.
  */
 export async function prefetching<Result>(work: (fetched: unknown[] | null) => Promise<Result>): Promise<Result> {
   try {
@@ -101,6 +101,6 @@ async function fetchFrom<Result>(
 /** Only a request of a newer version of the service names an action that this one does not know. */
 export function executorOf(executors: Executors, action: PreparedStep['step']['action']): Executor {
   const executor = executors[action]
-  if (executor === undefined) throw new Error(`Nobody applies ${action}`)
+  if (executor === undefined) throw new Error(`There is no executor for ${action}`)
   return executor
 }

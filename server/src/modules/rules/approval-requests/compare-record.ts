@@ -3,7 +3,7 @@ import { type CastVote, differenceOfApproval, type RecordedRequirement, readCrea
 import { hashPayload } from './payload.ts'
 import type { StoredRequest } from './queries.ts'
 
-/** The details of an `approval_request.created` record, as far as a request is bound by them. */
+/** The details of an `approval_request.created` record that are compared with the request. */
 export type CreationRecord = {
   /** SHA-256 in hex: it binds action, steps and initiator. */
   payloadHash: string
@@ -16,7 +16,7 @@ export function differenceFromRecord(stored: StoredRequest, records: TargetRecor
   try {
     return findDifference(stored, records)
   } catch {
-    // Rows that were written past the service may hold anything, such as a number that has no canonical form.
+    // Rows that were not written by the service may hold anything, such as a number without a canonical form.
     return 'its rows or its audit records cannot be read'
   }
 }

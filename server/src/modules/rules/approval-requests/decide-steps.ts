@@ -6,7 +6,7 @@ import type { Initiator } from '../policies/queries.ts'
 import type { Executors, PreparedStep, StepContext } from '../votes/executor.ts'
 import { executorOf } from './apply.ts'
 
-/** Decides on every step by the policies of the vault, or by what its action is governed by instead. */
+/** Decides on every step by the policies of the vault, or by the executor if its action has other rules. */
 export async function decideSteps(
   trx: Trx,
   context: StepContext,

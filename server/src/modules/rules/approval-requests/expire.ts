@@ -3,7 +3,7 @@ import { expireDue } from '../votes/expire.ts'
 import { listDueRequests, lockRequest } from './queries.ts'
 import { resolveRequest } from './resolve.ts'
 
-/** Ends the requests whose time to be voted on is over. */
+/** Expires the requests whose time to vote is over. */
 export function expireRequests(deps: Pick<Deps, 'db' | 'clock' | 'log'>): Promise<void> {
   return expireDue(deps, {
     noun: 'approval request',

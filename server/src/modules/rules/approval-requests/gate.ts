@@ -17,8 +17,8 @@ type Waits = { status: 202; body: Static<typeof WaitingAction> }
 type GatedStep = { action: GatedAction; targetId?: string | null; payload: object }
 
 /**
- * Answers a gated action: done at once (what `applied` makes of the id of its result), 202 {request} when it waits for
- * votes, 403 when the policies refuse it. The route documents 202 as `Ref(WaitingAction)`.
+ * Answers a gated action: the answer of `applied`, which gets the id of the result, when it was carried out at once, 202
+ * {request} when it waits for votes, 403 when the policies refuse it. The route documents 202 as `Ref(WaitingAction)`.
  */
 export function gate<A extends Answer>(
   deps: Deps,

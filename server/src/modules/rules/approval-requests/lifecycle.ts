@@ -4,7 +4,7 @@ export type RequestStatus = (typeof requestStatuses)[number]
 
 export type RequestEvent = 'approved' | 'rejected' | 'cancelled' | 'expired' | 'applyFailed' | 'targetChanged'
 
-/** Every way a request may move (contract 11.2): once it is resolved it stays so. */
+/** The transitions of a request (contract 11.2). A resolved request never changes. */
 const fromPending: Record<RequestEvent, RequestStatus> = {
   approved: 'applied',
   rejected: 'rejected',

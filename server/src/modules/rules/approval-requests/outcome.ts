@@ -7,8 +7,8 @@ export type ChainOutcome =
   | { effect: 'wait'; strictest: Requirement; requirements: (Requirement & { stepIndex: number })[] }
 
 /**
- * What becomes of a chain whose steps were decided one by one (contract 11.3): any
- * block or denial refuses all of it, a block being named first; all allowed or waived, it is applied; else it waits.
+ * The outcome of a chain from the decisions on its steps (contract 11.3). Any block or denial refuses all of it, and a
+ * block is reported before a denial. If all steps are allowed or waived, it is applied; otherwise it waits for votes.
  */
 export function outcomeOf(decisions: Decision[]): ChainOutcome {
   for (const effect of ['block', 'deny'] as const) {

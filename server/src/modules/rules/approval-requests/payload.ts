@@ -5,7 +5,7 @@ import type { GatedAction, PreparedStep } from '../votes/executor.ts'
 /** One gated action by its own name, or a chain of them. */
 export type RequestAction = GatedAction | 'composite'
 
-/** What votes and the doing are bound to: the steps as they were found possible, and whose they are. */
+/** The content to which votes and execution are bound: the prepared steps and the initiator. */
 export type BoundPayload = {
   requestId: string
   vaultId: string

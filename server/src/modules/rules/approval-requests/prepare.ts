@@ -31,7 +31,7 @@ export async function prepareSteps(
       assertReferenceTypes(outcome, executor, prepared)
       return outcome
     })
-    // The first step on a target compares its version; for those after it, that step has changed it.
+    // Only the first step on a target compares its version, because that step changes it.
     const isTouched = one.targetId !== null && prepared.some((earlier) => isSameTarget(earlier, one))
     prepared.push(isTouched ? { ...one, baseVersion: null } : one)
   }

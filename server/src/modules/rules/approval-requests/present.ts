@@ -4,7 +4,7 @@ import { isQuorumReachable } from '../votes/tally.ts'
 import type { RequestRow } from './queries.ts'
 import type { ApprovalRequest } from './schema.ts'
 
-/** `now` tells whether the time to vote is over although nobody has moved the request yet. */
+/** `now` decides whether the time to vote is over, because the status may not have been updated yet. */
 export function toApprovalRequest(row: RequestRow, now: Date): Static<typeof ApprovalRequest> {
   const isOpen = row.status === 'pending' && row.expires_at > now
   const single = row.action === 'composite' ? null : row.steps[0]!

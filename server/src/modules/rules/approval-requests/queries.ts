@@ -63,7 +63,7 @@ export async function isRequestVisible(trx: Trx, member: Member, id: string): Pr
 
 export type RequestFilter = { status?: RequestStatus; action?: RequestAction; awaitingMyApproval?: boolean }
 
-/** What the member may see, newest first; one row more than the limit. */
+/** The requests that the member may see, newest first; one row more than the limit. */
 export async function listRequests(
   db: Db,
   member: Member,
@@ -82,7 +82,7 @@ export async function listRequests(
 
 export type LockedRequest = RequestColumns
 
-/** Votes, cancellation and expiry of one request wait for each other here. */
+/** Locks a request, so that votes, cancellation and expiry of it run one after the other. */
 export async function lockRequest(trx: Trx, vaultId: string, id: string): Promise<LockedRequest | null> {
   const { rows } = await sql<LockedRequest>`
     select * from approval_requests where vault_id = ${vaultId} and id = ${id} for update`.execute(trx)
@@ -100,7 +100,7 @@ export function listDueRequests(db: Db, now: Date, limit: number): Promise<{ vau
     .execute()
 }
 
-/** Everything of a request in the tables that its audit records say too. */
+/** The columns of a request that are compared with its audit records. */
 export type StoredRequest = Pick<
   RequestColumns,
   'vault_id' | 'id' | 'action' | 'status' | 'initiator_id' | 'steps' | 'payload_hash'
@@ -123,7 +123,7 @@ function visibleTo({ isAdmin, userId }: Member) {
   return sql`(r.initiator_id = ${userId} or ${isVoter('r', userId)})`
 }
 
-/** It waits, and the member is in the snapshot, has not voted and may still do so. */
+/** The request is pending, and the member is in the snapshot of voters, has not voted and is still entitled to. */
 function awaiting({ userId }: Member, now: Date) {
   return sql`r.status = 'pending' and r.expires_at > ${now} and exists (
     select from approval_voters v

@@ -3,7 +3,7 @@ import { type Executor, type PreparedStep, referenceOf, type Step } from '../vot
 
 const marker = '$step:'
 
-/** Where a step says `$step:N`: paths are relative to the payload, or `targetId`. */
+/** The references `$step:N` of a step, with their paths: relative to the payload, or `targetId`. */
 type Mention = { path: string; text: string }
 
 /**
@@ -19,8 +19,8 @@ export function assertReferences(step: Step, stepIndex: number): void {
 }
 
 /**
- * Checks that a reference where an id belongs will become the id of what belongs there.
- * @throws 400 with the path of the first that will not
+ * Checks that a reference in place of an id refers to a step with a result of the right kind.
+ * @throws 400 with the path of the first reference that does not
  */
 export function assertReferenceTypes(one: PreparedStep, { references = {} }: Executor, earlier: PreparedStep[]): void {
   for (const { path, text } of mentionsOf(one.step)) {

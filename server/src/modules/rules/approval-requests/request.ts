@@ -34,10 +34,10 @@ export type Outcome =
   | { refusal: AppError }
 
 /**
- * Decides on gated actions by the policies, or by what an action is governed by instead: allowed, they are done at once and
- * together; otherwise they wait for votes, or nothing happens at all.
+ * Decides on gated actions by the policies, or by the executor of an action that has other rules. If all are allowed, they
+ * are carried out at once in one transaction; otherwise they wait for votes or are refused.
  *
- * @throws 400, 404 and 409 as the executors; 409 for a quorum that cannot be reached; PrefetchNeededError
+ * @throws 400, 404 and 409 like the executors; 409 for a quorum that cannot be reached; PrefetchNeededError
  */
 export async function requestAction(trx: Trx, request: ActionRequest): Promise<Outcome> {
   const { member, action, executors, fetched = null, now } = request

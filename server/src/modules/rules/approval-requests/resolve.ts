@@ -16,7 +16,7 @@ type Resolution = {
 }
 
 /**
- * Ends the waiting of a locked request, with what follows from it.
+ * Resolves a locked request: status, audit record and notifications.
  * @throws 409 when it is resolved already
  */
 export async function resolveRequest(trx: Trx, request: LockedRequest, resolution: Resolution): Promise<void> {

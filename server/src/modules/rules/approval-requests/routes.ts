@@ -16,7 +16,7 @@ import { cancelRequest, votableRequests } from './vote.ts'
 const ofVault = { access: 'member', params: VaultParams } as const
 const ofRequest = { access: 'member', params: VaultAndIdParams } as const
 
-/** `executors` are those of every action there is: a vote may be the last one of any request. */
+/** `executors` must cover every action, because a vote may complete a request of any of them. */
 export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors): void {
   const api = endpoints(app, deps, 'Approval requests')
 

@@ -6,7 +6,7 @@ import { approverFields, QuorumReachable } from '../votes/schema.ts'
 import { requestStatuses } from './lifecycle.ts'
 
 export const requestActions = [...gatedActions, 'composite'] as const
-/** What may be a step of a chain: the actions on counterparties and their groups. */
+/** The actions that may be a step of a chain: those on counterparties and their groups. */
 export const chainActions = gatedActions.filter((action) => action.startsWith('counterparty_'))
 
 const RequestStatus = Enum(requestStatuses)
@@ -89,7 +89,7 @@ export const ApprovalRequest = Closed(
   { $id: 'ApprovalRequest' },
 )
 
-/** The answer of a gated action that waits for votes now. */
+/** The answer to a gated action that waits for votes. */
 export const WaitingAction = Closed({ request: Ref(ApprovalRequest) }, { $id: 'WaitingAction' })
 
 export const AppliedChain = Closed({ applied: Type.Literal(true), results: StepResults }, { $id: 'AppliedChain' })

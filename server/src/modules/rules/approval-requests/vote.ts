@@ -13,12 +13,12 @@ import { decideSteps } from './decide-steps.ts'
 import { isRequestVisible, type LockedRequest, listStoredRequests, lockRequest, type StoredRequest } from './queries.ts'
 import { resolveRequest } from './resolve.ts'
 
-/** How a request is done once it is approved; `fetched` is what `prefetching` found. */
+/** How an approved request is carried out; `fetched` is the result of `prefetching`. */
 type Execution = { executors: Executors; fetched: unknown[] | null }
 
 const lockable = { title: 'Approval request', isVisible: isRequestVisible, lock: lockRequest }
 
-/** Approval requests, as votes see them. */
+/** Approval requests as a votable subject. */
 export function votableRequests(
   log: Deps['log'],
   execution: Execution,
@@ -51,8 +51,8 @@ export function votableRequests(
 }
 
 /**
- * Does what was requested, in this transaction. Where it cannot be done the vote stays and nothing else.
- * @throws 409 when it must not be done; PrefetchNeededError
+ * Carries out the request in this transaction. If that fails, only the vote is kept, and the request ends as failed or stale.
+ * @throws 409 when it is no longer permitted; PrefetchNeededError
  */
 async function execute(
   trx: Trx,
@@ -77,7 +77,7 @@ async function execute(
   }
 }
 
-/** The last vote looks again at what may have changed since the request; a policy may only have become stricter. */
+/** The last vote checks again what may have changed since the request; policies can only restrict it further. */
 async function assertMayGoOn(
   trx: Trx,
   context: StepContext,

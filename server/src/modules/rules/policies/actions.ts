@@ -50,7 +50,7 @@ export async function createPolicy(
   return created
 }
 
-/** Changes what `change` names and leaves the rest; rules and approvers are replaced whole. @throws as `createPolicy` */
+/** Changes the fields that `change` names; rules and approvers are replaced as a whole. @throws as `createPolicy` */
 export async function updatePolicy(
   trx: Trx,
   id: string,
@@ -85,7 +85,7 @@ export async function updatePolicy(
   return (await findPolicy(trx, id, caller.userId))!
 }
 
-/** Deletes a policy; what it decided keeps its own copy of it. @throws 404, 403 */
+/** Deletes a policy; decisions that were made with it keep a copy. @throws 404, 403 */
 export async function deletePolicy(trx: Trx, id: string, { caller, now }: ByCaller): Promise<void> {
   const policy = await lockPolicy(trx, id, caller.userId)
   const { vaultId, groupId } = policy
@@ -95,7 +95,7 @@ export async function deletePolicy(trx: Trx, id: string, { caller, now }: ByCall
   await announce(trx, policy, { verb: 'deleted', details, voters: votersOf(before, groupId) }, { caller, now })
 }
 
-/** `given` is what the caller named: only that is held against who and what exists now. */
+/** `given` are the fields of the request: only their references are checked against what exists now. */
 async function assertSound(trx: Trx, vaultId: string, draft: PolicyDraft, given: PolicyChange): Promise<void> {
   const faults = findPolicyFaults(draft)
   if (faults.length > 0) throw faulty(faults)
@@ -160,7 +160,7 @@ async function insertApprovers(
   { vaultId, policyId, approvers, now }: { vaultId: string; policyId: string; approvers: ApproverDraft[]; now: Date },
 ): Promise<void> {
   if (approvers.length === 0) return
-  // Sorted ids keep the approvers in the order in which they were named.
+  // Ascending ids keep the approvers in the order of the request.
   const ids = approvers.map(() => newId(now)).sort()
   await trx
     .insertInto('policy_approvers')
@@ -190,7 +190,7 @@ async function onTakenCode<Result>(work: Promise<Result>): Promise<Result> {
 type Change = {
   verb: 'created' | 'updated' | 'deleted'
   details: { groupId?: string; before?: Partial<PolicyDraft>; after?: Partial<PolicyDraft> }
-  /** Who votes under the policy, or did until now. */
+  /** The approvers of the policy, now and until now. */
   voters: Voter[]
 }
 
@@ -232,7 +232,7 @@ const idsOfApprovers = (fields?: Partial<PolicyDraft>) =>
 
 type Voter = Pick<ApproverDraft, 'userId' | 'groupId'>
 
-/** Where a policy that asks for votes names nobody, its group votes. */
+/** If a policy that requires votes names no approvers, its group votes. */
 function votersOf({ approvers, approvalThreshold }: PolicyDraft, groupId: string): Voter[] {
   return approvers.length === 0 && approvalThreshold > 0 ? [{ groupId }] : approvers
 }

@@ -14,9 +14,9 @@ export type Question = {
 }
 
 /**
- * Asks the policies of the vault about an action: one round trip for the candidates (enabled policies of the action's
+ * Decides on an action by the policies of the vault: one round trip for the candidates (enabled policies of the action's
  * type in groups of the initiator), one more when a candidate limits velocity, then the pure evaluation. Changes nothing
- * and locks nothing: what it says of velocity may be over at once.
+ * and locks nothing, so its velocity figures may be outdated at once.
  */
 export async function decide(db: Db | Trx, question: Question): Promise<Decision> {
   const candidates = await listCandidates(db, question.vaultId, question.actionType, question.initiator.groupIds)
@@ -24,9 +24,9 @@ export async function decide(db: Db | Trx, question: Question): Promise<Decision
 }
 
 /**
- * The candidates of `decide`, for an action that happens in this transaction if it is allowed: requests that count against
- * the same limit are decided one after the other, each seeing what the ones before it wrote. Locked are exactly the scopes
- * that a policy which can still match limits. Facts that must be true until the end of the transaction are read afterwards.
+ * The candidates of `decide`, for an action that is carried out in this transaction if it is allowed. Requests that count
+ * against the same limit are decided one after the other, and each sees the writes of those before it. Only scopes that are
+ * limited by a policy that can still match are locked. Facts that must hold until the commit are read after this.
  */
 export async function lockCandidates(trx: Trx, question: Question): Promise<PolicySnapshot[]> {
   const { vaultId, actionType, initiator, facts } = question
@@ -37,8 +37,8 @@ export async function lockCandidates(trx: Trx, question: Question): Promise<Poli
 }
 
 /**
- * Decides by these candidates. The sums are a statement of their own: one that waited for a lock would still see the state
- * of before. A window whose sum is among the facts already is not summed again.
+ * Decides by these candidates. The sums are read in a separate statement, because a statement that waited for a lock would
+ * still see the state before it. A window whose sum is among the facts already is not summed again.
  */
 export async function decideBy(
   db: Db | Trx,

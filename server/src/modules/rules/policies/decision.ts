@@ -1,14 +1,14 @@
 import type { SubjectKind } from '../../../access/subjects.ts'
 import type { Facts } from './facts.ts'
 
-/** What the policies of a vault say about one action (contract 8.4). Types, and the pure rule that combines. */
+/** The decision of the policies of a vault on one action (contract 8.4): types, and the pure rule that combines policies. */
 
 export const decisionEffects = ['allow', 'block', 'approval', 'deny'] as const
 export type Effect = (typeof decisionEffects)[number]
 
 export type Approver = { kind: SubjectKind; id: string }
 
-/** One matching policy that asks for approval: its own threshold must be reached. */
+/** One matching policy that requires approval: its own threshold must be reached. */
 export type Requirement = {
   policyId: string
   policyCode: string
@@ -28,7 +28,7 @@ export type PolicyTrace = {
   policyId: string
   policyCode: string
   matched: boolean
-  /** Nobody can tell whether it matches, so `matched` is what was assumed against the request. */
+  /** It is unknown whether the policy matches; `matched` is the assumption against the request. */
   inDoubt: boolean
   rules: RuleTrace[]
 }
@@ -55,7 +55,7 @@ export const conditionTypes = ['require', 'any', 'exclude'] as const
 export type ConditionType = (typeof conditionTypes)[number]
 
 type Selector = { id: string; selectorType: string; value: unknown }
-/** `createdAt` is an ISO timestamp. A condition of a type that is not known fails closed. */
+/** `createdAt` is an ISO timestamp. A condition of an unknown type fails closed. */
 export type Rule = { id: string; conditionType: string; createdAt: string; selectors: Selector[] }
 /** A rule of a policy that the API wrote. */
 export type StoredRule = Rule & { conditionType: ConditionType }
@@ -86,17 +86,17 @@ export type Decision = {
   trace: PolicyTrace[]
   /** The matching policies as they were, ordered by id: what the evidence keeps. */
   policies: PolicySnapshot[]
-  /** What it was decided on. */
+  /** The facts of the decision. */
   facts: Facts
 }
 
-/** A policy that matches; `inDoubt`: only because nobody can tell that it does not. */
+/** A matching policy; `inDoubt`: it is unknown whether it matches, and it is assumed to. */
 export type Match = { policy: PolicySnapshot; inDoubt: boolean }
 
-/** What readers see of a decision that is kept as JSON with its transfer or approval request. */
+/** The readable part of a decision that is stored as JSON with its transfer or approval request. */
 export type KeptDecision = Pick<Decision, 'effect' | 'decisionPolicy' | 'trace'>
 
-/** Whether a policy that matches asks for votes: requireApproval, or allow with a threshold. */
+/** Whether a matching policy requires votes: requireApproval, or allow with a threshold. */
 export function asksApproval(policy: Pick<PolicySnapshot, 'effect' | 'approvalThreshold'>): boolean {
   return policy.effect === 'requireApproval' || (policy.effect === 'allow' && policy.approvalThreshold >= 1)
 }
@@ -104,13 +104,13 @@ export function asksApproval(policy: Pick<PolicySnapshot, 'effect' | 'approvalTh
 const defaultBlockReason = 'A policy of the vault blocks this action'
 
 /**
- * Combines the policies that match into one decision, whatever their order: any block blocks; else any approval policy
- * asks for approval; else any allow allows; else the action is denied. adminBypass waives a requirement for an
+ * Combines the matching policies into one decision, independent of their order: any block blocks; else any approval policy
+ * requires approval; else any allow allows; else the action is denied. adminBypass waives a requirement for an
  * administrator and never lifts a block.
  *
- * Doubt only adds to what is asked. An `allow` that matches in doubt adds its votes to what other policies permit and
- * permits nothing itself; `requireApproval` in doubt lets the action wait for its votes, and waives none of them unless
- * some policy permits the action with certainty.
+ * Doubt only adds requirements. An `allow` that matches in doubt adds its votes to what other policies permit and permits
+ * nothing itself. A `requireApproval` in doubt lets the action wait for its votes, and none of them is waived unless some
+ * policy permits the action with certainty.
  */
 export function combine(matches: Match[], initiatorIsAdmin: boolean): Omit<Decision, 'trace' | 'facts'> {
   const policies = matches.map(({ policy }) => policy).toSorted((a, b) => (a.id < b.id ? -1 : 1))

@@ -9,13 +9,13 @@ import {
 import type { Facts } from './facts.ts'
 import { evaluateSelector } from './selectors.ts'
 
-/** true, false, or null: nobody can tell. Combined by Kleene's logic, so that doubt never outweighs a certain answer. */
+/** true, false, or null for unknown. Combined by Kleene's logic, so that doubt never outweighs a certain answer. */
 type Truth = boolean | null
 
 /**
- * Whether a policy matches, and why. A policy without rules always matches. Doubt is held against the request: a policy
- * that restricts (block, approval) is taken to match when nobody can tell, and one that only allows is not. The trace says
- * when it was doubt that decided, because such a match must never be the reason why an action is permitted.
+ * Whether a policy matches, and why. A policy without rules always matches. If the answer is unknown, it is assumed against
+ * the request: a policy that restricts (block, approval) matches, and one that only allows does not. The trace marks such
+ * an assumption, because it must never be the reason why an action is permitted.
  */
 export function evaluatePolicy(policy: PolicySnapshot, facts: Facts): PolicyTrace {
   const assumed = policy.effect !== 'allow' || asksApproval(policy)
@@ -30,7 +30,7 @@ export function evaluatePolicy(policy: PolicySnapshot, facts: Facts): PolicyTrac
   }
 }
 
-/** Whether a policy cannot match, whatever the facts say that are still unknown. */
+/** Whether a policy cannot match, regardless of the facts that are still unknown. */
 export function isRuledOut(policy: PolicySnapshot, facts: Facts): boolean {
   return policy.rules.some(({ conditionType, selectors }) => {
     const truths = selectors.map((selector) => evaluateSelector(selector, facts).matched)
@@ -38,7 +38,7 @@ export function isRuledOut(policy: PolicySnapshot, facts: Facts): boolean {
   })
 }
 
-/** `assumed` is what the rule becomes when nobody can tell; the trace shows its selectors as they were then assumed. */
+/** `assumed` is the result of a rule that is unknown; the trace then shows its selectors with the assumed results. */
 function evaluateRule(
   { conditionType, selectors }: Rule,
   facts: Facts,
@@ -57,7 +57,7 @@ function evaluateRule(
   return { truth, trace: { conditionType, matched: truth ?? assumed, selectors: traces } }
 }
 
-/** A rule without selectors, or of a kind we do not know, says nothing: nobody can tell. */
+/** The result of a rule without selectors, or of an unknown kind, is unknown. */
 function combineTruths(conditionType: string, truths: Truth[]): Truth {
   if (truths.length === 0) return null
   if (conditionType === 'require') return allOf(truths)

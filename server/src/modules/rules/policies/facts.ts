@@ -1,9 +1,9 @@
 import type { NetworkType } from '../../../lib/onchain-address.ts'
 
 /**
- * What selectors look at. A fact that is left out is unknown, and an unknown fact fails closed (contract 8.8);
- * a fact is left out only when the action does not have it or nobody can tell it. Safe for JSON, `now` apart:
- * a decision keeps the facts it was made on.
+ * What selectors look at. A missing fact is unknown, and an unknown fact fails closed (contract 8.8). A fact is missing
+ * only when the action does not have it or its value cannot be determined. Safe for JSON, except `now`: a decision stores
+ * its facts.
  */
 export type Facts = {
   now: Date
@@ -24,18 +24,18 @@ export type Facts = {
   sourceAddress?: string
   /** Folders that the source address is in. */
   addressGroupIds?: string[]
-  /** The segments of the source address, or of the address that shall be created, by their codes. */
+  /** The segments of the source address, or of the address to create, by their codes. */
   routeVariants?: { route: string; variant: string }[]
   /** `key` is the one of lib/onchain-address.ts. */
   destination?: { address: string; key: string; networkType: NetworkType }
   destinationType?: DestinationType
-  /** Who is paid, or who is changed; null: certainly nobody of the address book. */
+  /** The counterparty that is paid or changed; null: it is certain that there is none in the address book. */
   counterparty?: CounterpartyFacts | null
   /** The counterparty groups acted upon (counterparty_group_*); for other actions those of `counterparty` count. */
   counterpartyGroupIds?: string[]
-  /** Key of the category that the operation is declared to be of; null: of none. */
+  /** Key of the declared category of the operation; null: it has none. */
   category?: string | null
-  /** What operations other than this one add up to; gathered by `decide` when a candidate asks for it. */
+  /** Sums of other transfers; read by `decide` when a candidate requires them. */
   velocity?: VelocitySum[]
 }
 
@@ -45,7 +45,7 @@ export type DestinationType = (typeof destinationTypes)[number]
 export const counterpartyKinds = ['individual', 'company', 'exchange', 'service', 'other'] as const
 
 export type CounterpartyFacts = {
-  /** Left out while it does not exist yet: a creation knows only the kind. */
+  /** Missing while the counterparty does not exist yet: a creation knows only the kind. */
   id?: string
   kind?: string
   /** ISO timestamp. */
@@ -57,13 +57,13 @@ export type CounterpartyFacts = {
 export const velocityScopes = ['initiator', 'sourceAddress', 'destination', 'vault'] as const
 export type VelocityScope = (typeof velocityScopes)[number]
 
-/** The transfers that wait, run or are confirmed, of one scope within one window; without the one that is decided on. */
+/** The waiting, pending and confirmed transfers of one scope in one window, without the one that is decided on. */
 export type VelocitySum = {
   per: VelocityScope
   windowSeconds: number
   count: number
   /** Sum in units of the token that is decided on. */
   amount: string
-  /** Exact sum at the rates of the moments of creation; null when one of them had none. */
+  /** Exact sum at the rates of the time of creation; null when one of the transfers had no rate. */
   usd: string | null
 }

@@ -123,15 +123,15 @@ export async function addMember(
 }
 
 /**
- * Takes a user out of a group; it counts from their next request on.
- * @throws 404, 403, 409 when nobody who can sign in would be left to administer the vault
+ * Removes a user from a group, which takes effect with their next request.
+ * @throws 404, 403, 409 when no administrator of the vault who can sign in would remain
  */
 export async function removeMember(
   trx: Trx,
   { groupId, userId }: { groupId: string; userId: string },
   { caller, now }: ByCaller,
 ): Promise<void> {
-  // The lock makes removals of two administrators wait for each other, so that they cannot both be the last but one.
+  // The lock serialises removals, so that two of them at once cannot remove the last two administrators.
   const group = await lockGroup(trx, groupId, caller.userId)
   if (!group.memberships.some((membership) => membership.userId === userId)) throw notFound('Membership')
   if (isAdministrators(group) && !(await hasOtherActiveMember(trx, group, userId))) {
@@ -192,11 +192,11 @@ async function announceMembership(
 }
 
 type Change = Pick<VaultChange, 'action' | 'details' | 'words'> & {
-  /** Who was in the group until now, where that is not who is in it from now on. */
+  /** The members until now, if they differ from the members after the change. */
   userIds?: string[]
 }
 
-/** Everybody who votes as a member of the group learns who else does. */
+/** Every voter of the group is notified of who else votes. */
 async function announce(
   trx: Trx,
   { vaultId, id }: Pick<GroupRow, 'vaultId' | 'id'>,

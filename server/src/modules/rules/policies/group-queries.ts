@@ -19,7 +19,7 @@ type GroupFields = {
   updatedAt: Date
 }
 export type GroupListRow = GroupFields & { policyCount: number; membershipCount: number }
-/** The times inside of `policies` and `memberships` are what JSON makes of a timestamptz. */
+/** The times inside `policies` and `memberships` are timestamptz in the format of PostgreSQL's JSON. */
 export type GroupRow = GroupFields & {
   policies: {
     id: string
@@ -57,7 +57,7 @@ export async function findGroup(
   return rows[0]
 }
 
-/** As `findGroup`, and nobody else changes it until the transaction ends. @throws 404; 403 for who may not change it */
+/** As `findGroup`, and locks it until the transaction ends. @throws 404; 403 for callers who may not change it */
 export async function lockGroup(trx: Trx, id: string, callerId: string): Promise<GroupRow> {
   await lockForAdministrator(trx, 'policy_groups', id, callerId)
   return assertWritable(await findGroup(trx, id, callerId), 'Policy group')
@@ -80,7 +80,7 @@ export async function listGroups(
   return rows
 }
 
-/** Which of these groups the vault has; they cannot be deleted until the transaction ends. */
+/** The groups of the list that the vault has; they cannot be deleted until the transaction ends. */
 export async function lockExistingGroups(trx: Trx, vaultId: string, ids: string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
   const { rows } = await sql<{ id: string }>`
@@ -90,7 +90,7 @@ export async function lockExistingGroups(trx: Trx, vaultId: string, ids: string[
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Whether somebody who can sign in stays in the group when `leavingUserId` leaves it. */
+/** Whether a user who can sign in remains in the group when `leavingUserId` leaves it. */
 export async function hasOtherActiveMember(
   trx: Trx,
   group: { vaultId: string; id: string },
@@ -104,7 +104,7 @@ export async function hasOtherActiveMember(
   return rows[0]?.has === true
 }
 
-/** What keeps a group from being deleted. */
+/** The uses that prevent the deletion of a group. */
 export async function groupUses(
   trx: Trx,
   { vaultId, id }: { vaultId: string; id: string },

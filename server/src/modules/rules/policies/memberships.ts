@@ -4,15 +4,15 @@ import type { Db, Trx } from '../../../db/client.ts'
 import { newId } from '../../../lib/ids.ts'
 
 /**
- * Puts a user into groups of a vault; where they are in one already, it stays as it is. `everyone` is never stored, so
- * it is passed over, and so are groups that the vault does not have. The caller writes the audit record.
+ * Adds a user to groups of a vault; existing memberships stay unchanged. `everyone`, which is never stored, and groups
+ * that the vault does not have are skipped. The caller writes the audit record.
  */
 export async function insertMemberships(
   trx: Trx,
   { vaultId, groupIds, userId, now }: { vaultId: string; groupIds: string[]; userId: string; now: Date },
 ): Promise<void> {
   const ids = groupIds.map(() => newId(now))
-  // In the order of the groups, so that two of these never wait for each other.
+  // In the order of the groups, so that two concurrent calls cannot deadlock.
   await sql`
     insert into policy_group_memberships (vault_id, id, group_id, user_id, created_at)
     select g.vault_id, n.id, g.id, ${userId}, ${now}
@@ -35,7 +35,7 @@ export async function listVaultIdsOf(db: Db | Trx, userId: string): Promise<stri
   return rows.map((row) => row.vault_id)
 }
 
-/** Which of these users are in any group of the vault. */
+/** The users of the list that are in any group of the vault. */
 export async function listMembersAmong(db: Db | Trx, vaultId: string, userIds: string[]): Promise<Set<string>> {
   if (userIds.length === 0) return new Set()
   const { rows } = await sql<{ user_id: string }>`

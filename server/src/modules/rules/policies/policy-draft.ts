@@ -11,7 +11,7 @@ export type RuleDraft = NonNullable<Creation['rules']>[number]
 /** Exactly one of userId and groupId is set once `findPolicyFaults` found nothing. */
 export type ApproverDraft = NonNullable<Creation['approvers']>[number]
 
-/** A policy as it shall be, whole: what a creation asks for, or what a change makes of a policy that exists. */
+/** A complete policy before it is stored: that of a creation, or an existing policy with the change applied. */
 export type PolicyDraft = Required<Creation>
 
 export function draftOf(creation: Creation): PolicyDraft {
@@ -32,7 +32,7 @@ const defaults = {
   approvers: [],
 }
 
-/** Every fault of a policy that its schema cannot express; none: it may be stored, as far as names it refers to exist. */
+/** Every fault of a policy that its schema cannot express. References to other objects are checked elsewhere. */
 export function findPolicyFaults(draft: PolicyDraft): FieldFault[] {
   return [
     ...findEffectFaults(draft),
@@ -55,7 +55,7 @@ function findEffectFaults({ effect, approvalThreshold, approvers, blockReason }:
   if (approvalThreshold === 0 && effect !== 'requireApproval' && approvers.length > 0) {
     faults.push({ field: 'approvers', message: 'need an approvalThreshold of at least 1' })
   }
-  // A group can grow, so only named people put a limit on the votes that can ever come.
+  // A group can grow, so only a list of named users limits the number of votes.
   const onlyUsers = approvers.length > 0 && approvers.every(({ kind }) => kind === 'user')
   if (effect !== 'block' && onlyUsers && approvers.length < approvalThreshold) {
     const message = `must not be above the number of approvers, ${approvers.length}`
@@ -85,7 +85,7 @@ function findRuleFaults({ selectors }: RuleDraft, i: number, actionType: string)
 
 export type Reference = { field: string; id: string }
 
-/** What the rules name with selectors of this type, and where; their form has been checked. */
+/** The values of selectors of this type with their paths; their form has been checked. */
 export function selectorReferences({ rules = [] }: PolicyChange, wanted: SelectorType): Reference[] {
   return rules.flatMap(({ selectors }, i) =>
     selectors.flatMap(({ selectorType, value }, j) => {
@@ -97,7 +97,7 @@ export function selectorReferences({ rules = [] }: PolicyChange, wanted: Selecto
   )
 }
 
-/** A variant is named by two codes, which hold no `/`; an address in whatever spelling. */
+/** A variant is named by two codes, which contain no `/`; an address may be in any spelling. */
 function nameOf(selectorType: SelectorType, value: unknown): string {
   if (selectorType === 'routeVariant') {
     const { route, variant } = value as RouteVariant
@@ -106,7 +106,7 @@ function nameOf(selectorType: SelectorType, value: unknown): string {
   return selectorType === 'sourceAddress' ? spellingKey(String(value)) : String(value)
 }
 
-/** The groups, or the people, that approvers refer to, and where. */
+/** The groups or users that approvers refer to, with their paths. */
 export function approverReferences({ approvers = [] }: PolicyChange, key: 'groupId' | 'userId'): Reference[] {
   return approvers.flatMap(({ [key]: id }, i) => (id === undefined ? [] : [{ field: `approvers.${i}.${key}`, id }]))
 }

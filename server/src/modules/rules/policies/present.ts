@@ -39,10 +39,10 @@ export function toPolicyListItem(row: PolicyRow): Static<typeof PolicyListItem> 
   return { ...policyFields(row), group, _count: { rules: row.rules.length } }
 }
 
-/** Who reads a trace: an administrator, the initiator, or somebody else who may see the subject (an approver, say). */
+/** The reader of a trace: an administrator, the initiator, or another viewer of the subject, such as an approver. */
 export type TraceReader = { isAdmin: boolean; isInitiator: boolean }
 
-/** A decision as it is kept with its subject. */
+/** A decision as it is stored with its subject. */
 export function toPolicyDecision(
   { effect, decisionPolicy, trace }: KeptDecision,
   reader: TraceReader,
@@ -67,8 +67,8 @@ export function toPolicySimulation(decision: Decision, reader: TraceReader): Sta
 }
 
 /**
- * A trace without what is not the reader's: the sums of other people's transfers are for administrators,
- * the initiator's own sums and balances for the initiator too. Whether a selector matched is for everybody.
+ * A trace without values that the reader may not see. Sums of other people's transfers are for administrators only, the
+ * initiator's own sums and balances for the initiator as well. Whether a selector matched is visible to all readers.
  */
 function toTrace(trace: PolicyTrace[], { isAdmin, isInitiator }: TraceReader): PolicyTrace[] {
   if (isAdmin) return trace
@@ -82,7 +82,7 @@ function toTrace(trace: PolicyTrace[], { isAdmin, isInitiator }: TraceReader): P
 }
 
 function isPrivate({ selectorType, expected }: SelectorTrace, isInitiator: boolean): boolean {
-  // Of a category that did not match, only those who may see it shall know.
+  // A category that did not match is shown only to readers who may see it.
   if (selectorType === 'percentOfBalance' || selectorType === 'category') return !isInitiator
   if (!velocityTypes.has(selectorType)) return false
   return !isInitiator || readVelocityWindow(expected)?.per !== 'initiator'

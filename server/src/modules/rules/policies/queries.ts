@@ -39,10 +39,10 @@ export type PolicyRow = {
   groupName: string
 }
 
-/** Whose groups the policies look at; `groupIds` includes the built-in group `everyone`. */
+/** The initiator with the groups that policies check; `groupIds` includes the built-in group `everyone`. */
 export type Initiator = { userId: string; groupIds: string[]; isAdmin: boolean }
 
-/** A member of the vault as an initiator; null when they are in no group of it any more, or disabled. */
+/** A member of the vault as an initiator; null when they are disabled or no longer in any group of it. */
 export async function findInitiator(db: Db | Trx, vaultId: string, userId: string): Promise<Initiator | null> {
   const { rows } = await sql<Initiator>`
     select u.id as "userId", m.group_ids || e.id as "groupIds", m.is_admin as "isAdmin"
@@ -87,7 +87,7 @@ export async function findPolicy(
   return rows[0]
 }
 
-/** As `findPolicy`, and nobody else changes it until the transaction ends. @throws 404; 403 for who may not change it */
+/** As `findPolicy`, and locks it until the transaction ends. @throws 404; 403 for callers who may not change it */
 export async function lockPolicy(trx: Trx, id: string, callerId: string): Promise<PolicyRow> {
   await lockForAdministrator(trx, 'policies', id, callerId)
   return assertWritable(await findPolicy(trx, id, callerId), 'Policy')

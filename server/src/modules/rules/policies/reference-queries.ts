@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { SelectorType } from './selectors.ts'
 
-/** Which of these folders the vault has; they cannot be deleted until the transaction ends. */
+/** The folders of the list that the vault has; they cannot be deleted until the transaction ends. */
 export async function lockExistingAddressGroups(trx: Trx, vaultId: string, ids: string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
   const { rows } = await sql<{ id: string }>`
@@ -23,8 +23,8 @@ const namedTypes = [
 type Names<Value> = Record<(typeof namedTypes)[number], Value>
 
 /**
- * Which of these the vault has, by the selectors that name them: ids, `route/variant` by codes, keys of categories, tokens
- * by id or code, and addresses by id or key. None of them is ever deleted while addresses exist.
+ * The values that exist in the vault, by selector type: ids, `route/variant` by codes, keys of categories, tokens by id or
+ * code, and addresses by id or key. None of them is ever deleted while addresses exist.
  */
 export async function listNamedAmong(
   db: Db | Trx,

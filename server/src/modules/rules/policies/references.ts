@@ -9,8 +9,8 @@ import { addressKeyOf } from './selectors/address-keys.ts'
 import type { SelectorType } from './selectors.ts'
 
 /**
- * What a policy names must be there when it is written: a block that names a misspelt token would never match. What
- * disappears later does no harm to the policies that name it.
+ * Objects that a policy names must exist when it is written: a block that names a misspelt token would never match.
+ * Objects that are deleted later do not invalidate the policies that name them.
  */
 export async function findMissingReferences(trx: Trx, vaultId: string, given: PolicyChange): Promise<FieldFault[]> {
   const named = (selectorType: SelectorType) => selectorReferences(given, selectorType)

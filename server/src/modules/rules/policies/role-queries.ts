@@ -3,8 +3,8 @@ import { membershipOf } from '../../../access/memberships.ts'
 import type { Trx } from '../../../db/client.ts'
 
 /**
- * Locks a group or policy until the transaction ends, if the caller administers its vault; nobody else can hold up
- * others. What it says must be read afterwards, in a statement of its own: one that waited still sees the old state.
+ * Locks a group or policy until the transaction ends, if the caller administers its vault, so that other callers cannot
+ * block it. Its content must be read by a later statement, because one that waited for the lock still sees the old state.
  */
 export async function lockForAdministrator(
   trx: Trx,

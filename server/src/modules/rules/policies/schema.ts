@@ -151,7 +151,7 @@ export const PolicyListItem = Closed(
   { $id: 'PolicyListItem' },
 )
 
-/** Every candidate with what its rules found; part of previews, simulations and what a decision keeps. */
+/** A candidate policy with the results of its rules; part of previews, simulations and stored decisions. */
 export const PolicyTrace = Closed(
   {
     policyId: Id,

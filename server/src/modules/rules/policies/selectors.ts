@@ -25,13 +25,13 @@ import { velocityAmount, velocityCount, velocityUsd } from './selectors/velocity
 type Entry = {
   kind: SelectorKind
   actionTypes: readonly ActionType[]
-  /** What it looks at, for people. */
+  /** Description of what it compares. */
   summary: string
 }
 
 const transfers: readonly ActionType[] = ['transfer']
 const transfersAndAddresses: readonly ActionType[] = ['transfer', 'create_address']
-/** Actions on a counterparty that exists. */
+/** Actions on an existing counterparty. */
 const counterpartyChanges: readonly ActionType[] = [
   'counterparty_update',
   'counterparty_archive',
@@ -41,8 +41,8 @@ const counterpartyChanges: readonly ActionType[] = [
 const groupChanges: readonly ActionType[] = ['counterparty_group_update', 'counterparty_group_archive']
 
 /**
- * The one table of selectors: which there are, what each looks at, and the actions each applies to. The description of
- * the API and docs/policies.md are rendered from it.
+ * The table of all selectors, with what each compares and the actions to which it applies. The description of the API and
+ * docs/policies.md are rendered from it.
  */
 const entries = {
   amount: { kind: amount, actionTypes: transfers, summary: 'amount in token units' },
@@ -137,7 +137,7 @@ export function renderSelectorTable(): string {
   return ['| Selector | Looks at | Applies to |', '|---|---|---|', ...rows].join('\n')
 }
 
-/** What is wrong with a selector of a policy of the given action; fields are relative to the selector. null: nothing. */
+/** The fault of a selector in a policy of the given action, or null; its field is relative to the selector. */
 export function findSelectorFault(actionType: string, selectorType: string, value: unknown): FieldFault | null {
   const entry = registry.get(selectorType)
   if (entry === undefined) {
@@ -152,7 +152,7 @@ export function findSelectorFault(actionType: string, selectorType: string, valu
     : { field: fault.field === '' ? 'value' : `value.${fault.field}`, message: fault.message }
 }
 
-/** Unknown selectors and values that do not fit cannot be told, so they fail closed. */
+/** The result of an unknown selector or an invalid value is unknown, so it fails closed. */
 export function evaluateSelector(selector: { selectorType: string; value: unknown }, facts: Facts): Finding {
   const entry = registry.get(selector.selectorType)
   return entry === undefined ? { matched: null, observed: null } : entry.kind.evaluate(selector.value, facts)

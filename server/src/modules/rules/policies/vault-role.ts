@@ -1,9 +1,9 @@
 import { forbidden, notFound } from '../../../lib/errors.ts'
 
-/** What the caller is in the vault that a row belongs to, read in the same statement as the row. */
+/** The role of the caller in the vault of a row, read in the same statement as the row. */
 export type VaultRole = { isMember: boolean; isAdmin: boolean }
 
-/** @throws 404 when there is no such row or its vault is not the caller's: an id must reveal nothing */
+/** @throws 404 when the row does not exist or the caller is no member of its vault, so that an id reveals nothing */
 export function assertReadable<Row extends VaultRole>(row: Row | undefined, noun: string): Row {
   if (row === undefined || !row.isMember) throw notFound(noun)
   return row

@@ -12,8 +12,8 @@ export async function lockVelocity(trx: Trx, locks: bigint[]): Promise<void> {
 }
 
 /**
- * What the transfers in these windows add up to that wait, run or are confirmed, the one that is decided on left out: one
- * round trip, in which every window is a range of the index of its scope. A scope that the facts do not tell is left out.
+ * The sums of the waiting, pending and confirmed transfers in these windows, without the one that is decided on. One round
+ * trip, in which every window is an index range of its scope. A scope that is missing in the facts is left out.
  */
 export async function sumVelocity(
   db: Db | Trx,
@@ -30,12 +30,12 @@ export async function sumVelocity(
   return rows
 }
 
-/** What a velocity limit counts: transfers that hold or moved funds, and none that came to nothing. */
+/** The transfers that a velocity limit counts: those that reserve or moved funds, not those that failed or were rejected. */
 const countedStatuses = (['awaiting_approval', 'pending', 'confirmed'] as const satisfies OperationStatus[]).map(
   (status) => sql.lit(status),
 )
 
-/** No upper bound: a request that began later may have committed first, and it counts. */
+/** There is no upper bound, because a request that began later may have committed first and counts. */
 function sumOfWindow(
   vaultId: string,
   { per, windowSeconds }: VelocityWindow,

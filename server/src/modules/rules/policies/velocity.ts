@@ -18,7 +18,7 @@ export function velocityWindowsOf(policies: PolicySnapshot[]): VelocityWindow[] 
   return [...windows.values()]
 }
 
-/** What a scope is counted by: the initiator's id, say; null when the facts do not tell. */
+/** The key of a scope, such as the id of the initiator; null when the facts do not contain it. */
 export function velocityKeyOf(per: VelocityScope, vaultId: string, facts: Facts): string | null {
   if (per === 'vault') return vaultId
   if (per === 'initiator') return facts.initiatorId
@@ -26,7 +26,7 @@ export function velocityKeyOf(per: VelocityScope, vaultId: string, facts: Facts)
   return facts.destination?.key ?? null
 }
 
-/** The advisory locks of the scopes of these windows, sorted: transactions that take them in this order never wait in a circle. */
+/** The advisory locks of the scopes of these windows, sorted: transactions that take them in this order cannot deadlock. */
 export function velocityLocksOf(windows: VelocityWindow[], vaultId: string, facts: Facts): bigint[] {
   const scopes = new Set(windows.map(({ per }) => per))
   const locks = [...scopes].flatMap((per) => {

@@ -2,8 +2,8 @@ import { defineSelector, unknownFinding } from './selector.ts'
 import { readSet } from './values.ts'
 
 /**
- * A folder that the source address is in, by its id. Observed are those of the named ones that it is in: what other
- * folders its owner keeps is not for every reader of a trace.
+ * A folder that the source address is in, by its id. `observed` contains only named folders, because not every reader of
+ * a trace may know the other folders of the owner.
  */
 export const addressGroup = defineSelector(readSet, (groupIds, { addressGroupIds }) => {
   if (addressGroupIds === undefined) return unknownFinding

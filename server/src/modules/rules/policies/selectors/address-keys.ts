@@ -1,10 +1,10 @@
 import { type NetworkType, parseOnchainAddress } from '../../../../lib/onchain-address.ts'
 
-/** Checksums cost hashing, and the addresses that policies name are read again for every decision. */
+/** Checksums require hashing, and the addresses in policies are parsed for every decision, so keys are cached. */
 const keysMax = 20_000
 const known = new Map<NetworkType, Map<string, string | null>>()
 
-/** The key by which a network compares an address, as `parseOnchainAddress` says; null for what is no address of it. */
+/** The key by which a network compares an address (see `parseOnchainAddress`); null if it is not an address of the network. */
 export function addressKeyOf(text: string, type: NetworkType): string | null {
   let keys = known.get(type)
   if (keys === undefined || keys.size >= keysMax) {
@@ -20,7 +20,7 @@ export function addressKeyOf(text: string, type: NetworkType): string | null {
 }
 
 /**
- * How an address is compared where its network is not known, or an id that stands for one. Only EVM and Bitcoin have
+ * The key of an address of an unknown network, or of an id that stands for one. Only EVM and Bitcoin have
  * several spellings of one address, and no text is an address of both.
  */
 export function spellingKey(text: string): string {

@@ -6,8 +6,8 @@ import { meetsBy, readComparison } from './values.ts'
 const hourMilliseconds = '3600000'
 
 /**
- * Hours since the counterparty was created: `{op: "lt", value: "24"}` is a counterparty of less than a day. Nobody has no
- * age, so it cannot be told for a destination outside the address book.
+ * Hours since the counterparty was created: `{op: "lt", value: "24"}` is a counterparty of less than a
+ * day. A destination outside the address book has no age, so the result is unknown.
  */
 export const counterpartyAgeHours = defineSelector(readComparison, (comparison, facts) => {
   const age = ageOf(facts)

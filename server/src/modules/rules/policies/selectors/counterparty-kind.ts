@@ -4,7 +4,7 @@ import { readSetOf } from './values.ts'
 
 const kinds: readonly string[] = counterpartyKinds
 
-/** What the counterparty is. A destination outside the address book is certainly of no kind. */
+/** The kind of the counterparty. A destination outside the address book certainly does not match. */
 export const counterpartyKind = defineSelector(
   readSetOf((text) => kinds.includes(text), `must be one of ${kinds.join(', ')}`),
   (named, { counterparty }) => {

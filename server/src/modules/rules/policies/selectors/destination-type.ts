@@ -4,7 +4,7 @@ import { readSetOf } from './values.ts'
 
 const types: readonly string[] = destinationTypes
 
-/** What the destination is to us: an address of this service, one of the address book, or neither. */
+/** The type of the destination: an address of this service, one of the address book, or neither. */
 export const destinationType = defineSelector(
   readSetOf((text) => types.includes(text), `must be one of ${types.join(', ')}`),
   (named, { destinationType }) =>

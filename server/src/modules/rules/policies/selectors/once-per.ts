@@ -1,6 +1,6 @@
 import type { Facts } from '../facts.ts'
 
-/** Computes what follows from the facts of a decision alone once for it, however many policies look at it. */
+/** Computes a value that depends only on the facts of a decision once, for all policies of the decision. */
 export function oncePerFacts<Value>(compute: (facts: Facts) => Value): (facts: Facts) => Value {
   const computed = new WeakMap<Facts, { value: Value }>()
   return (facts) => {

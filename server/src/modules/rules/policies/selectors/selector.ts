@@ -1,10 +1,10 @@
 import type { FieldFault } from '../../../../lib/errors.ts'
 import type { Facts } from '../facts.ts'
 
-/** What a selector found: null when nobody can tell. `observed` is safe for JSON. */
+/** The result of a selector; null when it is unknown. `observed` is safe for JSON. */
 export type Finding = { matched: boolean | null; observed: unknown }
 
-/** A selector's value, read; or what is wrong with it, `field` being relative to the value ('' is the value itself). */
+/** The parsed value of a selector, or its fault, whose `field` is relative to the value ('' is the value itself). */
 export type Reading<Value> = { value: Value } | { fault: FieldFault }
 
 export type SelectorKind = {
@@ -12,7 +12,7 @@ export type SelectorKind = {
   evaluate(value: unknown, facts: Facts): Finding
 }
 
-/** Makes a selector of how its value is read and what it says about the facts; both are pure. */
+/** Creates a selector from the parser of its value and its test of the facts; both are pure. */
 export function defineSelector<Value>(
   read: (value: unknown) => Reading<Value>,
   find: (value: Value, facts: Facts) => Finding,

@@ -24,7 +24,7 @@ export const time = defineSelector(readWindow, ({ timezone, days, fromMinutes, t
 
 type WallClock = { minutes: number; today: string; yesterday: string; observed: string }
 
-/** The clocks of one decision: many policies look at few zones, and a zone is costly to compute. */
+/** The local times of one decision by zone: many policies use few zones, and a zone is costly to compute. */
 const clocksOf = oncePerFacts(() => new Map<string, WallClock>())
 
 function wallClockOf(facts: Facts, timezone: string): WallClock {
@@ -69,7 +69,7 @@ function isWeekday(value: unknown): value is string {
 const knownZones = new Set<string>()
 const zonesMax = 1_000
 
-/** An offset such as `+02:00` is no zone: it knows no daylight saving time. */
+/** An offset such as `+02:00` is not a zone, because it has no daylight saving time. */
 function isZone(text: string): boolean {
   if (knownZones.has(text)) return true
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(text)) return false
@@ -82,7 +82,7 @@ function isZone(text: string): boolean {
   }
 }
 
-/** Minutes since midnight; 1440 for "24:00"; null for anything that is no clock time. */
+/** Minutes since midnight; 1440 for "24:00"; null for anything else. */
 function readClock(text: unknown): number | null {
   if (text === '24:00') return 1440
   if (typeof text !== 'string' || !/^([01][0-9]|2[0-3]):[0-5][0-9]$/.test(text)) return null

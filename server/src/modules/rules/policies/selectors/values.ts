@@ -61,7 +61,7 @@ export function readSet(value: unknown): Reading<string[]> {
   return Array.isArray(value) ? faultOf(message, String(i)) : faultOf(`${message}, or an array of them`)
 }
 
-/** A set whose members must each pass a test of their own. */
+/** A set whose members are each validated. */
 export function readSetOf(isMember: (text: string) => boolean, message: string): (value: unknown) => Reading<string[]> {
   return (value) => {
     const reading = readSet(value)
@@ -74,7 +74,7 @@ export function readSetOf(isMember: (text: string) => boolean, message: string):
 
 const evmForm = /^0x[0-9a-fA-F]{40}$/
 
-/** A set of on-chain addresses. One in the form of EVM must have a right EIP-55 checksum if it has one at all. */
+/** A set of on-chain addresses. A mixed-case EVM address must have a valid EIP-55 checksum. */
 export const readOnchainSet = readSetOf(
   (text) => addressKeyOf(text, 'evm') !== null || (!evmForm.test(text) && addressKeyOf(text, 'other') !== null),
   'is no address, or has a wrong EIP-55 checksum',

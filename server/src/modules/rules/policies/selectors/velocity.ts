@@ -14,18 +14,18 @@ export const velocityTypes: ReadonlySet<string> = new Set<SelectorType>([
   'velocityCount',
 ])
 
-/** What the transfers of the token add up to in the window, this one included; in token units. */
+/** The sum of the transfers of the token in the window, including this one, in token units. */
 export const velocityAmount = defineVelocity(readAmountLimit, ({ amount }, sum) =>
   amount === undefined ? null : addDecimals(sum.amount, amount),
 )
 
-/** What the transfers of all tokens add up to in the window, this one included; in USD, exact. */
+/** The exact sum of the transfers of all tokens in the window, including this one, in USD. */
 export const velocityUsd = defineVelocity(readAmountLimit, (facts, sum) => {
   const usd = usdOf(facts)
   return usd === null || sum.usd === null ? null : addDecimals(sum.usd, usd)
 })
 
-/** How many transfers there are in the window, this one included. */
+/** The number of transfers in the window, including this one. */
 export const velocityCount = defineVelocity(readCountLimit, (_facts, sum) => String(sum.count + 1))
 
 function defineVelocity(
@@ -39,7 +39,7 @@ function defineVelocity(
   })
 }
 
-/** The scope and window of a velocity selector's value; null when the value is none. */
+/** The scope and window in the value of a velocity selector; null when the value is invalid. */
 export function readVelocityWindow(value: unknown): Pick<VelocityLimit, 'per' | 'windowSeconds'> | null {
   const reading = readAmountLimit(value)
   return 'fault' in reading ? null : reading.value
