@@ -145,7 +145,7 @@ describe('commands beside a running server', () => {
     const forged = await run(['audit', 'verify'])
     expect(forged.code).toBe(1)
     expect(forged.out).toContain(
-      'v: NOT AS RECORDED: transfer never-ordered: no audit record says that it was requested',
+      'v: NOT AS RECORDED: transfer never-ordered: no audit record shows that it was requested',
     )
     await query("update audit_records set action = 'x' where seal_sequence = 1")
     const changed = await run(['audit', 'verify', '--json'])

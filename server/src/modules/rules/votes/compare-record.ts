@@ -19,7 +19,7 @@ export type ApprovalState = { requirements: RecordedRequirement[]; votes: CastVo
 /** `requirements` is null for a request of a version of the service that did not record them. */
 export type RecordedApproval = { requirements: RecordedRequirement[] | null; votes: CastVote[] }
 
-/** The one audit record that a subject begins with, or what is wrong with its records. */
+/** The audit record of the creation of a subject, or the fault of its records. */
 export function readCreation(
   records: TargetRecord[],
   action: 'transfer.requested' | 'approval_request.created',
@@ -28,16 +28,16 @@ export function readCreation(
   if (broken !== undefined) return { difference: `audit record ${broken.id}: ${broken.fault}` }
   const verb = action.slice(action.indexOf('.') + 1)
   const [creation, ...others] = records.filter((record) => record.action === action)
-  if (creation === undefined) return { difference: `no audit record says that it was ${verb}` }
-  if (others.length > 0) return { difference: `more than one audit record says that it was ${verb}` }
+  if (creation === undefined) return { difference: `no audit record shows that it was ${verb}` }
+  if (others.length > 0) return { difference: `more than one audit record shows that it was ${verb}` }
   return { creation }
 }
 
 /**
- * What the tables say of an approval that the audit records do not, or null. The votes are counted from the audit
- * records alone.
+ * Returns the first difference between an approval in the tables and in the audit records, or null. Votes are counted
+ * from the audit records alone.
  *
- * @param isApproved whether the subject went on because of its votes
+ * @param isApproved whether the subject was approved by its votes
  */
 export function differenceOfApproval(
   stored: ApprovalState,
@@ -51,7 +51,7 @@ export function differenceOfApproval(
   return isApproved && !hasEnoughVotes(recorded) ? 'it went on without the votes that were asked for' : null
 }
 
-/** Without recorded requirements at least one vote must stand in the record. */
+/** Without recorded requirements, at least one vote must be recorded. */
 function hasEnoughVotes({ requirements, votes }: RecordedApproval): boolean {
   const approvers = new Set(votes.filter(({ decision }) => decision === 'approve').map(({ userId }) => userId))
   if (requirements === null) return approvers.size > 0
@@ -65,7 +65,7 @@ function isSame<Item extends CastVote | RecordedRequirement>(stored: Item[], rec
   return canonicalJson(inOrder(stored)) === canonicalJson(inOrder(recorded))
 }
 
-/** The texts of the items, sorted: tables have no order of their own. */
+/** The texts of the items, sorted, because rows have no order. */
 function inOrder(items: (CastVote | RecordedRequirement)[]): string[] {
   return items
     .map((item) => canonicalJson('voters' in item ? { ...item, voters: item.voters.toSorted() } : item))

@@ -2,7 +2,7 @@ import type { Db, Trx } from '../../../db/client.ts'
 import type { Decision } from '../policies/decision.ts'
 import type { Initiator } from '../policies/queries.ts'
 
-/** The actions that go through an approval request; transfers wait as what they are. */
+/** The actions that wait as an approval request; a waiting transfer is an operation. */
 export const gatedActions = [
   'create_address',
   'counterparty_create',
@@ -21,7 +21,7 @@ export type GatedAction = (typeof gatedActions)[number]
 
 export type Step = {
   action: GatedAction
-  /** What is changed; null for a creation. `$step:N` in a chain whose earlier step makes it. */
+  /** The id of the target; null for a creation. `$step:N` if an earlier step of the chain creates it. */
   targetId: string | null
   payload: Record<string, unknown>
 }
@@ -30,35 +30,35 @@ export type StepContext = { vaultId: string; initiatorId: string; now: Date }
 
 export type TargetType = 'address' | 'counterparty' | 'counterparty_group' | 'category_assignment'
 
-/** A step that was found possible, in the form that is stored, hashed, voted on and applied unchanged. */
+/** A checked step, in the form that is stored, hashed, voted on and applied unchanged. */
 export type PreparedStep = {
   step: Step
-  /** What `targetId` names, and what the result of the step is. */
+  /** The type of the target and of the result of the step. */
   targetType: TargetType
   targetId: string | null
-  /** The version of the target that the step was asked for; null for a creation or a target that does not exist yet. */
+  /** The version of the target at the request; null for a creation or a target that does not exist yet. */
   baseVersion: string | null
   /** What policies may look at: see policies/facts.ts. */
   facts: Record<string, unknown>
 }
 
-/** What the approval engine knows of an action: how to check it before, and how to do it in one transaction. */
+/** How the approval engine checks an action before the votes and carries it out in one transaction. */
 export type Executor = {
   /**
-   * Checks shape, target and what the database would refuse, and changes nothing. Values of the form `$step:N` stand
-   * for results that do not exist yet: they are taken as they are; that N is an earlier step has been checked.
+   * Checks shape, target and database constraints, and changes nothing. Values of the form `$step:N` stand for results
+   * that do not exist yet and are kept; the caller has checked that N is an earlier step.
    * @throws 400 with the path within the payload (or `targetId`), 404, 409
    */
   prepare(db: Db | Trx, context: StepContext, step: Step): Promise<PreparedStep>
   /**
-   * Decides on a prepared step in place of the policies of the vault, for an action that is governed by its target; asked
-   * again by the last vote, when only a block counts.
+   * Decides on a prepared step instead of the policies of the vault, for an action with rules of its target. The last vote
+   * calls it again; then only a block counts.
    */
   decide?(trx: Trx, context: StepContext, prepared: PreparedStep, initiator: Initiator): Promise<Decision>
   /**
-   * Does it, with every reference resolved. The target is locked and its version compared with `baseVersion`, unless
-   * that is null: an earlier step of the same chain made or changed the target. `fetched` is what `prefetch` found.
-   * @throws StaleError when the target is no longer that version; 409 and the like when it cannot be done
+   * Carries out the step, with every reference resolved. Locks the target and compares its version with `baseVersion`.
+   * That is null if an earlier step of the chain created or changed the target. `fetched` is the result of `prefetch`.
+   * @throws StaleError when the target has another version; an AppError such as 409 when the step cannot be carried out
    */
   apply(
     trx: Trx,
@@ -67,19 +67,19 @@ export type Executor = {
     baseVersion: string | null,
     fetched: unknown,
   ): Promise<{ resultId: string }>
-  /** The fields of the payload that hold an id, and of what: a `$step:N` there must be the result of such a step. */
+  /** The fields of the payload that hold an id, by type: a `$step:N` there must refer to a result of this type. */
   references?: Readonly<Record<string, TargetType>>
   /**
-   * For an action that needs something from outside the database, which no transaction may wait for: fetches it and
-   * calls `use` with it, again with something fresh as long as it turns out to be taken. Safe to repeat.
-   * @throws what `use` throws, or 502; a fault of the step itself is left for `apply` to throw
+   * For an action that needs a value from outside the database, for which no transaction may wait: fetches it and calls
+   * `use` with it. If the value turns out to be taken, it repeats this with a new one. Safe to repeat.
+   * @throws errors of `use`, or 502; `apply` throws the faults of the step itself
    */
   prefetch?<Result>(context: StepContext, step: Step, use: (fetched: unknown) => Promise<Result>): Promise<Result>
 }
 
 export type Executors = Readonly<Partial<Record<GatedAction, Executor>>>
 
-/** The target changed since the step was asked for. */
+/** The target changed after the step was requested. */
 export class StaleError extends Error {}
 
 const referenceForm = /^\$step:(0|[1-9]\d?)$/

@@ -5,16 +5,16 @@ import type { SubjectRow } from './subject.ts'
 
 const batchMax = 100
 
-/** A kind of subject whose time to be voted on ends. */
+/** A kind of subject whose time to vote ends. */
 export type ExpiringSubject<Row extends SubjectRow> = {
   noun: string
   listDue(db: Db, now: Date, limit: number): Promise<{ vault_id: string; id: string }[]>
   lock(trx: Trx, vaultId: string, id: string): Promise<Row | null>
-  /** Called with the subject locked. Leaves it alone when it does not wait any more. */
+  /** Called with the subject locked. Does nothing when it is no longer waiting. */
   expire(trx: Trx, row: Row, now: Date): Promise<void>
 }
 
-/** Ends the subjects whose time to be voted on is over. */
+/** Ends the subjects whose time to vote is over. */
 export async function expireDue<Row extends SubjectRow>(
   { db, clock, log }: Pick<Deps, 'db' | 'clock' | 'log'>,
   { noun, listDue, lock, expire }: ExpiringSubject<Row>,
@@ -27,7 +27,7 @@ export async function expireDue<Row extends SubjectRow>(
         if (row !== null) await expire(trx, row, now)
       })
     } catch (error) {
-      // One that cannot be ended must not hold up those after it.
+      // A failure must not prevent the expiry of the subjects after it.
       log.error({ err: error, vaultId, subjectId: id }, `${noun} not expired`)
     }
   }

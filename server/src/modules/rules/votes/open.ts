@@ -6,9 +6,9 @@ import { conflict } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import type { RecordedRequirement } from './compare-record.ts'
 
-/** What one policy demands before its subject may go on. */
+/** The requirement of one policy for a subject. */
 export type ApprovalRequirement = {
-  /** The step of a chain that the demand is about; a subject that is no chain is step 0. */
+  /** The step of a chain to which it applies; 0 for a subject that is not a chain. */
   stepIndex?: number
   policyId: string
   policyCode: string
@@ -30,10 +30,10 @@ type Approval = {
 }
 
 /**
- * Takes the snapshot of who may vote on a subject and why. Only people and services that can sign in count; the
- * initiator counts where the policy allows it. Returns it for the audit record of the request.
+ * Stores the snapshot of the voters of a subject with their entitlements. Only people and services that can sign in
+ * count; the initiator counts where the policy allows it. Returns the snapshot for the audit record of the request.
  *
- * @throws 409 when fewer can vote than a threshold demands
+ * @throws 409 when there are fewer voters than a threshold requires
  */
 export async function openApproval(
   trx: Trx,
@@ -84,7 +84,7 @@ async function insertRequirements(
 
 type Eligibility = { user_id: string; step_index: number; policy_id: string }
 
-/** Who may vote, and on the strength of what; somebody may stand in several rows. */
+/** SQL: the voters with their entitlements; a voter may be in several rows. */
 async function insertEligibilities(
   trx: Trx,
   { vaultId, subjectId, initiatorId, requirements }: Snapshot & { initiatorId: string },
@@ -108,7 +108,7 @@ async function insertEligibilities(
       select from policy_group_memberships m join policy_groups g on g.vault_id = m.vault_id and g.id = s.group_id
       where m.vault_id = ${vaultId} and m.user_id = u.id
         and (m.group_id = s.group_id or ${isEveryone('g')})))
-    -- An explicit approver must still be a member of the vault: nobody else can reach it.
+    -- An explicit approver must still be a member of the vault, because only members have access to it.
     where (s.allow_initiator or u.id <> ${initiatorId})
       and exists (select from policy_group_memberships m where m.vault_id = ${vaultId} and m.user_id = u.id)
     on conflict do nothing

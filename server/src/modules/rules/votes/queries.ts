@@ -20,9 +20,9 @@ export type ApproverRow = {
   comment: string | null
   votedAt: string | null
   createdAt: string
-  /** The steps that the voter was asked about. */
+  /** The steps on which the voter votes. */
   stepIndexes: number[]
-  /** Still entitled to vote on any of them; for a resolved subject: was so when it was resolved. */
+  /** Whether still entitled to vote on any of them; for a resolved subject, whether entitled at its resolution. */
   isEntitled: boolean
   user: ProfileRow
 }
@@ -52,7 +52,7 @@ export function requirementsOf(vaultId: RawBuilder<unknown>, subjectId: RawBuild
     where q.vault_id = ${vaultId} and q.subject_id = ${subjectId})`
 }
 
-/** JSON of ApprovalState: what of an approval is compared with the audit records; see `requirementsOf`. */
+/** JSON of ApprovalState: the parts of an approval that are compared with the audit records; see `requirementsOf`. */
 export function approvalStateOf(vaultId: RawBuilder<unknown>, subjectId: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`json_build_object(
     'requirements', (
@@ -89,6 +89,6 @@ export const profileOf = (alias: string) =>
     'username', ${sql.ref(`${alias}.username`)}, 'image', ${sql.ref(`${alias}.image`)}, 'color', ${sql.ref(`${alias}.color`)},
     'emoji', ${sql.ref(`${alias}.emoji`)})`
 
-/** Milliseconds as on every other timestamp of the wire; inside JSON PostgreSQL would use its own form. */
+/** With milliseconds like every timestamp of the API; within JSON, PostgreSQL uses another format. */
 const wireTime = (column: string) =>
   sql`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { Closed, Enum, Id, Nullable, Profile, Ref, Timestamp } from '../../../http/schema.ts'
 import { noteLengthMax } from '../../../lib/limits.ts'
 
-/** What every list of approvers shows of one of them. */
+/** The fields of an approver in every list of approvers. */
 export const approverFields = {
   id: Id,
   userId: Id,

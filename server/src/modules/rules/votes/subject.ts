@@ -6,18 +6,18 @@ import type { TargetRecord } from '../../record/audit/content.ts'
 import { listRecordsOf } from '../../record/audit/queries.ts'
 import type { RequirementState } from './tally.ts'
 
-/** What every kind of subject has in its row. */
+/** The columns that every kind of subject has. */
 export type SubjectRow = { vault_id: string; id: string; initiator_id: string; payload_hash: Buffer }
 
-/** A kind of subject whose rows are compared with its audit records before anything is done with it. */
+/** A kind of subject whose rows are compared with its audit records before every action on it. */
 export type RecordedSubject<Row extends SubjectRow, Stored = unknown, Recorded = unknown> = {
   type: 'transfer' | 'approval_request'
-  /** In messages. */
+  /** The noun for messages. */
   noun: 'transfer' | 'request'
   listStored(trx: Trx, vaultId: string, ids: string[]): Promise<Stored[]>
-  /** Names the first difference, or returns what the audit records say. */
+  /** Returns the first difference, or the content of the audit records. */
   compare(stored: Stored, records: TargetRecord[]): { recorded: Recorded } | { difference: string }
-  /** Ends or halts a subject that is not what was recorded, and raises the alarm. Returns the answer to the caller. */
+  /** Ends or halts a subject that differs from its audit records, and alerts people. Returns the answer to the caller. */
   stop(trx: Trx, row: Row, reason: string, now: Date): Promise<AppError>
 }
 
@@ -35,8 +35,8 @@ export type VotableSubject<Row extends SubjectRow, Stored = unknown, Recorded = 
   /** The audit record of a vote. */
   toVoteRecord(decision: 'approve' | 'reject'): { action: string; details: Record<string, unknown> }
   /**
-   * Decides again and goes on, once the last vote needed is cast. A refusal is committed with the vote.
-   * @throws 409 when it must not go on now: then the vote is not cast either
+   * Decides again and continues, after the last required vote. A refusal is committed with the vote.
+   * @throws 409 when it must not continue now; then the vote is not cast either
    */
   onApproved(trx: Trx, row: Row, approval: Approval<Recorded>): Promise<Refusal | null>
   onRejected(trx: Trx, row: Row, by: { member: Member; now: Date }): Promise<void>
@@ -61,15 +61,15 @@ export async function lockVisible<Row extends SubjectRow>(
   return row
 }
 
-/** @throws 403 for anybody but the initiator and the administrators */
+/** @throws 403 for all callers but the initiator and the administrators */
 export function assertMayCancel(noun: string, { initiator_id }: SubjectRow, member: Member): void {
   if (initiator_id === member.userId || member.isAdmin) return
   throw forbidden(`Only the initiator or an administrator may cancel a ${noun}`)
 }
 
 /**
- * Compares a locked subject with its audit records. A difference stops it, which the caller must commit: nothing else is
- * done with it.
+ * Compares a locked subject with its audit records. A difference stops the subject; the caller must commit that and must
+ * not do anything else with the subject.
  */
 export async function stopUnlessAsRecorded<Row extends SubjectRow, Stored, Recorded>(
   trx: Trx,

@@ -1,4 +1,4 @@
-/** One policy's demand on a subject, with the votes that count for it now. */
+/** The requirement of one policy for a subject, with the votes that count for it now. */
 export type RequirementState = {
   stepIndex: number
   policyId: string
@@ -7,7 +7,7 @@ export type RequirementState = {
   bypassed: boolean
   /** Distinct approvers who voted yes and are still entitled to. */
   approvalsCount: number
-  /** Those, and the entitled who have not voted yet. */
+  /** `approvals` plus the entitled voters who have not voted yet. */
   reachableCount: number
 }
 
@@ -16,12 +16,12 @@ export function isApproved(requirements: RequirementState[]): boolean {
   return requirements.length > 0 && requirements.every((one) => one.bypassed || one.approvalsCount >= one.threshold)
 }
 
-/** Whether those who voted yes and those who still can are enough for every requirement that was not waived. */
+/** Whether the approvals and the votes that are still possible are enough for every requirement that was not waived. */
 export function isQuorumReachable(requirements: RequirementState[]): boolean {
   return requirements.every((one) => one.bypassed || one.reachableCount >= one.threshold)
 }
 
-/** What a voter of the snapshot can do and what their vote is worth; `isOpen`: the subject still takes votes. */
+/** Whether a voter of the snapshot can vote and whether their vote counts; `isOpen`: the subject still takes votes. */
 export function voterStateOf(
   voter: { decision: 'approve' | 'reject' | null; isEntitled: boolean },
   isOpen: boolean,

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 
 /**
- * SQL condition: the user was asked to vote on the subject of `alias`, a row of `operations` or `approval_requests`, and may
- * read it for that, even after their vote or once they lost the entitlement to it.
+ * SQL condition: the user is a voter of the subject of `alias`, a row of `operations` or `approval_requests`. A voter may
+ * read the subject even after the vote or after the entitlement has ended.
  */
 export function isVoter(alias: string, userId: string): RawBuilder<boolean> {
   return sql<boolean>`exists (

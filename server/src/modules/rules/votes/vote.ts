@@ -13,10 +13,10 @@ export type Decision = 'approve' | 'reject'
 export type Ballot = { member: Member; id: string; comment: string | null; now: Date }
 
 /**
- * Casts one vote on a subject. One rejection ends it; the last approval needed lets it go on, after everything that could
- * have changed since was checked again: a check here only tightens. A refusal is committed.
+ * Casts one vote on a subject. One rejection ends it. The last required approval continues it, after a new check of
+ * everything that may have changed; that check can only restrict. A refusal is committed.
  *
- * @throws 403 for a member who has no vote, 404, 409 when it takes no votes or must not go on
+ * @throws 403 for a member who has no vote, 404, 409 when it takes no votes or must not continue
  */
 export async function voteOn<Row extends SubjectRow, Stored, Recorded>(
   trx: Trx,
@@ -38,7 +38,7 @@ export async function voteOn<Row extends SubjectRow, Stored, Recorded>(
     await subject.onRejected(trx, row, { member, now })
     return null
   }
-  // The requirements and votes in the tables are those of the audit records, as was just found.
+  // The requirements and votes in the tables equal those of the audit records, which was just verified.
   const requirements = await listRequirements(trx, member.vault.id, id)
   if (!isApproved(requirements)) return null
   return subject.onApproved(trx, row, { member, now, recorded: compared.recorded, requirements })
@@ -46,7 +46,7 @@ export async function voteOn<Row extends SubjectRow, Stored, Recorded>(
 
 /**
  * The subject is locked, so that two votes never miss each other in the tally.
- * @throws 403 when the voter is not in the snapshot or has left what put them there; 409 for a second vote
+ * @throws 403 when the voter is not in the snapshot or is no longer entitled; 409 for a second vote
  */
 async function castVote(trx: Trx, decision: Decision, { member, id, comment, now }: Ballot): Promise<void> {
   const vaultId = member.vault.id
@@ -73,8 +73,8 @@ async function castVote(trx: Trx, decision: Decision, { member, id, comment, now
 }
 
 /**
- * Ends the waiting of a subject: writes down whose entitlement held at that moment, because what counted then shall not
- * change with who leaves later, and notifies the initiator.
+ * Closes the voting on a subject: stores which voters are entitled at that time, so that later changes of membership do
+ * not change the votes that counted, and notifies the initiator.
  */
 export async function closeVoting(
   trx: Trx,

@@ -10,14 +10,14 @@ import type { AddressRow } from './queries.ts'
 import type { AddressCreation } from './schema.ts'
 
 type Hooks = {
-  /** Called in the transaction that stores an address; credits what arrived for it before. */
+  /** Called in the transaction that stores an address; credits events that arrived before it. */
   onAddressCreated: (trx: Trx, address: AddressRow) => Promise<void>
 }
 
-/** What the wallet service gave, or why the address cannot be made: `apply` says so then. */
+/** The address from the wallet service, or the error that `apply` throws. */
 type Fetched = { derivation: Derivation } | { fault: AppError }
 
-/** Creates the next address of a combination of segments; it belongs to the initiator. */
+/** Creates the next address of a combination of segments; the initiator becomes its owner. */
 export function createAddressExecutor(deps: Deps, { onAddressCreated }: Hooks): Executor {
   return {
     async prepare(db, { vaultId }, step) {
@@ -65,12 +65,12 @@ export function createAddressExecutor(deps: Deps, { onAddressCreated }: Hooks): 
   }
 }
 
-/** The route has held the payload against AddressCreation, and its hash keeps it so. */
+/** The route has validated the payload as AddressCreation, and its hash ensures that it is unchanged. */
 function payloadOf(step: Step): Static<typeof AddressCreation> {
   return step.payload as Static<typeof AddressCreation>
 }
 
-/** A fault of the request is an outcome; a failing wallet service or database is thrown. */
+/** Returns a fault of the request as a value; errors of the wallet service or the database are thrown. */
 async function settle<Value>(work: Promise<Value>): Promise<{ value: Value } | { fault: AppError }> {
   try {
     return { value: await work }

@@ -20,12 +20,12 @@ type Creation = Static<typeof AddressCreation>
 
 export type Placement = { network: NetworkRow; plan: AddressPlan }
 
-/** What the wallet service gave for the next index of a placement. */
+/** The address from the wallet service for the next index of a placement. */
 export type Derivation = { index: number; onchain: OnchainAddress }
 
 /**
  * Finds the place of a new address in the vault's structure.
- * @throws 409 while the vault is a draft or something chosen is disabled, 400 for anything unknown
+ * @throws 409 while the vault is a draft or a chosen route, variant or token is disabled, 400 for an unknown one
  */
 export async function placeAddress(db: Db | Trx, vaultId: string, body: Creation): Promise<Placement> {
   const vault = (await findVault(db, vaultId))!
@@ -54,8 +54,8 @@ export async function placeAddress(db: Db | Trx, vaultId: string, body: Creation
 }
 
 /**
- * Asks the wallet service for the next address under the prefix. No transaction is open meanwhile.
- * @throws 409 when the prefix is used up, 502 when the wallet service fails or answers no address of the network
+ * Requests the next address under the prefix from the wallet service, without an open transaction.
+ * @throws 409 when the prefix is used up, 502 when the wallet service fails or returns an invalid address
  */
 export async function deriveAddress(
   deps: Deps,
@@ -77,12 +77,12 @@ export async function deriveAddress(
   return { index, onchain }
 }
 
-/** Thrown when another node took the index between our reading it and our inserting. */
+/** Thrown when another node took the index between the read and the insert. */
 export class IndexTakenError extends Error {}
 
 /**
- * Stores the address, which belongs to the actor, and credits the events that came before it; returns its id.
- * @throws IndexTakenError, or 502 when the on-chain address is another one's already
+ * Stores the address, whose owner is the actor, and credits the events that arrived before it; returns its id.
+ * @throws IndexTakenError, or 502 when the on-chain address already exists
  */
 export async function insertAddress(
   trx: Trx,

@@ -23,8 +23,8 @@ export type AddressPlan = {
 export type PlanOutcome = { plan: AddressPlan } | { faults: FieldFault[] } | { conflict: string }
 
 /**
- * Where a new address stands in the derivation structure and which token is its primary one (contract 5.1).
- * `tokens` are those of the address's network; routes come in their order.
+ * The place of a new address in the derivation structure and its primary token (contract 5.1).
+ * `tokens` are those of the network of the address; `routes` are in their order.
  */
 export function planAddress(
   coinType: number,
@@ -80,7 +80,7 @@ export function planAddress(
   }
 }
 
-/** The one token that the chosen variants name on this network; else the network's own coin. */
+/** The only token that the chosen variants name on this network, or else the coin of the network. */
 function defaultToken(tokenIds: (string | null)[], tokens: PlanToken[]): PlanToken | null {
   const usable = tokens.filter(({ enabled }) => enabled)
   const named = usable.filter(({ id }) => tokenIds.includes(id))

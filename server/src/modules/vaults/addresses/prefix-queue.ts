@@ -8,15 +8,15 @@ import { isSilence } from '../../registry/wallet-service/client.ts'
 
 type Waiter = { begin(): void; refuse(error: AppError): void }
 
-/** Who waits behind the one creation that is under way for a key. */
+/** The waiting creations of each key, behind the one that runs. */
 const queues = new Map<string, Waiter[]>()
 
 /**
  * Runs `work` after all earlier work of the same key in this process, so that concurrent creations do not fight for one
- * index. A matter of speed only: what keeps indexes unique and gap-free is the database.
+ * index. This only saves time: the database keeps indexes unique and gap-free.
  *
  * Waiting has a limit, and `deadline` is the limit of waiting and work together. When the wallet service gives no answer,
- * those who wait are refused at once: each of them would wait for the same silence.
+ * all waiting creations are refused at once, because each of them would time out as well.
  * @throws 503 when too many wait already, or the turn does not come in time
  */
 export async function inTurn<Result>(key: string, work: (deadline: AbortSignal) => Promise<Result>): Promise<Result> {

@@ -28,14 +28,14 @@ export type AddressWithBalances = AddressRow & {
   owner_image: string | null
   owner_color: string | null
   owner_emoji: string | null
-  /** The viewer may move what is on it. */
+  /** Whether the viewer may transfer from it. */
   can_transfer: boolean
   balances: AddressBalanceRow[]
 }
 
 type Filter = { token?: string; search?: string }
 
-/** Addresses within the scope, newest first, one row more than the limit. The page is found first, its details then. */
+/** Addresses within the scope, newest first, one row more than the limit. Finds the page first and then its details. */
 export async function listAddresses(
   db: Db | Trx,
   scope: AddressScope,
@@ -69,10 +69,10 @@ export async function findAddress(db: Db | Trx, scope: AddressScope, id: string)
   return (row as AddressWithBalances | undefined) ?? null
 }
 
-/** What decides again about an operation that waited on an address. */
+/** The facts of an address for a new decision on an operation that waited. */
 type AddressPermissions = { canTransfer: boolean; folderIds: string[] }
 
-/** Whether the viewer may still move what is on the address, and the folders it is in now; both whatever they see. */
+/** Whether the viewer may still transfer from the address, and its current folders, including folders they cannot see. */
 export async function findPermissions(db: Db | Trx, scope: AddressScope, id: string): Promise<AddressPermissions> {
   const { rows } = await sql<AddressPermissions>`
     select ${isTransferAllowed(scope, 'a')} as "canTransfer",
@@ -94,8 +94,8 @@ export async function findNextIndex(db: Db | Trx, vaultId: string, staticPrefix:
 }
 
 /**
- * Makes the creation of an on-chain address and the storing of events for it wait for each other until the end of the
- * transaction: an event that finds no address is stored before the address looks for such events, or sees it.
+ * Serialises the creation of an on-chain address and the storing of events for it until the end of the transaction. An
+ * event either finds the address or is stored before the address looks for waiting events.
  */
 export async function lockOnchainAddress(trx: Trx, networkId: string, addressKey: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`${networkId} ${addressKey}`}, 1))`.execute(trx)
@@ -131,7 +131,7 @@ function selectAddresses(db: Db | Trx, scope: AddressScope) {
             'held.code',
             'held.symbol',
             'held.decimals',
-            // As text: a JSON number would lose digits.
+            // As text, because a JSON number would lose digits.
             sql<string>`coalesce(sum(account.balance) filter (where account.purpose = 'available'), 0)::text`.as(
               'available',
             ),

@@ -8,8 +8,8 @@ import { type AddressWithBalances, findAddress } from './queries.ts'
 import type { AddressUpdate } from './schema.ts'
 
 /**
- * Changes label and looks of one's own address; what is on chain, in the books and in the path stays.
- * @throws 404 for the address of anybody else, administrator or not
+ * Changes label and appearance of an own address, and never its on-chain address, path or ledger.
+ * @throws 404 for an address of another owner, also for administrators
  */
 export async function updateAddress(
   trx: Trx,

@@ -49,7 +49,7 @@ export async function createAddressGroup(
   return getAddressGroup(trx, member, id)
 }
 
-/** @throws 404 for a folder that the member does not see, 403 for one they do not manage */
+/** @throws 404 for a folder that the member may not see, 403 for one they do not manage */
 export async function updateAddressGroup(
   trx: Trx,
   id: string,
@@ -73,8 +73,8 @@ export async function updateAddressGroup(
 }
 
 /**
- * Deletes a folder with its grants; the addresses that were in it stay.
- * @throws 404, 403 as above, 409 when a policy names it: a block that silently holds no more would be worse
+ * Deletes a folder with its grants; its addresses stay.
+ * @throws 404, 403 as above, 409 when a policy names it, because a policy that blocks must not silently lose its effect
  */
 export async function deleteAddressGroup(trx: Trx, id: string, by: ByMember): Promise<void> {
   const { member } = by
@@ -88,8 +88,8 @@ export async function deleteAddressGroup(trx: Trx, id: string, by: ByMember): Pr
 }
 
 /**
- * Puts an address of the manager's own into their folder; everybody with whom the folder is shared sees it from then on.
- * @throws 404, 403 as above, 400 for an address that is not the manager's, 409 when it is in the folder already
+ * Adds an own address of the manager to their folder; everyone with a grant on the folder sees it from then on.
+ * @throws 404, 403 as above, 400 for an address of another owner, 409 when it is in the folder already
  */
 export async function addAddress(
   trx: Trx,
@@ -137,7 +137,7 @@ export async function shareAddressGroup(
   return grantAccess(trx, { type: 'address_group', id }, body, by)
 }
 
-/** @throws 404 also for a grant that it does not have, 403 as above */
+/** @throws 404 also for a grant that does not exist on the folder, 403 as above */
 export async function unshareAddressGroup(trx: Trx, id: string, grantId: string, by: ByMember): Promise<void> {
   await lockManaged(trx, by.member, id, 'share')
   await revokeAccess(trx, { type: 'address_group', id }, grantId, by)

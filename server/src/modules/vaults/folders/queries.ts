@@ -44,7 +44,7 @@ export async function findAddressGroup(db: Db | Trx, scope: AddressScope, id: st
 
 /**
  * Locks a folder of the viewer until the end of the transaction: `update` before it is changed or deleted, `share`
- * while what is in it or its grants are. Nobody but its manager can hold up others.
+ * while its addresses or grants are changed. Only its manager can block other callers by this.
  */
 export async function lockOwnAddressGroup(
   trx: Trx,
@@ -104,7 +104,7 @@ function selectAddressGroups(scope: AddressScope) {
     where ${isFolderVisible(scope, 'f')}`
 }
 
-/** People of the vault whom the grants of the folder `f` reach: by name, by a group, or by `everyone`. */
+/** The number of people with access by the grants of the folder `f`: directly, by a group, or by `everyone`. */
 const participantCount = sql`(
   select count(*)::int
   from (

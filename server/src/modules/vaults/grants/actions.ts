@@ -15,7 +15,7 @@ import { findAddress } from '../addresses/queries.ts'
 import { findGrant, type GrantRow, grantsOn, type Shared } from './queries.ts'
 import type { GrantCreation } from './schema.ts'
 
-/** @throws 404 for the address of anybody else, administrator or not, as when it is changed; 400 as `grantAccess` */
+/** @throws 404 for an address of another owner, also for administrators; 400 as `grantAccess` */
 export async function shareAddress(
   trx: Trx,
   id: string,
@@ -26,7 +26,7 @@ export async function shareAddress(
   return grantAccess(trx, { type: 'address', id }, body, by)
 }
 
-/** @throws 404 also for a grant that the address does not have */
+/** @throws 404 also for a grant that does not exist on the address */
 export async function unshareAddress(trx: Trx, id: string, grantId: string, by: ByMember): Promise<void> {
   await assertOwnAddress(trx, by.member, id)
   await revokeAccess(trx, { type: 'address', id }, grantId, by)
@@ -37,8 +37,8 @@ async function assertOwnAddress(trx: Trx, member: Member, id: string): Promise<v
 }
 
 /**
- * Gives somebody rights on an address or folder that is the member's to share; the caller has made sure of that. A
- * subject has one grant on a thing: a second one replaces the rights of the first.
+ * Grants rights on an address or folder; the calling code has checked that the member may share it. A subject has one
+ * grant on an address or folder: a second one replaces the rights of the first.
  *
  * @throws 400 for the member themselves, and for a subject that is neither a member nor a group of the vault
  */
@@ -71,8 +71,8 @@ export async function grantAccess(
 }
 
 /**
- * Takes rights back that the member gave; it counts from the next request on.
- * @throws 404 when there is no such grant on it
+ * Revokes a grant, which takes effect with the next request of the grantee.
+ * @throws 404 when the grant does not exist on it
  */
 export async function revokeAccess(trx: Trx, shared: Shared, grantId: string, by: ByMember): Promise<void> {
   const row = await findGrant(trx, visibleScopeOf(by.member), shared, grantId)
@@ -80,7 +80,7 @@ export async function revokeAccess(trx: Trx, shared: Shared, grantId: string, by
   const { rows } = await sql`
     delete from ${sql.table(grantsOn[shared.type].table)}
     where vault_id = ${by.member.vault.id} and id = ${grantId} returning id`.execute(trx)
-  // Somebody else was quicker, and has left the record of it.
+  // A concurrent request revoked it first and wrote the audit record.
   if (rows.length === 0) throw notFound('Grant')
   await recordGrant(trx, shared, { verb: 'unshared', grant: row, before: rightsOf(row), after: null }, by)
 }
@@ -110,7 +110,7 @@ type GrantEvent = {
   after: string | null
 }
 
-/** What an administrator shares is announced, to the subject too: it widens what others see and move. */
+/** A grant by an administrator is announced, to the subject too, because it extends what others can see and transfer. */
 async function recordGrant(
   trx: Trx,
   shared: Shared,

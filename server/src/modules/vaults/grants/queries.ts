@@ -4,10 +4,10 @@ import type { SubjectKind } from '../../../access/subjects.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
 
-/** What grants are on: an address, or a folder with the addresses that are in it. */
+/** The objects of grants: an address, or a folder with its addresses. */
 export type Shared = { type: 'address' | 'address_group'; id: string }
 
-/** Where the grants on it are kept and in which column they name it, and what is shared with its name and its owner. */
+/** The table and column of the grants on it, and the table of the object with its name and owner. */
 export const grantsOn = {
   address: { table: 'address_grants', column: 'address_id', shared: 'addresses', name: 'address', owner: 'owner_id' },
   address_group: {
@@ -34,7 +34,7 @@ export type GrantRow = {
   can_transfer: boolean
   grantor_id: string
   created_at: Date
-  /** null in all three: a member who is no user of ours. */
+  /** null in all three: a member without a user of this service. */
   user_name: string | null
   username: string | null
   image: string | null
@@ -45,7 +45,7 @@ export type GrantRow = {
   group_name: string | null
 }
 
-/** Grants on what the viewer may see, newest first; one row more than the limit. */
+/** Grants on an object that the viewer may see, newest first; one row more than the limit. */
 export async function listGrants(
   db: Db | Trx,
   scope: AddressScope,
@@ -59,7 +59,7 @@ export async function listGrants(
   return rows
 }
 
-/** null when there is none on what the viewer may see. */
+/** null when the grant does not exist or the viewer may not see its object. */
 export async function findGrant(
   db: Db | Trx,
   scope: AddressScope,

@@ -38,7 +38,7 @@ const GrantedUser = Closed(
 
 const GrantedGroup = Closed({ id: Id, code: Code, name: Name }, { $id: 'GrantedGroup' })
 
-/** The fields of every grant, whatever it is on. */
+/** The fields of every grant. */
 export const grantFields = {
   id: Id,
   vaultId: Id,
@@ -55,7 +55,7 @@ export const AddressGrant = Closed({ ...grantFields, addressId: Id }, { $id: 'Ad
 
 export const addressGrantComponents = [GrantedUser, GrantedGroup, AddressGrant]
 
-/** A grant replaces the one that its subject has: a right that it does not name is not given. */
+/** A new grant replaces the existing one of its subject: rights that it does not name end. */
 export const GrantCreation = Closed({
   subjectType: SubjectType,
   subjectId: Type.String({

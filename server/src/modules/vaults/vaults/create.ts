@@ -13,7 +13,7 @@ import type { VaultCreation } from './schema.ts'
 import { faultsOfWallet, sealed } from './wallet-settings.ts'
 
 /**
- * Creates a draft vault with its derivation structure and its two built-in groups, all or nothing.
+ * Creates a draft vault with its derivation structure and its two built-in groups.
  * @throws 400 with every fault of the structure, 409 when the code is taken
  */
 export async function createVault(
@@ -48,7 +48,7 @@ export async function createVault(
   const target = { type: 'vault', id }
   const details = { code, name, walletServiceUrl, structure: summaryOf(plan) }
   await audit(trx, { ...byPlatform(by), vaultId: id }, 'vault.created', target, details)
-  // Platform administrators learn which vaults there are, and nothing of what is in them.
+  // Platform administrators may know which vaults exist, but not their content.
   await audit(trx, byPlatform(by), 'vault.created', target, { code, name })
   return (await findVault(trx, id))!
 }

@@ -7,8 +7,8 @@ export type ParsedSegment<R extends Route> = { route: R; pathId: number; variant
 export type ParseOutcome<N, R extends Route> = { network: N; segments: ParsedSegment<R>[] } | { fault: string }
 
 /**
- * Reads a derivation path `m/44/<coinType>/<one value per route>` against the structure of a vault; routes come in their
- * order. Disabled variants match too; a dynamic route has no variant. The fault says which rule failed (contract 4.4).
+ * Reads a derivation path `m/44/<coinType>/<one value per route>` against the structure of a vault; `routes` are in their
+ * order. Disabled variants match too; a dynamic route has no variant. The fault names the rule that failed (contract 4.4).
  */
 export function parseDerivationPath<N extends Network, R extends Route>(
   path: string,

@@ -56,11 +56,11 @@ export async function insertStructure(trx: Trx, vaultId: string, plan: Plan, by:
   if (variants.length > 0) await trx.insertInto('variants').values(variants).execute()
 }
 
-/** Known networks are connected as they are; only platform administrators add ones that the registry does not have. */
+/** Known networks are connected unchanged; only platform administrators may add networks to the registry. */
 async function connectNetworks(trx: Trx, vaultId: string, plan: Plan, by: ByCaller): Promise<NetworkRow[]> {
   const faults: FieldFault[] = []
   const found = new Map<number, NetworkRow>()
-  // One order for everybody: two vaults created at once must not wait for each other's networks crosswise.
+  // Sorted, so that two vaults that are created at once cannot deadlock on their networks.
   for (const network of plan.networks.toSorted((a, b) => a.coinType - b.coinType)) {
     const row = by.caller.isPlatformAdmin
       ? await registerNetwork(trx, network, by)
@@ -85,7 +85,7 @@ async function connectNetworks(trx: Trx, vaultId: string, plan: Plan, by: ByCall
   return rows
 }
 
-/** What the audit record shows of a structure. */
+/** The details of a structure in the audit record. */
 export function summaryOf(plan: Plan): Record<string, unknown> {
   return {
     networks: plan.networks.map(({ coinType, code }) => ({ coinType, code })),

@@ -43,7 +43,7 @@ export async function findVault(db: Db | Trx, id: string): Promise<VaultWithStru
   return vault!
 }
 
-/** The sealed webhook secrets of the vaults that have one of their own. */
+/** The sealed webhook secrets of the vaults that have their own. */
 export async function listSealedWebhookSecrets(db: Db): Promise<{ id: string; sealed: Buffer }[]> {
   return db
     .selectFrom('vaults')
@@ -53,7 +53,7 @@ export async function listSealedWebhookSecrets(db: Db): Promise<{ id: string; se
     .execute()
 }
 
-/** Holds the vault against concurrent changes of its structure. */
+/** Locks the vault against concurrent changes of its structure. */
 export async function lockVaultRow(trx: Trx, id: string): Promise<VaultRow> {
   return trx.selectFrom('vaults').selectAll().where('id', '=', id).forUpdate().executeTakeFirstOrThrow()
 }

@@ -7,7 +7,7 @@ import { findVault, lockVaultRow, type VaultWithStructure } from './queries.ts'
 import type { RouteInput } from './schema.ts'
 
 /**
- * Replaces networks and routes of a draft whole.
+ * Replaces all networks and routes of a draft.
  * @throws 400 with every fault of the structure, 409 when the vault is locked
  */
 export async function replaceStructure(

@@ -124,7 +124,7 @@ const RouteInput = Closed({
 
 export type RouteInput = Static<typeof RouteInput>
 
-/** Keys are checked by structure.ts, which can name the one at fault. */
+/** structure.ts checks the keys, because it can name the wrong one. */
 const RoutesInput = Type.Record(Type.String(), RouteInput, {
   description:
     'Route code to definition. `network` is required; its variants are the networks of the vault, known by their coin ' +

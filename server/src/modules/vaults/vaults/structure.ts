@@ -33,12 +33,12 @@ export type PlannedNetwork = {
 export type Plan = { networks: PlannedNetwork[]; routes: PlannedRoute[] }
 
 const routeCodeForm = /^[a-z][a-z0-9_-]{0,62}$/
-/** Names that every object has: as keys of a JSON object they are traps for its readers. */
+/** Names of properties that every JavaScript object inherits; as keys of JSON they would be mistaken for those. */
 const forbiddenCodes = new Set(['__proto__', 'constructor', 'prototype'])
 
 /**
- * Turns the routes of a request into the structure of a vault: networks apart, the other routes renumbered from 0 by
- * their order (contract 4.1). Reports every fault with its dotted path.
+ * Converts the routes of a request to the structure of a vault: networks separately, the other routes renumbered from 0
+ * by their order (contract 4.1). Reports every fault with its dotted path.
  */
 export function planStructure(input: Record<string, RouteInput>): { plan: Plan } | { faults: FieldFault[] } {
   const entries = Object.entries(input)
@@ -129,7 +129,7 @@ function faultsOfNetworks(variants: VariantInput[]): FieldFault[] {
     if (slugOf(variant.code) === null) {
       faults.push({ field: `${at}.${i}.code`, message: 'must have a letter or digit' })
     }
-    // Networks have neither a switch nor a token of their own; to take these silently would promise one.
+    // Networks cannot be disabled and have no token, so these fields are refused instead of being ignored.
     if (variant.enabled === false) faults.push({ field: `${at}.${i}.enabled`, message: 'a network is always enabled' })
     if (variant.token != null) faults.push({ field: `${at}.${i}.token`, message: 'a network has no token' })
   }

@@ -11,8 +11,8 @@ import type { VaultUpdate } from './schema.ts'
 import { faultsOfWallet, sealed } from './wallet-settings.ts'
 
 /**
- * Changes what is not structure. A stored bearer secret is never sent to another origin than it was given for.
- * @throws 400 for a wallet service that cannot be, or at another origin without its secret
+ * Changes everything but the structure. A stored bearer secret is never sent to another origin than the one it was set for.
+ * @throws 400 for invalid settings of the wallet service, or a new origin without a new secret
  */
 export async function updateVault(
   trx: Trx,
@@ -67,8 +67,8 @@ export async function updateVault(
 }
 
 /**
- * What is announced of a new wallet service; null: it stays as it is. Of its URL only the origin is shown, because paths
- * and queries may hold secrets.
+ * The announced change of the wallet service; null if it is unchanged. Of its URL only the origin is shown, because paths
+ * and queries may contain secrets.
  */
 function walletServiceChange(
   vault: VaultRow,

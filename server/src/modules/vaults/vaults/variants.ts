@@ -13,7 +13,7 @@ import type { VariantInput, VariantUpdate } from './schema.ts'
 import { type PlannedVariant, planVariant } from './structure.ts'
 
 /**
- * Adds a variant to a static route; before and after locking.
+ * Adds a variant to a static route of a draft or locked vault.
  * @throws 404 for an unknown route, 409 for a dynamic route or a taken id or code
  */
 export async function addVariant(
@@ -74,7 +74,7 @@ export async function updateVariant(
   return (await findVariant(trx, vaultId, id))!
 }
 
-/** @throws 400 for a code that means none or several of the tokens of the vault's networks */
+/** @throws 400 for a code that matches none or several of the tokens of the vault's networks */
 async function getTokenId(trx: Trx, vaultId: string, code: string): Promise<string> {
   const networks = await findNetworksOfVaults(trx, [vaultId])
   const networkIds = networks.map(({ id }) => id)
@@ -83,7 +83,7 @@ async function getTokenId(trx: Trx, vaultId: string, code: string): Promise<stri
   return tokenId
 }
 
-/** The id of the token that the code means among the tokens of the vault's networks, or why there is none. */
+/** The id of the only token with the code among the tokens of the vault's networks, or why there is none. */
 export function resolveToken(code: string, tokens: TokenRow[]): string | { fault: string } {
   const [token, ...others] = tokens.filter((candidate) => candidate.code === code)
   if (token === undefined) return { fault: 'is not a token of a network of this vault' }

@@ -7,7 +7,7 @@ import { faultOfWalletUrl } from '../../registry/wallet-service/base-url.ts'
 
 type WalletSettings = { walletServiceUrl?: string | undefined; walletWebhookSecret?: string | null | undefined }
 
-/** What is wrong with where a wallet service is and how it signs; `prefix` leads to the two fields. */
+/** The faults of the URL and the webhook secret of a wallet service; `prefix` is the path of the two fields. */
 export function faultsOfWallet(
   { walletServiceUrl, walletWebhookSecret }: WalletSettings,
   { acceptsWeakSecrets }: Pick<Config, 'acceptsWeakSecrets'>,
@@ -17,7 +17,7 @@ export function faultsOfWallet(
   const faults = urlFault === null ? [] : [{ field: `${prefix}walletServiceUrl`, message: urlFault }]
   if (walletWebhookSecret != null) {
     const secrets = splitList(walletWebhookSecret)
-    // A list of nothing but commas is one empty secret.
+    // A list of only commas counts as one empty secret.
     const given = secrets.length === 0 ? [''] : secrets
     const message = faultOfWebhookSecrets(given, { mayBeGuessed: acceptsWeakSecrets })
     if (message !== null) faults.push({ field: `${prefix}walletWebhookSecret`, message })
