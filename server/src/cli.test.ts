@@ -30,7 +30,7 @@ afterAll(async () => {
 })
 
 describe('strongroom start', () => {
-  it('serves on a free port, tells its parent where, and makes the first administrator', async () => {
+  it('serves on a free port, sends its parent the URL, and makes the first administrator', async () => {
     const env = { DEMO: 'true', PORT: '0', STRONGROOM_ADMIN_EMAIL: 'first@example.org', LOG_LEVEL: 'silent' }
     running = spawn(process.execPath, [program, 'start'], {
       env: environment(env),
@@ -54,43 +54,43 @@ describe('strongroom start', () => {
     expect(result.err).not.toMatch(/\n\s+at /)
   })
 
-  it('says in one line that the database cannot be reached, without its password', async () => {
+  it('reports in one line that the database cannot be reached, without its password', async () => {
     const result = await run(['start'], { DEMO: 'true', DATABASE_URL: unreachable })
     expect(result).toEqual({ code: 1, out: '', err: expect.stringMatching(/^The database cannot be reached[^\n]*\n$/) })
     expect(result.err).not.toContain('hunter2')
   })
 
-  it('T54 says in one line that its embedded database is gone, ends with 1, and starts again with what was committed', async () => {
+  it('T54 reports in one line that its embedded database is gone, ends with 1, and starts again with what was committed', async () => {
     const embeddedDir = join(dataDir, 'embedded')
     copyEmptyCluster(embeddedDir)
     const start = async () => {
       const env = environment({ DEMO: 'true', PORT: '0', LOG_LEVEL: 'silent', DATABASE_URL: '', DATA_DIR: embeddedDir })
       const node = spawn(process.execPath, [program, 'start'], { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
-      let said = ''
+      let output = ''
       node.stderr?.on('data', (text) => {
-        said += text
+        output += text
       })
       const ended = new Promise<number | null>((resolve) => node.once('exit', resolve))
       const ready = new Promise<void>((resolve, reject) => {
         node.once('message', () => resolve())
-        void ended.then((code) => reject(new Error(`ended with ${code}: ${said}`)))
+        void ended.then((code) => reject(new Error(`ended with ${code}: ${output}`)))
       })
       await ready
-      return { node, ended, said: () => said }
+      return { node, ended, errorOutput: () => output }
     }
     const first = await start()
     const postmaster = Number((await readFile(join(embeddedDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0])
     process.kill(postmaster, 'SIGKILL')
     expect(await first.ended).toBe(1)
-    expect(first.said()).toMatch(/^The embedded PostgreSQL has ended, and Strongroom ends with it[^\n]*\n$/)
+    expect(first.errorOutput()).toMatch(/^The embedded PostgreSQL has ended, and Strongroom ends with it[^\n]*\n$/)
 
     const second = await start()
     second.node.kill('SIGTERM')
     expect(await second.ended).toBe(0)
-    expect(second.said()).toBe('')
+    expect(second.errorOutput()).toBe('')
   }, 60_000)
 
-  it('says that its port is taken', async () => {
+  it('reports that its port is taken', async () => {
     const result = await run(['start'], { DEMO: 'true', PORT: new URL(url).port, LOG_LEVEL: 'silent' })
     expect(result.code).toBe(1)
     expect(result.err).toContain('its port is in use')
@@ -110,7 +110,7 @@ describe('commands beside a running server', () => {
     ])
   })
 
-  it('T62 print a new link, for those who may sign in only, put it on the record and have it told by mail', async () => {
+  it('T62 print a new link, for those who may sign in only, record it and notify the person by mail', async () => {
     expect((await run(['admin', 'link', 'second@example.org'])).code).toBe(0)
     expect(
       await query(
@@ -182,7 +182,7 @@ describe('commands beside a running server', () => {
   })
 })
 
-describe('strongroom start, told to stop', () => {
+describe('strongroom start, on a signal to stop', () => {
   it('ends in good order', async () => {
     const ended = new Promise((resolve) => running?.once('exit', resolve))
     running?.kill('SIGTERM')

@@ -9,11 +9,11 @@ export function describeFailure(error: unknown): string {
     code ?? '',
   )
   if (isNetwork) return `The database cannot be reached (${code}); is DATABASE_URL right and the server running?`
-  // Neither our tables nor our role: 22023 is how PostgreSQL refuses a connection that asks for an unknown role.
+  // The tables or the role are missing: 22023 is how PostgreSQL refuses a connection with an unknown role.
   if (code === '42P01' || (code === '22023' && toMessage(error).includes('role'))) {
     return 'The database does not have the schema of this version; run "strongroom migrate"'
   }
-  if (/^(28...|3D000)$/.test(code ?? '')) return `The database refuses us: ${toMessage(error)}`
+  if (/^(28...|3D000)$/.test(code ?? '')) return `The database refuses the connection: ${toMessage(error)}`
   return toMessage(error)
 }
 

@@ -6,8 +6,8 @@ const stopTimeoutMilliseconds = 10_000
 
 /**
  * Runs one node until it is stopped. SIGTERM and SIGINT end it in good order within ten seconds; a second signal
- * ends it at once. When its embedded database is gone it says so and ends with 1: the next start recovers what was
- * committed. A parent with an IPC channel is told when the node is ready, and takes the node along when it dies.
+ * ends it at once. When its embedded database is gone, it logs this and exits with 1; the next start recovers what was
+ * committed. A parent with an IPC channel is notified when the node is ready, and the node stops when its parent dies.
  */
 async function run(): Promise<void> {
   let stopping = false

@@ -65,7 +65,7 @@ describe('addressScopeOf', () => {
     [{ folderId: 'f', access: 'shared' }, 'shared, in f'],
     [{ folderId: 'f', access: 'all' }, 'of me, shared, in f'],
   ]
-  it.each(forMember)('of a member who wants %j is %s', (wanted, parts) => {
+  it.each(forMember)('of a member who requests %j is %s', (wanted, parts) => {
     expect(partsOf(addressScopeOf(member, wanted))).toBe(parts)
   })
 
@@ -81,12 +81,12 @@ describe('addressScopeOf', () => {
     [{ userId: 'admin' }, 'of admin'],
     [{ userId: 'me', folderId: 'f' }, 'of me, in f'],
   ]
-  it.each(forAdmin)('of an administrator who wants %j is %s', (wanted, parts) => {
+  it.each(forAdmin)('of an administrator who requests %j is %s', (wanted, parts) => {
     expect(partsOf(addressScopeOf(admin, wanted))).toBe(parts)
   })
 
   it.each([{ userId: 'other' }, { userId: '' }, { userId: 'Me' }, { userId: 'other', access: 'shared' as const }])(
-    'T39 is refused to a member who wants %j',
+    'T39 is refused to a member who requests %j',
     (wanted) => {
       expect(() => addressScopeOf(member, wanted)).toThrow(AppError)
       expect(() => addressScopeOf(member, wanted)).toThrow(expect.objectContaining({ status: 403 }))
@@ -134,7 +134,7 @@ describe('SQL of a scope', () => {
     return { sql: sql.replace(/\s+/g, ' '), parameters }
   }
 
-  it('comes in one part or two, each of the vault; a folder is one, whatever of it is wanted', () => {
+  it('comes in one part or two, each of the vault; a folder is one part for every request', () => {
     const partsFor = (viewer: Viewer, folderId?: string) =>
       (['own', 'shared', 'all'] as const).map((access) =>
         addressParts(addressScopeOf(viewer, { access, folderId }), 'a'),
@@ -227,7 +227,7 @@ describe('the type of a scope', () => {
         : never
   }[keyof Readers]
 
-  it('T39 is not to be had by hand: only tsc can say so, and does', () => {
+  it('T39 cannot be made outside its module: the compiler refuses it', () => {
     // @ts-expect-error An object with all parts of a scope is none.
     const forged: AddressScope = parts
     expect(partsOf(forged)).toBe('vault, shared')

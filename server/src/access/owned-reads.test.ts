@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 
-/** Tables whose rows are somebody's: what a member reads of them is decided by a scope. */
+/** Tables whose rows have an owner: a scope decides what a member reads of them. */
 const owned = [
   'addresses',
   'operations',
@@ -23,7 +23,7 @@ const owned = [
   'paid_recipients',
 ]
 
-/** Queries that read owned rows for nobody in particular, and why they may. */
+/** Queries that read owned rows without a viewer, and why they may. */
 const allowed: Record<string, string> = {
   'vaults/addresses/findNextIndex': 'the next free index is the vault’s and is decided before anybody owns it',
   'operations/assignments/findAssignment': 'for the writer of an operation that was found in scope',
@@ -35,8 +35,8 @@ const allowed: Record<string, string> = {
   'money/ledger/listStatement': 'of an account that findAccount has found in scope',
   'money/ledger/findEntryAt': 'of an account that findAccount has found in scope',
   'money/ledger/listTokenSums': 'the reconciliation, which is the administrators’',
-  'record/notifications/claimNotification': 'the mailer acts for nobody; who is told has been decided',
-  'operations/categories/hasValues': 'only whether any value exists, for whoever edits the definition',
+  'record/notifications/claimNotification': 'the mailer has no viewer; the recipients have been decided',
+  'operations/categories/hasValues': 'only whether any value exists, for the editor of the definition',
   'operations/relations/findExistingRelations': 'sums what relates to an operation that was found in scope',
   'rules/policies/sumVelocity': 'limits count everybody’s transfers; a trace hides the sums',
   'rules/policies/lockForAdministrator': 'of a table that is one of two, neither of them anybody’s',
@@ -63,7 +63,7 @@ describe('T39 every exported query of owned data', () => {
   )
   const unscoped = files.flatMap((file) => findUnscopedReaders(resolve(modules, file), readFile))
 
-  it('says for whom it reads, or is on the list with its reason', () => {
+  it('takes a viewer, or is on the list with its reason', () => {
     expect(files.length).toBeGreaterThanOrEqual(20)
     expect(unscoped.filter((name) => !(name in allowed))).toEqual([])
   })
@@ -92,7 +92,7 @@ describe('T39 the search for queries without a scope', () => {
       "return db.selectFrom('tokens').leftJoin('address_grants as g', 'g.id', 'x').execute()",
     ],
     ['a table by its name', `return sql\`select 1 from \${sql.table('address_groups')}\`.execute(db)`],
-    ['a table of whatever name', `return sql\`select 1 from \${sql.table(vaultId)}\`.execute(db)`],
+    ['a table of a dynamic name', `return sql\`select 1 from \${sql.table(vaultId)}\`.execute(db)`],
   ])('finds one that reads by %s', (_, body) => {
     expect(found(`export async function listThings(db: Db, vaultId: string) { ${body} }`)).toEqual(unscoped)
   })
@@ -112,8 +112,8 @@ describe('T39 the search for queries without a scope', () => {
     ['takes a scope', 'db: Db, scope: AddressScope', 'select * from addresses'],
     ['takes a member', 'db: Db, member: Member', 'select * from addresses'],
     ['takes a scope with other things', 'db: Db, { scope, id }: Wanted', 'select * from addresses'],
-    ['takes a scope with what another module says', 'db: Db, { scope }: Filter', 'select * from addresses'],
-    ['reads what is nobody’s', 'db: Db, vaultId: string', 'select addresses from counterparties c'],
+    ['takes a scope in the options of another module', 'db: Db, { scope }: Filter', 'select * from addresses'],
+    ['reads a table without owners', 'db: Db, vaultId: string', 'select addresses from counterparties c'],
     ['only writes', 'trx: Trx, id: string', 'insert into addresses (id) values (1)'],
     ['only deletes', 'trx: Trx, id: string', 'delete from address_grants where id = 1'],
     ['is SQL for others to embed', 'alias: string', 'select * from addresses'],
@@ -138,7 +138,7 @@ type SourceFile = {
 
 const readFile: Read = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : null)
 
-/** `domain/folder/name` of the exported functions of a file that run a read of an owned table and take nothing that says for whom. */
+/** `domain/folder/name` of the exported functions of a file that read an owned table and take no viewer. */
 function findUnscopedReaders(path: string, read: Read): string[] {
   const loaded = new Map<string, SourceFile>()
   const load = (wanted: string): SourceFile | null => {

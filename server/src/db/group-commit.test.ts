@@ -40,7 +40,7 @@ it('keeps as many in flight as it may', () => {
   expect(batches).toEqual([[1], [2]])
 })
 
-it('does a batch again one by one when one input spoils it, and harms nobody else', async () => {
+it('does a batch again one by one when one input spoils it, and the others succeed', async () => {
   const { batches, commit, next } = manual()
   const { submit } = createGroupCommit({ commit, batchMax: 5, inFlightMax: 1, waitingMax: 10 })
   const answers = Promise.allSettled([1, 2, 13, 4].map(submit))
@@ -63,7 +63,7 @@ it('fails the whole batch when the database is gone: nothing is tried again behi
   expect((await answers).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'rejected'])
 })
 
-it('turns away whoever finds the queue full with 503 and Retry-After, and takes the next when there is room', async () => {
+it('refuses an input with 503 and Retry-After while the queue is full, and takes the next when there is room', async () => {
   const { commit, next } = manual()
   const { submit } = createGroupCommit({ commit, batchMax: 5, inFlightMax: 1, waitingMax: 2 })
   const answers = [1, 2, 3].map(submit)

@@ -5,7 +5,7 @@ import { createSlowReads } from './slow-reads.ts'
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 afterEach(() => void vi.useRealTimers())
 
-/** Reads that begin in turn and end when the test says so. */
+/** Reads that begin in turn and end when the test ends them. */
 function createWorld(limits: Partial<Parameters<typeof createSlowReads>[0]> = {}) {
   const reads = createSlowReads({
     db: {} as Db,

@@ -89,7 +89,7 @@ describe('starting and stopping', () => {
     expect(await readRows(server.url)).toEqual(['kept'])
   })
 
-  test('a server that cannot start says why', async () => {
+  test('a server that cannot start reports why', async () => {
     copyEmptyCluster(dataDir)
     await (await start()).stop()
     writeFileSync(join(dataDir, 'postgres', 'postgresql.conf'), 'shared_buffers = nonsense\n')
@@ -270,7 +270,7 @@ describe('programs', () => {
     expect(() => prepareBinaries(options)).toThrow('others may write to it')
   })
 
-  test('an unsupported platform is told of DATABASE_URL', () => {
+  test('an unsupported platform gets an error that names DATABASE_URL', () => {
     const platform = vi.spyOn(process, 'platform', 'get').mockReturnValue('freebsd')
     const account = { uid: 1000, gid: 1000, switched: false }
     try {

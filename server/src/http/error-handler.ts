@@ -69,7 +69,7 @@ export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof OutcomeUnknownError) return unavailable(unknownOutcome, 2)
   if (isDatabaseUnreachable(thrown)) return unavailable('The database cannot be reached right now', 2)
   if (sqlStateOf(thrown) === '40001' || sqlStateOf(thrown) === '40P01') {
-    return unavailable('Too many conflicting requests at this moment', 1)
+    return unavailable('Too many conflicting requests; try again later', 1)
   }
   if (sqlStateOf(thrown) === '57014') return unavailable('The request took too long and had no effect', 2)
   // PostgreSQL cannot store a NUL character in text.

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => test.close())
 
 describe('health', () => {
-  it('says that the process is up and the database answers', async () => {
+  it('reports that the process is up and the database answers', async () => {
     expect(await test.anonymous.get('//healthz')).toMatchObject({ status: 200, body: { status: 'ok' } })
     expect(await test.anonymous.get('//readyz')).toMatchObject({ status: 200, body: { status: 'ok' } })
   })
@@ -69,7 +69,12 @@ describe('metrics', () => {
   it.each([
     ['in demo mode', { demo: true, metricsToken: null }, undefined, 200],
     ['outside demo mode without a token', { demo: false, metricsToken: null }, undefined, 404],
-    ['outside demo mode without a token, whatever is shown', { demo: false, metricsToken: null }, 'Bearer null', 404],
+    [
+      'outside demo mode without a configured token, for any credential',
+      { demo: false, metricsToken: null },
+      'Bearer null',
+      404,
+    ],
     [
       'with a token, shown',
       { demo: false, metricsToken: 'a token of the scraper' },

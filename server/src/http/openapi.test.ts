@@ -39,7 +39,7 @@ describe('openapi.json', () => {
     expect(JSON.parse(text).info.version).toBe(manifest.version)
   })
 
-  it('is OpenAPI 3.1 and says nothing of the machine it was made on', () => {
+  it('is OpenAPI 3.1 and does not depend on the machine it was made on', () => {
     expect(document.openapi).toBe('3.1.0')
     expect(text).not.toMatch(/localhost|127\.0\.0\.1/)
   })
@@ -81,7 +81,7 @@ describe('openapi.json', () => {
     expect([...known].filter((ref) => !used.has(ref))).toEqual([])
   })
 
-  it('says once what several operations have in common', () => {
+  it('contains once what several operations have in common', () => {
     const inline = Object.values(shared.paths).flatMap((path) =>
       Object.values(path).flatMap(({ operationId, parameters = [], responses }) => [
         ...parameters.filter((parameter) => !('$ref' in parameter)).map((parameter) => JSON.stringify(parameter)),

@@ -86,5 +86,5 @@ function tooLarge(): AppError {
 }
 
 function notWhole(): AppError {
-  return badRequest('body', 'does not have the length that the request states')
+  return badRequest('body', 'does not have the length that Content-Length states')
 }

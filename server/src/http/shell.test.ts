@@ -53,7 +53,7 @@ describe('the shell', () => {
     await app.close()
   })
 
-  it('refuses a route that does not say who may call it', async () => {
+  it('refuses a route that does not declare its access level', async () => {
     const build = createTestShell(test.deps, (app) => void app.get('/open', async () => 'x'))
     await expect(build).rejects.toThrow('/open does not declare its access level')
   })
@@ -134,7 +134,7 @@ describe('T51 errors in the specified body', () => {
     })
   })
 
-  it('accepts a charset that says what JSON is anyway', async () => {
+  it('accepts the charset that JSON has anyway', async () => {
     const answer = await shell.inject({
       method: 'POST',
       url: '/echo',
@@ -171,7 +171,7 @@ describe('T51 errors in the specified body', () => {
     expect(small.json().details).toHaveLength(100)
   })
 
-  it('T71 refuses text that does not show itself, in whatever field, value or key', async () => {
+  it('T71 refuses invisible text in any field, value or key', async () => {
     const payload = { must: 'a\u202eb', list: ['ok', 'a\u200bb'], any: { name: 'a\nb', comment: 'a\nb', 'k\u2066': 1 } }
     const answer = await shell.inject({ method: 'POST', url: '/many', payload })
     expect(answer.statusCode).toBe(400)
@@ -387,7 +387,7 @@ describe('the rate limit', () => {
     await app.close()
   })
 
-  it('counts who is not known by address, whatever tokens they try', async () => {
+  it('counts anonymous callers by address, with any tokens they try', async () => {
     const statuses: number[] = []
     for (let i = 0; i < 5; i += 1) {
       const headers = { authorization: `Bearer ${'x'.repeat(40)}${i}` }

@@ -51,7 +51,7 @@ function textsOf(schema: Schema, path: string[] = [], inside: string[] = []): st
   ]
 }
 
-/** The body with a text in one place, whatever was there. */
+/** The body with a text in one place, which replaces the value there. */
 function put(body: unknown, [step, ...rest]: string[], text: string): unknown {
   if (step === undefined) return text
   if (step === '0') return [put(Array.isArray(body) ? body[0] : undefined, rest, text)]
@@ -60,7 +60,7 @@ function put(body: unknown, [step, ...rest]: string[], text: string): unknown {
 }
 
 describe('T71 every text of every request', () => {
-  it('refuses an override of the direction of writing, and says where it is', async () => {
+  it('refuses an override of the direction of writing, and reports where it is', async () => {
     const accepted: string[] = []
     let texts = 0
     for (const [path, operations] of Object.entries(document.paths)) {

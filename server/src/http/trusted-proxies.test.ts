@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterEach(() => shell.close())
 afterAll(() => test.close())
 
-/** A shell that lets three requests a minute of one sender pass and says who it takes that to be. */
+/** A shell that lets three requests a minute of one sender pass and returns the address that it takes for the sender. */
 async function listen(trustProxy: Config['trustProxy']): Promise<void> {
   const config = { ...test.deps.config, trustProxy, rateLimitPerMinute: 3 }
   shell = await createTestShell({ ...test.deps, config }, (app) => {

@@ -67,7 +67,7 @@ async function mails(nodes = 1) {
 const recipients = async () => (await mails()).map(({ to }) => to)
 
 describe('T35 mails about changes to the rules', () => {
-  it('tell every administrator and approver how a policy was weakened, once, on any number of nodes', async () => {
+  it('notify every administrator and approver how a policy was weakened, once, on any number of nodes', async () => {
     expect((await admin.patch(`/policies/${policyId}`, { approvalThreshold: 1, rules: [] })).status).toBe(200)
     const sent = await mails(3)
     expect(sent.map(({ to }) => to)).toEqual([approver.email, admin.email, second.email])
@@ -82,7 +82,7 @@ describe('T35 mails about changes to the rules', () => {
     await admin.patch(`/policies/${policyId}`, { approvalThreshold: 2 })
   })
 
-  it('tell those who lose their vote by a change, and those who get one', async () => {
+  it('notify those who lose their vote by a change, and those who get one', async () => {
     const { body } = await admin.get(`/policies/${policyId}`)
     expect(
       (
@@ -118,7 +118,7 @@ describe('T35 mails about changes to the rules', () => {
     expect((await admin.post(`/policy-groups/${group}/members`, { userId: second.userId })).status).toBe(201)
   })
 
-  it('tell of invitations and services, which bring new voters', async () => {
+  it('report invitations and services, which bring new voters', async () => {
     const groupIds = [approversId]
     expect((await admin.post('/invitations', { email: 'new@example.org', groupIds })).status).toBe(201)
     expect((await admin.post('/vaults/main-vault/service-tokens', { name: 'Voting robot', groupIds })).status).toBe(201)
@@ -139,7 +139,7 @@ describe('T35 mails about changes to the rules', () => {
     )
   })
 
-  it('cannot be switched off, and say nothing where nothing changed', async () => {
+  it('cannot be switched off, and are not sent when nothing changed', async () => {
     await second.patch('/users/me', { notifications: { approvals: false, decisions: false } })
     expect((await admin.patch(`/policies/${policyId}`, { enabled: false })).status).toBe(200)
     expect(await recipients()).toContain(second.email)
@@ -156,7 +156,7 @@ describe('T35 mails about changes to the rules', () => {
     expect(mail!.text).toContain('The policy "Large <b>transfers</b>" was deleted')
   })
 
-  it('tell all voters of a group who else votes, before and after, when the only administrator joins or removes them', async () => {
+  it('notify all voters of a group who else votes, before and after, when the only administrator joins or removes them', async () => {
     const lone = await createVaultFixture(test, { code: 'lone', adminEmail: 'lone@example.org' })
     const voter = await addMember(test, lone, 'voter@example.org', ['voters'])
     await mails()
@@ -196,7 +196,7 @@ describe('T35 mails about changes to the rules', () => {
     expect(mail!.text).toContain('- name: from "Gone" to "Going"')
   })
 
-  it('say who acted by a name that cannot add lines to the mail', async () => {
+  it('name the actor by a name that cannot add lines to the mail', async () => {
     // The API takes no such name, but one may have been stored before it refused them.
     const rename = (name: string) =>
       test.deps.db.updateTable('users').set({ name }).where('id', '=', second.userId).execute()
@@ -246,7 +246,7 @@ describe('T35 mails about what a vault relies on', () => {
 
   const texts = async () => Object.fromEntries((await mails()).map(({ to, text }) => [to, text]))
 
-  it('tell of another wallet service by its origin, and of its secret by nothing but that', async () => {
+  it('report another wallet service by its origin, and a new secret without its value', async () => {
     const { walletServiceUrl } = (await admin.get('/vaults/main-vault')).body
     const moved = {
       name: 'Main vault',
@@ -269,7 +269,7 @@ describe('T35 mails about what a vault relies on', () => {
     expect((await admin.patch('/vaults/main-vault', back)).status).toBe(200)
   })
 
-  it('tell of a new secret and of a new path, and of nothing where only the name changed', async () => {
+  it('report a new secret and a new path, and nothing when only the name changed', async () => {
     const { walletServiceUrl } = (await admin.get('/vaults/main-vault')).body
     await admin.patch('/vaults/main-vault', { description: 'The main one', walletServiceUrl })
     expect(await mails()).toEqual([])
@@ -280,7 +280,7 @@ describe('T35 mails about what a vault relies on', () => {
     expect(text).toContain('- walletServiceSecret: "replaced"')
   })
 
-  it('tell of a webhook secret that was set and of one that was removed', async () => {
+  it('report a webhook secret that was set and of one that was removed', async () => {
     const walletWebhookSecret = 'Zq3vN8xK2mR7wT5yB9cL4hJ6'
     expect((await admin.patch('/vaults/main-vault', { walletWebhookSecret })).status).toBe(200)
     const [toAdmin, toSecond] = await mails()
@@ -292,7 +292,7 @@ describe('T35 mails about what a vault relies on', () => {
     expect((await texts())[second.email]).toContain('- walletWebhookSecret: "removed"')
   })
 
-  it('tell the administrators of every vault that uses a token, and of the platform, that it was switched', async () => {
+  it('notify the administrators of every vault that uses a token, and of the platform, that it was switched', async () => {
     const platform = await test.signIn('a.platform@example.org', { isPlatformAdmin: true })
     const { id } = vault.tokens.usdt
     expect((await platform.patch(`/tokens/${id}`, { enabled: false })).status).toBe(200)
@@ -309,7 +309,7 @@ describe('T35 mails about what a vault relies on', () => {
     expect((await platform.patch(`/tokens/${id}`, { enabled: true })).status).toBe(200)
   })
 
-  it('tell of a token and its contract to the platform only, before any vault uses it', async () => {
+  it('report a token and its contract to the platform only, before any vault uses it', async () => {
     const contractAddress = fakeAddress('a new contract')
     const token = { network: 'ethereum', code: 'NEW', symbol: 'NEW', name: 'New coin', decimals: 6, contractAddress }
     expect((await admin.post('/tokens', token)).status).toBe(201)
@@ -319,7 +319,7 @@ describe('T35 mails about what a vault relies on', () => {
     expect(sent[admin.email]!.toLowerCase()).toContain(`contractaddress: "${contractAddress.toLowerCase()}"`)
   })
 
-  it('tell the owner of an address that its balance was adjusted', async () => {
+  it('notify the owner of an address that its balance was adjusted', async () => {
     const body = { addressId: address.id, tokenId: vault.tokens.usdt.id, amount: '12.5', reason: 'Opening balance' }
     expect((await admin.post('/vaults/main-vault/adjustments', body)).status).toBe(201)
     const sent = await texts()
@@ -329,7 +329,7 @@ describe('T35 mails about what a vault relies on', () => {
     )
   })
 
-  it('tell the subject, before and after, what an administrator shares with them, and nothing of other members', async () => {
+  it('notify the subject, before and after, what an administrator shares with them, and nothing of other members', async () => {
     const own = await createAddress(admin, { token: 'USDT' })
     const folder = (await admin.post('/vaults/main-vault/address-groups', { name: 'Suppliers' })).body
     await mails()
@@ -354,7 +354,7 @@ describe('T35 mails about what a vault relies on', () => {
     expect(sent[approver.email]).toContain('The folder "Suppliers" was shared with')
   })
 
-  it('tell of a service token that ended', async () => {
+  it('report a service token that ended', async () => {
     const url = '/vaults/main-vault/service-tokens'
     const { body } = await admin.post(url, { name: 'Robot', groupIds: [approversId] })
     await mails()

@@ -104,7 +104,7 @@ describe('alarms', () => {
 })
 
 describe('mails about approvals', () => {
-  it('ask each approver once and tell the initiator the outcome once, on any number of nodes', async () => {
+  it('ask each approver once and notify the initiator of the outcome once, on any number of nodes', async () => {
     const id = await order()
     await Promise.all([sendNotifications(test.deps), sendNotifications(test.deps), sendNotifications(test.deps)])
     await sendNotifications(test.deps)

@@ -18,7 +18,7 @@ describe('canonical JSON', () => {
     expect(() => canonicalJson(value)).toThrow(TypeError)
   })
 
-  it('is the same for equal values, whatever the order of their members', () => {
+  it('is the same for equal values, in any order of their members', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.maxSafeInteger(), fc.boolean())), (value) => {
         const reversed = Object.fromEntries(Object.entries(value).reverse())

@@ -92,7 +92,7 @@ describe('money', () => {
     }
   })
 
-  it('adds and multiplies exactly, and says a percentage without its tail', () => {
+  it('adds and multiplies exactly, and formats a percentage without trailing digits', () => {
     expect(addDecimals('0.1', '0.2')).toBe('0.3')
     expect(addDecimals('999.999999999999999999', '0.000000000000000001')).toBe('1000')
     expect(multiplyDecimals('1000.5', '0.999')).toBe('999.4995')

@@ -15,7 +15,7 @@ afterAll(() => test.close())
 const withCookie = (token: string) => test.client({ cookie: `session_token=${token}` })
 
 describe('the sign-in pages', () => {
-  it('show the form to whoever is not signed in', async () => {
+  it('show the form to a user who is not signed in', async () => {
     for (const client of [test.anonymous, withCookie('unknown'), withCookie(''), withCookie('srk_unknown')]) {
       for (const url of ['//', '//sign-in']) {
         const answer = await client.get(url)

@@ -237,7 +237,7 @@ function endSessionPage({
 function sessionEndedPage(): Html {
   return layout(
     'The session has ended',
-    html`<p>If it was not your own, somebody may read your mail: secure your mailbox, and tell an administrator of your vaults.</p>`,
+    html`<p>If it was not your own, somebody may read your mail: secure your mailbox, and inform an administrator of your vaults.</p>`,
   )
 }
 

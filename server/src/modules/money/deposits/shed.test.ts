@@ -30,10 +30,7 @@ it('refuses requests when the queue is full, before it reads their bodies', asyn
     })
   }
   expect(warned).toHaveBeenCalledTimes(1)
-  expect(warned.mock.calls[0]).toEqual([
-    { path: '/webhooks/wallet', refused: 1, status: 503 },
-    'requests were refused',
-  ])
+  expect(warned.mock.calls[0]).toEqual([{ path: '/webhooks/wallet', refused: 1, status: 503 }, 'requests were refused'])
   warned.mockRestore()
 })
 

@@ -66,7 +66,7 @@ describe('POST /invitations', () => {
     expect(link.href).toBe(`http://localhost:8420/sign-in?invitation=${answer.body.token}`)
   })
 
-  it('refuses a second pending invitation of the same e-mail address, in whatever case', async () => {
+  it('refuses a second pending invitation of the same e-mail address, in any case', async () => {
     expect((await invite('twice@example.org')).status).toBe(201)
     expect((await invite('TWICE@example.org')).status).toBe(409)
   })

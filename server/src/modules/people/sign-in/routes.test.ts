@@ -423,7 +423,7 @@ describe('T43 a sign-in link on another device', () => {
     expect((await confirm(token, await lastCode(email))).headers.location).toBe('/sign-in?error=link')
   })
 
-  it('is not used up by whatever presses the button of its page without the code', async () => {
+  it('is not used up by a client that presses the button of its page without the code', async () => {
     const { token, binding } = await linkFor(email)
     for (const code of ['', 'test', '12345', '1234567', '１２３４５６']) {
       for (let visit = 0; visit < 3; visit += 1) {
@@ -489,7 +489,7 @@ describe('T43 a sign-in link on another device', () => {
     expect((await confirm(token, code, { 'sec-fetch-site': 'same-origin' })).status).toBe(303)
   })
 
-  it('works whatever was sent that is no form of ours', async () => {
+  it('works after any body that is not a form of ours', async () => {
     for (const fields of [{}, { token: 'unknown', code: '123456' }]) {
       const answer = await submit('/sign-in/confirm', fields as Record<string, string>)
       expect(answer.status).toBe(303)
@@ -659,10 +659,10 @@ describe('T62 a sign-in link of an operator', () => {
     expect(await recordsOf('operator.sign_in_link_created', vault.id)).toEqual([record])
     expect((await recordsOf('operator.sign_in_link_created')).at(-1)).toEqual(record)
     await test.sendMails()
-    const [told] = await mailsTo(email)
-    expect(told!.subject).toBe('An operator created a sign-in link for you')
-    expect(told!.text).toContain(userInfo().username)
-    expect(told!.source).not.toContain(new URL(link).searchParams.get('token'))
+    const [notice] = await mailsTo(email)
+    expect(notice!.subject).toBe('An operator created a sign-in link for you')
+    expect(notice!.text).toContain(userInfo().username)
+    expect(notice!.source).not.toContain(new URL(link).searchParams.get('token'))
 
     const headers = { 'user-agent': 'Test/1', 'x-forwarded-for': '203.0.113.7' }
     for (const known of [false, true]) {
@@ -897,7 +897,7 @@ describe('T45 where a link leads', () => {
     expect(answer.body.details[0].field).toBe('redirectTo')
   })
 
-  it('is the public origin, whatever the Host header says', async () => {
+  it('is the public origin, regardless of the Host header', async () => {
     const headers = { host: 'evil.example.org', 'x-forwarded-host': 'evil.example.org' }
     const answer = await ask('known@example.org', {}, headers)
     await test.sendMails()
@@ -1055,7 +1055,7 @@ describe('sessions', () => {
     expect((await redeem(token)).status).toBe(200)
   })
 
-  it('T39 are for whoever is signed in', async () => {
+  it('T39 are for every signed-in user', async () => {
     for (const answer of [
       await test.anonymous.get('/auth/session'),
       await test.anonymous.get('/auth/sessions'),

@@ -45,7 +45,7 @@ describe('PATCH /users/me', () => {
     expect(answer.body).toMatchObject({ id: second.userId, name: 'second.person', username: null })
   })
 
-  it('refuses a username that somebody has, in whatever case', async () => {
+  it('refuses a username that is taken, in any case', async () => {
     const answer = await second.patch('/users/me', { username: 'first.p' })
     expect(answer.status).toBe(409)
     expect((await first.patch('/users/me', { username: 'FIRST.P' })).status).toBe(200)
@@ -76,7 +76,7 @@ describe('PATCH /users/me', () => {
 })
 
 describe('people', () => {
-  it('are one per e-mail address, in whatever case, when two create them at once', async () => {
+  it('are one per e-mail address, in any case, when two create them at once', async () => {
     const now = test.clock.now()
     const people = await Promise.all(
       ['New@Example.org', 'new@example.org', 'NEW@EXAMPLE.ORG'].map((email) =>

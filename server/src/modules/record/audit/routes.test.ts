@@ -72,7 +72,7 @@ describe('the audit log', () => {
     expect(actionsOf(body)).toEqual(expected)
   })
 
-  it('says which seal holds a record', async () => {
+  it('shows which seal holds a record', async () => {
     await sealAuditRecords(test.deps)
     const { body } = await admin.get('/vaults/main/audit-log')
     expect(body.items.map((item: { sealSequence: number }) => item.sealSequence)).toEqual([1, 1, 1, 1])

@@ -127,7 +127,7 @@ async function faultOfSealedRecords(
     if (record === undefined) {
       const elsewhere = await findAuditRecord(trx, seal.chain, id)
       return elsewhere === undefined
-        ? fault('missing', id, `seal ${seal.sequence} holds it, but it is gone`)
+        ? fault('missing', id, `seal ${seal.sequence} holds it, but the record is missing`)
         : fault('changed', id, `seal ${seal.sequence} holds it, but it names seal ${elsewhere.seal_sequence ?? 'none'}`)
     }
     const own = faultOfRecord(record)

@@ -64,7 +64,7 @@ async function setRate(person: Person, tokenId: string, usdRate: string, asOf?: 
   return person.post(`/tokens/${tokenId}/rates`, { usdRate, asOf: moment, source: 'manual' })
 }
 
-/** What the provider says next. */
+/** The next answer of the provider. */
 async function poll(rates: Record<string, string>) {
   const path = join(folder, 'rates.json')
   await writeFile(path, JSON.stringify(rates))
@@ -95,7 +95,7 @@ describe('rates set by hand', () => {
     expect(await heldOf(tokenId)).toEqual([])
   })
 
-  it('are one at a moment, whatever their source', async () => {
+  it('are one at a time, from any source', async () => {
     const tokenId = await newToken()
     const asOf = test.clock.now()
     expect((await setRate(first, tokenId, '1', asOf)).status).toBe(201)
@@ -283,7 +283,7 @@ describe('T64 a rate that jumps', () => {
 })
 
 describe('T64 rates of the provider', () => {
-  it('that jump are held back once, until one platform administrator confirms what the provider still says', async () => {
+  it('that jump are held back once, until one platform administrator confirms what the provider still reports', async () => {
     const tokenId = await newToken('SOLO')
     const steady = await newToken('STEADY')
     await poll({ SOLO: '1', STEADY: '1' })

@@ -112,7 +112,7 @@ function rawDustLimit(limit: string | null, decimals: number): string | null {
   if (limit === null) return null
   const raw = parseDecimal(limit, decimals)
   if (raw === null) throw badRequest('dustLimit', `must fit a token of ${decimals} decimals`)
-  if (raw === 0n) throw badRequest('dustLimit', 'must be greater than 0; null marks nothing')
+  if (raw === 0n) throw badRequest('dustLimit', 'must be greater than 0; use null for no limit')
   return raw.toString()
 }
 

@@ -133,7 +133,7 @@ describe('refused tokens', () => {
     expect(answer.body.details[0].field).toBe(field)
   })
 
-  it('answers 409 for a taken code or contract, in whatever case', async () => {
+  it('answers 409 for a taken code or contract, in any case', async () => {
     expect((await operator.post('/tokens', { ...usdt, contractAddress: fakeAddress('other') })).status).toBe(409)
     const upper = `0x${usdt.contractAddress.slice(2).toUpperCase()}`
     expect((await operator.post('/tokens', { ...usdt, code: 'USDT2', contractAddress: upper })).status).toBe(409)

@@ -40,7 +40,7 @@ function client({
   return createWalletClient({ url, secret, dispatcher, timeoutMilliseconds, backoffMilliseconds: 1 })
 }
 
-function says(status: number, body: unknown, headers: Record<string, string> = {}): void {
+function answerWith(status: number, body: unknown, headers: Record<string, string> = {}): void {
   answer = (_, response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers })
     response.end(typeof body === 'string' ? body : JSON.stringify(body))
@@ -94,7 +94,7 @@ describe('the wallet client', () => {
   })
 
   it('asks for balances and fees', async () => {
-    says(200, { balance: '12', fee: '21000' })
+    answerWith(200, { balance: '12', fee: '21000' })
     expect((await client().getBalance({ network: 'ethereum', address: '0x1', contract: null })).balance).toBe('12')
     expect((await client().getBalance({ network: 'ethereum', address: '0x1', contract: '0x2' })).balance).toBe('12')
     expect((await client().estimateFee(order)).fee).toBe('21000')
@@ -105,8 +105,8 @@ describe('the wallet client', () => {
     ])
   })
 
-  it('tells a transfer that the service never heard of by null, also with a hostile id', async () => {
-    says(404, { message: 'unknown' })
+  it('returns null for a transfer that the service does not know, also with a hostile id', async () => {
+    answerWith(404, { message: 'unknown' })
     expect(await client().getTransfer('../addresses?x=1')).toBeNull()
     expect(seen).toEqual(['GET /base/transfers/..%2Faddresses%3Fx%3D1'])
   })
@@ -123,7 +123,7 @@ describe('the wallet client', () => {
     [503, 'failed'],
     [301, 'invalid'],
   ])('calls an order answered with %i %s, and sends it once', async (status, kind) => {
-    says(status, { message: 'not\u0000 today' })
+    answerWith(status, { message: 'not\u0000 today' })
     const error = await failureOf(client().submitTransfer(order))
     expect(error).toMatchObject({ kind, status })
     expect(error.message).not.toContain('\u0000')
@@ -152,7 +152,7 @@ describe('the wallet client', () => {
   })
 
   it('repeats what is idempotent, a bounded number of times, with success at last', async () => {
-    says(503, {})
+    answerWith(503, {})
     expect((await failureOf(client().createAddress(addressOrder))).kind).toBe('failed')
     expect(seen).toHaveLength(3)
     seen = []
@@ -180,19 +180,19 @@ describe('the wallet client', () => {
     ['a key twice', '{"status":"queued","status":"confirmed"}'],
     ['too much', { ...queued, padding: 'x'.repeat(walletResponseBytesMax) }],
   ])('does not believe %s', async (_, body) => {
-    says(202, body)
+    answerWith(202, body)
     expect((await failureOf(client().submitTransfer(order))).kind).toBe('invalid')
   })
 
   it('makes foreign words one short line', async () => {
-    says(200, { ...queued, status: 'failed', failureReason: `bad\u0000\n\u001b[31m${'x'.repeat(3_000)}` })
+    answerWith(200, { ...queued, status: 'failed', failureReason: `bad\u0000\n\u001b[31m${'x'.repeat(3_000)}` })
     const { failureReason } = (await client().getTransfer(order.id))!
     expect(failureReason).toMatch(/^bad \[31mx+$/)
     expect(failureReason!.length).toBe(500)
   })
 
-  it('tells callers of our API neither URL nor words of the wallet service', async () => {
-    says(500, { message: 'internal-host-7' })
+  it('reveals neither URL nor text of the wallet service to callers of our API', async () => {
+    answerWith(500, { message: 'internal-host-7' })
     const error = await failureOf(client().createAddress(addressOrder))
     expect(toBadGateway(error)).toMatchObject({ status: 502, message: 'The wallet service failed' })
   })
@@ -273,7 +273,7 @@ describe('T49 what the wallet client connects to', () => {
   })
 
   it('does not follow a redirect to loopback', async () => {
-    says(302, {}, { location: `http://127.0.0.1:${port}/elsewhere` })
+    answerWith(302, {}, { location: `http://127.0.0.1:${port}/elsewhere` })
     expect((await failureOf(client().getTransfer(order.id))).kind).toBe('invalid')
     expect(seen).toEqual([`GET /base/transfers/${order.id}`])
   })

@@ -66,7 +66,7 @@ describe('the outcome of a chain', () => {
     expect(strictest(waived, ask)).toBe('ask')
   })
 
-  it('says of each requirement which step it is about', () => {
+  it('returns the step of each requirement', () => {
     const outcome = outcomeOf([allow, ask, waived])
     expect(outcome.effect === 'wait' && outcome.requirements).toMatchObject([
       { stepIndex: 1, policyId: 'ask', bypassed: false },

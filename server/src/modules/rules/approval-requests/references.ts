@@ -14,7 +14,7 @@ export function assertReferences(step: Step, stepIndex: number): void {
   for (const { path, text } of mentionsOf(step)) {
     const index = referenceOf(text)
     if (index === null) throw badRequest(path, `must be ${marker} and the number of an earlier step`)
-    if (index >= stepIndex) throw badRequest(path, `${text} is no step before this one`)
+    if (index >= stepIndex) throw badRequest(path, `${text} does not name an earlier step`)
   }
 }
 

@@ -22,7 +22,7 @@ const voterOf = async (id: string, { userId }: Person) =>
   (await bench.read(id)).approvers.find((one: { userId: string }) => one.userId === userId)
 
 describe('resolving', () => {
-  it('rejects by one vote, whatever was approved before', async () => {
+  it('rejects by one vote, regardless of earlier approvals', async () => {
     const before = await bench.traces()
     const id = await waiting()
     await approve(bench.firstApprover, id)
@@ -112,7 +112,7 @@ describe('resolving', () => {
   })
 })
 
-/** What `strongroom audit verify` says of one request. */
+/** What `strongroom audit verify` reports about one request. */
 async function named(id: string): Promise<string[]> {
   const { differences } = await verifyRequests(bench.test.deps.db)
   return differences.filter(({ targetId }) => targetId === id).map(({ detail }) => detail)
@@ -405,7 +405,7 @@ describe('T32 races', () => {
 })
 
 describe('T33 who lost what made them an approver', () => {
-  it('T33 has no vote, an earlier one is void and says so, and the quorum may be out of reach', async () => {
+  it('T33 has no vote, an earlier one is shown as void, and the quorum may be out of reach', async () => {
     const id = await waiting()
     await approve(bench.firstApprover, id)
     expect(await voterOf(id, bench.firstApprover)).toMatchObject({ counts: true, voidReason: null, canVote: false })
@@ -432,7 +432,7 @@ describe('T33 who lost what made them an approver', () => {
     expect((await approve(bench.thirdApprover, id)).body.status).toBe('applied')
   })
 
-  it('T33 keeps what counted when it was resolved, whoever leaves later', async () => {
+  it('T33 keeps the votes that counted at the resolution, when a voter leaves later', async () => {
     const id = await waiting()
     await approve(bench.firstApprover, id)
     await approve(bench.secondApprover, id)
@@ -444,7 +444,7 @@ describe('T33 who lost what made them an approver', () => {
 })
 
 describe('notifications', () => {
-  it('ask the approvers and tell the initiator', async () => {
+  it('ask the approvers and notify the initiator', async () => {
     const id = await waiting()
     const of = async () =>
       (await bench.sql('select kind from notifications where subject_id = $1 order by kind', [id])).map(

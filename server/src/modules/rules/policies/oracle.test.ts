@@ -161,7 +161,7 @@ function factsOf(world: World): Facts {
 }
 
 /**
- * The rules once more and as simply as they can be said: try both answers for every question that nobody can tell, and
+ * The rules once more and as simply as they can be said: try both answers for every unknown condition, and
  * take the one that is against the transfer.
  */
 function naively(policies: PolicySnapshot[], world: World) {

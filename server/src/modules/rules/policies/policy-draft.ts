@@ -44,7 +44,7 @@ export function findPolicyFaults(draft: PolicyDraft): FieldFault[] {
 function findEffectFaults({ effect, approvalThreshold, approvers, blockReason }: PolicyDraft): FieldFault[] {
   const faults: FieldFault[] = []
   if (effect !== 'block' && blockReason !== null) {
-    faults.push({ field: 'blockReason', message: 'belongs to a policy whose effect is block' })
+    faults.push({ field: 'blockReason', message: 'is allowed only with the effect block' })
   }
   if (effect === 'block' && approvalThreshold > 0) {
     faults.push({ field: 'approvalThreshold', message: 'must be 0 for a policy that blocks' })
@@ -53,7 +53,7 @@ function findEffectFaults({ effect, approvalThreshold, approvers, blockReason }:
     faults.push({ field: 'approvalThreshold', message: 'must be at least 1 for requireApproval' })
   }
   if (approvalThreshold === 0 && effect !== 'requireApproval' && approvers.length > 0) {
-    faults.push({ field: 'approvers', message: 'need an approvalThreshold of at least 1' })
+    faults.push({ field: 'approvers', message: 'require an approvalThreshold of at least 1' })
   }
   // A group can grow, so only a list of named users limits the number of votes.
   const onlyUsers = approvers.length > 0 && approvers.every(({ kind }) => kind === 'user')

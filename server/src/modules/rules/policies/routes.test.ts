@@ -695,7 +695,7 @@ describe('policies', () => {
     expect(fieldsOf(answer)).toEqual(['blockReason', 'rules.0.selectors.0.value', 'rules.1.selectors.0.value'])
   })
 
-  it('T34 name what their vault has, in whatever spelling, and stand when it disappears', async () => {
+  it('T34 name what their vault has, in any spelling, and stay when it is deleted', async () => {
     const network = { ...fixtureRoutes.network, variants: [{ id: 0, code: 'bitcoin', name: 'Bitcoin' }] }
     network.variants.push(...fixtureRoutes.network.variants)
     const code = 'two-networks'

@@ -259,14 +259,14 @@ describe('selectors', () => {
       }
     })
 
-    it(`T34 ${selectorType} refuses a bad value and, should one be stored, cannot tell`, () => {
+    it(`T34 ${selectorType} refuses a bad value, and a stored one is unknown`, () => {
       for (const [value, field] of faulty) {
         expect(findSelectorFault('transfer', selectorType, value)?.field, JSON.stringify(value)).toBe(field)
         expect(evaluateSelector({ selectorType, value }, facts)).toEqual({ matched: null, observed: null })
       }
     })
 
-    it(`${selectorType} cannot tell without its fact`, () => {
+    it(`${selectorType} is unknown without its fact`, () => {
       const factless = evaluateSelector({ selectorType, value: matching[0] }, withoutFacts).matched
       // Who asks, and when, is always known.
       if (selectorType === 'initiator' || selectorType === 'time') expect(factless).toBe(true)

@@ -189,7 +189,7 @@ describe('what a velocity counts', () => {
   it('T34 an operation of the window without a USD value fails closed', async () => {
     const address = (await bench.fundedAddress()).id
     await blockAbove('velocityUsd', '1000', 'sourceAddress')
-    // No rate is fresh enough: nobody can tell what this is worth.
+    // No rate is fresh enough, so the value of this transfer is unknown.
     expect((await bench.order(address, '1')).status).toBe(403)
     await setRate('1')
     expect((await bench.order(address, '1')).status).toBe(201)
@@ -370,7 +370,7 @@ describe('the other facts of a transfer', () => {
 })
 
 describe('the trace', () => {
-  it('is shown with one transfer to whoever sees it, without figures that are not theirs', async () => {
+  it('is shown with one transfer to its viewers, without figures that they may not see', async () => {
     const address = await bench.fundedAddress()
     await blockAbove('velocityAmount', '5000', 'vault')
     await blockAbove('velocityAmount', '5000', 'initiator')

@@ -17,7 +17,7 @@ const same = (requirements: RecordedRequirement[], votes = yes('ann', 'ben')): A
 })
 const short = 'it went on without the votes that were asked for'
 
-describe('T57 what the tables say of an approval is compared with the record', () => {
+describe('T57 an approval in the tables is compared with its audit records', () => {
   it.each<[what: string, stored: ApprovalState, expected: string | null]>([
     ['two of two', same([requirement()]), null],
     ['one of two', same([requirement()], yes('ann')), short],

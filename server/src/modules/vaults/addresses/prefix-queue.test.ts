@@ -7,7 +7,7 @@ import { inTurn } from './prefix-queue.ts'
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 afterEach(() => void vi.useRealTimers())
 
-/** Work that ends when the test says so. */
+/** Work that ends when the test ends it. */
 function held() {
   let resolve: (value: string) => void = () => {}
   let reject: (error: Error) => void = () => {}

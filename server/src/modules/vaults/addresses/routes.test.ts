@@ -306,7 +306,7 @@ describe('refused creations', () => {
     }
   })
 
-  it('answers 403 without an allow policy, whoever asks, and records the refusal', async () => {
+  it('answers 403 to every caller without an allow policy, and records the refusal', async () => {
     const strict = await createVaultFixture(test, { code: 'strict-vault' })
     const answer = await strict.admin.post('/vaults/strict-vault/addresses', ops)
     expect(answer.status).toBe(403)

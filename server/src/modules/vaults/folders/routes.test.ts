@@ -314,7 +314,7 @@ describe('sharing folders', () => {
     expect((await read(folder.id)).sharing).toEqual({ isShared: true, participantCount: 0 })
   })
 
-  it('is listed for whom it concerns, and says how they hold access', async () => {
+  it('is listed for the people with access, and shows how they have it', async () => {
     const mine = await createFolder({ name: 'Mine' }, viewer)
     const [granted, byGroup, hidden] = [await createFolder(), await createFolder(), await createFolder()]
     await share(granted.id, toUser(viewer))
@@ -330,7 +330,7 @@ describe('sharing folders', () => {
     expect((await read(hidden.id, vault.admin)).access).toBe('admin')
     await share(hidden.id, toUser(vault.admin))
     expect((await read(hidden.id, vault.admin)).access).toBe('granted')
-    // Sharing says nothing about how one holds access.
+    // Whether a folder is shared does not depend on how the viewer has access.
     expect(await read(granted.id)).toMatchObject({
       access: 'manager',
       sharing: { isShared: true, participantCount: 1 },

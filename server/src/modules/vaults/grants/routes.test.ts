@@ -58,7 +58,7 @@ async function audited(targetId: string): Promise<{ action: string; details: unk
 }
 
 describe('granting', () => {
-  it('to a user shows the address to them, and says who they are', async () => {
+  it('to a user shows the address to them, and names the user', async () => {
     const address = await createAddress(owner, { label: 'Shared' })
     expect((await viewer.get(`${addresses}/${address.id}`)).status).toBe(404)
     const { status, body } = await owner.post(grantsOf(address.id), toUser(viewer))
@@ -275,7 +275,7 @@ describe('the list of addresses', () => {
     expect(await idsSeen(reader, 'search=needle&token=USDT&access=all')).toEqual([shared.id])
   })
 
-  it('of an administrator is the vault, whatever `access` says', async () => {
+  it('of an administrator is the vault, regardless of `access`', async () => {
     const address = await createAddress(other)
     for (const access of ['own', 'shared', 'all']) {
       expect(await idsSeen(vault.admin, `access=${access}`)).toContain(address.id)
@@ -293,7 +293,7 @@ describe('refused grants', () => {
     ['another kind of subject', () => ({ subjectType: 'everyone', subjectId: financeId }), 'subjectType'],
     ['nobody', () => ({ subjectType: 'user' }), 'subjectId'],
     ['an empty subject', () => ({ subjectType: 'user', subjectId: '' }), 'subjectId'],
-    ['no sight', () => toUser(viewer, { canView: false }), 'canView'],
+    ['no right to view', () => toUser(viewer, { canView: false }), 'canView'],
     ['a right as text', () => toUser(viewer, { canTransfer: 'true' }), 'canTransfer'],
     ['an unknown right', () => toUser(viewer, { canApprove: true }), 'canApprove'],
     ['T41 another grantor', () => toUser(viewer, { grantorId: viewer.userId }), 'grantorId'],

@@ -438,7 +438,7 @@ describe('parsing a derivation path', () => {
     ['m/44/60/1', '1 segments'],
     ['m/44/60/77/0', 'no variant 77'],
     ['m/44/60/1/2147483648', 'from 0 to 2147483647'],
-  ])('answers 400 for %s and says why', async (path, why) => {
+  ])('answers 400 for %s with the reason', async (path, why) => {
     const answer = await member.post('/vaults/main-vault/derivation-path/parse', { path })
     expect(answer.status).toBe(400)
     expect(answer.body.details[0].field).toBe('path')

@@ -77,7 +77,7 @@ const evmForm = /^0x[0-9a-fA-F]{40}$/
 /** A set of on-chain addresses. A mixed-case EVM address must have a valid EIP-55 checksum. */
 export const readOnchainSet = readSetOf(
   (text) => addressKeyOf(text, 'evm') !== null || (!evmForm.test(text) && addressKeyOf(text, 'other') !== null),
-  'is no address, or has a wrong EIP-55 checksum',
+  'must be an on-chain address; a mixed-case EVM address must have a valid EIP-55 checksum',
 )
 
 export function isObject(value: unknown): value is Record<string, unknown> {
