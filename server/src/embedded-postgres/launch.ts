@@ -12,11 +12,11 @@ import { reachDirectory } from './reach.ts'
 
 const POLL_MS = 10
 
-/** What a start came to: a server that answers, or the log of one that ended before it did. */
+/** The result of a start: a server that answers, or the log of one that ended before. */
 export type LaunchResult = { pid: number; port: number } | { failure: string; retryable: boolean }
 
 /**
- * Starts the server and waits until it answers, through crash recovery if need be.
+ * Starts the server and waits until it answers, including crash recovery.
  * @throws Error when the program cannot be executed or the deadline (milliseconds since the epoch) passes.
  */
 export async function launchPostgres(options: {
@@ -48,7 +48,7 @@ export async function launchPostgres(options: {
     child.on('error', (cause) => {
       launchError = toLaunchError(binaries.postgres, cause)
     })
-    // A server must not keep a process alive that has nothing else to do; the exit hook of the caller ends it.
+    // The server must not keep an otherwise idle process alive; the exit hook of the caller ends the server.
     child.unref()
     while (Date.now() < deadline) {
       if (launchError) throw launchError
@@ -73,8 +73,8 @@ export async function launchPostgres(options: {
 }
 
 /**
- * Given on the command line, where they win over postgresql.conf: what safety and the finding of the server rest on.
- * There is no unix socket, because its path may be 107 bytes long at most and a data directory's may be longer.
+ * Settings on which safety and the detection of the server depend. On the command line they override postgresql.conf.
+ * There is no unix socket, because its path may have 107 bytes at most and that of a data directory may be longer.
  */
 function settings(clusterDir: string, fast: boolean): string[] {
   const durability = fast ? 'off' : 'on'
@@ -98,14 +98,14 @@ function settings(clusterDir: string, fast: boolean): string[] {
 }
 
 /**
- * A quarter of the memory, as is usual, up to a gigabyte. With it goes a checkpoint every 4 GB or 15 minutes at most: under
- * load the first change of a page after a checkpoint writes the whole page to the log, and by default that was most of it.
+ * A quarter of the memory, as is usual, up to a gigabyte. Checkpoints happen every 4 GB or 15 minutes: the first change of
+ * a page after a checkpoint writes the whole page to the log, which was most of the log with the default settings.
  */
 function cacheMegabytes(): number {
   return Math.min(Math.max(Math.floor(totalmem() / 4 / 2 ** 20), 128), 1024)
 }
 
-/** Another process took the port or started the same server meanwhile, or the last server's children still end. */
+/** Another process took the port or started the same server meanwhile, or children of the last server are still ending. */
 function isRetryable(text: string): boolean {
   return retryable.some((message) => message.test(text))
 }

@@ -12,7 +12,7 @@ export function findPassword(dataDir: string): string | null {
   }
 }
 
-/** Makes the password once. Of two processes that start together both get the one that was written first. */
+/** Creates the password once. Two processes that start together both get the one that was written first. */
 export function ensurePassword(dataDir: string): string {
   const known = findPassword(dataDir)
   if (known) return known

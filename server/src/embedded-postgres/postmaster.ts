@@ -31,19 +31,19 @@ export function readRecord(clusterDir: string): string | null {
 
 /**
  * The name every server is started under. It is made from the identity of the directory on disk, so it distinguishes a server
- * of this directory from one of a copy of it, and from a stranger that was given the same process id after a restart.
+ * of this directory from a server of a copy of it, and from another process with the same id after a restart.
  */
 export function clusterName(clusterDir: string): string {
   const { dev, ino } = statSync(clusterDir, { bigint: true })
   return `strongroom-${dev}-${ino}`
 }
 
-/** Whether the process lives and is the server of this directory. A stranger under a recycled process id is not. */
+/** Whether the process is alive and is the server of this directory, and not another process with a reused id. */
 export function servesCluster(pid: number, clusterDir: string): boolean {
   return readCommandLine(pid).includes(`cluster_name=${clusterName(clusterDir)}`)
 }
 
-/** Whether the Node process that started the server is still there: the system gives orphans another parent. */
+/** Whether the Node.js process that started the server is alive: the system gives orphans another parent. */
 export function hasStarter(pid: number): boolean {
   const starter = readCommandLine(pid).find((argument) => argument.startsWith('strongroom.starter='))
   return starter === `strongroom.starter=${readParent(pid)}`

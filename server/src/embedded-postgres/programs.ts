@@ -17,13 +17,13 @@ export function spawnProgram(launch: Launch): ChildProcess {
     ...spawnAs(launch.account),
     detached: true,
     cwd: '/',
-    // Nothing of our environment is passed on: it holds secrets, and PG* variables would change what PostgreSQL does.
+    // The environment is not passed on: it holds secrets, and PG* variables would change the behaviour of PostgreSQL.
     env: { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
     stdio: ['ignore', launch.output, launch.output, ...launch.descriptors],
   })
 }
 
-/** Runs a program to its end. Resolves with its output, rejects with the end of it when it fails. */
+/** Runs a program to its end. Resolves with its output, rejects with the last lines of it when it fails. */
 export function runProgram(launch: Omit<Launch, 'output'>): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawnProgram({ ...launch, output: 'pipe' })
@@ -44,7 +44,7 @@ export function runProgram(launch: Omit<Launch, 'output'>): Promise<string> {
 
 /** Explains why a program could not be executed at all. */
 export function toLaunchError(program: string, cause: NodeJS.ErrnoException): Error {
-  // The file is there, so what is missing is the loader named in it: the system has another C library.
+  // The file exists, so the loader that it names is missing: the system has another C library.
   if (cause.code === 'ENOENT') return new Error(`${program} needs glibc (Alpine has musl); ${WAY_OUT}`, { cause })
   return new Error(`${program} could not be started: ${cause.message}; ${WAY_OUT}`, { cause })
 }

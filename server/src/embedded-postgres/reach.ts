@@ -10,7 +10,7 @@ const FIRST_EXTRA_DESCRIPTOR = 3
 /**
  * Makes a directory usable for an account that may not pass through its parents, such as `nobody` below a /root that
  * only root can enter. The open directory is inherited and addressed through /proc, which checks the permissions of
- * the directory itself but not those of the way to it. The data so stays where the operator asked for it.
+ * the directory itself but not those of its parents. So the data stays where the operator configured it.
  * Linux only: elsewhere the path is passed as it is and PostgreSQL reports what it could not open.
  */
 export function reachDirectory(path: string, account: Account): Reach {

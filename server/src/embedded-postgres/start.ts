@@ -128,9 +128,9 @@ async function launchUntilReady(options: {
 }
 
 /**
- * After a crash the record may name a process id that by now belongs to a stranger, which is the rule rather than the
- * exception in a restarted container. PostgreSQL would refuse to start, so the record is removed. Should a server of
- * this directory be alive all the same, PostgreSQL notices its shared memory and refuses.
+ * After a crash the record may name a process id that now belongs to another process, which is usual in a restarted
+ * container. PostgreSQL would refuse to start, so the record is removed. If a server of this directory is alive
+ * nevertheless, PostgreSQL detects its shared memory and refuses to start.
  */
 function removeStaleRecord(clusterDir: string): void {
   const before = readRecord(clusterDir)
@@ -158,7 +158,7 @@ function toHandle(clusterDir: string, running: Running): EmbeddedPostgres {
   }
 }
 
-/** The server may be no child of this process, so it is looked for. */
+/** The server may not be a child of this process, so its process id is polled. */
 function watchPostmaster(pid: number, clusterDir: string): { died: Promise<void>; dismiss(): void } {
   let timer: NodeJS.Timeout | undefined
   const died = new Promise<void>((resolve) => {

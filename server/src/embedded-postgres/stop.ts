@@ -26,7 +26,7 @@ async function signalAndWait(pid: number, clusterDir: string, signal: NodeJS.Sig
   return false
 }
 
-/** Sends a signal; a process that has just ended is fine. */
+/** Sends a signal; ignores that the process has just ended. */
 export function signalIfThere(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
