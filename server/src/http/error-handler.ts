@@ -74,7 +74,7 @@ export function toAppError(thrown: unknown): AppError {
   if (sqlStateOf(thrown) === '57014') return unavailable('The request took too long and had no effect', 2)
   // PostgreSQL cannot store a NUL character in text.
   if (sqlStateOf(thrown) === '22021' || sqlStateOf(thrown) === '22P05')
-    return badRequest('request', 'holds a character that cannot be stored')
+    return badRequest('request', 'contains a character that cannot be stored')
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
     return new AppError(statusCode, 'The request cannot be processed')
   }

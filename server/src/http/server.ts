@@ -109,7 +109,8 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
     // A missing body is read as an empty one: the fault names the required fields, and a body without any may be omitted.
     if (request.body === undefined) request.body = {}
     const takesBody = request.routeOptions.schema?.body !== undefined
-    if (!takesBody && !isEmptyObject(request.body)) throw badRequest('body', 'is not taken by this endpoint')
+    if (!takesBody && !isEmptyObject(request.body))
+      throw badRequest('body', 'must be empty: this endpoint takes no body')
   })
   app.addHook('onResponse', async (request, reply) => {
     request.log.info(

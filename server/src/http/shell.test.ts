@@ -221,7 +221,7 @@ describe('T51 errors in the specified body', () => {
     const headers = { 'content-type': 'application/json' }
     const answer = await shell.inject({ method: 'PUT', url: '/things/17', headers, payload: 'null' })
     expect(answer.statusCode).toBe(400)
-    expect(answer.json().details).toEqual([{ field: 'body', message: 'is not taken by this endpoint' }])
+    expect(answer.json().details).toEqual([{ field: 'body', message: 'must be empty: this endpoint takes no body' }])
   })
 
   it('answers an unknown query parameter by its name', async () => {
@@ -251,7 +251,7 @@ describe('T51 errors in the specified body', () => {
   it('answers a NUL character that reaches the database with 400', async () => {
     const answer = await shell.inject({ method: 'GET', url: '/find?text=a%00b' })
     expect(answer.statusCode).toBe(400)
-    expect(answer.json()).toMatchObject({ details: [{ message: 'holds a character that cannot be stored' }] })
+    expect(answer.json()).toMatchObject({ details: [{ message: 'contains a character that cannot be stored' }] })
   })
 
   it.each(['/throw/error', '/throw/sql', '/throw/nothing', '/throw/text'])(
@@ -301,7 +301,7 @@ describe('a body where none belongs', () => {
     const person = await test.signIn('somebody@example.org')
     const refused = await person.post('/auth/sign-out', { everywhere: true })
     expect(refused.status).toBe(400)
-    expect(refused.body.details).toEqual([{ field: 'body', message: 'is not taken by this endpoint' }])
+    expect(refused.body.details).toEqual([{ field: 'body', message: 'must be empty: this endpoint takes no body' }])
     expect((await person.post('/auth/sign-out', {})).status).toBe(204)
   })
 })

@@ -50,7 +50,7 @@ const halfPair = /\p{Surrogate}/u
 /** Half of a surrogate pair, which only an escape can produce, is not a character: PostgreSQL cannot store it. */
 function assertWellFormed(literal: string): void {
   if (literal.includes('\\u') && halfPair.test(JSON.parse(literal) as string)) {
-    throw new StrictJsonError('holds a character that cannot be stored')
+    throw new StrictJsonError('contains a character that cannot be stored')
   }
 }
 

@@ -25,7 +25,7 @@ it('refuses requests when the queue is full, before it reads their bodies', asyn
     expect(await response.json()).toEqual({
       error: 'Service Unavailable',
       code: 503,
-      message: 'Too much is arriving at once',
+      message: 'Too many requests are waiting; try again later',
       requestId: response.headers.get('x-request-id'),
     })
   }
