@@ -64,7 +64,7 @@ function siftedSql(walk: Walk, column: string, window: Window, isFiltered: boole
     walk,
     'vault',
     sql``,
-    { ...window, rowsMax: walk.limits.siftedRows },
+    { ...window, rowsMax: walk.limits.scannedRows },
     isFiltered,
     sql``,
     column,

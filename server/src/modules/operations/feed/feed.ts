@@ -71,7 +71,7 @@ export type FeedLimits = {
   mergedRangesMax: number
   gatheredRows: number
   gatheringsMax: number
-  siftedRows: number
+  scannedRows: number
 }
 /** For every request; only tests use other values. */
 const feedLimits: FeedLimits = {
@@ -79,7 +79,7 @@ const feedLimits: FeedLimits = {
   mergedRangesMax: feedMergedRangesMax,
   gatheredRows: feedGatheredRows,
   gatheringsMax: feedGatheringsMax,
-  siftedRows: feedScannedRows,
+  scannedRows: feedScannedRows,
 }
 
 /**

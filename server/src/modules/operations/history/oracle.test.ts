@@ -13,7 +13,7 @@ const vaults = Number(process.env.HISTORY_VAULTS ?? 25)
 const queriesPerVault = 200
 const seed = 20_261_121
 /** Small enough that every walk passes many windows, and that sets of keys are both merged and gathered. */
-const tiny: FeedLimits = { windowRows: 7, mergedRangesMax: 2, gatheredRows: 3, gatheringsMax: 2, siftedRows: 6 }
+const tiny: FeedLimits = { windowRows: 7, mergedRangesMax: 2, gatheredRows: 3, gatheringsMax: 2, scannedRows: 6 }
 
 let test: TestApp
 let admin: Person
