@@ -1,0 +1,81 @@
+// The names of resources and methods, derived from paths and operationIds. Where the derivation yields no good name, the
+// tables of this file give one; an operation that is in none of them gets a name all the same.
+
+/** Collections below /api/v1 whose objects belong to a vault: they are found on `vault(code)` too. */
+const collectionsOfVaults = new Set(['policy-groups', 'policies', 'invitations'])
+
+/** Resources that are not named after the first segment of their path. */
+const resourceOfPath = new Map([['/api/v1/users/me', 'me']])
+const resourceOfOperation = new Map([['createPolicy', 'policies']])
+
+/** Nouns that operationIds use for a resource in addition to its name. */
+const nounsOfResource = {
+  auditLog: ['AuditRecords', 'PlatformAuditRecords'],
+  me: ['MyProfile', 'OwnProfile', 'Me'],
+  operationCategories: ['Category'],
+  operations: ['OfOperation'],
+}
+
+/**
+ * The wallet's webhook is signed over the bytes of its body, so that a method which makes these bytes itself is of no use:
+ * `signWebhook` is.
+ */
+const left = new Set(['receiveWalletEvent'])
+
+/**
+ * @param {string} path
+ * @param {{ operationId: string }} operation
+ * @returns {{ isOfVault: boolean, resource: string, method: string } | null} `resource` is '' for the vault itself; null:
+ *   the SDK has no method for it
+ */
+export function nameOf(path, { operationId }) {
+  if (left.has(operationId)) return null
+  const { isOfVault, resource } = resourceOf(path, operationId)
+  return { isOfVault, resource, method: methodOf(resource === '' ? 'vault' : resource, operationId) }
+}
+
+function resourceOf(path, operationId) {
+  if (!path.startsWith('/api/v1/')) return { isOfVault: false, resource: 'service' }
+  const inVault = '/api/v1/vaults/{code}'
+  if (path === inVault) return { isOfVault: true, resource: '' }
+  const isBelowVault = path.startsWith(`${inVault}/`)
+  // Actions on the vault itself, such as POST /vaults/{code}/lock.
+  if (isBelowVault && /^[a-z]+Vault$/.test(operationId)) return { isOfVault: true, resource: '' }
+  const [segment] = path.slice((isBelowVault ? inVault : '/api/v1').length + 1).split('/')
+  return {
+    isOfVault: isBelowVault || collectionsOfVaults.has(segment),
+    resource: resourceOfPath.get(path) ?? resourceOfOperation.get(operationId) ?? camelCase(segment),
+  }
+}
+
+/** `createTransfer` of `transfers` is `create`, `getTransferEvidence` is `getEvidence`. */
+function methodOf(resource, operationId) {
+  // The reports are named by what they report.
+  if (resource === 'reports' && operationId.startsWith('report')) return firstLower(operationId.slice('report'.length))
+  const plural = pascalCase(resource)
+  const nouns = [plural, singularOf(plural), ...(nounsOfResource[resource] ?? [])].sort((a, b) => b.length - a.length)
+  for (const noun of nouns) {
+    const match = new RegExp(`^(.*?[a-z])${noun}(?=[A-Z]|$)`).exec(operationId)
+    if (match !== null) return match[1] + operationId.slice(match[0].length)
+  }
+  return operationId
+}
+
+function singularOf(noun) {
+  if (noun.endsWith('ies')) return `${noun.slice(0, -3)}y`
+  if (noun.endsWith('sses')) return noun.slice(0, -2)
+  return noun.endsWith('s') ? noun.slice(0, -1) : noun
+}
+
+function camelCase(segment) {
+  return segment.replace(/-([a-z])/g, (_, letter) => letter.toUpperCase())
+}
+
+/** @param {string} name */
+export function pascalCase(name) {
+  return name.charAt(0).toUpperCase() + name.slice(1)
+}
+
+function firstLower(name) {
+  return name.charAt(0).toLowerCase() + name.slice(1)
+}

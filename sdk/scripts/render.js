@@ -1,0 +1,175 @@
+// The text of the generated files.
+import { pascalCase } from './names.js'
+import { commentOf, propertyOf, typeNameOf, typeOf } from './types.js'
+
+const mark = '// Generated from openapi.json by scripts/generate.js: do not edit.\n'
+
+/** The types: schemas, parameters and bodies, and an interface for each resource. */
+export function renderTypes(document, operations) {
+  const schemas = Object.entries(document.components.schemas)
+  const error = document.components.schemas.Error
+  return [
+    mark,
+    "import type { CallOptions, Outcome } from '../calls.ts'\n",
+    "import type { FileAnswer } from '../files.ts'\n",
+    "import type { Pages } from '../pages.ts'\n",
+    "import type { PolicySelector } from '../selectors.ts'\n\n",
+    ...schemas.map(([name, schema]) => declarationOf(typeNameOf(name), schema)),
+    '/** Why a request was refused, for programs. */\n',
+    `export type ErrorReason = ${error.properties.reason === undefined ? 'string' : "NonNullable<ErrorBody['reason']>"}\n\n`,
+    ...operations.flatMap(inputsOf),
+    ...resourcesOf(operations).map(interfaceOf),
+  ].join('')
+}
+
+/** The table from which the methods are made at run time. */
+export function renderTable(operations) {
+  const scopeOf = (isOfVault) =>
+    resourcesOf(operations)
+      .filter((resource) => resource.isOfVault === isOfVault)
+      .map(({ name, operations: own }) => `  ${name === '' ? "''" : name}: {\n${own.map(rowOf).join('')}  },\n`)
+      .join('')
+  return [
+    mark,
+    "import type { Table } from '../resources.ts'\n\n",
+    `export const ofVault: Table = {\n${scopeOf(true)}}\n\n`,
+    `export const ofInstallation: Table = {\n${scopeOf(false)}}\n`,
+  ].join('')
+}
+
+/** The paths as openapi-fetch reads them, for the raw client. */
+export function renderPaths(document, operations) {
+  const known = new Set([
+    ...Object.keys(document.components.schemas).map(typeNameOf),
+    ...operations.flatMap(({ query, body }) => [query, body].filter(Boolean).map(({ typeName }) => typeName)),
+  ])
+  const verbsOf = new Map()
+  for (const operation of operations) {
+    const verbs = verbsOf.get(operation.path) ?? []
+    verbsOf.set(operation.path, [...verbs, `    ${operation.verb.toLowerCase()}: ${rawTypeOf(operation)}\n`])
+  }
+  const paths = [...verbsOf].map(([path, verbs]) => `  '${path}': {\n${verbs.join('')}  }\n`).join('')
+  const named = [...paths.matchAll(/\b[A-Z]\w+\b/g)].map(([name]) => name).filter((name) => known.has(name))
+  const imported = [...new Set(['ErrorBody', ...named])].sort()
+  return [
+    mark,
+    `import type {\n${imported.map((name) => `  ${name},\n`).join('')}} from './api.ts'\n\n`,
+    "type Failure = { content: { 'application/json': ErrorBody } }\n",
+    "type Read<Parameters, Answers> = { parameters: Parameters; responses: Answers & { '4XX': Failure; '5XX': Failure } }\n",
+    'type Write<Parameters, Body, Answers> = Read<Parameters, Answers> & Body\n\n',
+    `export interface paths {\n${paths}}\n`,
+  ].join('')
+}
+
+function declarationOf(name, schema, options) {
+  const type = typeOf(schema, options)
+  const isInterface = schema.type === 'object' && type.startsWith('{')
+  return `${commentOf(schema.description)}export ${isInterface ? `interface ${name} ${type}` : `type ${name} = ${type}`}\n\n`
+}
+
+/** The types of the parameters and the body of an operation, where they have no name in the document. */
+function inputsOf({ query, body, description }) {
+  const types = []
+  if (query !== null) {
+    const lines = query.properties.map((property) => propertyOf(property.name, { ...property, indent: '  ' }))
+    types.push(`export interface ${query.typeName} {\n${lines.join('')}}\n\n`)
+  }
+  if (body !== null && body.schema !== null) {
+    // The service repeats some descriptions of operations at their bodies.
+    const schema = body.schema.description === description ? { ...body.schema, description: undefined } : body.schema
+    types.push(declarationOf(body.typeName, schema, { isSent: true }))
+  }
+  return types
+}
+
+/** @returns {{ isOfVault: boolean, name: string, operations: object[] }[]} */
+function resourcesOf(operations) {
+  const resources = new Map()
+  for (const operation of operations) {
+    if (operation.name === null) continue
+    const { isOfVault, resource } = operation.name
+    const key = `${isOfVault} ${resource}`
+    const known = resources.get(key) ?? { isOfVault, name: resource, operations: [] }
+    known.operations.push(operation)
+    resources.set(key, known)
+  }
+  const scopes = [true, false].map((isOfVault) => [...resources.values()].filter((one) => one.isOfVault === isOfVault))
+  return scopes.flat()
+}
+
+function interfaceOf({ isOfVault, name, operations }, _index, all) {
+  const methods = operations.map(methodOf).join('')
+  const text = name === '' ? '' : `export interface ${interfaceNameOf(isOfVault, name)} {\n${methods}}\n\n`
+  const siblings = all.filter((one) => one.isOfVault === isOfVault)
+  if (siblings.at(-1).name !== name) return text
+  const own = siblings.find((one) => one.name === '')?.operations.map(methodOf) ?? []
+  const members = siblings
+    .filter((one) => one.name !== '')
+    .map((one) => `  readonly ${one.name}: ${interfaceNameOf(isOfVault, one.name)}\n`)
+  const scope = isOfVault ? 'VaultResources' : 'InstallationResources'
+  return `${text}export interface ${scope} {\n${own.join('')}${members.join('')}}\n\n`
+}
+
+function interfaceNameOf(isOfVault, name) {
+  return `${isOfVault ? 'Vault' : ''}${pascalCase(name)}Resource`
+}
+
+function methodOf(operation) {
+  const { name, summary, description, answer, verb, path } = operation
+  const comment = commentOf(`${summary}: ${verb} ${path}.${description === undefined ? '' : `\n${description}`}`, '  ')
+  const signature = (input, type) => `  ${name.method}(${parametersOf(operation, input)}): ${type}\n`
+  if (answer.kind === 'report') {
+    const input = operation.query?.fileFormats ? operation.query : operation.body
+    const file = `${input.typeName} & { format: ${input.fileFormats} }`
+    const json = `${input.typeName} & { format?: 'json' }`
+    return (
+      comment +
+      signature({ type: file, isRequired: true }, 'Promise<FileAnswer>') +
+      signature({ type: json, isRequired: input.isRequired }, `Promise<${answer.type}>`)
+    )
+  }
+  return comment + signature(null, returnTypeOf(answer))
+}
+
+function returnTypeOf({ kind, type, pendingType }) {
+  if (kind === 'pages') return `Pages<${type}>`
+  if (kind === 'outcome') return `Promise<Outcome<${type}, ${pendingType}>>`
+  return `Promise<${type}>`
+}
+
+/** Identifiers, then the body, then the query, then the options of the call. */
+function parametersOf({ name, pathParameters, body, query }, reportInput) {
+  const parameters = pathParameters
+    .filter((one) => !(name.isOfVault && one.name === 'code'))
+    .map((one) => `${one.name}: ${one.type}`)
+  const optional = (isRequired) => (isRequired ? '' : '?')
+  const typeFor = (input) => (reportInput !== null && input.fileFormats !== null ? reportInput.type : input.typeName)
+  const isRequired = (input) => (reportInput !== null && input.fileFormats !== null ? reportInput : input).isRequired
+  if (body !== null) parameters.push(`body${optional(isRequired(body))}: ${typeFor(body)}`)
+  if (query !== null) parameters.push(`query${optional(isRequired(query))}: ${typeFor(query)}`)
+  return [...parameters, 'options?: CallOptions'].join(', ')
+}
+
+function rowOf({ name, verb, path, body, query, answer }) {
+  const takes = [body && 'body', query && 'query'].filter(Boolean).join(' ')
+  const gives = answer.kind === 'json' ? '' : answer.kind
+  const row = [verb, path, takes, gives]
+  while (row.at(-1) === '') row.pop()
+  return `    ${name.method}: [${row.map((part) => `'${part}'`).join(', ')}],\n`
+}
+
+function rawTypeOf({ verb, pathParameters, query, body, statuses }) {
+  const parts = []
+  if (pathParameters.length > 0) {
+    parts.push(`path: { ${pathParameters.map((one) => `${one.name}: ${one.type}`).join('; ')} }`)
+  }
+  if (query !== null) {
+    const format = query.fileFormats === null ? '' : ` & { format?: 'json' | ${query.fileFormats} }`
+    parts.push(`query${query.isRequired ? '' : '?'}: ${query.typeName}${format}`)
+  }
+  if (verb !== 'GET') parts.push("header?: { 'Idempotency-Key'?: string }")
+  const parameters = `{ ${parts.join('; ')} }`
+  const answers = `{ ${statuses.map(([status, content]) => `${status}: ${content}`).join('; ')} }`
+  if (body === null) return `Read<${parameters}, ${answers}>`
+  return `Write<${parameters}, { requestBody: { content: { 'application/json': ${body.typeName} } } }, ${answers}>`
+}

@@ -1,0 +1,35 @@
+/** Where the service is, and who calls it. */
+export type ClientOptions = {
+  /** Origin of the service, such as `https://vault.example.org`, with or without `/api/v1`. */
+  baseUrl: string
+  /** A session token or a service token (`srk_…`). Without one a browser sends its cookie. */
+  token?: string
+  /** Limit of a call, its retries included; 30 s by default. */
+  timeoutMs?: number
+  /** How often a call is repeated after 429, 503 or a fault of the connection; 2 by default, 0 for never. */
+  retries?: number
+  /** Replaces the `fetch` of the platform. */
+  fetch?: (request: Request, init: RequestInit) => Promise<Response>
+}
+
+export type CallOptions = {
+  /** Ends the call and its retries; the call then throws the reason of the signal. */
+  signal?: AbortSignal
+  timeoutMs?: number
+  retries?: number
+  /**
+   * Of a write: one that is sent again under the same key within 24 hours is carried out once. By default every call has
+   * a key of its own, which its retries share.
+   */
+  idempotencyKey?: string
+}
+
+/** The result of an action that a policy may hold until people have approved it. */
+export type Outcome<Value, Pending> =
+  | { readonly value: Value; readonly pendingApproval: null }
+  | { readonly value: null; readonly pendingApproval: Pending }
+
+/** The origin of the service, and what is before `/api/v1` in its paths. */
+export function rootOf(baseUrl: string): string {
+  return baseUrl.replace(/\/+$/, '').replace(/\/api\/v1$/, '')
+}

@@ -1,0 +1,28 @@
+export type Page<Item> = { items: Item[]; nextCursor: string | null }
+
+/** A list of the service, requested page by page as a loop reaches them. Nothing is requested before. */
+export interface Pages<Item> extends AsyncIterable<Item> {
+  /** The list page by page. A page can be empty although others follow. */
+  pages(): AsyncIterable<Page<Item>>
+  /** The first page alone, or the one at the `cursor` of the query. */
+  page(): Promise<Page<Item>>
+}
+
+/** @param load requests the page at a cursor; undefined: the first */
+export function pagesOf<Item>(load: (cursor: string | undefined) => Promise<Page<Item>>): Pages<Item> {
+  async function* pages() {
+    let cursor: string | undefined
+    do {
+      const page = await load(cursor)
+      yield page
+      cursor = page.nextCursor ?? undefined
+    } while (cursor !== undefined)
+  }
+  return {
+    pages,
+    page: () => load(undefined),
+    async *[Symbol.asyncIterator]() {
+      for await (const { items } of pages()) yield* items
+    },
+  }
+}

@@ -1,0 +1,99 @@
+import createClient from 'openapi-fetch'
+import { type CallOptions, type ClientOptions, rootOf } from './calls.ts'
+import { StrongroomError } from './errors.ts'
+import { fileOf } from './files.ts'
+import { type Page, pagesOf } from './pages.ts'
+import { retriesDefault, send, timeoutMsDefault } from './send.ts'
+
+type Takes = '' | 'body' | 'query' | 'body query'
+type Gives = 'pages' | 'outcome' | 'report' | 'file' | 'text'
+type Row = readonly [verb: string, path: string, takes?: Takes, gives?: Gives]
+/** The operations of openapi.json by resource and method. */
+export type Table = Readonly<Record<string, Readonly<Record<string, Row>>>>
+
+type Query = Record<string, unknown> | undefined
+type Sent = {
+  params: { path: Record<string, string>; query: Query }
+  body: unknown
+  parseAs: 'json' | 'stream' | 'text'
+}
+type Answer = { data?: unknown; error?: unknown; response: Response }
+export type Call = (verb: string, path: string, sent: Sent, options: CallOptions) => Promise<Answer>
+
+/** Sends requests by openapi-fetch, which writes the addresses and reads the answers. */
+export function createCall({ baseUrl, token, ...common }: ClientOptions): Call {
+  const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` }
+  // The types of the paths would cost the compiler of every program seconds; the methods have their own.
+  const client = createClient({ baseUrl: rootOf(baseUrl), headers }) as unknown as {
+    request(verb: string, path: string, init: object): Promise<Answer>
+  }
+  return async (verb, path, sent, { signal, idempotencyKey, timeoutMs, retries }) => {
+    const sending = {
+      fetch: common.fetch ?? globalThis.fetch,
+      timeoutMs: timeoutMs ?? common.timeoutMs ?? timeoutMsDefault,
+      retries: retries ?? common.retries ?? retriesDefault,
+    }
+    const answer = await client.request(verb, path, {
+      ...sent,
+      ...(signal === undefined ? {} : { signal }),
+      ...(idempotencyKey === undefined ? {} : { headers: { 'Idempotency-Key': idempotencyKey } }),
+      fetch: (request: Request) => send(request, sending),
+    })
+    if (!answer.response.ok) throw new StrongroomError(answer.response, answer.error)
+    return answer
+  }
+}
+
+/** The resources of a table; their methods are described by the generated interfaces. */
+export function createResources(table: Table, call: Call, bound: Record<string, string>): object {
+  const resources: Record<string, object> = {}
+  for (const [name, rows] of Object.entries(table)) {
+    const methods = Object.fromEntries(
+      Object.entries(rows).map(([method, row]) => [method, createMethod(row, call, bound)]),
+    )
+    // The methods without a resource are those of the vault itself.
+    Object.assign(resources, name === '' ? methods : { [name]: methods })
+  }
+  return resources
+}
+
+function createMethod([verb, template, takes = '', gives]: Row, call: Call, bound: Record<string, string>) {
+  const free = [...template.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).filter((name) => !(name in bound))
+  return (...given: unknown[]) => {
+    const path = { ...bound, ...Object.fromEntries(free.map((name) => [name, segmentOf(name, given.shift())])) }
+    const body = takes.startsWith('body') ? (given.shift() ?? {}) : undefined
+    const query = takes.endsWith('query') ? (given.shift() as Query) : undefined
+    const options = (given.shift() ?? {}) as CallOptions
+    const isFile = gives === 'file' || (gives === 'report' && choosesFile(query ?? body))
+    const parseAs = isFile ? 'stream' : gives === 'text' ? 'text' : 'json'
+    const send = (more: Query) =>
+      call(verb, template, { params: { path, query: { ...query, ...more } }, body, parseAs }, options)
+    if (gives === 'pages') {
+      return pagesOf(async (cursor) => {
+        const { data } = await send(cursor === undefined ? {} : { cursor })
+        return data as Page<unknown>
+      })
+    }
+    return send({}).then(({ data, response }) => {
+      if (isFile) return fileOf(new Response(data as ReadableStream | null, response))
+      return gives === 'outcome' ? outcomeOf(data, response.status) : data
+    })
+  }
+}
+
+/** An empty identifier, or one of dots, would make the address that of another operation. */
+function segmentOf(name: string, value: unknown): string {
+  if (typeof value !== 'string' || /^\.{0,2}$/.test(value)) throw new TypeError(`${name} must be an identifier`)
+  return value
+}
+
+function choosesFile(given: unknown): boolean {
+  const { format } = (given ?? {}) as { format?: string }
+  return format !== undefined && format !== 'json'
+}
+
+function outcomeOf(data: unknown, status: number) {
+  if (status !== 202) return { value: data, pendingApproval: null }
+  const { request = data } = data as { request?: unknown }
+  return { value: null, pendingApproval: request }
+}

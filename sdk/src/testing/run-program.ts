@@ -1,0 +1,15 @@
+import { execFile } from 'node:child_process'
+
+/** Runs a program with Node.js, with nothing of this process's environment but its search path. */
+export function runProgram(
+  path: string,
+  args: string[],
+  environment: Record<string, string>,
+): Promise<{ exitCode: number; output: string }> {
+  return new Promise((resolve) => {
+    const env = { PATH: process.env.PATH, ...environment }
+    execFile(process.execPath, [path, ...args], { env }, (error, stdout, stderr) => {
+      resolve({ exitCode: error === null ? 0 : Number(error.code ?? 1), output: stdout + stderr })
+    })
+  })
+}
