@@ -1,27 +1,19 @@
-// Compiles contracts/TestToken.sol to {abi, bytecode}. Usage: node scripts/compile-contracts.js [output file]
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+// Compiles contracts/TestToken.sol to contracts/TestToken.json ({abi, bytecode}), which is in the repository so that
+// nobody waits for the compiler: `npm run contracts -w wallet`. With `--check` it writes nothing, and fails when the file
+// is not what it would write.
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname } from 'node:path'
-import { fileURLToPath } from 'node:url'
 
 const require = createRequire(import.meta.url)
-const sourceFile = fileURLToPath(new URL('../contracts/TestToken.sol', import.meta.url))
-const outputFile = process.argv[2] ?? fileURLToPath(new URL('../dist/contracts/TestToken.json', import.meta.url))
+const sourceFile = new URL('../contracts/TestToken.sol', import.meta.url)
+const outputFile = new URL('../contracts/TestToken.json', import.meta.url)
 
-if (!isCurrent(outputFile)) {
-  mkdirSync(dirname(outputFile), { recursive: true })
-  // Written aside and renamed, because several processes may compile at the same time.
-  const draft = `${outputFile}.${process.pid}`
-  writeFileSync(draft, JSON.stringify(compile()))
-  renameSync(draft, outputFile)
-}
-
-function isCurrent(file) {
-  try {
-    return statSync(file).mtimeMs >= statSync(sourceFile).mtimeMs
-  } catch {
-    return false
-  }
+const compiled = `${JSON.stringify(compile())}\n`
+if (!process.argv.includes('--check')) {
+  writeFileSync(outputFile, compiled)
+} else if (readFileSync(outputFile, 'utf8') !== compiled) {
+  console.error('contracts/TestToken.json is not what its source compiles to; run "npm run contracts -w wallet"')
+  process.exitCode = 1
 }
 
 function compile() {

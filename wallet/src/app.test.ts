@@ -119,6 +119,16 @@ describe('transfers', () => {
     })
   })
 
+  test('an id of 128 characters can be ordered and asked for; a longer one is a 400 in both', async () => {
+    const fromAddress = await deriveTestAddress(wallet.url, 'm/44/60/6/0')
+    const order = { derivationPath: 'm/44/60/6/0', fromAddress, toAddress: recipient, amount: '1' }
+    const id = 'x'.repeat(128)
+    expect((await orderTestTransfer(wallet.url, { ...order, id })).status).toBe(202)
+    expect(await call(wallet.url, `/transfers/${id}`)).toMatchObject({ status: 200, body: { id } })
+    expect((await orderTestTransfer(wallet.url, { ...order, id: `${id}x` })).status).toBe(400)
+    expect(await call(wallet.url, `/transfers/${id}x`)).toMatchObject({ status: 400, body: { code: 400 } })
+  })
+
   test('T25 the from-address must be the one of the path and of this client', async () => {
     const fromAddress = await deriveTestAddress(wallet.url, 'm/44/60/6/1')
     const order = { id: 'foreign-1', derivationPath: 'm/44/60/6/2', fromAddress, toAddress: recipient, amount: '1' }
@@ -186,6 +196,10 @@ describe('errors', () => {
     const large = JSON.stringify({ network: 'x'.repeat(70_000) })
     expect(await call(wallet.url, '/addresses', { body: large })).toMatchObject({ status: 413, body: { code: 413 } })
     expect(await call(wallet.url, '/nothing')).toMatchObject({ status: 404, body: { code: 404 } })
+    // The router refuses these before there is a route.
+    expect(await call(wallet.url, '/transfers/%zz')).toMatchObject({ status: 400, body: { code: 400 } })
+    const endless = await fetch(`${wallet.url}/transfers/${'x'.repeat(5_000)}`)
+    expect(await endless.json()).toEqual({ error: 'URI Too Long', message: expect.any(String), code: 414 })
   })
 
   test('health needs no token and reports how far the chains are read', async () => {

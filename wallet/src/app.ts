@@ -3,6 +3,7 @@ import Fastify, {
   type FastifyBaseLogger,
   type FastifyError,
   type FastifyInstance,
+  type FastifyReply,
   type FastifyRequest,
   LogController,
 } from 'fastify'
@@ -17,7 +18,7 @@ import { readBalance } from './chains/read-balance.ts'
 import { findClientId } from './clients.ts'
 import { badField, type FieldFault, toErrorBody, unauthorized, WalletError } from './errors.ts'
 import type { Keyring } from './keys/keyring.ts'
-import { bodyBytesMax } from './limits.ts'
+import { bodyBytesMax, transferIdLengthMax } from './limits.ts'
 import { operations } from './operations.ts'
 import { getTransfer, orderTransfer, readAmount, readRecipient } from './transfers/order-transfer.ts'
 import { toTransferStatus } from './transfers/transfer-row.ts'
@@ -40,14 +41,12 @@ export function buildApp({ pool, keyring, chains, log, onOrder }: AppParts): Fas
     // A misspelt field must be an error, and so must a number in place of a string, so Ajv neither drops nor converts.
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: true } },
     forceCloseConnections: 'idle',
+    // An id with every character percent-encoded must reach the schema, which says what is wrong with it.
+    routerOptions: { maxParamLength: 3 * transferIdLengthMax },
+    frameworkErrors: (error, request, reply) => void sendError(error, request, reply as never, log),
   }).withTypeProvider<TypeBoxTypeProvider>()
   app.decorateRequest('clientId', '')
-  app.setErrorHandler((error: FastifyError, request, reply) => {
-    const answer = toAnswer(error, log)
-    if (answer.code === 503) reply.header('retry-after', '2')
-    if (answer.code === 401) reply.header('www-authenticate', 'Bearer')
-    return reply.code(answer.code).send(toErrorBody(answer, answer.code === 500 ? request.id : undefined))
-  })
+  app.setErrorHandler((error: FastifyError, request, reply) => sendError(error, request, reply, log))
   app.setNotFoundHandler((_request, reply) => reply.code(404).send(toErrorBody(new WalletError(404, 'No such route'))))
 
   app.get(operations.getHealth.path, { schema: operations.getHealth.schema }, async () => {
@@ -125,6 +124,13 @@ function chainOf(chains: Map<string, Chain>, network: string): Chain {
   const chain = chains.get(network)
   if (!chain) throw badField('network', 'is not configured here')
   return chain
+}
+
+function sendError(error: FastifyError, { id }: FastifyRequest, reply: FastifyReply, log: Logger) {
+  const answer = toAnswer(error, log)
+  if (answer.code === 503) reply.header('retry-after', '2')
+  if (answer.code === 401) reply.header('www-authenticate', 'Bearer')
+  return reply.code(answer.code).send(toErrorBody(answer, answer.code === 500 ? id : undefined))
 }
 
 /** The only place that maps an error to its answer. Of an unexpected error only the request id is sent. */

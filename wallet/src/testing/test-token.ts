@@ -1,6 +1,4 @@
-import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { type Abi, type Address, createWalletClient, getAddress, type Hex, http, publicActions } from 'viem'
 import { mnemonicToAccount } from 'viem/accounts'
 
@@ -28,10 +26,6 @@ export async function deployTestToken(
   return getAddress(contractAddress!)
 }
 
-/** The compiled contract; compiled on demand when the workspace has not been built. */
 export function readTestToken(): { abi: Abi; bytecode: Hex } {
-  const script = fileURLToPath(new URL('../../scripts/compile-contracts.js', import.meta.url))
-  const output = fileURLToPath(new URL('../../dist/contracts/TestToken.json', import.meta.url))
-  execFileSync(process.execPath, [script, output], { stdio: ['ignore', 'ignore', 'inherit'] })
-  return JSON.parse(readFileSync(output, 'utf8'))
+  return JSON.parse(readFileSync(new URL('../../contracts/TestToken.json', import.meta.url), 'utf8'))
 }

@@ -1,0 +1,31 @@
+import type { Category } from './check.ts'
+import { addresses } from './checks/addresses.ts'
+import { authentication } from './checks/authentication.ts'
+import { balances } from './checks/balances.ts'
+import { errors } from './checks/errors.ts'
+import { fees } from './checks/fees.ts'
+import { health } from './checks/health.ts'
+import { hostileInput } from './checks/hostile-input.ts'
+import { limits } from './checks/limits.ts'
+import { orderFields } from './checks/order-fields.ts'
+import { orders } from './checks/orders.ts'
+import { payments } from './checks/payments.ts'
+import { webhooks } from './checks/webhooks.ts'
+import { wholeRun } from './checks/whole-run.ts'
+
+/** All checks, in the order in which they run. What holds for every answer comes last, when all answers were seen. */
+export const categories: readonly Category[] = [
+  health,
+  authentication,
+  addresses,
+  balances,
+  fees,
+  orders,
+  orderFields,
+  errors,
+  hostileInput,
+  limits,
+  payments,
+  webhooks,
+  wholeRun,
+]

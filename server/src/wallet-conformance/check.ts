@@ -1,0 +1,71 @@
+import type { WalletUnderTest } from './wallet-under-test.ts'
+
+/** What a check can only do with: a second client, an EVM network, a token, leave to move funds, a place for webhooks. */
+export const needs = ['otherClient', 'evm', 'token', 'spend', 'webhooks'] as const
+export type Need = (typeof needs)[number]
+
+/** One sentence of the protocol, and how it is tried. */
+export type Check = {
+  /** Stable: scripts and the option --only name it. */
+  id: string
+  /** What holds when the check passes. */
+  title: string
+  /** The heading of docs/wallet-protocol.md that has the rule, as an anchor. */
+  section: Section
+  /** The words of that section that are checked. */
+  rule: string
+  /** What the builder of the wallet service does when the check fails. */
+  advice: string
+  needs?: Need[]
+  /** @throws Violation when the wallet service breaks the rule */
+  run(wallet: WalletUnderTest): Promise<void>
+}
+
+export type Category = {
+  name: string
+  title: string
+  checks: Check[]
+  /** The checks mostly wait, so they wait at the same time. */
+  isConcurrent?: true
+}
+
+export type Section =
+  | 'rules-for-every-request'
+  | 'errors'
+  | 'post-addresses'
+  | 'post-transfers'
+  | 'get-transfersid'
+  | 'get-balancesnetworkaddresscontract'
+  | 'post-fees'
+  | 'get-healthz'
+  | 'the-webhook-deposits'
+  | 'signature'
+  | 'what-strongroom-does-when-the-wallet-fails-hangs-or-lies'
+  | 'security-advice'
+
+/** A request and what came back, without secrets. */
+export type Exchange = {
+  request: { method: string; path: string; headers: Record<string, string>; body?: string }
+  response: { status: number; headers: Record<string, string>; body: string } | { fault: string }
+  milliseconds: number
+}
+
+/** The wallet service breaks a rule. */
+export class Violation extends Error {
+  readonly exchanges: Exchange[]
+  constructor(message: string, exchanges: Exchange[] = []) {
+    super(message)
+    this.name = 'Violation'
+    this.exchanges = exchanges
+  }
+}
+
+/** Whether the rule is kept cannot be seen, because what the check builds on has failed. */
+export class Blocked extends Error {
+  override name = 'Blocked'
+}
+
+/** The kit itself cannot do its work: no connection, a refused token, no funds. */
+export class CouldNotRun extends Error {
+  override name = 'CouldNotRun'
+}

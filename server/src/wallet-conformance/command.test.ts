@@ -1,0 +1,100 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeAll, expect, it } from 'vitest'
+
+const program = fileURLToPath(new URL('../../bin/strongroom.js', import.meta.url))
+const secret = 'a-secret-of-the-command-test'
+let server: Server | undefined
+
+/** The program is what people run, so it is built and run as such. */
+beforeAll(() => {
+  const root = fileURLToPath(new URL('../../../', import.meta.url))
+  spawnSync('npm', ['run', '--silent', 'build:server'], { cwd: root })
+}, 120_000)
+afterEach(() => {
+  server?.closeAllConnections()
+  server?.close()
+  server = undefined
+})
+
+it('lists the checks without a wallet service', async () => {
+  const { code, out } = await run(['--list'])
+  expect(code).toBe(0)
+  expect(out).toMatch(/^auth\.missing-token {2}Every operation/m)
+})
+
+it('ends with 2 when nothing can be checked, and says why', async () => {
+  const url = await serve((_request, response) => response.writeHead(401).end())
+  const cases: [string[], Record<string, string>, string][] = [
+    [['http://127.0.0.1:9'], {}, 'Set WALLET_TOKEN'],
+    [['ftp://x'], { WALLET_TOKEN: secret }, 'must be http or https'],
+    [['http://127.0.0.1:9'], { WALLET_TOKEN: secret }, 'cannot be reached: the connection failed: ECONNREFUSED'],
+    [[url], { WALLET_TOKEN: secret }, 'refuses WALLET_TOKEN'],
+    [[url, '--only', 'auht'], { WALLET_TOKEN: secret }, 'There is no check or category "auht"'],
+    [[url, '--wait', 'x'], { WALLET_TOKEN: secret }, '--wait must be a whole number'],
+    [[url, '--token', '0x1'], { WALLET_TOKEN: secret }, '--token must be the address of a contract'],
+    [[url, '--webhook-port', '0'], { WALLET_TOKEN: secret }, 'Set WALLET_WEBHOOK_SECRET'],
+  ]
+  for (const [args, env, message] of cases) {
+    const result = await run(args, env)
+    expect(result, args.join(' ')).toMatchObject({ code: 2, out: '', err: expect.stringContaining(message) })
+    expect(result.err).toMatch(/^strongroom: [^\n]+\n$/)
+  }
+})
+
+it('ends with 2 when every check was skipped', async () => {
+  const url = await serve((_request, response) => response.end('{}'))
+  const result = await run([url, '--only', 'payments'], { WALLET_TOKEN: secret })
+  expect(result.code).toBe(2)
+  expect(result.out).toContain('not checked: --spend was not given')
+  expect(result.err).toBe('strongroom: Nothing was checked\n')
+})
+
+it('ends with 1 when a check fails, and shows what was sent and received without the secret', async () => {
+  const url = await serve((request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ address: '0x1', authorization: request.headers.authorization, text: '\u001b[31m' }))
+  })
+  const text = await run([url, '--only', 'auth', 'run.no-secrets'], { WALLET_TOKEN: secret })
+  expect(text.code).toBe(1)
+  expect(text.out).toMatch(/^FAIL {2}auth\.before-body /m)
+  expect(text.out).toContain('docs/wallet-protocol.md#errors')
+  expect(text.out).toContain('Sent: POST /addresses')
+  expect(text.out).toMatch(/Received: 200 after \d+ ms/)
+  expect(text.out).toMatch(/^FAIL {2}run\.no-secrets /m)
+  expect(text.out + text.err).not.toContain(secret)
+  expect(text.out + text.err).not.toContain(secret.slice(0, -1))
+  expect(text.out).not.toContain('\u001b')
+
+  const { code, out } = await run([url, '--only', 'auth', '--json'], { WALLET_TOKEN: secret })
+  expect(code).toBe(1)
+  const report = JSON.parse(out)
+  expect(report).toMatchObject({ url, network: 'ethereum', failed: expect.any(Number) })
+  const failure = report.results.find(({ id }: { id: string }) => id === 'auth.before-body')
+  expect(failure).toMatchObject({
+    status: 'failed',
+    advice: expect.any(String),
+    exchanges: [{ response: { status: 200 } }],
+  })
+  const skipped = report.results.find(({ id }: { id: string }) => id === 'auth.keys-of-clients')
+  expect(skipped).toMatchObject({ status: 'skipped', reason: 'WALLET_OTHER_TOKEN is not set' })
+  expect(out).not.toContain(secret.slice(0, -1))
+})
+
+async function serve(listener: RequestListener): Promise<string> {
+  server = createServer(listener).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+function run(args: string[], env: Record<string, string> = {}): Promise<{ code: number; out: string; err: string }> {
+  return new Promise((resolve) => {
+    const options = { env: { PATH: process.env.PATH ?? '', ...env } }
+    const child = execFile(process.execPath, [program, 'wallet-conformance', ...args], options, (_error, out, err) =>
+      resolve({ code: child.exitCode ?? -1, out, err }),
+    )
+  })
+}

@@ -1,0 +1,84 @@
+import { parseOnchainAddress } from '../lib/onchain-address.ts'
+import { askSecret } from './ask-secret.ts'
+import { categories } from './categories.ts'
+import { CouldNotRun } from './check.ts'
+import { printResult, printSummary } from './print-result.ts'
+import { runConformance } from './run.ts'
+import type { Options } from './wallet-under-test.ts'
+
+export type Flags = {
+  network: string
+  coinType: string
+  account: string
+  nonEvm?: true
+  token?: string
+  tokenDecimals: string
+  spend?: true
+  webhookHost: string
+  webhookPort?: string
+  wait: string
+  only?: string[]
+  json?: true
+  list?: true
+}
+
+/** `strongroom wallet-conformance`: exits 0 when no check failed, 1 when one did, 2 when nothing could be checked. */
+export async function runCommand(url: string | undefined, flags: Flags): Promise<void> {
+  if (flags.list) {
+    for (const { checks } of categories) for (const { id, title } of checks) write(`${id}  ${title}\n`)
+    return
+  }
+  const options = await readOptions(url, flags)
+  const report = await runConformance(options, flags.only ?? [], {
+    note: (text) => void process.stderr.write(`${text}\n`),
+    onListening: (listening) => void process.stderr.write(`Listening for deposits on ${listening}\n`),
+    onResult: (result) => {
+      if (!flags.json) write(printResult(result))
+    },
+  })
+  write(flags.json ? `${JSON.stringify(report, null, 2)}\n` : printSummary(report))
+  if (report.failed > 0) process.exitCode = 1
+  else if (report.passed === 0) throw new CouldNotRun('Nothing was checked')
+}
+
+async function readOptions(url: string | undefined, flags: Flags): Promise<Options> {
+  if (url === undefined || !isHttpUrl(url)) throw new CouldNotRun('The URL of the wallet service must be http or https')
+  const webhookPort = flags.webhookPort === undefined ? null : readWhole('--webhook-port', flags.webhookPort, 0, 65_535)
+  return {
+    url,
+    network: flags.network,
+    coinType: readWhole('--coin-type', flags.coinType, 0, 2 ** 31 - 1),
+    account: readWhole('--account', flags.account, 0, 2 ** 31 - 1),
+    isEvm: flags.nonEvm !== true,
+    secret: await askSecret('WALLET_TOKEN'),
+    otherSecret: process.env.WALLET_OTHER_TOKEN || null,
+    token: flags.token === undefined ? null : readToken(flags.token, flags),
+    spend: flags.spend === true,
+    webhooks:
+      webhookPort === null
+        ? null
+        : { host: flags.webhookHost, port: webhookPort, secret: await askSecret('WALLET_WEBHOOK_SECRET') },
+    waitSeconds: readWhole('--wait', flags.wait, 1, 86_400),
+  }
+}
+
+function readToken(contract: string, { tokenDecimals, nonEvm }: Flags): NonNullable<Options['token']> {
+  if (nonEvm !== true && parseOnchainAddress(contract, 'evm') === null) {
+    throw new CouldNotRun('--token must be the address of a contract')
+  }
+  return { contract, decimals: readWhole('--token-decimals', tokenDecimals, 0, 36) }
+}
+
+function readWhole(name: string, text: string, min: number, max: number): number {
+  const number = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN
+  if (number >= min && number <= max) return number
+  throw new CouldNotRun(`${name} must be a whole number from ${min} to ${max}`)
+}
+
+function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol)
+}
+
+function write(text: string): void {
+  process.stdout.write(text)
+}

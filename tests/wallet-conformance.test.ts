@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { categories } from '../server/src/wallet-conformance/categories.ts'
+import type { Report } from '../server/src/wallet-conformance/run.ts'
+import { faultySenders } from './wallet-conformance/faulty-senders.ts'
+import { faultyPayers, faultyWallets } from './wallet-conformance/faulty-wallets.ts'
+import { type Stand, startStand } from './wallet-conformance/stand.ts'
+
+let stand: Stand
+
+beforeAll(async () => {
+  stand = await startStand()
+})
+afterAll(() => stand?.stop())
+
+/** Mistakes that take seconds to show: all of them in `npm run nightly:conformance`, every fourth in the suite. */
+const isComplete = process.env.CONFORMANCE === 'all'
+const sampleOf = <Fault>(faults: Fault[]): Fault[] => (isComplete ? faults : faults.filter((_, i) => i % 4 === 0))
+const takesLong = ([check]: readonly [string, ...unknown[]]) => check === 'limits.order-time' || check === 'run.time'
+const quickOf = (faults: typeof faultyWallets) => faults.filter((fault) => isComplete || !takesLong(fault))
+
+const failedIn = ({ results }: Report) => results.filter(({ status }) => status === 'failed').map(({ id }) => id)
+const categoryOf = (check: string) => check.slice(0, check.indexOf('.'))
+
+describe('the reference wallet', () => {
+  it('passes every check, those that move funds and those of the webhooks too', async () => {
+    const { results, passed, failed, skipped } = await stand.run()
+    expect(results.filter(({ status }) => status !== 'passed')).toEqual([])
+    expect({ failed, skipped }).toEqual({ failed: 0, skipped: 0 })
+    expect(passed).toBeGreaterThanOrEqual(40)
+  })
+})
+
+describe('a wallet service with one mistake', () => {
+  it.each(quickOf(faultyWallets))('%s fails when it %s', async (check, _mistake, fault) => {
+    const report = await stand.run([categoryOf(check)], { changes: { spend: false }, faults: { wallet: fault } })
+    expect(failedIn(report)).toEqual([check])
+  })
+
+  it.each(sampleOf(faultyPayers))('%s fails when it %s', async (check, _mistake, fault) => {
+    const report = await stand.run(['payments.confirmed', check], { faults: { wallet: fault } })
+    expect(failedIn(report)).toEqual([check])
+  })
+
+  it.each(sampleOf(faultySenders))('%s fails when it %s', async (check, _mistake, fault) => {
+    // A deposit that never comes is waited for as long as this; the others come after a few seconds.
+    const isWaitedFor = /reported|after-|independent/.test(check)
+    const only = isWaitedFor ? [check] : ['webhooks.reported', 'webhooks.after-server-error', check]
+    const changes = isWaitedFor ? { waitSeconds: 8 } : {}
+    expect(failedIn(await stand.run(only, { changes, faults: { webhook: fault } }))).toEqual([check])
+  })
+
+  it('is shown for every check', () => {
+    const shown = [...faultyWallets, ...faultyPayers, ...faultySenders].map(([check]) => check)
+    expect(new Set(shown)).toEqual(new Set(categories.flatMap(({ checks }) => checks.map(({ id }) => id))))
+  })
+})

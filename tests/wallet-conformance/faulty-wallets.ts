@@ -1,0 +1,452 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { otherVaultToken, vaultToken } from '../../wallet/src/testing/wallet-client.ts'
+import {
+  answerWith,
+  authorize,
+  bodyOf,
+  during,
+  edit,
+  is,
+  jsonReply,
+  rewrite,
+  rewriteBody,
+  type Which,
+} from './mistakes.ts'
+import type { Call, Fault } from './stand.ts'
+
+/** The check that must fail, what the wallet service does wrong, and the relay that does it. */
+export type FaultyWallet = [check: string, mistake: string, fault: Fault]
+
+const always: Which = () => true
+const isHealth = is('GET', /^\/healthz/)
+const isDerivation = is('POST', /^\/addresses/)
+const isOrder = is('POST', /^\/transfers$/)
+const isState = is('GET', /^\/transfers\//)
+const isBalance = is('GET', /^\/balances/)
+const isFee = is('POST', /^\/fees$/)
+const isSecondClient: Which = ({ headers }) => headers.authorization === `Bearer ${otherVaultToken}`
+const isAnonymous: Which = ({ headers }) => headers.authorization === undefined
+const has =
+  (member: string, value: unknown): Which =>
+  (call) =>
+    bodyOf(call)[member] === value
+const all =
+  (...which: Which[]): Which =>
+  (call) =>
+    which.every((each) => each(call))
+const asFirst = (call: Call) => authorize(call, vaultToken)
+
+const balance = { balance: '0', blockNumber: 1 }
+const estimate = { fee: '1', asset: 'native' }
+const unaffordable = (2n ** 200n).toString()
+
+const clients: FaultyWallet[] = [
+  ['health.answers', 'leaves out the status', edit(isHealth, ({ networks }) => ({ networks }))],
+  ['health.network', 'has another name for the network', edit(isHealth, () => ({ status: 'ok', networks: [] }))],
+  ['auth.missing-token', 'estimates fees without a token', rewrite(all(isFee, isAnonymous), asFirst)],
+  [
+    'auth.wrong-token',
+    'compares the first characters of the token only',
+    rewrite(({ headers }) => headers.authorization === `Bearer ${vaultToken}A`, asFirst),
+  ],
+  [
+    'auth.other-scheme',
+    'takes the token from the query',
+    rewrite(is('POST', /access_token/), (call) => ({ ...asFirst(call), path: '/addresses' })),
+  ],
+  ['auth.before-body', 'looks at the body first', answerWith(all(isAnonymous, has('unexpected', true)), 400)],
+  ['auth.keys-of-clients', 'has one seed for all clients', during('auth.keys-of-clients', rewrite(always, asFirst))],
+  ['auth.transfers-of-clients', 'shows transfers to all', rewrite(all(isState, isSecondClient), asFirst)],
+  [
+    'auth.balances-of-clients',
+    'shows balances to all',
+    during('auth.balances-of-clients', answerWith(isBalance, 200, balance)),
+  ],
+  [
+    'auth.senders-of-clients',
+    'signs for addresses of all clients',
+    during('auth.senders-of-clients', answerWith(isOrder, 202)),
+  ],
+  ['auth.ids-of-clients', 'has one space of ids', answerWith(all(isOrder, isSecondClient), 409)],
+]
+
+const addresses: FaultyWallet[] = [
+  [
+    'addresses.derive',
+    'answers 201',
+    during('addresses.derive', async (_call, forward) => ({ ...(await forward()), status: 201 })),
+  ],
+  [
+    'addresses.checksum',
+    'writes addresses in lower case',
+    edit(isDerivation, ({ address }) => ({ address: String(address).toLowerCase() })),
+  ],
+  ['addresses.same-path', 'counts addresses up', during('addresses.same-path', countPathsUp())],
+  ['addresses.concurrent', 'stores a new path twice', during('addresses.concurrent', countPathsUp())],
+  [
+    'addresses.other-path',
+    'leaves out the last number',
+    during(
+      'addresses.other-path',
+      rewriteBody(isDerivation, ({ derivationPath }) => ({
+        derivationPath: String(derivationPath).split('/').slice(0, 5).join('/'),
+      })),
+    ),
+  ],
+  [
+    'addresses.path-range',
+    'takes 2^31-1 for too large',
+    answerWith((call) => /2147483647$/.test(String(bodyOf(call).derivationPath)), 400),
+  ],
+  [
+    'addresses.path-form',
+    'accepts leading zeros',
+    rewrite(isDerivation, ({ body }) => ({ body: body.replace('/01"', '/1"') })),
+  ],
+  [
+    'addresses.coin-type',
+    'ignores coinType',
+    rewriteBody(
+      (call) => String(bodyOf(call).derivationPath).startsWith('m/44/61/'),
+      () => ({ coinType: 61 }),
+    ),
+  ],
+  [
+    'addresses.network',
+    'takes an empty network for the first one',
+    rewriteBody(all(isDerivation, has('network', '')), () => ({ network: 'ethereum' })),
+  ],
+  [
+    'addresses.unknown-field',
+    'drops unknown fields',
+    during(
+      'addresses.unknown-field',
+      rewriteBody(isDerivation, () => ({ label: undefined })),
+    ),
+  ],
+  ['addresses.types', 'converts texts to numbers', rewriteBody(has('coinType', '60'), () => ({ coinType: 60 }))],
+  [
+    'addresses.required',
+    'has a coin type of its own',
+    during(
+      'addresses.required',
+      rewriteBody(isDerivation, () => ({ coinType: 60 })),
+    ),
+  ],
+]
+
+const questions: FaultyWallet[] = [
+  [
+    'balances.form',
+    'leaves out the block',
+    during(
+      'balances.form',
+      edit(isBalance, () => ({ balance: '0' })),
+    ),
+  ],
+  ['balances.empty-contract', 'knows no empty contract', answerWith(is('GET', /contract=$/), 400)],
+  ['balances.token', 'knows the coin only', answerWith(is('GET', /contract=0x/), 400)],
+  ['balances.foreign', 'answers for every address', answerWith(is('GET', /address=0x0+dEaD/), 200, balance)],
+  ['balances.lower-case', 'demands EIP-55 form', answerWith(is('GET', /address=0x[0-9a-f]{40}(&|$)/), 400)],
+  ['balances.checksum', 'verifies no checksum', rewrite(isBalance, ({ path }) => ({ path: lowerCased(path) }))],
+  [
+    'balances.parameters',
+    'ignores unknown parameters',
+    rewrite(isBalance, ({ path }) => ({ path: path.replace('&contrakt=', '') })),
+  ],
+  [
+    'fees.form',
+    'does not name the asset',
+    during(
+      'fees.form',
+      edit(isFee, ({ fee }) => ({ fee })),
+    ),
+  ],
+  ['fees.impossible', 'refuses what cannot be paid', answerWith(all(isFee, has('amount', unaffordable)), 409)],
+  ['fees.token', 'knows the coin only', answerWith((call) => isFee(call) && bodyOf(call).contractAddress != null, 400)],
+  [
+    'fees.foreign',
+    'answers for every address',
+    answerWith((call) => isFee(call) && /dEaD/.test(String(bodyOf(call).fromAddress)), 200, estimate),
+  ],
+  ['fees.amounts', 'accepts JSON numbers', answerWith(all(isFee, has('amount', 1000)), 200, estimate)],
+  ['fees.fields', 'drops unknown fields', rewriteBody(all(isFee, has('speed', 'fast')), () => ({ speed: undefined }))],
+]
+
+const orders: FaultyWallet[] = [
+  [
+    'orders.accepted',
+    'does not say how deep the block is',
+    edit(isOrder, (body) => ({ ...body, confirmations: undefined })),
+  ],
+  [
+    'orders.echo',
+    'answers another amount',
+    during(
+      'orders.echo',
+      edit(isOrder, (body) => ({ ...body, amount: '1' })),
+    ),
+  ],
+  ['orders.state', 'has another form in GET', edit(isState, (body) => ({ ...body, confirmations: undefined }))],
+  ['orders.never-accepted', 'invents a state', during('orders.never-accepted', answerWith(isState, 200))],
+  ['orders.repeat', 'refuses repetitions', during('orders.repeat', fromTheSecond(isOrder, 409))],
+  ['orders.concurrent', 'refuses repetitions', during('orders.concurrent', fromTheSecond(isOrder, 409))],
+  ['orders.conflict', 'ignores other amounts', during('orders.conflict', fromTheSecond(isOrder, 202))],
+  [
+    'orders.conflict-changes-nothing',
+    'stores the second order',
+    during(
+      'orders.conflict-changes-nothing',
+      edit(isState, (body) => ({ ...body, amount: (2n ** 200n + 2n).toString() })),
+    ),
+  ],
+  ['orders.conflict-race', 'accepts them all', during('orders.conflict-race', fromTheSecond(isOrder, 202))],
+  ['orders.sender', 'ignores the path', during('orders.sender', answerWith(isOrder, 202))],
+  ['orders.refused-is-unknown', 'stores first', during('orders.refused-is-unknown', answerWith(isState, 200))],
+  [
+    'orders.impossible',
+    'gives no code',
+    edit(isState, (body) => ({ ...body, failureReason: body.failureReason && 'no' })),
+  ],
+]
+
+const fields: FaultyWallet[] = [
+  ['order-fields.ids', 'knows ids of up to 100 characters', answerWith(is('GET', /^\/transfers\/.{101,}/), 414)],
+  ['order-fields.wrong-ids', 'accepts spaces', answerWith((call) => / x$/.test(String(bodyOf(call).id)), 202)],
+  ['order-fields.amounts', 'accepts exponents', answerWith(all(isOrder, has('amount', '1e18')), 202)],
+  ['order-fields.zero', 'accepts zero', answerWith(all(isOrder, has('amount', '0')), 202)],
+  [
+    'order-fields.largest-amount',
+    'has 64-bit amounts',
+    answerWith(all(isOrder, has('amount', (2n ** 256n - 1n).toString())), 400),
+  ],
+  [
+    'order-fields.checksum',
+    'verifies no checksum',
+    during(
+      'order-fields.checksum',
+      rewriteBody(isOrder, ({ toAddress }) => ({ toAddress: lowerCased(String(toAddress)) })),
+    ),
+  ],
+  [
+    'order-fields.lower-case',
+    'demands EIP-55 form',
+    answerWith((call) => isOrder(call) && /^0x[0-9a-f]{40}$/.test(String(bodyOf(call).toAddress)), 400),
+  ],
+  ['order-fields.recipient', 'accepts names', answerWith(all(isOrder, has('toAddress', 'vitalik.eth')), 202)],
+  ['order-fields.network', 'accepts __proto__', answerWith(all(isOrder, has('network', '__proto__')), 202)],
+  [
+    'order-fields.unknown',
+    'drops unknown fields',
+    during(
+      'order-fields.unknown',
+      rewriteBody(isOrder, () => ({ memo: undefined })),
+    ),
+  ],
+  [
+    'order-fields.required',
+    'takes an absent contract for the coin',
+    rewriteBody(isOrder, ({ contractAddress }) => (contractAddress === undefined ? { contractAddress: null } : {})),
+  ],
+]
+
+const hostile: FaultyWallet[] = [
+  ['errors.form', 'leaves unknown paths to its router', answerWith(is('GET', /^\/no-such/), 404, { statusCode: 404 })],
+  ['errors.fields', 'names no fields', edit(always, (body) => ({ ...body, details: [] }), 400)],
+  ['errors.conflict', 'lists fields on a conflict', edit(always, (body) => ({ ...body, details: [] }), 409)],
+  ['errors.broken-json', 'reads forms', answerWith(({ body }) => body === 'network=ethereum', 200)],
+  ['hostile.large-body', 'reads bodies of any size', answerWith(({ body }) => body.length > 1_000_000, 200)],
+  ['hostile.deep-json', 'accepts nesting of any depth', answerWith(({ body }) => body.includes('[[[['), 200)],
+  ['hostile.not-an-object', 'takes a list for an order', answerWith(({ body }) => body === '[]', 202)],
+  ['hostile.prototype', 'drops __proto__', answerWith(({ body }) => body.includes('"__proto__":{'), 200)],
+  ['hostile.text', 'drops zero bytes', rewrite(always, ({ body }) => ({ body: body.replace('\\u0000', '') }))],
+  [
+    'hostile.content-type',
+    'reads JSON of every type',
+    rewrite(
+      ({ headers }) => headers['content-type'] === 'text/plain',
+      ({ headers }) => ({ headers: { ...headers, 'content-type': 'application/json' } }),
+    ),
+  ],
+  ['hostile.methods', 'accepts DELETE', answerWith(({ method }) => method === 'DELETE', 200)],
+  [
+    'hostile.ids-in-paths',
+    'decodes first',
+    rewrite(is('GET', /^\/transfers\/..%2fhealthz$/), () => ({ path: '/healthz' })),
+  ],
+  [
+    'hostile.repeated-parameter',
+    'takes the last one',
+    rewrite(is('GET', /address=.*address=/), ({ path }) => ({ path: path.replace(/&address=\w+/, '') })),
+  ],
+  [
+    'hostile.slow-senders',
+    'waits for them',
+    during(
+      'hostile.slow-senders',
+      answerWith(({ body }) => body !== '', 429),
+    ),
+  ],
+  ['limits.order-time', 'signs before it answers', during('limits.order-time', late(10_500))],
+  ['limits.concurrency', 'has one worker', during('limits.concurrency', oneAtATime())],
+]
+
+/** Their mistakes show in some answer of the run, whatever else is checked. */
+const wholeRun: FaultyWallet[] = [
+  [
+    'run.json',
+    'says that it answers text',
+    async (_call, forward) => ({ ...(await forward()), headers: { 'content-type': 'text/plain' } }),
+  ],
+  ['run.no-server-error', 'has a fault', during('start', answerWith(isDerivation, 500))],
+  ['run.no-redirect', 'moves', during('start', answerWith(isDerivation, 308))],
+  ['run.time', 'is slow', during('start', late(10_500))],
+  [
+    'run.size',
+    'talks a lot',
+    during(
+      'start',
+      edit(always, (body) => ({ ...body, trace: 'x'.repeat(70_000) })),
+    ),
+  ],
+  [
+    'run.no-secrets',
+    'echoes headers',
+    during(
+      'start',
+      edit(always, (body, { headers }) => ({ ...body, headers })),
+    ),
+  ],
+]
+
+export const faultyWallets: FaultyWallet[] = [
+  ...clients,
+  ...addresses,
+  ...questions,
+  ...orders,
+  ...fields,
+  ...hostile,
+  ...wholeRun,
+]
+
+/** Mistakes with the amounts of the purse. */
+export const faultyPayers: FaultyWallet[] = [
+  ['payments.confirmed', 'has no block times', edit(isState, (body) => ({ ...body, blockTime: null }))],
+  ['payments.progress', 'goes back to queued', during('payments.confirmed', goesBack())],
+  [
+    'payments.hash',
+    'answers hashes without 0x',
+    edit(isState, (body) => ({ ...body, txHash: body.txHash && String(body.txHash).slice(2) })),
+  ],
+  ['payments.once', 'carries out a repeated order again', during('payments.confirmed', twice())],
+  ['payments.fee', 'estimates the fee', edit(isState, (body) => ({ ...body, fee: body.fee && '1' }))],
+  ['payments.final', 'counts confirmations for ever', countsOn()],
+  [
+    'payments.repeat-after-end',
+    'forgets what is final',
+    during(
+      'payments.repeat-after-end',
+      edit(isOrder, (body) => ({ ...body, status: 'queued' })),
+    ),
+  ],
+  [
+    'payments.conflict-after-end',
+    'compares open orders only',
+    during('payments.conflict-after-end', answerWith(isOrder, 202)),
+  ],
+  [
+    'payments.parallel',
+    'has one hash for all',
+    during(
+      'payments.parallel',
+      edit(isState, (body) => ({ ...body, txHash: `0x${'0'.repeat(64)}` })),
+    ),
+  ],
+  [
+    'payments.token',
+    'pays less tokens',
+    during(
+      'payments.token',
+      rewriteBody(isOrder, () => ({ amount: '999' })),
+    ),
+  ],
+  [
+    'payments.token-overdraw',
+    'takes a reverted transaction for a success',
+    during(
+      'payments.token-overdraw',
+      edit(isState, (body) => ({ ...body, status: 'confirmed' })),
+    ),
+  ],
+]
+
+/** Derives another address at each request. */
+function countPathsUp(): Fault {
+  let count = 0
+  return rewriteBody(isDerivation, ({ derivationPath }) => {
+    count += 1
+    return { derivationPath: `${derivationPath}/${count}` }
+  })
+}
+
+function fromTheSecond(which: Which, status: number): Fault {
+  let count = 0
+  return async (call, forward) => {
+    if (!which(call)) return await forward()
+    count += 1
+    return count === 1 ? await forward() : jsonReply(status, {})
+  }
+}
+
+function late(milliseconds: number): Fault {
+  return async (_call, forward) => {
+    await sleep(milliseconds)
+    return await forward()
+  }
+}
+
+function oneAtATime(): Fault {
+  let busy = 0
+  return async (_call, forward) => {
+    busy += 1
+    try {
+      return busy > 1 ? jsonReply(429, {}) : await forward()
+    } finally {
+      busy -= 1
+    }
+  }
+}
+
+/** The state is queued once more after it was confirmed: the check asks until it is final. */
+function goesBack(): Fault {
+  let count = 0
+  return edit(isState, (body) => {
+    count += 1
+    return count === 1 ? { ...body, status: 'broadcast' } : count === 2 ? { ...body, status: 'queued' } : body
+  })
+}
+
+/** Orders the same again under another id when an order is repeated. */
+function twice(): Fault {
+  let count = 0
+  return async (call, forward) => {
+    const answer = await forward()
+    if (isOrder(call)) count += 1
+    if (isOrder(call) && count === 2) {
+      await forward({ body: JSON.stringify({ ...bodyOf(call), id: `${bodyOf(call).id}-again` }) })
+    }
+    return answer
+  }
+}
+
+function countsOn(): Fault {
+  let count = 0
+  return edit(isState, (body) => {
+    count += 1
+    return { ...body, confirmations: body.status === 'confirmed' ? count : body.confirmations }
+  })
+}
+
+function lowerCased(text: string): string {
+  return text.replace(/0x[0-9a-fA-F]{40}/, (address) => address.toLowerCase())
+}

@@ -1,0 +1,148 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { parseEther } from 'viem'
+import { createTestDatabase } from '../../server/src/testing/database.ts'
+import { type Report, runConformance } from '../../server/src/wallet-conformance/run.ts'
+import type { Options } from '../../server/src/wallet-conformance/wallet-under-test.ts'
+import { startAnvil } from '../../wallet/src/anvil.ts'
+import { startWallet } from '../../wallet/src/start-wallet.ts'
+import { deployTestToken, openFaucet, readTestToken } from '../../wallet/src/testing/test-token.ts'
+import { deriveTestAddress, otherVaultToken, testConfig, vaultToken } from '../../wallet/src/testing/wallet-client.ts'
+import { webhookSecret } from '../../wallet/src/testing/webhook-receiver.ts'
+
+export type Call = { method: string; path: string; headers: IncomingHttpHeaders; body: string }
+export type Reply = { status: number; headers: IncomingHttpHeaders; body: string }
+
+/** What a relay does with a request instead of forwarding it. */
+export type Fault = (call: Call, forward: (call?: Partial<Call>) => Promise<Reply>) => Promise<Reply>
+
+export type Faults = {
+  /** In front of the wallet service. */
+  wallet?: Fault
+  /** Between the wallet service and the kit. */
+  webhook?: Fault
+}
+
+const account = 9000
+
+/** The reference wallet on a chain, with a funded purse, and a relay on each side of it that can break one thing. */
+export async function startStand() {
+  const [anvil, database] = await Promise.all([startAnvil(), createTestDatabase()])
+  const toKit = await startRelay()
+  const wallet = await startWallet(
+    testConfig({
+      databaseUrl: database.url,
+      rpcUrl: anvil.rpcUrl,
+      webhookUrl: `${toKit.url}/webhooks/wallet`,
+      webhookSecret,
+    }),
+  )
+  const toWallet = await startRelay(wallet.url)
+  const faucet = openFaucet(anvil.rpcUrl)
+  const contract = await deployTestToken(faucet)
+  const purse = await deriveTestAddress(wallet.url, `m/44/60/${account}/0`)
+  const { abi } = readTestToken()
+  await faucet.sendTransaction({ to: purse, value: parseEther('100'), chain: null })
+  await faucet.writeContract({
+    address: contract,
+    abi,
+    functionName: 'transfer',
+    args: [purse, 10n ** 9n],
+    chain: null,
+  })
+
+  const options: Options = {
+    url: wallet.url,
+    network: 'ethereum',
+    coinType: 60,
+    account,
+    isEvm: true,
+    secret: vaultToken,
+    otherSecret: otherVaultToken,
+    token: { contract, decimals: 6 },
+    spend: true,
+    webhooks: { host: '127.0.0.1', port: 0, secret: webhookSecret },
+    waitSeconds: 60,
+  }
+  return {
+    options,
+    toWallet,
+    toKit,
+    faucet,
+    /** Runs the kit; with faults, the relay stands between. */
+    async run(
+      only: string[] = [],
+      { changes = {}, faults }: { changes?: Partial<Options>; faults?: Faults } = {},
+    ): Promise<Report> {
+      toWallet.setFault(faults?.wallet)
+      toKit.setFault(faults?.webhook)
+      const url = faults === undefined ? wallet.url : toWallet.url
+      return await runConformance({ ...options, url, ...changes }, only, {
+        note: () => undefined,
+        onResult: () => undefined,
+        onListening: (listening) => toKit.setTarget(new URL(listening).origin),
+      })
+    },
+    async stop() {
+      await wallet.stop()
+      await Promise.all([toWallet.stop(), toKit.stop(), anvil.stop()])
+      await database.drop()
+    },
+  }
+}
+
+export type Stand = Awaited<ReturnType<typeof startStand>>
+
+/** Forwards every request unless a fault does something else with it; without a target it cuts connections. */
+async function startRelay(target: string | null = null) {
+  let fault: Fault | undefined
+  const server = createServer(async (incoming, response) => {
+    try {
+      const call = {
+        method: incoming.method!,
+        path: incoming.url!,
+        headers: incoming.headers,
+        body: await textOf(incoming),
+      }
+      const forward = (changes: Partial<Call> = {}) => send(target!, { ...call, ...changes })
+      const { status, headers, body } = await (fault === undefined ? forward() : fault(call, forward))
+      const { 'transfer-encoding': _, 'content-length': __, connection: ___, ...others } = headers
+      response.writeHead(status, others).end(body)
+    } catch {
+      response.destroy()
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    setTarget: (url: string) => {
+      target = url
+    },
+    setFault: (next: Fault | undefined) => {
+      fault = next
+    },
+    async stop() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** The path is passed on as it is, which fetch would not do with every one. */
+async function send(target: string, { method, path, headers, body }: Call): Promise<Reply> {
+  const { connection: _, 'transfer-encoding': __, ...others } = headers
+  const bytes = Buffer.from(body)
+  const outgoing = request(target, { method, path, headers: { ...others, 'content-length': bytes.length } })
+  const answered = once(outgoing, 'response')
+  outgoing.end(bytes)
+  const [response] = await answered
+  return { status: response.statusCode, headers: response.headers, body: await textOf(response) }
+}
+
+async function textOf(stream: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of stream) chunks.push(chunk)
+  return Buffer.concat(chunks).toString('utf8')
+}
