@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
+import { Kysely, PostgresDialect, type Selectable, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import { databaseConnectMilliseconds, statementMilliseconds as statementMillisecondsDefault } from '../lib/limits.ts'
 import { noteLostCommits } from './lost-commit.ts'
@@ -8,6 +8,12 @@ import type { DB } from './types.ts'
 
 export type Db = Kysely<DB>
 export type Trx = Transaction<DB>
+
+/**
+ * A row of a table as it is read. `Known` adds what the statement joins, and gives a column a type that the database does not
+ * state, such as a closed list.
+ */
+export type RowOf<Table, Known> = Omit<Selectable<Table>, keyof Known> & Known
 
 const preparedMark = '/* prepared */'
 

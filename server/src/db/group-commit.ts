@@ -77,7 +77,7 @@ export function createGroupCommit<Input, Output>({
 }
 
 /** The answer while the queue is full. */
-export const tooMuchAtOnce = () => unavailable('Too many requests are waiting; try again later', 1)
+export const tooMuchAtOnce = () => unavailable('overloaded', 'Too many requests are waiting; try again later', 1)
 
 /** Settles a few at a time: to answer hundreds at once would delay the next statement to the database. */
 async function inTurns<Item>(items: Item[], work: (item: Item, i: number) => void): Promise<void> {

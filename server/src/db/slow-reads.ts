@@ -1,4 +1,4 @@
-import { AppError, unavailable } from '../lib/errors.ts'
+import { tooManyRequests, unavailable } from '../lib/errors.ts'
 import type { Db } from './client.ts'
 
 type Options = {
@@ -76,9 +76,7 @@ export function createSlowReads(options: Options): SlowReads {
   const turnOf = (callerId: string): Promise<void> => {
     const queue = waiting.get(callerId) ?? []
     if (queue.length >= waitingPerCallerMax) {
-      throw new AppError(429, 'Too many of your reports are waiting', {
-        headers: { 'retry-after': String(retrySeconds) },
-      })
+      throw tooManyRequests('too_many_at_once', 'Too many of your reports are waiting', retrySeconds)
     }
     if (waitingInAll >= waitingMax) throw tooMany()
     return new Promise((resolve, reject) => {
@@ -113,4 +111,4 @@ export function createSlowReads(options: Options): SlowReads {
 }
 
 const retrySeconds = 5
-const tooMany = () => unavailable('Too many reports are being made right now', retrySeconds)
+const tooMany = () => unavailable('overloaded', 'Too many reports are being made right now', retrySeconds)

@@ -34,3 +34,15 @@ export function violates(error: unknown, constraint: string): boolean {
     sqlStateOf(error)?.startsWith('23') === true
   )
 }
+
+/** For `catch`: a violation of the named constraint becomes the refusal; any other error stays. */
+export function onViolation(constraint: string, refusal: () => Error): (error: unknown) => never {
+  return (error) => {
+    throw violates(error, constraint) ? refusal() : error
+  }
+}
+
+/** Runs `read` in one snapshot of the database, in which nothing changes and nothing can be written. */
+export function readSnapshot<Result>(db: Db, read: (trx: Trx) => Promise<Result>): Promise<Result> {
+  return db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(read)
+}

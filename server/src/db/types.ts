@@ -538,6 +538,7 @@ export interface Operations {
   type: string;
   updated_at: Timestamp;
   usd_rate: Numeric | null;
+  usd_rate_added_at: Timestamp | null;
   usd_rate_as_of: Timestamp | null;
   usd_rate_source: string | null;
   usd_value: Numeric | null;
@@ -628,6 +629,7 @@ export interface ReportExports {
   created_at: Timestamp;
   expires_at: Timestamp;
   failure: string | null;
+  file_kind: string | null;
   finished_at: Timestamp | null;
   format: string;
   id: string;
@@ -640,6 +642,7 @@ export interface ReportExports {
   seen_group_ids: string[] | null;
   seen_shared_ids: string[] | null;
   seen_whole_vault: boolean | null;
+  sha256: string | null;
   size_bytes: Int8 | null;
   started_at: Timestamp | null;
   state: string;

@@ -1,6 +1,5 @@
 import type { Deps } from '../../../deps.ts'
-import { endpoints } from '../../../http/endpoints.ts'
-import type { App } from '../../../http/route.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
 import { toNetwork } from './present.ts'
 import { listNetworks } from './queries.ts'
 import { Network, NetworkQuery } from './schema.ts'

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Closed, Enum, Id, Name, Nullable, pageQuery, Timestamp, Uri } from '../../../http/schema.ts'
+import { Closed, described, Enum, Id, Name, Nullable, pageQuery, Timestamp, Uri } from '../../../http/schema.ts'
 import { pathIndexMax } from '../../../lib/limits.ts'
 import { networkTypes } from '../../../lib/onchain-address.ts'
 
@@ -16,11 +16,11 @@ export const Network = Closed(
     id: Id,
     coinType: CoinType,
     code: Type.String({ examples: ['ethereum'] }),
-    slug: Slug,
+    slug: described(Slug, 'Name of the network in requests and derivation paths; the same for all vaults.'),
     name: Name,
     description: Nullable(Type.String({ examples: ['Ethereum mainnet'] })),
     logoUri: Nullable(Uri),
-    type: Enum(networkTypes),
+    type: described(Enum(networkTypes), 'How the network works, which decides the form of its addresses.'),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   },

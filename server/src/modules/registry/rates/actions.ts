@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import type { ByCaller } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
-import { badRequest, conflict, forbidden, notFound } from '../../../lib/errors.ts'
+import { badRequest, conflict, forbidden } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
-import { announceTokenChange } from '../../record/notifications/announce.ts'
-import { quote } from '../../record/notifications/describe-change.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
+import { announceTokenChange, quote } from '../../record/notifications/announce.ts'
 import { findToken, listTokensOfCodes, listVaultIdsUsingToken, type TokenRow } from '../tokens/queries.ts'
 import { differ, findJump } from './jump.ts'
 import {
@@ -37,10 +37,9 @@ export async function recordRate(
 ): Promise<HeldRateRow | null> {
   if (/^[0.]+$/.test(rate.usdRate)) throw badRequest('usdRate', 'must be greater than 0')
   if (rate.asOf > now) throw badRequest('asOf', 'must not lie in the future')
-  const token = await findToken(trx, rate.tokenId)
-  if (token === null) throw notFound('Token')
+  const token = orNotFound(await findToken(trx, rate.tokenId), 'Token')
   await lockRates(trx)
-  if (await hasRateAt(trx, rate)) throw conflict('The token already has a rate of this time')
+  if (await hasRateAt(trx, rate)) throw conflict('already_exists', 'The token already has a rate of this time')
   const benchmarks = (await findBenchmarks(trx, [token.id], now)).get(token.id) ?? null
   const jumpsFrom = findJump(rate.usdRate, benchmarks, rules.jumpFactorHundredths)
   if (jumpsFrom !== null || (benchmarks === null && rules.holdsFirst)) {
@@ -89,12 +88,15 @@ export async function confirmHeldRate(trx: Trx, id: string, by: ByCaller): Promi
   await lockRates(trx)
   const held = await getHeldRate(trx, id)
   if (held.created_by_id === caller.userId) {
-    throw forbidden('A held rate must be confirmed by a platform administrator other than the one who recorded it')
+    throw forbidden(
+      'other_person_required',
+      'A held rate must be confirmed by a platform administrator other than the one who recorded it',
+    )
   }
   await closeHeldRate(trx, id, { status: 'confirmed', decidedById: caller.userId, now })
   const rate = { tokenId: held.token_id, usdRate: held.usd_rate, asOf: held.as_of, source: held.source }
   if ((await insertRates(trx, [rate], { confirmedById: caller.userId, now })) === 0) {
-    throw conflict('The token already has a rate of this time')
+    throw conflict('already_exists', 'The token already has a rate of this time')
   }
   return announceDecision(trx, held, 'confirmed', by)
 }
@@ -108,9 +110,7 @@ export async function rejectHeldRate(trx: Trx, id: string, by: ByCaller): Promis
 }
 
 async function getHeldRate(trx: Trx, id: string): Promise<HeldRateRow> {
-  const held = await findHeldRate(trx, id)
-  if (held === null) throw notFound('Held rate')
-  return held
+  return orNotFound(await findHeldRate(trx, id), 'Held rate')
 }
 
 /** Returns the number of new rates: a token has one rate at a time. */
@@ -166,7 +166,7 @@ async function closeHeldRate(
     .where('id', '=', id)
     .where('status', '=', 'held')
     .executeTakeFirst()
-  if (numUpdatedRows === 0n) throw conflict('The rate was decided already')
+  if (numUpdatedRows === 0n) throw conflict('wrong_state', 'The rate was decided already')
 }
 
 async function announceDecision(

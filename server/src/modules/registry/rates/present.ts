@@ -1,9 +1,15 @@
 import type { Static } from 'typebox'
-import type { HeldRateRow, Rate } from './queries.ts'
+import type { HeldRateRow, TokenRateRow } from './queries.ts'
 import type { HeldRate, TokenRate } from './schema.ts'
 
-export function toTokenRate(rate: Rate, now: Date): Static<typeof TokenRate> {
-  return { ...rate, asOf: rate.asOf.toISOString(), createdAt: now.toISOString() }
+export function toTokenRate(row: TokenRateRow): Static<typeof TokenRate> {
+  return {
+    tokenId: row.token_id,
+    usdRate: row.usd_rate,
+    asOf: row.as_of.toISOString(),
+    source: row.source,
+    createdAt: row.created_at.toISOString(),
+  }
 }
 
 export function toHeldRate(row: HeldRateRow): Static<typeof HeldRate> {

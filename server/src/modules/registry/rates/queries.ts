@@ -1,7 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Db, Trx } from '../../../db/client.ts'
-import type { Position } from '../../../lib/cursor.ts'
+import type { Db, RowOf, Trx } from '../../../db/client.ts'
+import type { HeldRates } from '../../../db/types.ts'
+import type { Paging } from '../../../lib/cursor.ts'
 import { rateAgeMinutesMax, rateAnchorHours } from '../../../lib/limits.ts'
+import type { Bounds } from '../../../lib/period.ts'
 import type { Benchmarks } from './jump.ts'
 import type { HeldRateStatus } from './schema.ts'
 
@@ -22,7 +24,7 @@ export type RateColumns = { usd_rate: string | null; usd_rate_as_of: Date | null
 export function newestRate(tokenId: string, now: Date): RawBuilder<unknown> {
   const oldest = new Date(now.getTime() - rateAgeMinutesMax * 60_000)
   return sql`left join lateral (
-    select x.usd_rate, x.as_of as usd_rate_as_of, x.source as usd_rate_source from token_rates x
+    select trim_scale(x.usd_rate) as usd_rate, x.as_of as usd_rate_as_of, x.source as usd_rate_source from token_rates x
     where x.token_id = ${sql.ref(tokenId)} and x.as_of <= ${now} and x.as_of >= ${oldest}
     order by x.as_of desc limit 1
   ) r on true`
@@ -31,6 +33,25 @@ export function newestRate(tokenId: string, now: Date): RawBuilder<unknown> {
 export function toRateSnapshot(row: RateColumns): RateSnapshot | null {
   if (row.usd_rate === null || row.usd_rate_as_of === null || row.usd_rate_source === null) return null
   return { usdRate: row.usd_rate, asOf: row.usd_rate_as_of, source: row.usd_rate_source }
+}
+
+export type TokenRateRow = { token_id: string; as_of: Date; source: string; usd_rate: string; created_at: Date }
+
+/** Recorded rates of a token, newest first by `as_of`, one row more than the limit; both bounds are inclusive. */
+export async function listTokenRates(
+  db: Db | Trx,
+  tokenId: string,
+  { from, to }: Bounds,
+  { after, limit }: Paging,
+): Promise<TokenRateRow[]> {
+  const { rows } = await sql<TokenRateRow>`
+    select token_id, as_of, source, trim_scale(usd_rate) as usd_rate, created_at from token_rates
+    where token_id = ${tokenId}
+      ${from === null ? sql`` : sql`and as_of >= ${from}`}
+      ${to === null ? sql`` : sql`and as_of <= ${to}`}
+      ${after === null ? sql`` : sql`and as_of < ${after.createdAt}`}
+    order by as_of desc limit ${limit + 1}`.execute(db)
+  return rows
 }
 
 /** Serialises the recording of rates until the transaction ends, because each is compared with those before it. */
@@ -80,27 +101,13 @@ export async function findBenchmarks(trx: Trx, tokenIds: string[], now: Date): P
   return new Map(rows.map(({ id, newest, anchor }) => [id, { newest, anchor }]))
 }
 
-export type HeldRateRow = {
-  id: string
-  token_id: string
-  token_code: string
-  network_slug: string
-  as_of: Date
-  source: string
-  usd_rate: string
-  compared_usd_rate: string | null
-  status: HeldRateStatus
-  created_by_id: string | null
-  created_at: Date
-  decided_by_id: string | null
-  decided_at: Date | null
-}
+export type HeldRateRow = RowOf<HeldRates, { token_code: string; network_slug: string; status: HeldRateStatus }>
 
 /** Held rates, newest first, one row more than the limit. */
 export async function listHeldRates(
   db: Db | Trx,
   { tokenId, status }: { tokenId?: string; status?: HeldRateStatus },
-  { after, limit }: { after: Position | null; limit: number },
+  { after, limit }: Paging,
 ): Promise<HeldRateRow[]> {
   const { rows } = await sql<HeldRateRow>`
     ${selectHeldRates} where true

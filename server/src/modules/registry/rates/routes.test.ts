@@ -120,6 +120,52 @@ describe('rates set by hand', () => {
   })
 })
 
+describe('recorded rates', () => {
+  it('are listed by their time, page by page, in canonical form', async () => {
+    const tokenId = await newToken()
+    const at = (minutes: number) => new Date(test.clock.now().getTime() - minutes * 60_000)
+    const [oldest, middle, newest] = [at(30), at(20), at(10)]
+    const answer = await setRate(first, tokenId, '1.500', middle)
+    expect([answer.status, answer.body.usdRate]).toEqual([201, '1.5'])
+    await setRate(first, tokenId, '1.000000000000000001', newest)
+    await setRate(first, tokenId, '2', oldest)
+    expect((await setRate(first, tokenId, '90', at(5))).status).toBe(202)
+    const member = await addMember(test, vault, `reader-${tokens}@example.org`)
+    const list = async (query = '') => {
+      const { status, body } = await member.get(`/tokens/${tokenId}/rates?${query}`)
+      expect(status, JSON.stringify(body)).toBe(200)
+      return body
+    }
+    const ratesIn = async (query: string) =>
+      (await list(query)).items.map(({ usdRate }: { usdRate: string }) => usdRate)
+    const { items, nextCursor } = await list()
+    expect(items.map(({ usdRate }: { usdRate: string }) => usdRate)).toEqual(['1.000000000000000001', '1.5', '2'])
+    expect(items[1]).toEqual({
+      tokenId,
+      usdRate: '1.5',
+      asOf: middle.toISOString(),
+      source: 'manual',
+      createdAt: expect.any(String),
+    })
+    expect(nextCursor).toBeNull()
+    const page = await list('limit=2')
+    expect(page.items).toEqual(items.slice(0, 2))
+    expect((await list(`limit=2&cursor=${page.nextCursor}`)).items).toEqual(items.slice(2))
+    expect(await ratesIn(`from=${middle.toISOString()}`)).toEqual(['1.000000000000000001', '1.5'])
+    expect(await ratesIn(`to=${middle.toISOString()}`)).toEqual(['1.5', '2'])
+    expect(await ratesIn(`from=${middle.toISOString()}&to=${middle.toISOString()}`)).toEqual(['1.5'])
+    expect(await ratesIn('to=2001-01-01')).toEqual([])
+  })
+
+  it('are refused for no token, and between bounds that are the wrong way round', async () => {
+    const tokenId = await newToken()
+    expect((await first.get('/tokens/cmi8h2k1p0a1b2c3d4e5f6g7h/rates')).status).toBe(404)
+    const answer = await first.get(`/tokens/${tokenId}/rates?from=2026-02-01&to=2026-01-01`)
+    expect([answer.status, answer.body.details[0].field]).toEqual([400, 'from'])
+    expect((await test.anonymous.get(`/tokens/${tokenId}/rates`)).status).toBe(401)
+  })
+})
+
 describe('T64 a rate that jumps', () => {
   it('is held back until another platform administrator confirms it', async () => {
     const tokenId = await newToken()

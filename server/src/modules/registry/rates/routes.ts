@@ -1,12 +1,15 @@
 import type { Deps } from '../../../deps.ts'
-import { endpoints } from '../../../http/endpoints.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
 import { accepted, created, ok } from '../../../http/mutate.ts'
-import type { App } from '../../../http/route.ts'
 import { IdParams } from '../../../http/schema.ts'
+import { notFound } from '../../../lib/errors.ts'
+import { trimDecimal } from '../../../lib/money.ts'
+import { parseBounds } from '../../../lib/period.ts'
+import { findToken } from '../tokens/queries.ts'
 import { confirmHeldRate, recordRate, rejectHeldRate } from './actions.ts'
 import { toHeldRate, toTokenRate } from './present.ts'
-import { listHeldRates } from './queries.ts'
-import { HeldRate, HeldRateQuery, RateBody, TokenRate } from './schema.ts'
+import { listHeldRates, listTokenRates } from './queries.ts'
+import { HeldRate, HeldRateQuery, RateBody, TokenRate, TokenRateQuery } from './schema.ts'
 
 const decision = { access: 'platform', params: IdParams, answers: { 200: HeldRate } } as const
 
@@ -27,14 +30,44 @@ export function rateRoutes(app: App, deps: Deps): void {
       params: IdParams,
       body: RateBody,
       answers: { 201: TokenRate, 202: HeldRate },
-      errors: [404, 409],
+      errors: [404, 'already_exists'],
     },
     async (trx, { params, body, ...by }) => {
-      const rate = { ...body, tokenId: params.id, asOf: new Date(body.asOf) }
+      const rate = {
+        tokenId: params.id,
+        usdRate: trimDecimal(body.usdRate),
+        asOf: new Date(body.asOf),
+        source: body.source,
+      }
       const { rateJumpFactorHundredths: jumpFactorHundredths, demo } = deps.config
       const held = await recordRate(trx, rate, { jumpFactorHundredths, holdsFirst: !demo }, by)
-      return held === null ? created(toTokenRate(rate, by.now)) : accepted(toHeldRate(held))
+      if (held !== null) return accepted(toHeldRate(held))
+      const { tokenId, usdRate, asOf, source } = rate
+      return created(toTokenRate({ token_id: tokenId, usd_rate: usdRate, as_of: asOf, source, created_at: by.now }))
     },
+  )
+
+  api.list(
+    '/tokens/:id/rates',
+    {
+      operationId: 'listTokenRates',
+      summary: 'List the USD rates of a token',
+      description:
+        'The recorded rates of a token, newest first by `asOf`; `from` and `to` bound `asOf`. Rates that are held back ' +
+        'are not among them.',
+      access: 'caller',
+      params: IdParams,
+      querystring: TokenRateQuery,
+      item: TokenRate,
+      errors: [404],
+    },
+    async (db, { params, query }, page) => {
+      if ((await findToken(db, params.id)) === null) throw notFound('Token')
+      return listTokenRates(db, params.id, parseBounds(query), page)
+    },
+    toTokenRate,
+    // A token has one rate at a time, so the time alone is the position; a cursor holds an id as well.
+    ({ as_of, token_id }) => ({ createdAt: as_of, id: token_id }),
   )
 
   api.list(
@@ -62,7 +95,7 @@ export function rateRoutes(app: App, deps: Deps): void {
         'For platform administrators, except the one who recorded the rate. The rate keeps its `asOf`, and later rates ' +
         'are compared with it.',
       ...decision,
-      errors: [404, 409],
+      errors: [404, 'other_person_required', 'wrong_state'],
     },
     async (trx, { params, ...by }) => ok(toHeldRate(await confirmHeldRate(trx, params.id, by))),
   )
@@ -74,7 +107,7 @@ export function rateRoutes(app: App, deps: Deps): void {
       summary: 'Reject a held rate',
       description: 'For platform administrators, the one who recorded the rate included. The rate is never used.',
       ...decision,
-      errors: [404, 409],
+      errors: [404, 'wrong_state'],
     },
     async (trx, { params, ...by }) => ok(toHeldRate(await rejectHeldRate(trx, params.id, by))),
   )

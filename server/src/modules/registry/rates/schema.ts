@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Closed, Enum, Id, Nullable, pageQuery, Timestamp } from '../../../http/schema.ts'
+import { Closed, described, Enum, Id, Nullable, pageQuery, Timestamp } from '../../../http/schema.ts'
 import { Slug } from '../networks/schema.ts'
 import { TokenCode } from '../tokens/schema.ts'
 
@@ -10,11 +10,21 @@ const UsdRate = Type.String({
 })
 const Source = Type.String({ pattern: '^[a-z0-9][a-z0-9._-]{0,62}$', examples: ['manual'] })
 
-export const RateBody = Closed({ usdRate: UsdRate, asOf: Timestamp, source: Source })
+export const RateBody = Closed({
+  usdRate: described(UsdRate, 'USD per one unit of the token; at most 18 fraction digits.'),
+  asOf: described(Timestamp, 'Instant for which the rate holds, in UTC.'),
+  source: described(Source, 'Where the rate comes from.'),
+})
 
 export const TokenRate = Closed(
-  { tokenId: Id, usdRate: UsdRate, asOf: Timestamp, source: Source, createdAt: Timestamp },
-  { $id: 'TokenRate' },
+  {
+    tokenId: Id,
+    usdRate: UsdRate,
+    asOf: described(Timestamp, 'Instant for which the rate holds, in UTC.'),
+    source: described(Source, 'Where the rate comes from.'),
+    createdAt: Timestamp,
+  },
+  { $id: 'TokenRate', description: 'A USD rate of a token.' },
 )
 
 const HeldRateStatus = Enum(['held', 'confirmed', 'rejected', 'superseded'])
@@ -33,13 +43,13 @@ export const HeldRate = Closed(
         examples: ['0.4'],
       }),
     ),
-    asOf: Timestamp,
-    source: Source,
-    status: HeldRateStatus,
+    asOf: described(Timestamp, 'Instant for which the rate holds, in UTC.'),
+    source: described(Source, 'Where the rate comes from.'),
+    status: described(HeldRateStatus, '`held` until a platform administrator confirms or rejects the rate.'),
     createdById: Nullable(Id),
     createdAt: Timestamp,
-    decidedById: Nullable(Id),
-    decidedAt: Nullable(Timestamp),
+    decidedById: described(Nullable(Id), 'Identifier of the platform administrator who decided; null before.'),
+    decidedAt: described(Nullable(Timestamp), 'Instant of the decision, in UTC; null before.'),
   },
   {
     $id: 'HeldRate',
@@ -49,9 +59,15 @@ export const HeldRate = Closed(
   },
 )
 
+const Bound = Type.Optional(
+  Type.String({ maxLength: 40, description: 'Inclusive; ISO 8601 timestamp or date (UTC).', examples: ['2026-01-31'] }),
+)
+
+export const TokenRateQuery = Closed({ from: Bound, to: Bound, ...pageQuery })
+
 export const HeldRateQuery = Closed({
-  tokenId: Type.Optional(Id),
-  status: Type.Optional(HeldRateStatus),
+  tokenId: Type.Optional(described(Id, 'Restricts the list to rates of this token.')),
+  status: Type.Optional(described(HeldRateStatus, 'Restricts the list to rates of this status.')),
   ...pageQuery,
 })
 

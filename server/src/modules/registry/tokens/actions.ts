@@ -1,15 +1,14 @@
 import type { Static } from 'typebox'
 import type { ByCaller } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
-import { violates } from '../../../db/transaction.ts'
-import { badRequest, conflict, notFound } from '../../../lib/errors.ts'
+import { onViolation } from '../../../db/transaction.ts'
+import { badRequest, conflict } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { formatDecimal, parseDecimal } from '../../../lib/money.ts'
 import { parseContract } from '../../../lib/onchain-address.ts'
-import { changedFields } from '../../record/audit/changed-fields.ts'
-import { insertAuditRecords } from '../../record/audit/record.ts'
-import { announceTokenChange } from '../../record/notifications/announce.ts'
-import { quote } from '../../record/notifications/describe-change.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
+import { changedFields, insertAuditRecords } from '../../record/audit/record.ts'
+import { announceTokenChange, quote } from '../../record/notifications/announce.ts'
 import { findNetworkById, findNetworkBySlug, type NetworkRow } from '../networks/queries.ts'
 import { findToken, listVaultIdsUsingToken, lockToken, type TokenRow } from './queries.ts'
 import type { TokenCreation, TokenUpdate } from './schema.ts'
@@ -47,15 +46,16 @@ export async function createToken(
       updated_at: now,
     })
     .execute()
-    .catch((error: unknown) => {
-      if (violates(error, 'tokens_network_id_code_key')) {
-        throw conflict(`The network ${network.slug} has a token with the code ${body.code} already`)
-      }
-      if (violates(error, 'tokens_network_id_contract_key_key')) {
-        throw conflict(`The network ${network.slug} has a token with this contract already`)
-      }
-      throw error
-    })
+    .catch(
+      onViolation('tokens_network_id_code_key', () =>
+        conflict('already_exists', `The network ${network.slug} has a token with the code ${body.code} already`),
+      ),
+    )
+    .catch(
+      onViolation('tokens_network_id_contract_key_key', () =>
+        conflict('already_exists', `The network ${network.slug} has a token with this contract already`),
+      ),
+    )
   const { code, decimals, enabled = true, dustLimit = null } = body
   const contractAddress = contract?.address ?? null
   const details = { network: network.slug, code, contractAddress, decimals, enabled, dustLimit }
@@ -72,8 +72,7 @@ export async function updateToken(
   body: Static<typeof TokenUpdate>,
   { caller, now }: ByCaller,
 ): Promise<TokenRow> {
-  const token = await lockToken(trx, id)
-  if (token === null) throw notFound('Token')
+  const token = orNotFound(await lockToken(trx, id), 'Token')
   const { symbol, name, logo_uri: logoUri, enabled, decimals, dust_limit } = token
   const dustLimit = dust_limit === null ? null : formatDecimal(dust_limit, decimals)
   const before = { symbol, name, logoUri, enabled, dustLimit }

@@ -1,7 +1,6 @@
 import type { Deps } from '../../../deps.ts'
-import { endpoints } from '../../../http/endpoints.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
 import { created, ok } from '../../../http/mutate.ts'
-import type { App } from '../../../http/route.ts'
 import { IdParams } from '../../../http/schema.ts'
 import { createToken, updateToken } from './actions.ts'
 import { toToken } from './present.ts'
@@ -34,9 +33,9 @@ export function tokenRoutes(app: App, deps: Deps): void {
         'Registers a token on a network. For platform administrators. Exactly one of `network` (slug) and `networkId` ' +
         'names the network. 409 when the network has a token with this code or this contract.',
       access: 'platform',
+      errors: ['already_exists'],
       body: TokenCreation,
       answers: { 201: Token },
-      errors: [409],
     },
     async (trx, { body, ...by }) => created(toToken(await createToken(trx, body, by))),
   )
@@ -53,7 +52,7 @@ export function tokenRoutes(app: App, deps: Deps): void {
       params: IdParams,
       body: TokenUpdate,
       answers: { 200: Token },
-      errors: [404, 409],
+      errors: [404],
     },
     async (trx, { params, body, ...by }) => ok(toToken(await updateToken(trx, params.id, body, by))),
   )

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Closed, Id, Name, Nullable, pageQuery, Timestamp, Uri } from '../../../http/schema.ts'
+import { Closed, described, Id, Name, Nullable, pageQuery, Timestamp, Uri } from '../../../http/schema.ts'
 import { addressLengthMax, tokenDecimalsMax } from '../../../lib/limits.ts'
 import { decimalPattern } from '../../../lib/money.ts'
 import { Slug } from '../networks/schema.ts'
@@ -44,30 +44,46 @@ export const Token = Closed(
     createdAt: Timestamp,
     updatedAt: Timestamp,
   },
-  { $id: 'Token' },
+  { $id: 'Token', description: 'A token of the global registry.' },
 )
 
 export const TokenQuery = Closed({
-  network: Type.Optional(Slug),
-  enabled: Type.Optional(Type.Boolean({ examples: [true] })),
+  network: Type.Optional(described(Slug, 'Restricts the list to tokens of this network, by its slug.')),
+  enabled: Type.Optional(
+    described(Type.Boolean({ examples: [true] }), 'Restricts the list to enabled or to disabled tokens.'),
+  ),
   search: Type.Optional(
     Type.String({ minLength: 1, maxLength: 200, description: 'Part of code, symbol or name.', examples: ['usd'] }),
   ),
   ...pageQuery,
 })
 
-export const TokenCreation = Closed({
-  networkId: Type.Optional(Id),
-  network: Type.Optional(Slug),
-  code: TokenCode,
-  symbol: TokenSymbol,
-  name: Name,
-  contractAddress: ContractAddress,
-  decimals: Decimals,
-  logoUri: Type.Optional(Nullable(Uri)),
-  enabled: Type.Optional(Enabled),
-  dustLimit: Type.Optional(DustLimit),
-})
+export const TokenCreation = Closed(
+  {
+    networkId: Type.Optional(Id),
+    network: Type.Optional(Slug),
+    code: TokenCode,
+    symbol: TokenSymbol,
+    name: Name,
+    contractAddress: ContractAddress,
+    decimals: Decimals,
+    logoUri: Type.Optional(Nullable(Uri)),
+    enabled: Type.Optional(Enabled),
+    dustLimit: Type.Optional(DustLimit),
+  },
+  {
+    examples: [
+      {
+        network: 'ethereum',
+        code: 'USDT',
+        symbol: 'USDT',
+        name: 'Tether USD',
+        contractAddress: '0xdAC17F958D2ee523a2206206994597C13D831ec7',
+        decimals: 6,
+      },
+    ],
+  },
+)
 
 export const TokenUpdate = Closed({
   symbol: Type.Optional(TokenSymbol),

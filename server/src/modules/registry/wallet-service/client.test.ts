@@ -4,7 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Config, readConfig } from '../../../config.ts'
 import { walletResponseBytesMax } from '../../../lib/limits.ts'
 import { createSealer } from '../../../lib/secrets.ts'
-import { createWalletClient, toBadGateway, WalletServiceError, walletOf } from './client.ts'
+import { walletOf } from '../../vaults/vaults/wallet-settings.ts'
+import { createWalletClient, toBadGateway, WalletServiceError } from './client.ts'
 import { createGuardedDispatcher, isPublicAddress } from './guarded-connect.ts'
 
 let server: Server

@@ -1,24 +1,68 @@
 import { Ajv, type ValidateFunction } from 'ajv'
-import type { Static, TSchema } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { type Dispatcher, request } from 'undici'
 import type { Config } from '../../../config.ts'
-import type { Db } from '../../../db/client.ts'
-import type { Deps } from '../../../deps.ts'
 import { type AppError, badGateway } from '../../../lib/errors.ts'
 import { walletCallTimeoutMilliseconds, walletReadAttemptsMax, walletResponseBytesMax } from '../../../lib/limits.ts'
+import { rawAmountPattern } from '../../../lib/money.ts'
 import { parseStrictJson } from '../../../lib/strict-json.ts'
 import { createGuardedDispatcher, isConnectError } from './guarded-connect.ts'
-import {
-  type AddressOrder,
-  Balance,
-  type BalanceQuestion,
-  DerivedAddress,
-  FeeEstimate,
-  type FeeQuestion,
-  Refusal,
-  type TransferOrder,
-  TransferStatus,
-} from './messages.ts'
+
+/**
+ * The answers of a wallet service (contract 17). Unknown members are ignored, so that the protocol can be extended;
+ * known members must match their schema exactly.
+ */
+
+const Amount = Type.String({ pattern: rawAmountPattern })
+const Visible = Type.String({ pattern: '^[\\x21-\\x7e]{1,128}$' })
+const Text = Type.String({ maxLength: 4_000 })
+const OrNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+export const DerivedAddress = Type.Object({ address: Visible })
+
+export const TransferStatus = Type.Object({
+  id: Type.Optional(Visible),
+  status: Type.Union([
+    Type.Literal('queued'),
+    Type.Literal('broadcast'),
+    Type.Literal('confirmed'),
+    Type.Literal('failed'),
+  ]),
+  txHash: OrNull(Visible),
+  fee: OrNull(Amount),
+  feePaidBy: OrNull(Visible),
+  confirmations: Type.Integer({ minimum: 0 }),
+  blockTime: OrNull(
+    Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,9})?(Z|[+-]\\d\\d:\\d\\d)$' }),
+  ),
+  failureReason: OrNull(Text),
+  network: Type.Optional(OrNull(Visible)),
+  fromAddress: Type.Optional(OrNull(Visible)),
+  toAddress: Type.Optional(OrNull(Visible)),
+  contractAddress: Type.Optional(OrNull(Visible)),
+  amount: Type.Optional(OrNull(Amount)),
+})
+export type TransferStatus = Static<typeof TransferStatus>
+
+export const Balance = Type.Object({ balance: Amount })
+export const FeeEstimate = Type.Object({ fee: Amount })
+export const Refusal = Type.Object({ message: Text })
+
+export type AddressOrder = { network: string; coinType: number; derivationPath: string }
+export type TransferOrder = {
+  id: string
+  network: string
+  coinType: number
+  derivationPath: string
+  fromAddress: string
+  toAddress: string
+  /** null: the coin of the network. */
+  contractAddress: string | null
+  /** Smallest units, as digits. */
+  amount: string
+}
+export type FeeQuestion = Omit<TransferOrder, 'id' | 'coinType' | 'derivationPath'>
+export type BalanceQuestion = { network: string; address: string; contract: string | null }
 
 /**
  * How a call failed. After three kinds it is certain that the order was not accepted: `unreachable` (no connection was
@@ -115,30 +159,6 @@ export function createWalletClient({
   }
 }
 
-type WalletOfVault = { wallet_service_url: string; wallet_service_secret: Buffer | null }
-
-/** The client for the wallet service of a vault, with the connection guard of the settings. */
-export function walletOf(deps: Pick<Deps, 'config' | 'sealer'>, vault: WalletOfVault): WalletClient {
-  return createWalletClient({
-    url: vault.wallet_service_url,
-    secret: vault.wallet_service_secret === null ? null : deps.sealer.open(vault.wallet_service_secret),
-    dispatcher: dispatcherOf(deps.config),
-  })
-}
-
-/** @throws when there is no such vault */
-export async function walletOfVault(
-  deps: Pick<Deps, 'config' | 'sealer'> & { db: Db },
-  vaultId: string,
-): Promise<WalletClient> {
-  const vault = await deps.db
-    .selectFrom('vaults')
-    .select(['wallet_service_url', 'wallet_service_secret'])
-    .where('id', '=', vaultId)
-    .executeTakeFirstOrThrow()
-  return walletOf(deps, vault)
-}
-
 /**
  * The error for the caller of our API. The text of the wallet service stays in the log: its URL is configurable, so its
  * answers must not become a way to read other services in our network.
@@ -159,7 +179,7 @@ const messages: Record<WalletErrorKind, string> = {
 const dispatchers = new WeakMap<Config, Dispatcher>()
 
 /** One pool of connections for all vaults of this node. */
-function dispatcherOf(config: Config): Dispatcher {
+export function dispatcherOf(config: Config): Dispatcher {
   const known = dispatchers.get(config)
   if (known !== undefined) return known
   const dispatcher = createGuardedDispatcher({

@@ -1,12 +1,12 @@
 import { type ByMember, byMember } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
-import { AppError, badRequest } from '../../../lib/errors.ts'
+import { badRequest, tooManyRequests } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { exportsKeptPerCallerMax, exportsOpenPerCallerMax } from '../../../lib/limits.ts'
 import { audit } from '../../record/audit/record.ts'
 import type { FileFormat } from '../files/formats.ts'
 import { type ReportType, reportOf } from '../reports/catalogue.ts'
-import type { Parameters } from '../reports/report.ts'
+import type { Parameters } from '../reports/request.ts'
 import { countOpenExports, expireOldestExports, insertReportExport } from './queries.ts'
 
 type ExportOrder = { type: ReportType; format: FileFormat; parameters: Parameters }
@@ -31,9 +31,11 @@ export async function orderReportExport(trx: Trx, order: ExportOrder, by: ByMemb
   const { type, format, parameters } = order
   const { member, now } = by
   if ((await countOpenExports(trx, member.userId)) >= exportsOpenPerCallerMax) {
-    throw new AppError(429, `No more than ${exportsOpenPerCallerMax} exports can be made for one caller at a time`, {
-      headers: { 'retry-after': '10' },
-    })
+    throw tooManyRequests(
+      'too_many_at_once',
+      `No more than ${exportsOpenPerCallerMax} exports can be made for one caller at a time`,
+      10,
+    )
   }
   await expireOldestExports(trx, member.userId, exportsKeptPerCallerMax - 1, now)
   const id = newId(now)

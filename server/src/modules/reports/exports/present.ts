@@ -15,6 +15,7 @@ export function toReportExport(row: ReportExportRow, vaultCode: string, now: Dat
     download:
       row.state === 'done' && !isExpired ? `/api/v1/vaults/${vaultCode}/reports/exports/${row.id}/download` : null,
     sizeBytes: row.size_bytes === null ? null : Number(row.size_bytes),
+    sha256: row.sha256,
     createdAt: row.created_at.toISOString(),
     startedAt: row.started_at?.toISOString() ?? null,
     finishedAt: row.finished_at?.toISOString() ?? null,

@@ -4,7 +4,7 @@ import { claimRows } from '../../../db/claim.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { exportAttemptsMax, exportLeaseSeconds, exportTtlHours } from '../../../lib/limits.ts'
 import { findInitiator } from '../../rules/policies/queries.ts'
-import type { FileFormat } from '../files/formats.ts'
+import type { FileFormat, FileKind } from '../files/formats.ts'
 import type { ReportType } from '../reports/catalogue.ts'
 import type { AccessSnapshot } from './access-snapshot.ts'
 
@@ -20,17 +20,23 @@ export type ReportExportRow = {
   attempt: number
   failure: string | null
   size_bytes: string | null
+  /** Hexadecimal digits; null until the file is made, and for files of versions that kept none. */
+  sha256: string | null
+  file_kind: FileKind | null
   created_at: Date
   started_at: Date | null
   finished_at: Date | null
   expires_at: Date
 } & AccessSnapshot
 
+/** A file whose chunks are all written. */
+export type StoredFile = { sizeBytes: number; sha256: string }
+
 /** One attempt to make an export: every write for it carries its number. */
 export type ClaimedExport = Pick<ReportExportRow, 'vault_id' | 'id' | 'attempt'>
 
 const columns = sql.raw(`vault_id, id, requester_id, report_type, format, parameters, state, percent, attempt, failure,
-  size_bytes, seen_whole_vault, seen_group_ids, seen_shared_ids,
+  size_bytes, sha256, file_kind, seen_whole_vault, seen_group_ids, seen_shared_ids,
   seen_category_rights, created_at, started_at, finished_at, expires_at`)
 
 /** An export that the caller requested; null for an export of another requester. */
@@ -121,10 +127,11 @@ export async function insertChunk(
 export async function finishReportExport(
   trx: Trx,
   taking: ClaimedExport,
-  { access, sizeBytes, now }: { access: AccessSnapshot; sizeBytes: number; now: Date },
+  { access, kind, file, now }: { access: AccessSnapshot; kind: FileKind; file: StoredFile; now: Date },
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`
-    update report_exports set state = 'done', percent = 100, leased_until = null, size_bytes = ${sizeBytes},
+    update report_exports set state = 'done', percent = 100, leased_until = null, size_bytes = ${file.sizeBytes},
+      sha256 = ${file.sha256}, file_kind = ${kind},
       seen_whole_vault = ${access.seen_whole_vault}, seen_group_ids = ${access.seen_group_ids},
       seen_shared_ids = ${access.seen_shared_ids}, seen_category_rights = ${access.seen_category_rights},
       finished_at = ${now}, expires_at = ${expiryAfter(now)}

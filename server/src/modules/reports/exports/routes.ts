@@ -3,9 +3,8 @@ import { visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Member } from '../../../access/caller.ts'
 import type { Db } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
-import { endpoints } from '../../../http/endpoints.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
 import { accepted, mutate } from '../../../http/mutate.ts'
-import type { App } from '../../../http/route.ts'
 import { VaultAndIdParams } from '../../../http/schema.ts'
 import { conflict, forbidden, notFound } from '../../../lib/errors.ts'
 import {
@@ -42,6 +41,7 @@ export function reportExportRoutes(app: App, deps: Deps): void {
         'The body holds the parameters of the report and the format. Without `to` the interval ends now. 429 when three ' +
         'exports of the caller are under way.',
       access: 'member',
+      errors: ['administrator_required'],
       params: ReportTypeParams,
       body: ReportExportCreation,
       answers: { 202: ReportExportOrder },
@@ -79,24 +79,28 @@ export function reportExportRoutes(app: App, deps: Deps): void {
       summary: 'Download a report export',
       description:
         'The file. Only for the person who ordered it, for 24 hours, and only while that person may still see ' +
-        'everything that the file was made from (403 otherwise). 409 while it is not done.',
+        'everything that the file was made from (403 otherwise). 409 while it is not done. `Repr-Digest` (RFC 9530) is ' +
+        'the SHA-256 of the file.',
       ...ofExport,
       answers: {},
       files: fileMediaTypes,
-      errors: [409],
+      errors: ['wrong_state'],
     },
     async (db, { member, params, now }, { reply }) => {
       const row = await getReportExport(db, member, params.id)
-      if (row.state !== 'done') throw conflict(`The export is ${row.state}`)
+      if (row.state !== 'done') throw conflict('wrong_state', `The export is ${row.state}`)
       if (row.expires_at.getTime() <= now.getTime()) throw notFound('File')
       if (!coversSnapshot(await readAccessSnapshot(db, member, visibleScopeOf(member)), row)) {
-        throw forbidden('You may no longer see everything in this file; create a new export')
+        throw forbidden('not_permitted', 'You may no longer see everything in this file; create a new export')
       }
       const bytes = Readable.from(chunksOf(db, row), { objectMode: false })
       bytes.once('close', downloads.take(member.userId))
       addAbortSignal(AbortSignal.timeout(downloadMilliseconds(Number(row.size_bytes))), bytes)
       reply.header('content-length', row.size_bytes)
-      return sendFile(reply, bytes, row.format, fileNameOf(row.report_type, row.id, row.format))
+      if (row.sha256 !== null) reply.header('repr-digest', toReprDigest(row.sha256))
+      // Files of versions that knew no archives are what their format says.
+      const kind = row.file_kind ?? row.format
+      return sendFile(reply, bytes, kind, fileNameOf(row.report_type, row.id, kind))
     },
   )
 }
@@ -106,6 +110,9 @@ async function getReportExport(db: Db, member: Member, id: string): Promise<Repo
   if (row === null) throw notFound('Report export')
   return row
 }
+
+/** RFC 9530. */
+const toReprDigest = (sha256: string) => `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`
 
 /** The maximum duration of a download, so that a client that stopped reading does not hold a slot forever. */
 const downloadMilliseconds = (sizeBytes: number) =>

@@ -1,13 +1,14 @@
+import { createHash } from 'node:crypto'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
-import { AppError } from '../../../lib/errors.ts'
+import { AppError, forbidden } from '../../../lib/errors.ts'
 import {
   exportAttemptsMax,
   exportBytesMax,
   exportChunkBytes,
   exportHeartbeatMilliseconds,
 } from '../../../lib/limits.ts'
-import { render } from '../files/formats.ts'
+import { fileKindOf, render } from '../files/formats.ts'
 import { collectGarbageAbove } from '../files/garbage.ts'
 import { prepare } from '../reports/answer.ts'
 import { reportOf } from '../reports/catalogue.ts'
@@ -21,6 +22,7 @@ import {
   type ReportExportRow,
   releaseReportExport,
   renewLease,
+  type StoredFile,
   takeReportExport,
 } from './queries.ts'
 
@@ -59,44 +61,51 @@ type Watch = { percent: number; isStopped(): boolean }
 /** Reads the report as the requester may read it now, and stores its file; false when it was aborted. */
 async function makeFile(deps: Deps, taken: ReportExportRow, watch: Watch): Promise<boolean> {
   const member = await findRequester(deps.db, taken.vault_id, taken.requester_id)
-  if (member === null) throw new AppError(403, 'You are not a member of this vault')
+  if (member === null) throw forbidden('not_a_member', 'You are not a member of this vault')
   const { db } = deps.slowReads
-  const order = { report: reportOf(taken.report_type), member, parameters: taken.parameters }
+  const report = reportOf(taken.report_type)
+  const kind = fileKindOf(taken.format, report)
+  const order = { report, member, parameters: taken.parameters }
   const request = await prepare(db, order, deps.clock())
   const before = await readAccessSnapshot(deps.db, member, request.scope)
   return openDocument(db, order, request, async ({ document, totalRows }) => {
     // The report's snapshot was taken between the two.
     const access = mergeSnapshots(before, await readAccessSnapshot(deps.db, member, request.scope))
     let written = 0
-    const bytes = render(taken.format, document, (count) => {
+    const bytes = render(kind, document, (count) => {
       collectGarbageAbove()
       written += count
       watch.percent = Math.min(99, Math.floor((100 * written) / Math.max(1, totalRows)))
     })
-    const sizeBytes = await storeChunks(deps, taken, bytes, watch)
-    if (sizeBytes === null) return false
-    return inTransaction(deps.db, (trx) => finishReportExport(trx, taken, { access, sizeBytes, now: deps.clock() }))
+    const file = await storeChunks(deps, taken, bytes, watch)
+    if (file === null) return false
+    return inTransaction(deps.db, (trx) => finishReportExport(trx, taken, { access, kind, file, now: deps.clock() }))
   })
 }
 
-/** Returns the number of bytes; null when it was aborted. */
+/** Stores the bytes while they are made; null when it was aborted. */
 async function storeChunks(
   { db }: Deps,
   taken: ReportExportRow,
   bytes: AsyncIterable<Uint8Array>,
   watch: Watch,
-): Promise<number | null> {
+): Promise<StoredFile | null> {
+  const hash = createHash('sha256')
   let position = 0
   let sizeBytes = 0
   for await (const chunk of inChunks(until(watch, bytes), exportChunkBytes)) {
     sizeBytes += chunk.length
+    hash.update(chunk)
     if (sizeBytes > exportBytesMax) {
-      throw new AppError(400, `The file is larger than ${exportBytesMax} bytes; choose a shorter interval`)
+      throw new AppError(
+        'validation_failed',
+        `The file is larger than ${exportBytesMax} bytes; choose a shorter interval`,
+      )
     }
     if (watch.isStopped() || !(await insertChunk(db, taken, position, chunk))) return null
     position += 1
   }
-  return watch.isStopped() ? null : sizeBytes
+  return watch.isStopped() ? null : { sizeBytes, sha256: hash.digest('hex') }
 }
 
 /** Stops as soon as `signal` aborts, without waiting for the next chunk to be full. */

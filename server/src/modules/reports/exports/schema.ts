@@ -1,8 +1,8 @@
 import { type TSchema, Type } from 'typebox'
-import { Closed, Enum, Id, Nullable, Timestamp } from '../../../http/schema.ts'
+import { Closed, described, Enum, Id, Nullable, Timestamp } from '../../../http/schema.ts'
 import { fileFormats } from '../files/formats.ts'
 import { reports, reportTypes } from '../reports/catalogue.ts'
-import { deliveryParameters } from '../reports/query-schema.ts'
+import { deliveryParameters } from '../reports/schema.ts'
 
 type WithProperties = TSchema & { properties: Record<string, TSchema> }
 
@@ -19,12 +19,21 @@ export const ReportExportCreation = Closed(
   {
     $id: 'ReportExportCreation',
     description: 'The query parameters of the report, lists as arrays, and the format of the file.',
+    examples: [
+      {
+        addressId: 'cmi8h2k1p0a1b2c3d4e5f6g7h',
+        from: '2026-01-01',
+        to: '2026-02-01',
+        timezone: 'Europe/Berlin',
+        format: 'csv',
+      },
+    ],
   },
 )
 
 export const ReportTypeParams = Closed({
-  code: Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }),
-  type: Enum(reportTypes),
+  code: described(Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }), 'Code of the vault.'),
+  type: described(Enum(reportTypes), 'Type of the report.'),
 })
 
 export const ReportExportOrder = Closed({ id: Id }, { $id: 'ReportExportOrder' })
@@ -32,14 +41,20 @@ export const ReportExportOrder = Closed({ id: Id }, { $id: 'ReportExportOrder' }
 export const ReportExport = Closed(
   {
     id: Id,
-    type: Enum(reportTypes),
-    format: Enum(fileFormats),
+    type: described(Enum(reportTypes), 'Type of the report.'),
+    format: described(Enum(fileFormats), 'Type of the file.'),
     parameters: Type.Record(Type.String(), Type.Unknown(), {
       description: 'The parameters of the order, with the interval filled in.',
       examples: [{ addressId: 'cmi8h2k1p0a1b2c3d4e5f6g7h', from: '2026-01-01T00:00:00.000Z' }],
     }),
-    state: Enum(['queued', 'running', 'done', 'failed', 'expired']),
-    percent: Type.Integer({ minimum: 0, maximum: 100, examples: [40] }),
+    state: described(
+      Enum(['queued', 'running', 'done', 'failed', 'expired']),
+      '`queued` and `running` until the file is there; `expired` once it was deleted.',
+    ),
+    percent: described(
+      Type.Integer({ minimum: 0, maximum: 100, examples: [40] }),
+      'How much of the work is done, in per cent.',
+    ),
     failure: Nullable(Type.String({ description: 'Why the export failed.', examples: ['Address not found'] })),
     download: Nullable(
       Type.String({
@@ -47,13 +62,25 @@ export const ReportExport = Closed(
         examples: ['/api/v1/vaults/main-vault/reports/exports/cmi8h2k1p0a1b2c3d4e5f6g7h/download'],
       }),
     ),
-    sizeBytes: Nullable(Type.Integer({ minimum: 0, examples: [18_230] })),
+    sizeBytes: described(
+      Nullable(Type.Integer({ minimum: 0, examples: [18_230] })),
+      'Size of the file in bytes; null until it is done.',
+    ),
+    sha256: Nullable(
+      Type.String({
+        pattern: '^[0-9a-f]{64}$',
+        description:
+          'SHA-256 of the file in hexadecimal digits, which is kept longer than the file; null until it is done, and for ' +
+          'files of versions that kept none.',
+        examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+      }),
+    ),
     createdAt: Timestamp,
-    startedAt: Nullable(Timestamp),
-    finishedAt: Nullable(Timestamp),
-    expiresAt: Timestamp,
+    startedAt: described(Nullable(Timestamp), 'Instant at which the work began, in UTC; null before.'),
+    finishedAt: described(Nullable(Timestamp), 'Instant at which the export was done or failed, in UTC; null before.'),
+    expiresAt: described(Timestamp, 'Instant at which the file is deleted, in UTC.'),
   },
-  { $id: 'ReportExport' },
+  { $id: 'ReportExport', description: 'A report that is written to a file in the background.' },
 )
 
 export const reportExportComponents = [ReportExportCreation, ReportExportOrder, ReportExport]

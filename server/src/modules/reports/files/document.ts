@@ -6,14 +6,34 @@ export type ReportDocument = {
   id: string
   title: string
   generatedAt: Date
+  /** The IANA zone in which files show times. */
+  timezone: string
   facts: Fact[]
   /** The text at the head of every page, which identifies the report: its subject, interval and filters. */
   pageHead: string[]
+  /** null: the report has no buckets of time. */
+  chart: Chart | null
   tables: Table[]
+  /** SHA-256 of the content in hexadecimal digits; known as soon as all rows were read, not before. */
+  contentSha256(): string
 }
 
-export type Fact = { label: string; value: string }
-export type Table = { title: string; columns: Column[]; rows: Iterable<Row> | AsyncIterable<Row> }
+/** `reference` is the id behind a name: programs need it, and readers of a page do not. */
+export type Fact = { label: string; value: string; reference?: string }
+
+export type Table = {
+  /** The name of its file: lower-case letters, digits and hyphens. */
+  name: string
+  title: string
+  columns: Column[]
+  rows: Iterable<Row> | AsyncIterable<Row>
+  /** The columns of a page, where they are not simply those that are not left out. */
+  printed?: PrintedColumn[]
+  /** What a row is about, as the heading above it where a page shows the row as a block. */
+  headingOf?(row: Row): string
+  /** Rows with the same heading follow each other; a page shows the heading once above them. */
+  isGrouped?: boolean
+}
 export type Column = {
   key: string
   label: string
@@ -21,9 +41,26 @@ export type Column = {
   /** Left out in PDF, where there is little room, because other columns of the row hold the same. */
   isOmittedInPrint?: boolean
 }
+/**
+ * A column of a page. Several values are below each other, or side by side with `separator` between them; with
+ * `isLabelled` each has the label of its own column before it.
+ */
+export type PrintedColumn = {
+  label: string
+  kind: ColumnKind
+  keys: readonly string[]
+  separator?: string
+  isLabelled?: boolean
+  /** Left out where the heading of a row says it. */
+  isInHeading?: boolean
+}
 export type ColumnKind = 'text' | 'integer' | 'amount' | 'usd' | 'percent' | 'timestamp'
 export type Cell = string | number | null
 export type Row = Record<string, Cell>
+
+/** Flows per bucket of time, in one unit. The numbers are for drawing only; tables hold the exact figures. */
+export type Chart = { title: string; unit: string; points: ChartPoint[] }
+export type ChartPoint = { start: Date; incoming: number; outgoing: number; net: number }
 
 /** Called now and then with the number of rows that were written since the last call. */
 export type OnRows = (count: number) => void

@@ -1,27 +1,52 @@
-import type { Renderer } from './document.ts'
-import { renderCsv } from './render-csv.ts'
+import type { OnRows, Renderer, ReportDocument } from './document.ts'
+import { renderCsv, renderCsvArchive } from './render-csv.ts'
 import { renderPdf } from './render-pdf.ts'
 import { renderXlsx } from './render-xlsx.ts'
 
+/** The formats that a caller may ask for. */
 export const fileFormats = ['csv', 'xlsx', 'pdf'] as const
 export type FileFormat = (typeof fileFormats)[number]
 
-export const mediaTypes: Record<FileFormat, string> = {
+/** What a file is, named by its extension: CSV of a report with several tables is an archive. */
+export const fileKinds = ['csv', 'zip', 'xlsx', 'pdf'] as const
+export type FileKind = (typeof fileKinds)[number]
+
+export const mediaTypes: Record<FileKind, string> = {
   csv: 'text/csv; charset=utf-8',
+  zip: 'application/zip',
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   pdf: 'application/pdf',
 }
 
-const renderers: Record<FileFormat, Renderer> = { csv: renderCsv, xlsx: renderXlsx, pdf: renderPdf }
+const renderers: Record<FileKind, Renderer> = {
+  csv: renderCsv,
+  zip: renderCsvArchive,
+  xlsx: renderXlsx,
+  pdf: renderPdf,
+}
 
-export function render(format: FileFormat, ...[document, onRows]: Parameters<Renderer>): AsyncIterable<Uint8Array> {
-  return renderers[format](document, onRows)
+/** The kind of the file of a report in this format. */
+export function fileKindOf(format: FileFormat, report: { document?: { isSingleTable?: boolean } }): FileKind {
+  return format === 'csv' && report.document?.isSingleTable !== true ? 'zip' : format
+}
+
+export function render(kind: FileKind, document: ReportDocument, onRows: OnRows): AsyncIterable<Uint8Array> {
+  return renderers[kind](document, onRows)
 }
 
 /** A file name of ASCII letters, digits, hyphens and underscores: safe in a header and on every disk. */
-export function fileNameOf(reportType: string, id: string, format: FileFormat): string {
-  return `${reportType}-${id}.${format}`
+export function fileNameOf(reportType: string, id: string, kind: FileKind): string {
+  return `${reportType}-${id}.${kind}`
 }
 
-/** The form used in API documents: without parameters. */
-export const fileMediaTypes: string[] = Object.values(mediaTypes).map((type) => type.split(';')[0]!)
+/** The media types of the files of a report, in the form used in API documents: without parameters. */
+export function fileMediaTypesOf(report: Parameters<typeof fileKindOf>[1]): string[] {
+  return fileFormats.map((format) => bare(mediaTypes[fileKindOf(format, report)]))
+}
+
+/** Those of all reports. */
+export const fileMediaTypes: string[] = fileKinds.map((kind) => bare(mediaTypes[kind]))
+
+function bare(mediaType: string): string {
+  return mediaType.split(';')[0]!
+}

@@ -1,7 +1,5 @@
 import { type Column, isNumeric } from './document.ts'
-
-/** Width of a byte of WinAnsi text at size 1. */
-export type Widths = readonly number[]
+import type { Widths } from './pdf-font.ts'
 
 export function widthOf(text: string, widths: Widths, size: number): number {
   let width = 0

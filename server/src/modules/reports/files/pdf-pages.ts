@@ -1,21 +1,24 @@
 import PDFDocument from 'pdfkit'
-import { type Widths, wrap } from './pdf-layout.ts'
-import { fromWinAnsi, toWinAnsi } from './win-ansi.ts'
+import { createPrintable, Face, type Weight, type Widths } from './pdf-font.ts'
+import { wrap } from './pdf-layout.ts'
 
-export type Font = 'regular' | 'bold'
-type Look = { font?: Font; size: number; gray?: number }
+type Look = { font?: Weight; size: number; gray?: number }
+/** Red, green and blue from 0 to 1. */
+export type Color = readonly [number, number, number]
 
 const margin = 40
 /** The lowest position of the last line of a page, from the lower edge. */
 const bottom = 52
 const footerSize = 7
+const footerLineHeight = 9
 const footerGray = 0.35
-const head = { size: 7, lineHeight: 9, gray: 0.35, linesMax: 3 }
+const head = { size: 7, lineHeight: 9, gray: 0.35, linesMax: 3, above: 6, below: 13 }
 /** Room for `of 1234567` behind the number of a page. */
 const totalWidth = 40
 
 /** Between the margins of A4 landscape, in points of 1/72 inch. */
 export const pageWidth = 841.89 - 2 * margin
+const pageHeight = 595.28
 export const leftEdge = margin
 
 /** A reference to a page for other objects of the file. */
@@ -32,23 +35,22 @@ type Options = {
   isCompressed: boolean
 }
 
-type PageFont = { name: string; reference: unknown }
-
 /**
- * Writes a PDF page by page: drawing affects the current page, and a finished page is written and released. Texts are in
- * WinAnsi. They are drawn by operators of our own: pdfkit's text layout costs ten times as much, and a statement may have
- * tens of millions of cells.
+ * Writes a PDF page by page: drawing affects the current page, and a finished page is written and released. Texts must be
+ * printable. They are drawn by operators of our own: pdfkit's text layout costs ten times as much, and a statement may
+ * have tens of millions of cells.
  */
 export class Pages {
-  readonly widths: Record<Font, Widths>
+  readonly widths: Record<Weight, Widths>
+  readonly printable: (text: string) => string
   readonly #pdf: PDFKit.PDFDocument
+  readonly #faces: Record<Weight, Face>
   readonly #title: string
   readonly #headLines: string[]
   readonly #footer: string
   // Its text is drawn at the end, when it is known, and every page shows it by reference.
   readonly #total: PDFKit.PDFKitReference
   readonly #totalFonts: Record<string, unknown> = {}
-  #fonts: Record<Font, PageFont> | undefined
   #count = 0
   #content = ''
   #y = margin
@@ -70,10 +72,14 @@ export class Pages {
       BBox: [0, -2, totalWidth, footerSize],
       Resources: { Font: this.#totalFonts },
     })
-    this.#title = title
-    this.#footer = footer
-    this.widths = { regular: measure(this.#pdf, 'Helvetica'), bold: measure(this.#pdf, 'Helvetica-Bold') }
-    this.#headLines = pageHead.flatMap((line) => shorten(wrap(line, this.widths.regular, head.size, pageWidth)))
+    this.#faces = { regular: new Face(this.#pdf, 'regular'), bold: new Face(this.#pdf, 'bold') }
+    this.widths = { regular: this.#faces.regular.widths, bold: this.#faces.bold.widths }
+    this.printable = createPrintable(this.#faces)
+    this.#title = this.printable(title)
+    this.#footer = this.printable(footer)
+    this.#headLines = pageHead
+      .map(this.printable)
+      .flatMap((line) => shorten(wrap(line, this.widths.regular, head.size, pageWidth)))
   }
 
   /** Finishes the current page and begins the next. */
@@ -82,8 +88,10 @@ export class Pages {
     const left = this.#count === 0 ? null : (this.#pdf.page.dictionary as unknown as Page)
     this.#pdf.addPage({ size: 'A4', layout: 'landscape', margin })
     if (left !== null) forget(this.#pdf, left)
-    this.#fonts ??= registerFonts(this.#pdf)
-    for (const { name, reference } of Object.values(this.#fonts)) this.#pdf.page.fonts[name] = reference
+    for (const face of Object.values(this.#faces)) {
+      const [name, reference] = face.resource
+      this.#pdf.page.fonts[name] = reference as PDFKit.PDFKitReference
+    }
     this.#pdf.page.xobjects.Total = this.#total
     this.#count += 1
     this.#y = margin
@@ -92,32 +100,50 @@ export class Pages {
   }
 
   /** Draws one line; `lineY` is its baseline. */
-  text(x: number, lineY: number, encoded: string, { font = 'regular', size, gray = 0 }: Look): void {
-    const { name } = this.#fonts![font]
+  text(x: number, lineY: number, printable: string, { font = 'regular', size, gray = 0 }: Look): void {
+    const face = this.#faces[font]
     const place = `1 0 0 -1 ${x.toFixed(2)} ${lineY.toFixed(2)}`
-    this.#draw(`BT /${name} ${size} Tf ${gray} g ${place} Tm (${escapeString(encoded)}) Tj ET`)
+    this.#draw(`BT /${face.name} ${size} Tf ${gray} g ${place} Tm (${face.encode(printable)}) Tj ET`)
   }
 
   rule(x: number, lineY: number, length: number, gray: number): void {
-    const [from, to, y] = [x.toFixed(2), (x + length).toFixed(2), lineY.toFixed(2)]
-    this.#draw(`${gray} G 0.5 w ${from} ${y} m ${to} ${y} l S`)
+    this.line(
+      [
+        [x, lineY],
+        [x + length, lineY],
+      ],
+      [gray, gray, gray],
+      0.5,
+    )
   }
 
-  /** A gray background for what is drawn after it. */
-  fill(x: number, top: number, length: number, height: number, gray: number): void {
-    this.#draw(`${gray} g ${x.toFixed(2)} ${top.toFixed(2)} ${length.toFixed(2)} ${height.toFixed(2)} re f`)
+  /** A line through all of the points. */
+  line(points: readonly (readonly [x: number, y: number])[], color: Color, width: number): void {
+    const path = points.map(([x, y], i) => `${x.toFixed(2)} ${y.toFixed(2)} ${i === 0 ? 'm' : 'l'}`)
+    this.#draw(`${color.join(' ')} RG ${width} w ${path.join(' ')} S`)
   }
 
-  width(encoded: string, { font = 'regular', size }: Look): number {
+  /** A filled rectangle behind what is drawn after it. */
+  fill(x: number, top: number, length: number, height: number, color: Color): void {
+    const box = [x, top, length, height].map((number) => number.toFixed(2)).join(' ')
+    this.#draw(`${color.join(' ')} rg ${box} re f`)
+  }
+
+  width(printable: string, { font = 'regular', size }: Look): number {
     const of = this.widths[font]
     let sum = 0
-    for (let i = 0; i < encoded.length; i += 1) sum += of[encoded.charCodeAt(i)]!
+    for (let i = 0; i < printable.length; i += 1) sum += of[printable.charCodeAt(i)]!
     return sum * size
   }
 
   /** The height that remains on the page below the current position. */
   room(): number {
-    return this.#pdf.page.height - bottom - this.#y
+    return pageHeight - bottom - this.#y
+  }
+
+  /** The height that a page has below its head when it is new. */
+  roomOfPage(): number {
+    return pageHeight - bottom - (margin - head.above + this.#headLines.length * head.lineHeight + head.below)
   }
 
   y(): number {
@@ -133,12 +159,16 @@ export class Pages {
     for (let bytes = this.#pdf.read(); bytes !== null; bytes = this.#pdf.read()) yield bytes as Uint8Array
   }
 
-  /** Completes the document. */
-  end(): void {
+  /** Completes the document, with a second line in the foot of the last page. */
+  end(lastLine: string): void {
+    const look = { size: footerSize, gray: footerGray }
+    this.text(leftEdge, footerY + footerLineHeight, this.printable(lastLine), look)
     this.#leave()
-    const { name, reference } = this.#fonts!.regular
+    const { regular } = this.#faces
+    const [name, reference] = regular.resource
     this.#totalFonts[name] = reference
-    this.#total.end(`BT /${name} ${footerSize} Tf ${footerGray} g (of ${this.#count}) Tj ET`)
+    const total = regular.encode(`of ${this.#count}`)
+    this.#total.end(`BT /${name} ${footerSize} Tf ${footerGray} g (${total}) Tj ET`)
     this.#pdf.end()
   }
 
@@ -154,7 +184,7 @@ export class Pages {
   }
 
   #drawHead(): void {
-    this.#y = margin - 6
+    this.#y = margin - head.above
     this.text(leftEdge, this.#y, this.#title, { font: 'bold', size: head.size })
     for (const line of this.#headLines) {
       this.#y += head.lineHeight
@@ -162,25 +192,21 @@ export class Pages {
     }
     this.#y += 5
     this.rule(leftEdge, this.#y, pageWidth, 0.8)
-    this.#y += 8
+    this.#y += head.below - 5
   }
 
   #drawFooter(): void {
-    const line = this.#pdf.page.height - bottom + 22
     const look = { size: footerSize, gray: footerGray }
-    this.rule(leftEdge, line - 10, pageWidth, 0.8)
+    this.rule(leftEdge, footerY - 10, pageWidth, 0.8)
     const number = `Page ${this.#count} `
-    this.text(leftEdge, line, number, look)
+    this.text(leftEdge, footerY, number, look)
     const totalX = (leftEdge + this.width(number, look)).toFixed(2)
-    this.#draw(`q 1 0 0 -1 ${totalX} ${line.toFixed(2)} cm /Total Do Q`)
-    this.text(leftEdge + pageWidth - this.width(this.#footer, look), line, this.#footer, look)
+    this.#draw(`q 1 0 0 -1 ${totalX} ${footerY.toFixed(2)} cm /Total Do Q`)
+    this.text(leftEdge + pageWidth - this.width(this.#footer, look), footerY, this.#footer, look)
   }
 }
 
-function measure(pdf: PDFKit.PDFDocument, name: string): Widths {
-  pdf.font(name).fontSize(1)
-  return Array.from({ length: 256 }, (_, byte) => (byte < 0x20 ? 0 : pdf.widthOfString(fromWinAnsi(byte))))
-}
+const footerY = pageHeight - bottom + 22
 
 /** pdfkit holds every page until the end, only to list them by their numbers; there may be tens of thousands. */
 function forget(pdf: PDFKit.PDFDocument, left: Page): void {
@@ -188,25 +214,9 @@ function forget(pdf: PDFKit.PDFDocument, left: Page): void {
   pages[pages.length - 2] = Object.assign(Object.create(Object.getPrototypeOf(left)), { id: left.id, gen: left.gen })
 }
 
-/** pdfkit adds a font to a page when it draws with it; a space is invisible. */
-function registerFonts(pdf: PDFKit.PDFDocument): Record<Font, PageFont> {
-  const drawn = (['Helvetica', 'Helvetica-Bold'] as const).map((name) => {
-    const before = Object.keys(pdf.page.fonts)
-    pdf.font(name).text(' ', margin, margin, { lineBreak: false })
-    const added = Object.keys(pdf.page.fonts).find((key) => !before.includes(key))!
-    return { name: added, reference: pdf.page.fonts[added] as unknown }
-  })
-  return { regular: drawn[0]!, bold: drawn[1]! }
-}
-
 /** A head that is too high for the page ends in an ellipsis; the facts on the first page hold it in full. */
 function shorten(lines: string[]): string[] {
   if (lines.length <= head.linesMax) return lines
   const shown = lines.slice(0, head.linesMax)
-  return [...shown.slice(0, -1), `${shown.at(-1)!.slice(0, -20)}${toWinAnsi('…')} (all on page 1)`]
-}
-
-/** The inside of a literal string (ISO 32000-1, 7.3.4.2). */
-function escapeString(encoded: string): string {
-  return encoded.replace(/[\\()]/g, '\\$&')
+  return [...shown.slice(0, -1), `${shown.at(-1)!.slice(0, -20)}... (all on page 1)`]
 }

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { bytesOf, sampleDocument, sampleTable } from '../../../testing/sample-document.ts'
+import { readArchive, readCsv } from '../../../testing/read-files.ts'
+import { bytesOf, sampleDocument, sampleSha256, sampleTable } from '../../../testing/sample-document.ts'
 import type { Column } from './document.ts'
-import { renderCsv } from './render-csv.ts'
+import { renderCsv, renderCsvArchive } from './render-csv.ts'
 
 const text = (key: string): Column => ({ key, label: key, kind: 'text' })
 const render = async (document = sampleDocument()) => (await bytesOf(renderCsv(document, () => {}))).toString('utf8')
+const archive = async (document = sampleDocument(), limits?: Parameters<typeof renderCsvArchive>[2]) =>
+  readArchive(await bytesOf(renderCsvArchive(document, () => {}, limits)))
 
 /** The one line with this text as its only cell. */
 async function cellOf(value: string, kind: Column['kind'] = 'text'): Promise<string> {
@@ -16,7 +19,7 @@ async function cellOf(value: string, kind: Column['kind'] = 'text'): Promise<str
 }
 
 describe('CSV', () => {
-  it('holds the title, the facts and every table, as RFC 4180 has it', async () => {
+  it('holds one table and nothing else, as RFC 4180 has it', async () => {
     const columns: Column[] = [
       { key: 'createdAt', label: 'Created at', kind: 'timestamp' },
       { key: 'counterparty.name', label: 'Counterparty', kind: 'text' },
@@ -28,32 +31,20 @@ describe('CSV', () => {
       { createdAt: '2026-01-02T08:00:00.000Z', 'counterparty.name': null, change: '0', count: null },
       { createdAt: '2026-01-03T08:00:00.000Z', 'counterparty.name': 'two\nlines', change: '7', count: 0 },
     ]
-    const written = await render(
-      sampleDocument({
-        facts: [
-          { label: 'Vault', value: 'Main, vault' },
-          { label: 'Filter', value: 'none' },
-        ],
-        tables: [sampleTable(columns, rows), sampleTable([text('kind')], [], 'Observations')],
-      }),
-    )
-    expect(written).toBe(
+    expect(await render(sampleDocument({ tables: [sampleTable(columns, rows)] }))).toBe(
       [
-        '\uFEFFAccount statement',
-        'Vault,"Main, vault"',
-        'Filter,none',
-        '',
-        'Postings',
-        'createdAt,counterparty.name,change,count',
+        '\uFEFFcreatedAt,counterparty.name,change,count',
         '2026-01-01T08:00:00.000Z,"Müller, ""Söhne""",-1250.50,2',
         '2026-01-02T08:00:00.000Z,,0,',
         '2026-01-03T08:00:00.000Z,"two\nlines",7,0',
         '',
-        'Observations',
-        'kind',
-        '',
       ].join('\r\n'),
     )
+  })
+
+  it('is not made of several tables, of which it would lose all but one', async () => {
+    const tables = [sampleTable([text('a')], []), sampleTable([text('b')], [], 'Observations')]
+    await expect(render(sampleDocument({ tables }))).rejects.toThrow('one table, not 2')
   })
 
   it.each([
@@ -92,11 +83,6 @@ describe('CSV', () => {
     expect(await cellOf('-1')).toBe("'-1")
   })
 
-  it('a title or a fact is as harmless as a cell', async () => {
-    const written = await render(sampleDocument({ facts: [{ label: 'Vault', value: '=1+1' }] }))
-    expect(written).toContain("Vault,'=1+1\r\n")
-  })
-
   it('reports the number of rows of each batch, and is made no faster than it is read', async () => {
     let read = 0
     function* rows() {
@@ -108,10 +94,69 @@ describe('CSV', () => {
       (count) => counts.push(count),
     )
     for (let i = 0; i < 3; i += 1) await parts.next()
-    // The facts, the head of the table, and one batch.
+    // The head of the table, and two batches.
     expect(read).toBeLessThan(1_000)
     for await (const _ of parts);
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(3_000)
     expect(counts.length).toBeGreaterThan(3)
+  })
+})
+
+describe('an archive of CSV', () => {
+  const tables = () => [
+    sampleTable([text('kind')], [{ kind: 'one' }, { kind: '=1+1' }]),
+    sampleTable([text('code')], [], 'By asset'),
+  ]
+
+  it('has a file for each table, named after it, and the facts with the hash of the content', async () => {
+    const files = await archive(
+      sampleDocument({
+        facts: [
+          { label: 'Vault', value: 'Main, vault' },
+          { label: 'Token', value: 'USDT on ethereum', reference: 'ctoken' },
+          { label: 'Filter', value: '=1+1' },
+        ],
+        tables: tables(),
+      }),
+    )
+    expect([...files.keys()]).toEqual(['postings.csv', 'by-asset.csv', 'about.csv'])
+    expect(files.get('postings.csv')).toBe("\uFEFFkind\r\none\r\n'=1+1\r\n")
+    expect(files.get('by-asset.csv')).toBe('\uFEFFcode\r\n')
+    expect(readCsv(files.get('about.csv')!)).toEqual([
+      ['fact', 'value', 'id'],
+      ['Title', 'Account statement', ''],
+      ['Vault', 'Main, vault', ''],
+      ['Token', 'USDT on ethereum', 'ctoken'],
+      // A title or a fact is as harmless as a cell.
+      ['Filter', "'=1+1", ''],
+      ['Content SHA-256', sampleSha256, ''],
+    ])
+  })
+
+  it('goes on in another file where one is too long, without losing or repeating a row', async () => {
+    const rows = Array.from({ length: 1_000 }, (_, i) => ({ kind: `row ${i}` }))
+    const files = await archive(sampleDocument({ tables: [sampleTable([text('kind')], rows)] }), { bytesMax: 3_000 })
+    const names = [...files.keys()]
+    expect(names.slice(0, 2)).toEqual(['postings.csv', 'postings-2.csv'])
+    const parts = names.filter((name) => name !== 'about.csv').map((name) => readCsv(files.get(name)!))
+    expect(parts.length).toBeGreaterThan(2)
+    for (const [head] of parts) expect(head).toEqual(['kind'])
+    expect(parts.flatMap((lines) => lines.slice(1).map(([cell]) => cell))).toEqual(rows.map(({ kind }) => kind))
+  })
+
+  it('is made no faster than it is read', async () => {
+    let read = 0
+    function* rows() {
+      for (; read < 100_000; read += 1) yield { kind: `${Math.sin(read)}` }
+    }
+    let bytes = 0
+    for await (const part of renderCsvArchive(
+      sampleDocument({ tables: [sampleTable([text('kind')], rows())] }),
+      () => {},
+    )) {
+      bytes += part.length
+      if (bytes > 100_000) break
+    }
+    expect(read).toBeLessThan(50_000)
   })
 })

@@ -1,38 +1,16 @@
-import PDFDocument from 'pdfkit'
 import { describe, expect, it } from 'vitest'
-import { bytesOf, sampleDocument, sampleTable } from '../../../testing/sample-document.ts'
-import type { Column, ReportDocument } from './document.ts'
+import { readPdf, type DrawnText as Text } from '../../../testing/read-files.ts'
+import { bytesOf, sampleDocument, sampleSha256, sampleTable } from '../../../testing/sample-document.ts'
+import type { Column, ReportDocument, Table } from './document.ts'
 import { renderPdf } from './render-pdf.ts'
-import { fromWinAnsi } from './win-ansi.ts'
 
-type Text = { x: number; y: number; size: number; isBold: boolean; text: string; width: number }
-
-const measure = new PDFDocument()
 const [pageWidth, pageHeight] = [841.89, 595.28]
 
 /** The texts of every page with their positions, as the operators of the file draw them. */
-async function read(document: ReportDocument): Promise<{ pages: Text[][]; total: string; source: string }> {
+async function read(document: ReportDocument) {
   const bytes = await bytesOf(renderPdf(document, () => {}, { isCompressed: false }))
-  const source = bytes.toString('latin1')
-  const streams = [...source.matchAll(/stream\n(.*?)\nendstream/gs)].map(([, stream]) => stream!)
-  // The bold font is the second one of a page.
-  const bold = [...source.matchAll(/BT \/(F\d+) 16 Tf/g)][0]![1]
-  const pages = streams.filter((stream) => stream.includes('/Total Do')).map((stream) => textsOf(stream, bold!))
-  const total = /\((of \d+)\) Tj/.exec(streams.find((stream) => stream.startsWith('BT /') && !stream.includes('Do'))!)
-  return { pages, total: total![1]!, source }
-}
-
-function textsOf(stream: string, bold: string): Text[] {
-  const drawn = stream.matchAll(
-    /BT \/(F\d+) ([\d.]+) Tf [\d.]+ g 1 0 0 -1 (\S+) (\S+) Tm \(((?:[^\\()]|\\.)*)\) Tj ET/gs,
-  )
-  return [...drawn].map(([, font, size, x, y, literal]) => {
-    const encoded = literal!.replace(/\\([\\()])/g, '$1')
-    const text = [...encoded].map((character) => fromWinAnsi(character.charCodeAt(0))).join('')
-    const isBold = font === bold
-    measure.font(isBold ? 'Helvetica-Bold' : 'Helvetica').fontSize(Number(size))
-    return { x: Number(x), y: Number(y), size: Number(size), isBold, text, width: measure.widthOfString(text) }
-  })
+  const { drawn, text, fonts } = readPdf(bytes)
+  return { pages: drawn, total: /of \d+$/.exec(text)![0], source: bytes.toString('latin1'), fonts, text }
 }
 
 /** Fails when a text overlaps another or leaves the page. */
@@ -87,9 +65,11 @@ describe('PDF', () => {
       const lines = linesOf(texts)
       expect(lines).toContain(`Page ${i + 1} `)
       expect(lines).toContain('Account statement')
-      expect(lines).toContain('Report cmi8h2k1p0a1b2c3d4e5f6g7h · generated at 2026-02-01T10:00:00.000Z')
+      expect(lines).toContain(
+        'Report cmi8h2k1p0a1b2c3d4e5f6g7h · generated at 2026-02-01 11:00:00 +01:00 Europe/Berlin',
+      )
       if (i > 0) expect(lines).toEqual(expect.arrayContaining([...pageHead, 'Postings (continued)']))
-      expect(lines).toEqual(expect.arrayContaining(['Created at (UTC)', 'Counterparty', 'Amount']))
+      expect(lines).toEqual(expect.arrayContaining(['Created at (Europe/Berlin)', 'Counterparty', 'Amount']))
     }
     for (const { label, value } of facts) expect(linesOf(pages[0]!)).toEqual(expect.arrayContaining([label, value]))
     expectTidy(pages)
@@ -106,7 +86,7 @@ describe('PDF', () => {
     expect(amounts.map(({ text }) => text)).toEqual(rows.map(({ amount }) => amount))
     const ends = new Set(amounts.map(({ x, width }) => (x + width).toFixed(1)))
     expect(Math.max(...[...ends].map(Number)) - Math.min(...[...ends].map(Number))).toBeLessThan(0.3)
-    expect(linesOf(texts)).toContain('2026-01-01 08:00:00')
+    expect(linesOf(texts)).toContain('2026-01-01 09:00:00 +01:00')
     expectTidy(pages)
   })
 
@@ -125,7 +105,9 @@ describe('PDF', () => {
     const texts = pages.flat()
     const within = (other: string) => joined(texts.filter(({ text }) => other.includes(text)))
     expect(within(hash)).toContain(hash)
-    expect(joined(texts.filter(({ text }) => /^9+$/.test(text)))).toBe(amount)
+    const grouped = joined(texts.filter(({ text }) => /^[9,]+$/.test(text)))
+    expect(grouped).toMatch(/^999(,999){29}$/)
+    expect(grouped.replaceAll(',', '')).toBe(amount)
     const words = texts.filter(({ text }) => text !== '' && name.includes(text) && /[A-Za-zéê]{2}/.test(text))
     expect(linesOf(words).join(' ')).toContain(name)
   })
@@ -183,7 +165,15 @@ describe('PDF', () => {
   it.each([
     ['株式会社', '\\u{682a}\\u{5f0f}\\u{4f1a}\\u{793e}'],
     ['a😀b', 'a\\u{1f600}b'],
-    ['Žluťoučký €5 – “quoted”', 'Žlu\\u{165}ou\\u{10d}ký €5 – “quoted”'],
+    ['Žluťoučký €5 – “quoted”', 'Žluťoučký €5 – “quoted”'],
+    ['Zażółć gęślą jaźń Sp. z o.o.', 'Zażółć gęślą jaźń Sp. z o.o.'],
+    ['İstanbul Şişli Ağaoğlu', 'İstanbul Şişli Ağaoğlu'],
+    ['Ελληνική Εταιρεία', 'Ελληνική Εταιρεία'],
+    ['ООО «Щит и Меч» Київ ґ', 'ООО «Щит и Меч» Київ ґ'],
+    // From the right to the left, which nobody lays out here: spelt out, not shown in the wrong order.
+    ['שלום', '\\u{5e9}\\u{5dc}\\u{5d5}\\u{5dd}'],
+    // A mark that no composed character has could be drawn over its neighbour.
+    ['x\u0323', 'x\\u{323}'],
     // Stored as two characters, shown as one.
     ['Mu\u0308ller', 'Müller'],
     ['\u202egnp.exe', '\\u{202e}gnp.exe'],
@@ -203,7 +193,7 @@ describe('PDF', () => {
   it('a head with very many filters leaves room for the report', async () => {
     const pageHead = ['Main vault', `filters: ${'addressIds = cmi8h2k1p0a1b2c3d4e5f6g7h; '.repeat(200)}`]
     const { pages } = await read(sampleDocument({ pageHead, tables: [sampleTable(columns, rowsOf(100))] }))
-    expect(linesOf(pages[1]!).some((text) => text.endsWith('… (all on page 1)'))).toBe(true)
+    expect(linesOf(pages[1]!).some((text) => text.endsWith('... (all on page 1)'))).toBe(true)
     expect(pages.length).toBeLessThan(8)
     expectTidy(pages)
   })
@@ -231,4 +221,176 @@ describe('PDF', () => {
     }
     expect(read).toBeLessThan(10_000)
   })
+
+  it('embeds the glyphs that it draws, of an open font, and nothing of the built-in fonts', async () => {
+    const { fonts, source } = await read(sampleDocument({ tables: [sampleTable(columns, rowsOf(3))] }))
+    expect(fonts.map((name) => name.replace(/^[A-Z]{6}\+/, '')).sort()).toEqual(['Arimo-Bold', 'Arimo-Regular'])
+    expect(source).toContain('/FontFile2')
+    expect(source).not.toContain('Helvetica')
+    // A whole font of this family has more than 400 kB.
+    expect(source.length).toBeLessThan(150_000)
+  })
+
+  it('shows times on the clocks of the zone, each hour of a change of clocks as what it is', async () => {
+    const rows = ['2026-10-25T00:30:00.000Z', '2026-10-25T01:30:00.000Z', '2026-07-01T00:00:00.000Z'].map((at) => ({
+      at,
+      name: 'x',
+      amount: '1',
+    }))
+    const { pages } = await read(sampleDocument({ tables: [sampleTable(columns, rows)] }))
+    expect(linesOf(pages.flat())).toEqual(
+      expect.arrayContaining([
+        '2026-10-25 02:30:00 +02:00',
+        '2026-10-25 02:30:00 +01:00',
+        '2026-07-01 02:00:00 +02:00',
+      ]),
+    )
+    const utc = await read(sampleDocument({ timezone: 'UTC', tables: [sampleTable(columns, rows)] }))
+    expect(linesOf(utc.pages.flat())).toEqual(expect.arrayContaining(['Created at (UTC)', '2026-07-01 00:00:00']))
+  })
+
+  it('groups digits, and has the decimal points of a column below each other', async () => {
+    const amounts = ['1234567.123456789012345678', '0.5', '-42', '1000000', '12.34']
+    const rows = amounts.map((amount) => ({ at: null, name: 'x', amount }))
+    const { pages } = await read(sampleDocument({ tables: [sampleTable(columns, rows)] }))
+    const shown = ['1,234,567.123456789012345678', '0.5', '-42', '1,000,000', '12.34']
+    const drawn = shown.map((text) => pages.flat().find((one) => one.text === text)!)
+    const { width, size } = pages.flat().find(({ text }) => text === '0.5')!
+    const digit = (width - widthOfPoint(drawn[1]!, drawn[4]!)) / 2
+    const points = drawn.map(({ x, text }) => {
+      const [whole = ''] = text.split('.')
+      const digits = whole.replace(/\D/g, '').length
+      const commas = whole.split(',').length - 1
+      return x + digits * digit + commas * comma(size) + (whole.startsWith('-') ? minus(size) : 0)
+    })
+    expect(Math.max(...points) - Math.min(...points)).toBeLessThan(0.05)
+    expectTidy(pages)
+  })
+
+  it('keeps the rows of an asset on a page where one can hold them, and repeats heading and header otherwise', async () => {
+    const asset = (name: string, count: number) =>
+      Array.from({ length: count }, (_, i) => ({ asset: name, at: '2026-01-01T08:00:00.000Z', amount: `${i}.5` }))
+    const rows = [...asset('AAA', 20), ...asset('BBB', 15), ...asset('CCC', 80), ...asset('DDD', 2)]
+    const table: Table = {
+      ...sampleTable(
+        [{ key: 'asset', label: 'Asset', kind: 'text' }, ...columns.filter(({ key }) => key !== 'name')],
+        rows,
+      ),
+      printed: [
+        { label: 'Created at', kind: 'timestamp', keys: ['at'] },
+        { label: 'Amount', kind: 'amount', keys: ['amount'] },
+      ],
+      headingOf: ({ asset }) => `${asset} on ethereum`,
+      isGrouped: true,
+    }
+    const { pages } = await read(sampleDocument({ tables: [table] }))
+    expectTidy(pages)
+    const pagesOf = (heading: string) => pages.flatMap((texts, i) => (linesOf(texts).includes(heading) ? [i] : []))
+    for (const name of ['AAA', 'BBB', 'DDD']) {
+      expect(pagesOf(`${name} on ethereum`), name).toHaveLength(1)
+      expect(pagesOf(`${name} on ethereum (continued)`), name).toEqual([])
+    }
+    expect(pagesOf('BBB on ethereum')).not.toEqual(pagesOf('AAA on ethereum'))
+    expect(pagesOf('CCC on ethereum (continued)').length).toBeGreaterThan(0)
+    for (const [i, texts] of pages.entries()) {
+      const lines = linesOf(texts)
+      if (!lines.some((line) => /^\d+\.5$/.test(line))) continue
+      expect(lines, `page ${i + 1}`).toEqual(expect.arrayContaining(['Created at (Europe/Berlin)', 'Amount']))
+      // Above the first row of every page is the heading of its asset.
+      const first = texts.findIndex(({ text }) => /^\d+\.5$/.test(text))
+      expect(texts.slice(0, first).some(({ text }) => / on ethereum/.test(text))).toBe(true)
+    }
+    expect(pages.flat().filter(({ text }) => /^\d+\.5$/.test(text))).toHaveLength(rows.length)
+  })
+
+  it('keeps a small table together with its title', async () => {
+    for (let before = 1; before < 60; before += 7) {
+      const { pages } = await read(
+        sampleDocument({
+          tables: [sampleTable(columns, rowsOf(before)), sampleTable(columns, rowsOf(6), 'Small')],
+        }),
+      )
+      const [title] = pages.flatMap((texts, i) => (linesOf(texts).includes('Small') ? [i] : []))
+      const after = linesOf(pages[title!]!).slice(linesOf(pages[title!]!).indexOf('Small'))
+      expect(
+        after.filter((text) => text.startsWith('Party ')),
+        `after ${before} rows`,
+      ).toHaveLength(6)
+    }
+  })
+
+  it('prints the hash of the content in the foot of the last page, and only there', async () => {
+    const { pages } = await read(sampleDocument({ tables: [sampleTable(columns, rowsOf(100))] }))
+    const line = `SHA-256 of the content: ${sampleSha256}`
+    expect(pages.map((texts) => linesOf(texts).filter((text) => text === line).length)).toEqual([
+      ...Array(pages.length - 1).fill(0),
+      1,
+    ])
+    expectTidy(pages)
+  })
+
+  describe('the chart', () => {
+    const points = [
+      { start: new Date('2026-01-31T23:00:00.000Z'), incoming: 1_500, outgoing: 500, net: 1_000 },
+      { start: new Date('2026-02-28T23:00:00.000Z'), incoming: 0, outgoing: 750, net: -750 },
+      { start: new Date('2026-03-31T22:00:00.000Z'), incoming: 0, outgoing: 0, net: 0 },
+    ]
+    /** The filled rectangles of the first page by their colour. */
+    const barsOf = (source: string) =>
+      [...source.matchAll(/^(\S+ \S+ \S+) rg (\S+) (\S+) (\S+) (\S+) re f$/gm)].map(([, color, x, top, , height]) => ({
+        color: color!,
+        x: Number(x),
+        top: Number(top),
+        height: Number(height),
+      }))
+    const incoming = '0.1 0.36 0.46'
+    const outgoing = '0.93 0.67 0.36'
+
+    it('has a bar upwards and one downwards for every bucket, to scale, and a line for the net', async () => {
+      const chart = { title: 'Flow over time', unit: 'USD', points }
+      const { pages, source } = await read(sampleDocument({ chart }))
+      expectTidy(pages)
+      const lines = linesOf(pages[0]!)
+      expect(lines).toEqual(expect.arrayContaining(['Flow over time', 'In, USD', 'Out, USD', 'Net, USD', '1,500', '0']))
+      expect(lines).toEqual(expect.arrayContaining(['2026-02-01', '2026-03-01', '2026-04-01']))
+      // The first of each colour is that of the legend.
+      const [, up, ...moreUp] = barsOf(source).filter(({ color }) => color === incoming)
+      const [, down, second, ...moreDown] = barsOf(source).filter(({ color }) => color === outgoing)
+      expect([moreUp, moreDown]).toEqual([[], []])
+      expect(up!.height / down!.height).toBeCloseTo(3, 1)
+      expect(second!.height / down!.height).toBeCloseTo(1.5, 1)
+      expect(up!.top + up!.height).toBeCloseTo(down!.top, 1)
+      expect(second!.x).toBeGreaterThan(down!.x)
+      expect(source).toMatch(/0\.08 0\.08 0\.08 RG 0\.9 w (\S+ \S+ m) (\S+ \S+ l) (\S+ \S+ l) S/)
+    })
+
+    it('says so when there is nothing to draw, and holds years of days', async () => {
+      const nothing = points.map(({ start }) => ({ start, incoming: 0, outgoing: 0, net: 0 }))
+      const empty = await read(sampleDocument({ chart: { title: 'Flow over time', unit: 'USD', points: nothing } }))
+      expect(empty.text).toContain('There is nothing to draw')
+      const days = Array.from({ length: 3_653 }, (_, i) => ({
+        start: new Date(Date.UTC(2016, 0, 1 + i)),
+        incoming: i % 90,
+        outgoing: i % 70,
+        net: (i % 90) - (i % 70),
+      }))
+      const long = await read(sampleDocument({ chart: { title: 'Flow over time', unit: 'USD', points: days } }))
+      expectTidy(long.pages)
+      expect(barsOf(long.source).length).toBeGreaterThan(7_000)
+    })
+
+    it('is not there for a report without buckets', async () => {
+      const { text } = await read(sampleDocument({ tables: [sampleTable(columns, rowsOf(1))] }))
+      expect(text).not.toContain('Net, USD')
+    })
+  })
 })
+
+/** The width of a decimal point, from two numbers whose digits all have the same width. */
+function widthOfPoint(short: Text, long: Text): number {
+  // 0.5 has two digits, 12.34 four.
+  return 2 * short.width - long.width
+}
+/** Of Arimo, whose commas and hyphens have these parts of the size. */
+const comma = (size: number) => size * 0.27783203125
+const minus = (size: number) => size * 0.3330078125

@@ -1,31 +1,25 @@
-import { Zip, ZipDeflate } from 'fflate'
-import {
-  type Cell,
-  type Column,
-  type ColumnKind,
-  inLots,
-  type OnRows,
-  type ReportDocument,
-  type Row,
-} from './document.ts'
+import { createArchive, partBytesMax } from './archive.ts'
+import { type Column, inLots, type OnRows, type ReportDocument, type Row } from './document.ts'
+import { isLongNumber, letters, style, textCell, toCell } from './xlsx-cells.ts'
+import { declaration, main, packageParts } from './xlsx-package.ts'
+import { createZonedTime, type ZonedTime } from './zoned-time.ts'
 
-/** The maxima of a sheet by the specification of Excel; the header counts as a row. */
-const sheetLimits = { rowsMax: 1_048_576, bytesMax: 2 ** 31 }
-/** UTF-16 units, as Excel counts them. */
-const cellLengthMax = 32_767
+/** The maxima of a sheet: of rows by the specification of Excel, where the header counts as a row. */
+const sheetLimits = { rowsMax: 1_048_576, bytesMax: partBytesMax }
 const sheetNameLengthMax = 31
 const rowsPerLot = 200
 /** In characters of the standard font. */
 const columnWidths = { min: 8, max: 60 }
-
-/** Formats of cells by their position in `stylesXml`. */
-const style = { number: 0, text: 1, header: 2, percent: 3, title: 4 } as const
+const timeWidth = 20
+/** The facts are the first sheet, but written last, when everything is known. */
+const factsSheet = 'About'
 
 /**
  * XLSX (ECMA-376) written row by row into an archive that is never held in memory as a whole: a sheet with the facts, then
- * one per table, its header bold and frozen; a table too long for a sheet continues in the next. Counts and percentages
- * are numbers; amounts and timestamps are text, because a spreadsheet keeps at most 15 digits of a number. Strings are
- * written as strings, which are never evaluated, in cells formatted as text, so that editing one does not make a formula.
+ * one per table, its header bold and frozen; a table too long for a sheet continues in the next. Numbers are numbers
+ * unless they have more digits than a spreadsheet keeps: then they are text, and the cells of their column say why.
+ * Timestamps are dates on the clocks of the zone. Strings are written as strings, which are never evaluated, in cells
+ * formatted as text, so that editing one does not make a formula.
  */
 export async function* renderXlsx(
   document: ReportDocument,
@@ -33,48 +27,48 @@ export async function* renderXlsx(
   limits = sheetLimits,
 ): AsyncGenerator<Uint8Array> {
   const archive = createArchive(document.generatedAt)
-  const sheetNames = ['Report']
-  archive.open('xl/worksheets/sheet1.xml')
-  archive.write(toFactsSheet(document))
-  yield* archive.close()
+  const time = createZonedTime(document.timezone)
+  const sheetNames = [factsSheet]
+  let longNumbers = 0
 
   for (const { title, columns, rows } of document.tables) {
-    let isOpen = false
-    let written = 0
+    let sheet: Sheet | null = null
     let widths: number[] | undefined
-    const openSheet = () => {
-      archive.open(`xl/worksheets/sheet${sheetNames.length + 1}.xml`)
+    const openSheet = (): Sheet => {
+      archive.open(pathOf(sheetNames.length + 1))
       sheetNames.push(toSheetName(title, sheetNames))
-      archive.write(toSheetStart(columns, widths ?? []))
-      isOpen = true
-      written = 1
+      archive.write(toSheetStart(columns, widths ?? [], time))
+      return { rows: 1, longColumns: new Set() }
     }
-    const closeSheet = () => {
-      archive.write('</sheetData></worksheet>')
-      isOpen = false
+    const closeSheet = (open: Sheet) => {
+      archive.write(toSheetEnd(open))
       return archive.close()
     }
     for await (const lot of inLots(rows, rowsPerLot)) {
       widths ??= columns.map((column) => widthOf(column, lot))
       let xml = ''
       for (const row of lot) {
-        if (isOpen && (written >= limits.rowsMax || archive.bytesOfPart() >= limits.bytesMax)) {
+        if (sheet !== null && (sheet.rows >= limits.rowsMax || archive.bytesOfPart() >= limits.bytesMax)) {
           archive.write(xml)
           xml = ''
-          yield* closeSheet()
+          yield* closeSheet(sheet)
+          sheet = null
         }
-        if (!isOpen) openSheet()
-        written += 1
-        xml += toRow(columns, row, written)
+        sheet ??= openSheet()
+        sheet.rows += 1
+        xml += toRow(columns, row, sheet.rows, time)
+        longNumbers += noteLongNumbers(columns, row, sheet)
       }
       archive.write(xml)
       yield* archive.take()
       onRows(lot.length)
     }
-    if (written === 0) openSheet()
-    yield* closeSheet()
+    yield* closeSheet(sheet ?? openSheet())
   }
 
+  archive.open(pathOf(1))
+  archive.write(toFactsSheet(document, longNumbers))
+  yield* archive.close()
   for (const [path, xml] of packageParts(sheetNames)) {
     archive.open(path)
     archive.write(xml)
@@ -83,66 +77,55 @@ export async function* renderXlsx(
   yield* archive.end()
 }
 
-/** A ZIP archive whose parts are written one after the other; finished bytes are returned and not kept. */
-function createArchive(mtime: Date) {
-  const ready: Uint8Array[] = []
-  const zip = new Zip((error, bytes) => {
-    if (error !== null) throw error
-    if (bytes.length > 0) ready.push(bytes)
-  })
-  let part: ZipDeflate | undefined
-  let bytesOfPart = 0
-  function* take(): Generator<Uint8Array> {
-    yield* ready.splice(0)
+/** A sheet that is being written: its number of rows, and its columns that hold a number as text. */
+type Sheet = { rows: number; longColumns: Set<number> }
+
+const pathOf = (number: number) => `xl/worksheets/sheet${number}.xml`
+
+/** Returns how many numbers of the row are text. */
+function noteLongNumbers(columns: Column[], row: Row, { longColumns }: Sheet): number {
+  let found = 0
+  for (const [i, { key, kind }] of columns.entries()) {
+    if (!isLongNumber(row[key] ?? null, kind)) continue
+    longColumns.add(i)
+    found += 1
   }
-  return {
-    open(path: string): void {
-      part = new ZipDeflate(path, { level: 3 })
-      part.mtime = mtime
-      bytesOfPart = 0
-      zip.add(part)
-    },
-    write(xml: string): void {
-      const bytes = Buffer.from(xml)
-      bytesOfPart += bytes.length
-      part?.push(bytes)
-    },
-    bytesOfPart: () => bytesOfPart,
-    take,
-    *close(): Generator<Uint8Array> {
-      part?.push(new Uint8Array(0), true)
-      yield* take()
-    },
-    *end(): Generator<Uint8Array> {
-      zip.end()
-      yield* take()
-    },
-  }
+  return found
 }
 
-const declaration = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
-const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
-const relationships = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
-const packages = 'http://schemas.openxmlformats.org/package/2006'
-
-function toFactsSheet({ title, facts }: ReportDocument): string {
-  const rows = facts.map(
-    ({ label, value }, i) =>
-      `<row r="${i + 2}">${textCell(`A${i + 2}`, label, style.header)}${textCell(`B${i + 2}`, value)}</row>`,
-  )
+function toFactsSheet({ title, facts, timezone, contentSha256 }: ReportDocument, longNumbers: number): string {
+  const notes = [
+    { label: 'Times', value: `on the clocks of ${timezone}` },
+    ...(longNumbers === 0
+      ? []
+      : [
+          {
+            label: 'Numbers as text',
+            value: `${longNumbers}: they have more than 15 digits, of which a spreadsheet would drop some`,
+          },
+        ]),
+    { label: 'Content SHA-256', value: contentSha256() },
+  ]
+  const rows = [...facts, ...notes].map(({ label, value, reference }: ReportDocument['facts'][number], i) => {
+    const number = i + 2
+    const id = reference === undefined ? '' : textCell(`C${number}`, reference)
+    return `<row r="${number}">${textCell(`A${number}`, label, style.header)}${textCell(`B${number}`, value)}${id}</row>`
+  })
   return [
     `${declaration}<worksheet xmlns="${main}"><cols><col min="1" max="1" width="24" customWidth="1"/>`,
-    '<col min="2" max="2" width="90" customWidth="1"/></cols>',
+    '<col min="2" max="2" width="90" customWidth="1"/><col min="3" max="3" width="30" customWidth="1"/></cols>',
     `<sheetData><row r="1">${textCell('A1', title, style.title)}</row>${rows.join('')}</sheetData></worksheet>`,
   ].join('')
 }
 
-function toSheetStart(columns: Column[], widths: number[]): string {
+function toSheetStart(columns: Column[], widths: number[], { zone }: ZonedTime): string {
   const cols = columns.map((column, i) => {
     const width = widths[i] ?? widthOf(column, [])
     return `<col min="${i + 1}" max="${i + 1}" width="${width}" customWidth="1"/>`
   })
-  const header = columns.map(({ label }, i) => textCell(`${letters(i)}1`, label, style.header))
+  const header = columns.map(({ label, kind }, i) =>
+    textCell(`${letters(i)}1`, kind === 'timestamp' ? `${label} (${zone})` : label, style.header),
+  )
   return [
     `${declaration}<worksheet xmlns="${main}"><sheetViews><sheetView workbookViewId="0">`,
     '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>',
@@ -150,125 +133,52 @@ function toSheetStart(columns: Column[], widths: number[]): string {
   ].join('')
 }
 
-function toRow(columns: Column[], row: Row, number: number): string {
+/** Whoever selects a cell of a column with numbers as text is told why they are. */
+function toSheetEnd({ rows, longColumns }: Sheet): string {
+  const notes = [...longColumns].map(
+    (column) =>
+      '<dataValidation allowBlank="1" showInputMessage="1" promptTitle="Numbers as text" ' +
+      'prompt="A number with more than 15 digits is text here, because a spreadsheet would drop some of them." ' +
+      `sqref="${letters(column)}2:${letters(column)}${rows}"/>`,
+  )
+  const all = notes.length === 0 ? '' : `<dataValidations count="${notes.length}">${notes.join('')}</dataValidations>`
+  return `</sheetData>${all}</worksheet>`
+}
+
+function toRow(columns: Column[], row: Row, number: number, time: ZonedTime): string {
   let xml = `<row r="${number}">`
-  for (const [i, { key, kind }] of columns.entries()) xml += toCell(`${letters(i)}${number}`, row[key] ?? null, kind)
+  for (const [i, column] of columns.entries()) {
+    xml += toCell(`${letters(i)}${number}`, row[column.key] ?? null, column, time)
+  }
   return `${xml}</row>`
 }
 
-function toCell(place: string, value: Cell, kind: ColumnKind): string {
-  if (value === null || value === '') return ''
-  if (typeof value === 'string') return textCell(place, value)
-  if (!Number.isFinite(value)) throw new Error(`A report holds ${value}, which no sheet can show`)
-  return `<c r="${place}" s="${kind === 'percent' ? style.percent : style.number}"><v>${value}</v></c>`
-}
-
-function textCell(place: string, text: string, format: number = style.text): string {
-  return `<c r="${place}" s="${format}" t="inlineStr"><is><t xml:space="preserve">${escapeText(shorten(text))}</t></is></c>`
-}
-
-function shorten(text: string): string {
-  return text.length > cellLengthMax ? `${text.slice(0, cellLengthMax - 1)}…` : text
-}
-
-const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
-
-/** Characters that XML cannot hold become `_xHHHH_` (ECMA-376, ST_Xstring), and text that looks like that is escaped. */
-function escapeText(text: string): string {
-  if (!/[^\x20-\x7E\xA0-\uD7FF]|[&<>]|_x/.test(text)) return text
-  return text
-    .replace(/_(?=x[0-9A-Fa-f]{4}_)/g, '_x005F_')
-    .replace(/[&<>]/g, (character) => entities[character]!)
-    .replace(
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
-      /[\x00-\x08\x0B-\x1F\uFFFE\uFFFF]/g,
-      (character) => `_x${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`,
-    )
-}
-
-const knownLetters: string[] = []
-
-/** The letters of a column by its position from zero: A … Z, AA … */
-function letters(index: number): string {
-  const known = knownLetters[index]
-  if (known !== undefined) return known
-  const made = (index < 26 ? '' : letters(Math.floor(index / 26) - 1)) + String.fromCharCode(65 + (index % 26))
-  knownLetters[index] = made
-  return made
-}
-
-/** As wide as the widest of the first rows, within bounds. */
-function widthOf({ key, label }: Column, rows: Row[]): number {
+/** As wide as the widest of the first rows, within bounds; separators of thousands take room too. */
+function widthOf({ key, label, kind }: Column, rows: Row[]): number {
+  if (kind === 'timestamp') return Math.max(timeWidth, label.length + 2)
   let width = label.length
-  for (const row of rows) width = Math.max(width, String(row[key] ?? '').length)
+  for (const row of rows) {
+    const { length } = String(row[key] ?? '')
+    width = Math.max(width, kind === 'text' ? length : Math.ceil(length * 1.3))
+  }
   return Math.min(Math.max(width + 2, columnWidths.min), columnWidths.max)
 }
 
-/** A name that Excel accepts: short, without the characters of references, and unique. */
+/** A name that Excel accepts: short, whole words, without the characters of references, and unique. */
 function toSheetName(title: string, taken: string[]): string {
   const isTaken = (name: string) => taken.some((other) => other.toLowerCase() === name.toLowerCase())
-  const bare = title.replace(/[[\]:*?/\\]/g, ' ').replace(/^'+|'+$/g, '')
+  const bare = title.replace(/[[\]:*?/\\\s]+/g, ' ').replace(/^[' ]+|[' ]+$/g, '')
   for (let n = 1; ; n += 1) {
     const suffix = n === 1 ? '' : ` (${n})`
-    const name = bare.slice(0, sheetNameLengthMax - suffix.length) + suffix
-    if (!isTaken(name)) return name
+    const name = wholeWords(bare, sheetNameLengthMax - suffix.length) + suffix
+    // Excel keeps this name for itself.
+    if (!isTaken(name) && name.toLowerCase() !== 'history') return name
   }
 }
 
-function packageParts(sheetNames: string[]): [path: string, xml: string][] {
-  const type = 'application/vnd.openxmlformats-officedocument.spreadsheetml'
-  const numbers = sheetNames.map((_, i) => i + 1)
-  const relation = (id: string, kind: string, target: string) =>
-    `<Relationship Id="${id}" Type="${relationships}/${kind}" Target="${target}"/>`
-  const relationshipsOf = (list: string[]) =>
-    `${declaration}<Relationships xmlns="${packages}/relationships">${list.join('')}</Relationships>`
-  const sheets = sheetNames.map(
-    (name, i) => `<sheet name="${escapeText(name).replaceAll('"', '&quot;')}" sheetId="${i + 1}" r:id="rId${i + 1}"/>`,
-  )
-  return [
-    ['xl/styles.xml', stylesXml],
-    [
-      'xl/workbook.xml',
-      `${declaration}<workbook xmlns="${main}" xmlns:r="${relationships}"><sheets>${sheets.join('')}</sheets></workbook>`,
-    ],
-    [
-      'xl/_rels/workbook.xml.rels',
-      relationshipsOf([
-        ...numbers.map((n) => relation(`rId${n}`, 'worksheet', `worksheets/sheet${n}.xml`)),
-        relation('rIdStyles', 'styles', 'styles.xml'),
-      ]),
-    ],
-    ['_rels/.rels', relationshipsOf([relation('rId1', 'officeDocument', 'xl/workbook.xml')])],
-    [
-      '[Content_Types].xml',
-      [
-        `${declaration}<Types xmlns="${packages}/content-types">`,
-        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>',
-        '<Default Extension="xml" ContentType="application/xml"/>',
-        `<Override PartName="/xl/workbook.xml" ContentType="${type}.sheet.main+xml"/>`,
-        `<Override PartName="/xl/styles.xml" ContentType="${type}.styles+xml"/>`,
-        ...numbers.map(
-          (n) => `<Override PartName="/xl/worksheets/sheet${n}.xml" ContentType="${type}.worksheet+xml"/>`,
-        ),
-        '</Types>',
-      ].join(''),
-    ],
-  ]
+/** As many words as fit; a single word that does not is cut. */
+function wholeWords(text: string, lengthMax: number): string {
+  if (text.length <= lengthMax) return text
+  const end = text.lastIndexOf(' ', lengthMax)
+  return text.slice(0, end > 0 ? end : lengthMax).replace(/['\s]+$/, '')
 }
-
-/** Format 49 is text; 164 shows a number that is already in per cent, not a fraction. */
-const stylesXml = [
-  `${declaration}<styleSheet xmlns="${main}">`,
-  '<numFmts count="1"><numFmt numFmtId="164" formatCode="0.00&quot;%&quot;"/></numFmts>',
-  '<fonts count="3"><font><sz val="10"/><name val="Calibri"/></font><font><b/><sz val="10"/>',
-  '<name val="Calibri"/></font><font><b/><sz val="14"/><name val="Calibri"/></font></fonts>',
-  '<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>',
-  '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>',
-  '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>',
-  '<cellXfs count="5"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>',
-  '<xf numFmtId="49" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>',
-  '<xf numFmtId="49" fontId="1" fillId="0" borderId="0" xfId="0" applyNumberFormat="1" applyFont="1"/>',
-  '<xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>',
-  '<xf numFmtId="49" fontId="2" fillId="0" borderId="0" xfId="0" applyNumberFormat="1" applyFont="1"/></cellXfs>',
-  '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>',
-].join('')

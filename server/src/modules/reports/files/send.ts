@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import { type FileFormat, mediaTypes } from './formats.ts'
+import { type FileKind, mediaTypes } from './formats.ts'
 
 /** Sends bytes as a download, which a browser never displays as a page of this service. */
-export function sendFile(reply: FastifyReply, bytes: Readable, format: FileFormat, fileName: string): FastifyReply {
+export function sendFile(reply: FastifyReply, bytes: Readable, kind: FileKind, fileName: string): FastifyReply {
   return reply
-    .type(mediaTypes[format])
+    .type(mediaTypes[kind])
     .header('content-disposition', `attachment; filename="${fileName}"`)
     .header('x-content-type-options', 'nosniff')
     .send(bytes)

@@ -1,4 +1,4 @@
-import { AppError, unavailable } from '../../../lib/errors.ts'
+import { tooManyRequests, unavailable } from '../../../lib/errors.ts'
 
 /** Limits how many of something a node does at a time, and how many of them for one caller. */
 export type Slots = {
@@ -20,11 +20,13 @@ export function createSlots({ ofNode, ofCaller }: { ofNode: number; ofCaller: nu
     take(callerId) {
       const own = taken.get(callerId) ?? 0
       if (own >= ofCaller) {
-        throw new AppError(429, `No more than ${ofCaller} files are sent to one caller at a time`, {
-          headers: { 'retry-after': String(retrySeconds) },
-        })
+        throw tooManyRequests(
+          'too_many_at_once',
+          `No more than ${ofCaller} files are sent to one caller at a time`,
+          retrySeconds,
+        )
       }
-      if (all >= ofNode) throw unavailable('Too many files are being sent right now', retrySeconds)
+      if (all >= ofNode) throw unavailable('overloaded', 'Too many files are being sent right now', retrySeconds)
       taken.set(callerId, own + 1)
       all += 1
       let isHeld = true

@@ -7,13 +7,12 @@ import type { Deps } from '../../../deps.ts'
 import type { Http } from '../../../http/endpoints.ts'
 import { badRequest } from '../../../lib/errors.ts'
 import { inlineFileMilliseconds } from '../../../lib/limits.ts'
-import { type FileFormat, fileNameOf, render } from '../files/formats.ts'
+import { type FileFormat, fileKindOf, fileNameOf, render } from '../files/formats.ts'
 import { collectGarbageAbove } from '../files/garbage.ts'
 import { begun, sendFile } from '../files/send.ts'
 import type { Slots } from '../files/slots.ts'
-import type { Parameters, Report } from './report.ts'
-import type { ReportRequest } from './request.ts'
-import { requireKnownFields } from './subjects.ts'
+import { requireKnownFields } from './operation-filter.ts'
+import type { Parameters, Report, ReportRequest } from './request.ts'
 import { openDocument } from './to-document.ts'
 
 /** A report with its viewer and parameters. */
@@ -62,15 +61,16 @@ export async function answerFile(
   if (order.parameters.cursor !== undefined)
     throw badRequest('cursor', 'applies to format=json only; a file contains every row')
   const { db } = deps.slowReads
+  const kind = fileKindOf(format, order.report)
   const request = await prepare(db, order, deps.clock())
   const leave = slots.take(order.member.userId)
   let isSending = false
   try {
     await openDocument(db, order, request, async ({ document }) => {
-      const bytes = Readable.from(await begun(render(format, document, collectGarbageAbove)), { objectMode: false })
+      const bytes = Readable.from(await begun(render(kind, document, collectGarbageAbove)), { objectMode: false })
       addAbortSignal(AbortSignal.timeout(inlineFileMilliseconds), bytes)
       isSending = true
-      sendFile(reply, bytes, format, fileNameOf(order.report.type, document.id, format))
+      sendFile(reply, bytes, kind, fileNameOf(order.report.type, document.id, kind))
       await finished(bytes)
     })
   } catch (error) {

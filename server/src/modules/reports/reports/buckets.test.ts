@@ -96,10 +96,50 @@ describe('intervals before', () => {
   }
 
   it('are as long on the wall clock, whatever the clocks did', () => {
-    // March 2026 in Berlin is an hour short; the 31 days before it are not.
-    expect(before('2026-02-28T23:00:00Z', '2026-03-31T22:00:00Z', 'Europe/Berlin', 'previous_period')).toEqual([
-      '2026-01-28T23:00:00.000Z',
-      '2026-02-28T23:00:00.000Z',
+    // The 30 days until 31 March 2026 are an hour short in Berlin; the 30 days before them are not.
+    expect(before('2026-03-01T23:00:00Z', '2026-03-31T22:00:00Z', 'Europe/Berlin', 'previous_period')).toEqual([
+      '2026-01-30T23:00:00.000Z',
+      '2026-03-01T23:00:00.000Z',
+    ])
+  })
+
+  it.each<[string, string, string, string, string]>([
+    ['a month', 'UTC', '2026-02-01T00:00:00Z', '2026-03-01T00:00:00Z', '2026-01-01T00:00:00.000Z'],
+    [
+      'March, before which is February',
+      'UTC',
+      '2026-03-01T00:00:00Z',
+      '2026-04-01T00:00:00Z',
+      '2026-02-01T00:00:00.000Z',
+    ],
+    ['March of a leap year', 'UTC', '2028-03-01T00:00:00Z', '2028-04-01T00:00:00Z', '2028-02-01T00:00:00.000Z'],
+    [
+      'a month in which clocks change',
+      'Europe/Berlin',
+      '2026-02-28T23:00:00Z',
+      '2026-03-31T22:00:00Z',
+      '2026-01-31T23:00:00.000Z',
+    ],
+    ['a month after one', 'Europe/Berlin', '2026-03-31T22:00:00Z', '2026-04-30T22:00:00Z', '2026-02-28T23:00:00.000Z'],
+    ['a quarter', 'UTC', '2026-01-01T00:00:00Z', '2026-04-01T00:00:00Z', '2025-10-01T00:00:00.000Z'],
+    ['two months', 'UTC', '2026-02-01T00:00:00Z', '2026-04-01T00:00:00Z', '2025-12-01T00:00:00.000Z'],
+    ['a leap year', 'Asia/Tokyo', '2027-12-31T15:00:00Z', '2028-12-31T15:00:00Z', '2026-12-31T15:00:00.000Z'],
+    // In Santiago 1 September 2024 was a day with a midnight, 8 September was not.
+    [
+      'a month that is an hour short',
+      'America/Santiago',
+      '2024-09-01T04:00:00Z',
+      '2024-10-01T03:00:00Z',
+      '2024-08-01T04:00:00.000Z',
+    ],
+  ])('are the whole months before %s', (_name, zone, from, to, expected) => {
+    expect(before(from, to, zone, 'previous_period')).toEqual([expected, new Date(from).toISOString()])
+  })
+
+  it('of a month of another zone are as long as it is', () => {
+    expect(before('2026-03-01T00:00:00Z', '2026-04-01T00:00:00Z', 'Asia/Tokyo', 'previous_period')).toEqual([
+      '2026-01-29T00:00:00.000Z',
+      '2026-03-01T00:00:00.000Z',
     ])
   })
 

@@ -2,7 +2,7 @@ import { Temporal } from 'temporal-polyfill'
 import { badRequest } from '../../../lib/errors.ts'
 import { parseDay, parseTimestamp } from '../../../lib/period.ts'
 
-/** The only module in which reports use a time zone: days, weeks and months of a zone become instants here. */
+/** Days, weeks and months of a zone become instants here; files/zoned-time.ts shows instants on the clocks of a zone. */
 
 export const groupings = ['day', 'week', 'month'] as const
 export type GroupBy = (typeof groupings)[number]
@@ -83,7 +83,10 @@ function bucketName(date: Temporal.PlainDate, groupBy: GroupBy): string {
   return `${date.yearOfWeek}-${date.weekOfYear}`
 }
 
-/** The interval before this one: of the same length in the zone's local time, or the same dates of the previous year. */
+/**
+ * The interval before this one, or the same dates of the previous year. Before whole months of the zone (a month, a
+ * quarter, a year) come as many whole months, before anything else what is as long in the zone's local time.
+ */
 export function previousInterval(
   { from, to }: Interval,
   zone: string,
@@ -93,7 +96,16 @@ export function previousInterval(
   if (mode === 'previous_year') {
     return { from: dateOf(start.subtract({ years: 1 })), to: dateOf(end.subtract({ years: 1 })) }
   }
+  const months = wholeMonths(start, end)
+  if (months !== null) return { from: startOfDay(start.toPlainDate().subtract({ months }), zone), to: from }
   return { from: dateOf(start.subtract(start.until(end, { largestUnit: 'day' }))), to: from }
+}
+
+/** The number of months from one first instant of a month to another; null when one of the two is none. */
+function wholeMonths(start: Temporal.ZonedDateTime, end: Temporal.ZonedDateTime): number | null {
+  const isFirstInstant = (local: Temporal.ZonedDateTime) => local.day === 1 && local.equals(local.startOfDay())
+  if (!isFirstInstant(start) || !isFirstInstant(end)) return null
+  return (end.year - start.year) * 12 + end.month - start.month
 }
 
 /** The first instant of the day that is `days` before the day of `instant`. */

@@ -1,10 +1,12 @@
 import { badRequest } from '../../../lib/errors.ts'
+import type { PrintedColumn } from '../files/document.ts'
 import { buildAccountStatement, openAccountStatement, readStatementRequest } from './account-statement/build.ts'
 import {
   AccountStanding,
   AccountStatementQuery,
   AccountStatementReport,
   StatementLine,
+  StatementTotals,
 } from './account-statement/schema.ts'
 import { buildActivity } from './activity/build.ts'
 import {
@@ -29,6 +31,9 @@ import { buildAssetMovement } from './asset-movement/build.ts'
 import { AssetBalance, AssetMovementReport } from './asset-movement/schema.ts'
 import { buildCategoryAnalytics, readAnalyticsRequest } from './category-analytics/build.ts'
 import { CategoryAnalyticsQuery, CategoryAnalyticsReport, CategoryFieldAnalytics } from './category-analytics/schema.ts'
+import { requireAddress, requireCounterparty, requireCounterpartyGroup, requireFolder } from './operation-filter.ts'
+import { buildOperations, openOperations, readOperationsRequest } from './operations/build.ts'
+import { CategoryColumn, OperationsQuery, OperationsReport, ReportedOperation } from './operations/schema.ts'
 import { buildExceptions, openExceptions, readExceptionsRequest } from './operations-exceptions/build.ts'
 import {
   AccountDifference,
@@ -36,10 +41,37 @@ import {
   OperationsExceptionsQuery,
   OperationsExceptionsReport,
 } from './operations-exceptions/schema.ts'
-import { type Report, report } from './report.ts'
-import { readActivityRequest, readReportRequest } from './request.ts'
+import { type BlockLayout, type Report, readActivityRequest, readReportRequest, report } from './request.ts'
 import { sharedComponents } from './schema.ts'
-import { requireAddress, requireCounterparty, requireCounterpartyGroup, requireFolder } from './subjects.ts'
+
+/** The columns of a page, which is not as wide as a sheet: several values of a row are below each other. */
+const printedAccount: readonly PrintedColumn[] = [
+  { label: 'Address', kind: 'text', keys: ['label', 'address'] },
+  { label: 'Asset', kind: 'text', keys: ['assetCode', 'network'], separator: ' on ' },
+  { label: 'Contract', kind: 'text', keys: ['contractAddress'] },
+]
+const printedLines: readonly PrintedColumn[] = [
+  { label: 'Date', kind: 'timestamp', keys: ['createdAt'] },
+  { label: 'Posting, operation and transaction', kind: 'text', keys: ['kind', 'operationId', 'txHash'] },
+  { label: 'Other side', kind: 'text', keys: ['counterparty.name', 'otherAddress'] },
+  { label: 'Purpose and note', kind: 'text', keys: ['paymentPurpose', 'note'] },
+  { label: 'Debit', kind: 'amount', keys: ['debit'] },
+  { label: 'Credit', kind: 'amount', keys: ['credit'] },
+  { label: 'Balance, of it reserved', kind: 'amount', keys: ['balance', 'reserved'] },
+  { label: 'USD value', kind: 'usd', keys: ['usdValue'] },
+]
+const printedOperations: BlockLayout['printed'] = [
+  { label: 'Created at', kind: 'timestamp', keys: ['createdAt'] },
+  { label: 'Type and status', kind: 'text', keys: ['operationType', 'status', 'flowType'] },
+  { label: 'Own address', kind: 'text', keys: ['addressLabel', 'address'] },
+  { label: 'Other side', kind: 'text', keys: ['counterparty.name', 'otherAddress'] },
+  { label: 'Purpose, note and tags', kind: 'text', keys: ['paymentPurpose', 'note', 'tags'] },
+  { label: 'Operation and transaction', kind: 'text', keys: ['id', 'txHash'] },
+  { label: 'Amount', kind: 'amount', keys: ['amount'] },
+  { label: 'Asset', kind: 'text', keys: ['asset', 'network'] },
+  { label: 'USD value', kind: 'usd', keys: ['usdValue'] },
+  { label: 'Categories', kind: 'text', keys: ['categories'], isLabelled: true, hasExtra: true },
+]
 
 /** Every report. A further one is an entry here, and the files with its schema, its queries and its builder. */
 export const reports = [
@@ -133,13 +165,14 @@ export const reports = [
     },
     query: AccountStatementQuery,
     answer: AccountStatementReport,
-    components: [AccountStanding, StatementLine],
+    components: [AccountStanding, StatementTotals, StatementLine],
     prepare: readStatementRequest,
     checkSubject: (db, scope, { addressId }) => requireAddress(db, scope, addressId),
     build: buildAccountStatement,
     document: {
       blocks: {
-        lines: { title: 'Postings', firstColumn: 'createdAt', omittedInPrint: ['id', 'operationType'] },
+        account: { printed: printedAccount },
+        lines: { title: 'Postings', firstColumn: 'createdAt', printed: printedLines },
       },
       open: openAccountStatement,
     },
@@ -165,6 +198,29 @@ export const reports = [
         },
       },
       open: openExceptions,
+    },
+  }),
+  report({
+    type: 'operations',
+    documentation: {
+      operationId: 'reportOperations',
+      summary: 'List operations with their categories',
+      description:
+        'Every operation of the report, oldest first, with the values of its categories; a file has a column for every ' +
+        'field of a category.',
+    },
+    query: OperationsQuery,
+    answer: OperationsReport,
+    components: [CategoryColumn, ReportedOperation],
+    prepare: readOperationsRequest,
+    build: buildOperations,
+    document: {
+      blocks: {
+        categoryColumns: { isOmitted: true },
+        items: { title: 'Operations', omitted: ['categoryValues'], printed: printedOperations },
+      },
+      isSingleTable: true,
+      open: openOperations,
     },
   }),
   report({

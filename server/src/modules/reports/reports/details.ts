@@ -1,9 +1,9 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { isFolderVisible, isOperationInScope } from '../../../access/address-scope.ts'
 import type { Trx } from '../../../db/client.ts'
 import type { AddressDetails, Asset, CounterpartyDetails } from './activity.ts'
 import type { Interval } from './buckets.ts'
-import { isReported, type OperationFilter, pastMemberships } from './operation-filter.ts'
+import { type Classification, isReported, type OperationFilter, pastMemberships } from './operation-filter.ts'
 import type { Profile } from './schema.ts'
 
 /** The names behind the ids of a report: assets, counterparties, addresses and people. */
@@ -40,6 +40,36 @@ export async function findCounterparties(
           order by o.created_at desc, o.id desc limit 1) then_called`
   const { rows } = await found.execute(trx)
   return new Map(rows.map(({ id, name, kind }) => [id, { name, kind }]))
+}
+
+/**
+ * SQL: joins the counterparty of the operation `o` as a row (id, name): as recorded with the operation, or as the address
+ * book names it now. For lists; `laterMatches` finds the same for sums.
+ */
+export function joinCounterparty(classification: Classification, alias: string): RawBuilder<unknown> {
+  if (classification === 'historical') {
+    return sql`left join lateral (select o.counterparty_id as id, o.counterparty_name as name) ${sql.ref(alias)} on true`
+  }
+  // The entry that was recorded, or one that was made after the operation for the same address.
+  return sql`left join lateral (
+    select c.id, c.name from (
+      select s.counterparty_id, 2 as position from counterparty_addresses s
+      where s.vault_id = o.vault_id and s.id = o.counterparty_address_id
+      union all
+      select s.counterparty_id, 1 from transfers t
+      join counterparty_addresses s on s.vault_id = t.vault_id and s.network_id = o.network_id
+        and s.address_key = t.to_address_key
+      where t.vault_id = o.vault_id and t.id = o.id and t.created_at <= s.created_at and o.flow_type = 'external'
+      union all
+      select s.counterparty_id, 1 from deposits d
+      join networks n on n.id = o.network_id
+      join counterparty_addresses s on s.vault_id = d.vault_id and s.network_id = o.network_id
+        and s.address_key in (d.from_address, lower(d.from_address)) and (n.type = 'evm' or s.address = d.from_address)
+      where d.vault_id = o.vault_id and d.id = o.id and d.created_at <= s.created_at and o.flow_type = 'external'
+    ) entry
+    join counterparties c on c.vault_id = o.vault_id and c.id = entry.counterparty_id
+    order by entry.position limit 1
+  ) ${sql.ref(alias)} on true`
 }
 
 /** Addresses with the folders that they are in, or were in when an operation of the report was created. */

@@ -1,4 +1,5 @@
 import { formatDecimal } from '../../../lib/money.ts'
+import type { Activity } from './activity.ts'
 
 /** Exact arithmetic of reports: raw amounts and USD cents are bigint until they are printed. */
 
@@ -48,4 +49,25 @@ export function sharePercent(part: bigint, whole: bigint): number | null {
 /** Milliseconds as seconds. */
 export function secondsOf(milliseconds: bigint): number {
   return Number(milliseconds) / 1000
+}
+
+/** The distribution of the amounts of one token: mean and median in token units, extremes raw. */
+export type Spread = { average: string; median: string; minimum: bigint; maximum: bigint }
+
+/** The spread of every token that has operations which count. */
+export function spreadsOf({ overall, orderStatistics, assets, isCounted }: Activity): Map<string, Spread> {
+  const sums = new Map<string, { count: number; amount: bigint }>()
+  for (const { tokenId, status, count, amount } of overall) {
+    if (!isCounted(status)) continue
+    const sum = sums.get(tokenId) ?? { count: 0, amount: 0n }
+    sums.set(tokenId, { count: sum.count + count, amount: sum.amount + amount })
+  }
+  return new Map(
+    [...sums].map(([tokenId, { count, amount }]) => {
+      const { decimals } = assets.get(tokenId)!
+      const { smallest, lower, upper, largest } = orderStatistics.get(tokenId)!
+      const average = formatAverage(amount, count, decimals)
+      return [tokenId, { average, median: formatMedian(lower, upper, decimals), minimum: smallest, maximum: largest }]
+    }),
+  )
 }

@@ -71,6 +71,7 @@ describe('docs/reports.md', () => {
         'asset_movement',
         'account_statement',
         'operations_exceptions',
+        'operations',
         'approval_activity',
         'category_analytics',
       ]),

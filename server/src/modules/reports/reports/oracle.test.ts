@@ -496,27 +496,28 @@ function expectComparison({ comparison }: Body, all: Operation[], operations: Op
   const { previousFrom, previousTo, mode: _, ...changes } = comparison
   const figuresOf = (of: Operation[]) => {
     const counted = of.filter((one) => isCounted(one, wanted))
-    const usdOf = (type: string) =>
-      sum(
-        counted.filter((one) => one.type === type),
-        centsOf,
-      )
-    const [incoming, outgoing] = [usdOf('deposit'), usdOf('transfer')]
-    const rated = BigInt(count(counted, ({ rate }) => rate !== null))
-    return { incoming, outgoing, gross: incoming + outgoing, operations: BigInt(of.length), rated }
+    const isRated = ({ rate }: Operation) => rate !== null
+    // null: there are values, and none of them is known.
+    const usdOf = (some: Operation[]) => (some.length > 0 && !some.some(isRated) ? null : sum(some, centsOf))
+    const [incoming, outgoing] = ['deposit', 'transfer'].map((type) =>
+      usdOf(counted.filter((one) => one.type === type)),
+    )
+    const rated = BigInt(count(counted, isRated))
+    return { incoming, outgoing, gross: usdOf(counted), operations: BigInt(of.length), rated }
   }
   const [now, before] = [
     figuresOf(operations),
     figuresOf(all.filter((one) => isIn(dateOf(one, wanted), previousFrom, previousTo))),
   ]
-  const change = (a: bigint, b: bigint) => (b === 0n ? null : Number(halfEven((a - b) * 10_000n, b)) / 100)
+  const change = (a?: bigint | null, b?: bigint | null) =>
+    a == null || b == null || b === 0n ? null : Number(halfEven((a - b) * 10_000n, b)) / 100
   expect(changes).toEqual({
     incomingUsdChangePercent: change(now.incoming, before.incoming),
     outgoingUsdChangePercent: change(now.outgoing, before.outgoing),
     grossTurnoverUsdChangePercent: change(now.gross, before.gross),
     operationsCountChangePercent: change(now.operations, before.operations),
     averageOperationUsdChangePercent:
-      now.rated === 0n ? null : change(now.gross * before.rated, before.gross * now.rated),
+      now.rated === 0n || before.rated === 0n ? null : change(now.gross! * before.rated, before.gross! * now.rated),
   })
 }
 

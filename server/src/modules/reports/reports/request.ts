@@ -1,18 +1,21 @@
-import type { Static } from 'typebox'
+import { sql } from 'kysely'
+import type { Static, TSchema } from 'typebox'
 import { type AddressScope, addressScopeOf } from '../../../access/address-scope.ts'
 import type { Member } from '../../../access/caller.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import { readSnapshot } from '../../../db/transaction.ts'
 import { badRequest } from '../../../lib/errors.ts'
 import { idPattern, newId } from '../../../lib/ids.ts'
 import { reportDayBucketYearsMax, reportYearsMax } from '../../../lib/limits.ts'
 import { compareDecimals } from '../../../lib/money.ts'
 import type { OperationStatus } from '../../../lib/operations.ts'
+import type { Cell, Column, PrintedColumn } from '../files/document.ts'
 import type { AddressActivityQuery } from './activity/schema.ts'
 import { reportedStatuses } from './activity.ts'
 import type { ComparisonMode } from './blocks/comparison.ts'
 import { daysBefore, type GroupBy, type Interval, isLongerThan, isZone, parseInstant } from './buckets.ts'
 import type { FieldCondition, OperationFilter } from './operation-filter.ts'
-import type { FilterQuery } from './query-schema.ts'
-import type { ReportHeader } from './schema.ts'
+import type { FilterQuery, ReportHeader } from './schema.ts'
 
 /** The parsed parameters of every report: scope, interval and filters. */
 export type ReportRequest = {
@@ -218,4 +221,98 @@ export function toHeader(request: ReportRequest): Static<typeof ReportHeader> {
     generatedAt: now.toISOString(),
     generatedById: callerId,
   }
+}
+
+/** Memory of one sort or hash of a report; a larger one uses the disk. */
+const sortMemory = '64MB'
+
+/** Runs `read` in one snapshot of the database, so that all figures of a report agree. */
+export async function inSnapshot<Result>(db: Db, read: (trx: Trx) => Promise<Result>): Promise<Result> {
+  return readSnapshot(db, async (trx) => {
+    await sql`select set_config('work_mem', ${sortMemory}, true), set_config('jit', 'off', true)`.execute(trx)
+    return read(trx)
+  })
+}
+
+/** The definition of one report in the catalogue: all that its JSON, its file and its background export need. */
+export type ReportDefinition<
+  Type extends string,
+  Query extends TSchema,
+  Answer extends TSchema,
+  Request extends ReportRequest,
+> = {
+  /** Its name in paths, exports and file names. */
+  type: Type
+  documentation: { operationId: string; summary: string; description: string }
+  query: Query
+  answer: Answer
+  /** Components that the answer refers to and that no earlier report of the catalogue declares. */
+  components?: readonly TSchema[]
+  /**
+   * Checks the subject of the report.
+   *
+   * @throws 404 when the caller may not see it
+   */
+  checkSubject?(db: Db, scope: AddressScope, query: Static<Query>): Promise<void>
+  /**
+   * Parses the parameters, in the same way for JSON, files and the background.
+   *
+   * @throws 400 naming the parameter, 403 when a caller who is no administrator names another user
+   */
+  prepare(type: Type, member: Member, query: Static<Query>, now: Date): Request
+  build(db: Db, request: Request): Promise<Static<Answer>>
+  /** How the answer becomes a document, when the schema is not enough or the answer is too long for memory. */
+  document?: {
+    blocks?: Readonly<Record<string, BlockLayout>>
+    /** The report has one table only, so its CSV is a file and no archive. */
+    isSingleTable?: boolean
+    /** Passes the content to `use`; its streams can be read until `use` returns. Without it the whole answer is built. */
+    open?<Result>(db: Db, request: Request, use: (content: ReportContent) => Promise<Result>): Promise<Result>
+  }
+}
+
+/** Any report of the catalogue. */
+export type Report = ReportDefinition<string, TSchema, TSchema, ReportRequest>
+
+/** How a document shows the block of an answer with this name, beyond its schema. */
+export type BlockLayout = {
+  title?: string
+  /** The column to show first. */
+  firstColumn?: string
+  /** Columns that are left out in PDF, because others of the row hold the same. */
+  omittedInPrint?: readonly string[]
+  /** Members that no file shows, because columns that depend on the answer do. */
+  omitted?: readonly string[]
+  /** The columns in PDF, instead of those that are not left out; one may show the extra columns too. */
+  printed?: readonly (PrintedColumn & { hasExtra?: boolean })[]
+  /** The block describes the answer and is no table. */
+  isOmitted?: boolean
+}
+
+/** A column that is in no schema, because it depends on the answer. */
+export type ExtraColumn = Column & { read(item: Record<string, unknown>): Cell }
+
+/** The source of a document. */
+export type ReportContent = {
+  /** The answer; blocks that are streamed may be missing. */
+  report: { report: Static<typeof ReportHeader> } & Record<string, unknown>
+  /** The rows of a block that is too long for memory. */
+  streams?: Record<string, AsyncIterable<object>>
+  /** Columns of blocks beyond those of their schema. */
+  columns?: Record<string, ExtraColumn[]>
+  /** The number of rows, an estimate when they are streamed; counted unless given. */
+  totalRows?: number
+}
+
+/** Parameters as received: in the query, or in the request for an export. */
+export type Parameters = Record<string, unknown>
+
+/** Keeps the type of a definition while the compiler checks that its parts fit each other. */
+export function report<
+  const Type extends string,
+  Query extends TSchema,
+  Answer extends TSchema,
+  Request extends ReportRequest,
+>(definition: ReportDefinition<Type, Query, Answer, Request>): ReportDefinition<Type, Query, Answer, Request> {
+  return definition
 }

@@ -415,6 +415,7 @@ describe('address_activity', () => {
       (await world.report('address_activity', { ...ofOwn(), comparison })).comparison
     expect(await compare('previous_period')).toMatchObject({
       mode: 'previous_period',
+      previousFrom: `${year}-02-01T00:00:00.000Z`,
       previousTo: `${month.from}T00:00:00.000Z`,
       incomingUsdChangePercent: 50,
       outgoingUsdChangePercent: null,
@@ -423,6 +424,22 @@ describe('address_activity', () => {
     })
     const { previousFrom, previousTo } = await compare('previous_year')
     expect([previousFrom, previousTo]).toEqual([`${year - 1}-03-01T00:00:00.000Z`, `${year - 1}-04-01T00:00:00.000Z`])
+  })
+
+  it('knows no change where every value is unknown, before or now', async () => {
+    const compare = async () =>
+      (await world.report('address_activity', { ...ofOwn(), comparison: 'previous_period' })).comparison
+    const unknown = {
+      incomingUsdChangePercent: null,
+      grossTurnoverUsdChangePercent: null,
+      averageOperationUsdChangePercent: null,
+    }
+    await add({ at: `${year}-02-10T00:00:00Z`, amount: '100' })
+    await add({ at: month.on(10), amount: '150', rate: null })
+    expect(await compare()).toMatchObject({ ...unknown, operationsCountChangePercent: 0 })
+    await add({ at: month.on(11), amount: '50' })
+    // What is known is compared as the sums have it.
+    expect(await compare()).toMatchObject({ incomingUsdChangePercent: -50, grossTurnoverUsdChangePercent: -50 })
   })
 
   it('returns the waiting times of approvals', async () => {
@@ -787,6 +804,29 @@ describe('the other reports', () => {
     expect([unknown.status, unknown.body.details[0].field]).toEqual([400, 'exceptions'])
   })
 
+  it('category_analytics says how many operations its USD value leaves out', async () => {
+    const category = await addCategory(`unvalued${year}`)
+    await addField(category, 'centre', 'select')
+    for (const [day, rate, centre] of [
+      [1, '1', 'A'],
+      [2, null, 'A'],
+      [3, null, 'B'],
+    ] as const) {
+      await assign(await add({ at: month.on(day), amount: '5', rate }), category, { centre })
+    }
+    const failed = await add({ type: 'transfer', at: month.on(4), amount: '5', rate: null, status: 'failed' })
+    await assign(failed, category, { centre: 'B' })
+    const { summary, fields } = await world.report('category_analytics', {
+      ...interval(),
+      categoryKey: `unvalued${year}`,
+    })
+    expect(summary).toMatchObject({ count: 4, usdValue: '5.00', operationsWithoutUsdRate: 2 })
+    expect(fields[0].values).toMatchObject([
+      { value: 'A', usdValue: '5.00', operationsWithoutUsdRate: 1 },
+      { value: 'B', usdValue: '0.00', operationsWithoutUsdRate: 1 },
+    ])
+  })
+
   it('category_analytics counts values and never adds two currencies', async () => {
     const category = await addCategory(`invoice${year}`, 'vault_members', 'owner_only')
     await addField(category, 'centre', 'select')
@@ -947,6 +987,7 @@ describe('faults', () => {
       asset_movement: {},
       account_statement: { addressId: world.own.id, tokenId: world.vault.tokens.usdt.id },
       operations_exceptions: {},
+      operations: {},
       approval_activity: {},
       category_analytics: { categoryKey: 'k' },
     }
@@ -1073,6 +1114,7 @@ describe('who sees what', () => {
     for (const [type, scope] of [
       ['account_statement', { ...ofAddress, addressId: world.second.id, tokenId: world.vault.tokens.usdt.id }],
       ['operations_exceptions', query],
+      ['operations', query],
       ['approval_activity', query],
       ['category_analytics', { ...query, categoryKey: category }],
     ] as const) {
@@ -1092,7 +1134,13 @@ describe('who sees what', () => {
     await add({ at: month.on(1), amount: '2', address: world.foreign })
     const query = { ...interval(), userId: world.other.userId }
     expect((await world.report('transaction_activity', query, world.admin)).summary.incomingUsd).toBe('2.00')
-    for (const type of ['transaction_activity', 'asset_movement', 'approval_activity', 'operations_exceptions']) {
+    for (const type of [
+      'transaction_activity',
+      'asset_movement',
+      'approval_activity',
+      'operations_exceptions',
+      'operations',
+    ]) {
       expect((await world.get(type, query)).status, type).toBe(403)
     }
     expect(

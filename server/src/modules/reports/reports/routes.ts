@@ -1,35 +1,59 @@
+import type { FastifyReply } from 'fastify'
+import type { Member } from '../../../access/caller.ts'
 import type { Deps } from '../../../deps.ts'
-import { endpoints } from '../../../http/endpoints.ts'
-import type { App } from '../../../http/route.ts'
+import { type App, endpoints, type Http } from '../../../http/endpoints.ts'
+import { answerOnce, ok } from '../../../http/mutate.ts'
 import { VaultParams } from '../../../http/schema.ts'
 import { inlineFilesMax, inlineFilesPerCallerMax } from '../../../lib/limits.ts'
-import { type FileFormat, fileMediaTypes } from '../files/formats.ts'
+import { type FileFormat, fileMediaTypesOf } from '../files/formats.ts'
 import { createSlots } from '../files/slots.ts'
 import { answerFile, answerJson } from './answer.ts'
 import { reports } from './catalogue.ts'
-import type { Parameters, Report } from './report.ts'
+import type { Parameters, Report } from './request.ts'
 
-type Query = Parameters & { format?: FileFormat | 'json' }
+type Given = Parameters & { format?: FileFormat | 'json' }
 
-/** One endpoint for each report of the catalogue. */
+/** Two endpoints for each report of the catalogue: parameters in the query or, where they are too long for it, in a body. */
 export function reportRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Reports')
   const slots = createSlots({ ofNode: inlineFilesMax, ofCaller: inlineFilesPerCallerMax })
   for (const report of reports as readonly Report[]) {
+    const path = `/vaults/:code/reports/${report.type}`
+    const { operationId, summary, description } = report.documentation
+    const common = {
+      access: 'member',
+      params: VaultParams,
+      // With `userId` of another member.
+      errors: ['administrator_required'],
+      answers: { 200: report.answer },
+      files: fileMediaTypesOf(report),
+    } as const
+    const answer = (member: Member, given: unknown, http: Http) => {
+      const { format = 'json', ...parameters } = given as Given
+      const order = { report, member, parameters }
+      return format === 'json' ? answerJson(deps, order) : answerFile(deps, slots, order, format, http)
+    }
     api.get(
-      `/vaults/:code/reports/${report.type}`,
+      path,
+      { ...report.documentation, ...common, querystring: report.query },
+      async (_db, { member, query }, http) => answer(member, query, http),
+    )
+    api.send(
+      'post',
+      path,
       {
-        ...report.documentation,
-        access: 'member',
-        params: VaultParams,
-        querystring: report.query,
-        answers: { 200: report.answer },
-        files: fileMediaTypes,
+        ...common,
+        operationId: `post${operationId[0]!.toUpperCase()}${operationId.slice(1)}`,
+        summary: `${summary}, with a body`,
+        description:
+          `${description} The body holds the parameters of the GET, lists as arrays; the answer is the same. With an ` +
+          '`Idempotency-Key` a repeated request gets the stored answer in JSON; a file is made again.',
+        body: report.query,
       },
-      async (_db, { member, query }, http) => {
-        const { format = 'json', ...parameters } = query as Query
-        const order = { report, member, parameters }
-        return format === 'json' ? answerJson(deps, order) : answerFile(deps, slots, order, format, http)
+      async ({ member, body }, http) => {
+        const isJson = ((body as Given).format ?? 'json') === 'json'
+        if (!isJson) return (await answer(member, body, http)) as FastifyReply
+        return answerOnce(deps, http.request, http.reply, async () => ok(await answer(member, body, http)))
       },
     )
   }

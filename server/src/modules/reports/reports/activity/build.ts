@@ -3,28 +3,32 @@ import type { Db, Trx } from '../../../../db/client.ts'
 import { listAccountDifferences } from '../account-differences.ts'
 import type { Activity, Group } from '../activity.ts'
 import { summarizeApprovals } from '../blocks/approvals.ts'
-import { breakDownByOwner } from '../blocks/by-address-owner.ts'
-import { breakDownByAsset } from '../blocks/by-asset.ts'
-import { breakDownByCategory } from '../blocks/by-category.ts'
-import { breakDownByCounterparty } from '../blocks/by-counterparty.ts'
-import { breakDownByOwnAddress } from '../blocks/by-own-address.ts'
-import { breakDownByStatus } from '../blocks/by-status.ts'
-import { type Compared, compareIntervals } from '../blocks/comparison.ts'
+import {
+  breakDownByAsset,
+  breakDownByCategory,
+  breakDownByCounterparty,
+  breakDownByOwnAddress,
+  breakDownByOwner,
+  breakDownByStatus,
+  toTimeline,
+} from '../blocks/breakdowns.ts'
+import { type Compared, compareIntervals, emptySide } from '../blocks/comparison.ts'
 import { assessDataQuality, type OtherFaults } from '../blocks/data-quality.ts'
 import { type Noticed, observe, slowApprovalMilliseconds } from '../blocks/observations.ts'
 import { summarize } from '../blocks/summary.ts'
-import { toTimeline } from '../blocks/timeline.ts'
 import { cutInterval, type Interval, previousInterval } from '../buckets.ts'
 import { findAddresses, findAssets, findCounterparties, findProfiles } from '../details.ts'
-import { countOtherFaults } from '../faults.ts'
-import { flowOf } from '../flows.ts'
 import { countedStatusOf } from '../operation-filter.ts'
-import { listOrderStatistics } from '../order-statistics.ts'
-import { type ActivityRequest, toHeader } from '../request.ts'
-import { inSnapshot } from '../snapshot.ts'
-import { type Approvals, listVotesByPolicy, summarizeVotes } from '../votes.ts'
+import { type ActivityRequest, inSnapshot, toHeader } from '../request.ts'
 import { noticeOperations } from './notice.ts'
 import type { TransactionActivityReport } from './schema.ts'
+import {
+  type Approvals,
+  countOtherFaults,
+  listOrderStatistics,
+  listVotesByPolicy,
+  summarizeVotes,
+} from './statistics.ts'
 import { compareOperations, sumOperations } from './sum-operations.ts'
 
 /** The complete activity report, read in one snapshot. */
@@ -72,8 +76,10 @@ export async function readFacts(trx: Trx, request: ActivityRequest): Promise<Act
     isCounted,
     ...groups,
     byOwner,
-    hasReclassified:
-      filter.counterpartyClassification === 'current' && groups.overall.some(({ faults }) => faults.reclassified > 0),
+    reclassifiedCount:
+      filter.counterpartyClassification === 'historical'
+        ? 0
+        : groups.overall.reduce((sum, { faults }) => sum + faults.reclassified, 0),
     assets: await findAssets(trx, tokensOf(groups.overall)),
     orderStatistics: await listOrderStatistics(trx, filter, interval, tokensOf(counted)),
     counterparties: await findCounterparties(trx, filter, interval, keysOf(groups.byCounterparty)),
@@ -106,17 +112,23 @@ async function readPrevious(trx: Trx, { comparison, filter, interval, timezone }
   return { interval: earlier, figures: await compareOperations(trx, filter, earlier) }
 }
 
+function comparedOf({ overall, isCounted }: Activity): Compared {
+  const compared = { incoming: { ...emptySide }, outgoing: { ...emptySide } }
+  for (const { type, status, count, rated, usd } of overall) {
+    const side = type === 'deposit' ? compared.incoming : compared.outgoing
+    side.operations += count
+    if (!isCounted(status)) continue
+    side.counted += count
+    side.rated += rated
+    side.usd += usd
+  }
+  return compared
+}
+
 /** The blocks of a report from its facts; a pure function. */
 export function composeActivity(request: ActivityRequest, facts: ActivityFacts): ActivityReport {
   const { activity, approvals, noticed, otherFaults, previous } = facts
   const { comparison, callerId, isBrokenDownByOwner, drilldown } = request
-  const flow = flowOf(activity.overall, activity)
-  const current: Compared = {
-    incomingUsd: flow.incomingUsd,
-    outgoingUsd: flow.outgoingUsd,
-    operationsCount: flow.count,
-    ratedCount: flow.ratedCount,
-  }
   return {
     report: toHeader(request),
     summary: summarize(activity),
@@ -130,6 +142,6 @@ export function composeActivity(request: ActivityRequest, facts: ActivityFacts):
     approvals: summarizeApprovals(approvals.counts, approvals.times),
     observations: observe(activity, noticed, drilldown),
     dataQuality: assessDataQuality(activity.overall, otherFaults),
-    comparison: compareIntervals(comparison, current, previous),
+    comparison: compareIntervals(comparison, comparedOf(activity), previous),
   }
 }

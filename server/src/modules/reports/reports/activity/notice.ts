@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { isOperationInScope } from '../../../../access/address-scope.ts'
 import type { Trx } from '../../../../db/client.ts'
-import type { Activity } from '../activity.ts'
+import { type Activity, compareText, flowOf, grossUsd } from '../activity.ts'
 import {
   type AwakenedAddress,
   isLargeUsd,
@@ -11,9 +11,8 @@ import {
   thresholds,
 } from '../blocks/observations.ts'
 import type { Interval } from '../buckets.ts'
-import { lacksUsdRate } from '../faults.ts'
-import { compareText, flowOf, grossUsd } from '../flows.ts'
 import { isCounted, isReported, type OperationFilter } from '../operation-filter.ts'
+import { lacksUsdRate } from './statistics.ts'
 import type { Groups } from './sum-operations.ts'
 
 /** The single operations from which observations are made, which sums do not show; all within the scope of the report. */

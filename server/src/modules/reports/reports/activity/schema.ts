@@ -1,20 +1,21 @@
 import { Type } from 'typebox'
-import { Closed, Enum, FolderFilter, Ref } from '../../../../http/schema.ts'
+import { Closed, described, Enum, FolderFilter, Ref } from '../../../../http/schema.ts'
 import { ActivityApprovals } from '../blocks/approvals.ts'
-import { ActivityByAddressOwner } from '../blocks/by-address-owner.ts'
-import { ActivityByAsset } from '../blocks/by-asset.ts'
-import { ActivityByCategory } from '../blocks/by-category.ts'
-import { ActivityByCounterparty } from '../blocks/by-counterparty.ts'
-import { ActivityByOwnAddress } from '../blocks/by-own-address.ts'
-import { ActivityByStatus } from '../blocks/by-status.ts'
+import {
+  ActivityByAddressOwner,
+  ActivityByAsset,
+  ActivityByCategory,
+  ActivityByCounterparty,
+  ActivityByOwnAddress,
+  ActivityByStatus,
+  ActivityPeriod,
+} from '../blocks/breakdowns.ts'
 import { comparisonModes, ReportComparison } from '../blocks/comparison.ts'
 import { ReportDataQuality } from '../blocks/data-quality.ts'
 import { ReportObservation } from '../blocks/observations.ts'
 import { ActivitySummary } from '../blocks/summary.ts'
-import { ActivityPeriod } from '../blocks/timeline.ts'
 import { groupings } from '../buckets.ts'
-import { commonQuery, filters, Key } from '../query-schema.ts'
-import { ReportHeader } from '../schema.ts'
+import { commonQuery, filters, Key, ReportHeader } from '../schema.ts'
 
 export const engineQuery = {
   ...commonQuery,
@@ -26,35 +27,60 @@ export const engineQuery = {
 
 export const TransactionActivityQuery = Closed(engineQuery)
 
-export const AddressActivityQuery = Closed({
-  ...engineQuery,
-  addressId: Key('The address that the report is about.'),
-  folderId: FolderFilter,
-})
+export const AddressActivityQuery = Closed(
+  {
+    ...engineQuery,
+    addressId: Key('The address that the report is about.'),
+    folderId: FolderFilter,
+  },
+  {
+    examples: [
+      {
+        addressId: 'cmi8h2k1p0a1b2c3d4e5f6g7h',
+        from: '2026-01-01',
+        to: '2026-02-01',
+        timezone: 'Europe/Berlin',
+        groupBy: 'week',
+        comparison: 'previous_period',
+      },
+    ],
+  },
+)
 
 export const CounterpartyActivityQuery = Closed({
   ...engineQuery,
-  counterpartyId: Type.String({ minLength: 1, maxLength: 128 }),
+  counterpartyId: described(
+    Type.String({ minLength: 1, maxLength: 128 }),
+    'Identifier of the counterparty that the report is about.',
+  ),
 })
 
 export const CounterpartyGroupActivityQuery = Closed({
   ...engineQuery,
-  counterpartyGroupId: Type.String({ minLength: 1, maxLength: 128 }),
+  counterpartyGroupId: described(
+    Type.String({ minLength: 1, maxLength: 128 }),
+    'Identifier of the counterparty group that the report is about.',
+  ),
 })
 
 /** The blocks of every activity report. */
 export const activityBlocks = {
   report: Ref(ReportHeader),
   summary: Ref(ActivitySummary),
-  byAsset: Type.Array(Ref(ActivityByAsset)),
-  byCounterparty: Type.Array(Ref(ActivityByCounterparty)),
-  byOwnAddress: Type.Array(Ref(ActivityByOwnAddress)),
-  byStatus: Type.Array(Ref(ActivityByStatus)),
-  byCategory: Type.Array(Ref(ActivityByCategory)),
-  byAddressOwner: Type.Optional(Type.Array(Ref(ActivityByAddressOwner))),
-  timeline: Type.Array(Ref(ActivityPeriod)),
+  byAsset: described(Type.Array(Ref(ActivityByAsset)), 'Figures per token.'),
+  byCounterparty: described(Type.Array(Ref(ActivityByCounterparty)), 'Figures per counterparty.'),
+  byOwnAddress: described(Type.Array(Ref(ActivityByOwnAddress)), 'Figures per address of the vault.'),
+  byStatus: described(Type.Array(Ref(ActivityByStatus)), 'Figures per status; all operations count here.'),
+  byCategory: described(Type.Array(Ref(ActivityByCategory)), 'Figures per category that the caller sees.'),
+  byAddressOwner: Type.Optional(
+    described(
+      Type.Array(Ref(ActivityByAddressOwner)),
+      'Figures per owner of addresses; only with `breakdownBy=owner`.',
+    ),
+  ),
+  timeline: described(Type.Array(Ref(ActivityPeriod)), 'Figures per day, week or month, empty ones included.'),
   approvals: Ref(ActivityApprovals),
-  observations: Type.Array(Ref(ReportObservation)),
+  observations: described(Type.Array(Ref(ReportObservation)), 'What a reader should look at.'),
   dataQuality: Ref(ReportDataQuality),
   comparison: Ref(ReportComparison),
 }

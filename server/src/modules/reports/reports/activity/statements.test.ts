@@ -2,10 +2,8 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Member } from '../../../../access/caller.ts'
 import { createReportWorld, type ReportWorld } from '../../../../testing/report-world.ts'
-import { countMissingEntries } from '../faults.ts'
-import { listOrderStatistics } from '../order-statistics.ts'
-import { readActivityRequest } from '../request.ts'
-import { inSnapshot } from '../snapshot.ts'
+import { inSnapshot, readActivityRequest } from '../request.ts'
+import { countMissingEntries, listOrderStatistics } from './statistics.ts'
 import { sumOperations } from './sum-operations.ts'
 
 /** Statements that have two forms, depending on how much there is to read: both must return the same. */

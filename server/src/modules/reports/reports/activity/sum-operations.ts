@@ -1,12 +1,11 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Trx } from '../../../../db/client.ts'
 import type { OperationStatus, OperationType } from '../../../../lib/operations.ts'
-import { hasCategoryRight } from '../../../operations/assignments/visibility.ts'
+import { hasCategoryRight } from '../../../operations/assignments/rights.ts'
 import type { Group, Keyed, Overall } from '../activity.ts'
-import type { Compared } from '../blocks/comparison.ts'
+import { type Compared, emptySide, type Side } from '../blocks/comparison.ts'
 import type { Interval } from '../buckets.ts'
 import { centsOf } from '../exact.ts'
-import { lacksBlockchainTime, lacksBusinessReference, lacksPaymentPurpose } from '../faults.ts'
 import {
   type Classification,
   dateOf,
@@ -15,6 +14,7 @@ import {
   laterMatches,
   type OperationFilter,
 } from '../operation-filter.ts'
+import { lacksBlockchainTime, lacksBusinessReference, lacksPaymentPurpose } from './statistics.ts'
 
 type GroupRow = {
   breakdown: keyof Groups
@@ -233,17 +233,16 @@ function toOverall(row: OverallRow): Overall {
 
 /** Operations and USD of another interval, for comparison. */
 export async function compareOperations(trx: Trx, filter: OperationFilter, interval: Interval): Promise<Compared> {
-  const { rows } = await sql<{ operations: number; rated: number; incoming: string | null; outgoing: string | null }>`
-    select count(*)::float8 as operations,
+  const { rows } = await sql<Omit<Side, 'usd'> & { type: OperationType; usd: string | null }>`
+    select o.type, count(*)::float8 as operations,
+      count(*) filter (where ${isCounted(filter)})::float8 as counted,
       count(o.usd_value) filter (where ${isCounted(filter)})::float8 as rated,
-      sum(o.usd_value) filter (where o.type = 'deposit' and ${isCounted(filter)}) as incoming,
-      sum(o.usd_value) filter (where o.type = 'transfer' and ${isCounted(filter)}) as outgoing
-    from operations o where ${isReported(filter, interval)}`.execute(trx)
-  const { operations, rated, incoming, outgoing } = rows[0]!
-  return {
-    incomingUsd: centsOf(incoming),
-    outgoingUsd: centsOf(outgoing),
-    operationsCount: operations,
-    ratedCount: rated,
+      sum(o.usd_value) filter (where ${isCounted(filter)}) as usd
+    from operations o where ${isReported(filter, interval)}
+    group by o.type`.execute(trx)
+  const sideOf = (type: OperationType): Side => {
+    const row = rows.find((one) => one.type === type)
+    return row === undefined ? emptySide : { ...row, usd: centsOf(row.usd) }
   }
+  return { incoming: sideOf('deposit'), outgoing: sideOf('transfer') }
 }

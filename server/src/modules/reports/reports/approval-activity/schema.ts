@@ -1,8 +1,17 @@
 import { Type } from 'typebox'
-import { Closed, Id, Nullable, Ref } from '../../../../http/schema.ts'
+import { Closed, described, Id, Nullable, Ref } from '../../../../http/schema.ts'
 import { ActivityApprovals } from '../blocks/approvals.ts'
-import { BreakdownIgnored, commonQuery, filters } from '../query-schema.ts'
-import { approvalSeconds, Count, Profile, ReportHeader, Seconds, Text } from '../schema.ts'
+import {
+  approvalSeconds,
+  BreakdownIgnored,
+  Count,
+  commonQuery,
+  filters,
+  Profile,
+  ReportHeader,
+  Seconds,
+  Text,
+} from '../schema.ts'
 
 export const ApprovalActivityQuery = Closed({ ...commonQuery, ...filters, breakdownBy: BreakdownIgnored })
 
@@ -10,9 +19,12 @@ export const PolicyApprovals = Closed(
   {
     policyId: Id,
     policyCode: Text('large-transfers'),
-    policyName: Text('Large transfers'),
+    policyName: described(Text('Large transfers'), 'Name of the policy.'),
     operationsRequiringApproval: Count,
-    bypassedOperations: Count,
+    bypassedOperations: described(
+      Count,
+      'Number of transfers whose votes were waived because the initiator administers the vault.',
+    ),
     approvedOperations: Count,
     rejectedOperations: Count,
     cancelledOperations: Count,
@@ -26,13 +38,16 @@ export const ApproverActivity = Closed(
   {
     userId: Text('cmi8h2k1p0a1b2c3d4e5f6g7h'),
     user: Nullable(Profile),
-    askedCount: Count,
-    approvedCount: Count,
-    rejectedCount: Count,
-    withoutVoteCount: Count,
-    averageVoteSeconds: Seconds,
-    medianVoteSeconds: Seconds,
-    maximumVoteSeconds: Seconds,
+    askedCount: described(Count, 'Number of transfers that waited for this approver.'),
+    approvedCount: described(Count, 'Number of transfers that the approver approved.'),
+    rejectedCount: described(Count, 'Number of transfers that the approver rejected.'),
+    withoutVoteCount: described(
+      Count,
+      'Number of transfers that ended or still wait without the vote of this approver.',
+    ),
+    averageVoteSeconds: described(Seconds, 'Mean time from the order to the vote, in seconds; null without votes.'),
+    medianVoteSeconds: described(Seconds, 'Median time from the order to the vote, in seconds; null without votes.'),
+    maximumVoteSeconds: described(Seconds, 'Longest time from the order to the vote, in seconds; null without votes.'),
   },
   { $id: 'ApproverActivity' },
 )
@@ -41,8 +56,8 @@ export const ApprovalActivityReport = Closed(
   {
     report: Ref(ReportHeader),
     approvals: Ref(ActivityApprovals),
-    byPolicy: Type.Array(Ref(PolicyApprovals)),
-    byApprover: Type.Array(Ref(ApproverActivity)),
+    byPolicy: described(Type.Array(Ref(PolicyApprovals)), 'Figures per policy that asked for votes.'),
+    byApprover: described(Type.Array(Ref(ApproverActivity)), 'Figures per approver.'),
   },
   { $id: 'ApprovalActivityReport' },
 )

@@ -1,13 +1,14 @@
+import { sql } from 'kysely'
 import type { Static } from 'typebox'
-import type { Db } from '../../../../db/client.ts'
+import type { Db, Trx } from '../../../../db/client.ts'
 import { formatDecimal } from '../../../../lib/money.ts'
+import { isReportedToken, reportedAddressIds } from '../account-differences.ts'
 import { composeActivity, readFacts } from '../activity/build.ts'
-import type { Asset } from '../activity.ts'
+import { type Asset, compareText, nameAsset } from '../activity.ts'
+import type { Interval } from '../buckets.ts'
 import { findAssets } from '../details.ts'
-import { compareText, nameAsset } from '../flows.ts'
-import type { ActivityRequest } from '../request.ts'
-import { inSnapshot } from '../snapshot.ts'
-import { type Balance, listBalances } from './queries.ts'
+import type { OperationFilter } from '../operation-filter.ts'
+import { type ActivityRequest, inSnapshot } from '../request.ts'
 import type { AssetBalance, AssetMovementReport } from './schema.ts'
 
 /** An activity report with opening and closing balances, all of one snapshot. */
@@ -43,4 +44,56 @@ function toBalances(balances: readonly Balance[], assets: ReadonlyMap<string, As
       }
     })
     .sort((a, b) => compareText(a.assetCode, b.assetCode) || compareText(a.tokenId, b.tokenId))
+}
+
+/** The balance of one token on the addresses of a report; raw amounts, available and reserved together. */
+export type Balance = {
+  tokenId: string
+  opening: bigint
+  incoming: bigint
+  outgoing: bigint
+  fees: bigint
+  adjustments: bigint
+  closing: bigint
+}
+
+type BalanceRow = Record<Exclude<keyof Balance, 'tokenId'>, string> & { tokenId: string }
+
+/**
+ * Balances of the addresses in the scope of a report at the beginning and at the end of its interval, and the movements in
+ * between, from ledger entries by their own date. Filters by address, folder, token and network apply; those of
+ * operations do not, because a balance includes all operations.
+ */
+export async function listBalances(trx: Trx, filter: OperationFilter, { from, to }: Interval): Promise<Balance[]> {
+  const { vaultId } = filter.scope
+  const within = sql`m.created_at >= ${from} and m.created_at < ${to}`
+  const { rows } = await sql<BalanceRow>`
+    with accounts as materialized (
+      select l.number, l.token_id from ledger_accounts l
+      where l.vault_id = ${vaultId} and l.address_id <> '' and l.address_id in (${reportedAddressIds(filter)})
+        and ${isReportedToken(filter, 'l.token_id')}
+    ), moves as (
+      select a.token_id, e.kind, e.created_at, -e.amount as delta
+      from ledger_entries e join accounts a on a.number = e.debit_account where e.vault_id = ${vaultId}
+      union all
+      select a.token_id, e.kind, e.created_at, e.amount
+      from ledger_entries e join accounts a on a.number = e.credit_account where e.vault_id = ${vaultId}
+    )
+    select m.token_id as "tokenId",
+      coalesce(sum(m.delta) filter (where m.created_at < ${from}), 0) as opening,
+      coalesce(sum(m.delta) filter (where ${within} and m.kind = 'deposit'), 0) as incoming,
+      coalesce(-sum(m.delta) filter (where ${within} and m.kind = 'settle'), 0) as outgoing,
+      coalesce(-sum(m.delta) filter (where ${within} and m.kind = 'fee'), 0) as fees,
+      coalesce(sum(m.delta) filter (where ${within} and m.kind = 'adjust'), 0) as adjustments,
+      coalesce(sum(m.delta), 0) as closing
+    from moves m where m.created_at < ${to} group by m.token_id`.execute(trx)
+  return rows.map(({ tokenId, ...amounts }) => ({
+    tokenId,
+    opening: BigInt(amounts.opening),
+    incoming: BigInt(amounts.incoming),
+    outgoing: BigInt(amounts.outgoing),
+    fees: BigInt(amounts.fees),
+    adjustments: BigInt(amounts.adjustments),
+    closing: BigInt(amounts.closing),
+  }))
 }

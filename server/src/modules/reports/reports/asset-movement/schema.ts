@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Closed, Ref } from '../../../../http/schema.ts'
+import { Closed, described, Ref } from '../../../../http/schema.ts'
 import { activityBlocks } from '../activity/schema.ts'
 import { Amount, asset } from '../schema.ts'
 
@@ -17,6 +17,12 @@ export const AssetBalance = Closed(
 )
 
 export const AssetMovementReport = Closed(
-  { ...activityBlocks, balances: Type.Array(Ref(AssetBalance)) },
+  {
+    ...activityBlocks,
+    balances: described(
+      Type.Array(Ref(AssetBalance)),
+      'Opening and closing balance and what lies between them, per token.',
+    ),
+  },
   { $id: 'AssetMovementReport' },
 )

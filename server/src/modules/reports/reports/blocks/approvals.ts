@@ -13,7 +13,7 @@ export const ActivityApprovals = Closed(
     pendingOperations: Count,
     ...approvalSeconds,
   },
-  { $id: 'ActivityApprovals' },
+  { $id: 'ActivityApprovals', description: 'How the transfers of the report were approved, and how long that took.' },
 )
 
 type ApprovalSeconds = Pick<Static<typeof ActivityApprovals>, keyof typeof approvalSeconds>

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { golden } from '../../../../testing/golden-activity.ts'
-import { breakDownByOwner } from './by-address-owner.ts'
+import { breakDownByOwner } from './breakdowns.ts'
 
 it('marks the owner who is the caller', () => {
   expect(breakDownByOwner(golden, 'u2')).toEqual([

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { golden, nothing } from '../../../../testing/golden-activity.ts'
-import { breakDownByAsset } from './by-asset.ts'
+import { breakDownByAsset } from './breakdowns.ts'
 
 it('breaks down by hand, the greatest turnover first', () => {
   expect(breakDownByAsset(golden)).toEqual([

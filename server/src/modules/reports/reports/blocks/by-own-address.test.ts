@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { coin, dollar, golden } from '../../../../testing/golden-activity.ts'
-import { breakDownByOwnAddress } from './by-own-address.ts'
+import { breakDownByOwnAddress } from './breakdowns.ts'
 
 it('breaks down by hand', () => {
   const details = { label: null, segments: { purpose: 1 }, folderSnapshots: [] }

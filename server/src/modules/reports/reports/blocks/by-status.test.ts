@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { coin, dollar, golden } from '../../../../testing/golden-activity.ts'
-import { breakDownByStatus } from './by-status.ts'
+import { breakDownByStatus } from './breakdowns.ts'
 
 it('has every status with sums of its own', () => {
   expect(breakDownByStatus(golden)).toEqual([

@@ -1,11 +1,13 @@
 import { expect, it } from 'vitest'
-import { compareIntervals } from './comparison.ts'
+import { compareIntervals, emptySide } from './comparison.ts'
 
 const interval = { from: new Date('2026-02-01T00:00:00.000Z'), to: new Date('2026-03-01T00:00:00.000Z') }
-const current = { incomingUsd: 15_000n, outgoingUsd: 5_000n, operationsCount: 3, ratedCount: 3 }
+const side = (usd: bigint, count: number, rated = count) => ({ operations: count, counted: count, rated, usd })
+const current = { incoming: side(15_000n, 2), outgoing: side(5_000n, 1) }
+const none = { incoming: emptySide, outgoing: emptySide }
 
 it('returns the change of each figure in per cent', () => {
-  const figures = { incomingUsd: 10_000n, outgoingUsd: 0n, operationsCount: 2, ratedCount: 2 }
+  const figures = { incoming: side(10_000n, 2), outgoing: side(0n, 0) }
   expect(compareIntervals('previous_period', current, { interval, figures })).toEqual({
     mode: 'previous_period',
     previousFrom: '2026-02-01T00:00:00.000Z',
@@ -20,7 +22,6 @@ it('returns the change of each figure in per cent', () => {
 })
 
 it('is null over nothing, and all null when nothing is compared', () => {
-  const none = { incomingUsd: 0n, outgoingUsd: 0n, operationsCount: 0, ratedCount: 0 }
   expect(compareIntervals('previous_year', current, { interval, figures: none })).toMatchObject({
     mode: 'previous_year',
     incomingUsdChangePercent: null,
@@ -32,4 +33,25 @@ it('is null over nothing, and all null when nothing is compared', () => {
   )
   const uncompared = compareIntervals('none', current, null)
   expect(Object.values(uncompared)).toEqual(['none', ...Array(7).fill(null)])
+})
+
+it('is null where values are unknown, and of what is known where only some are', () => {
+  const unvalued = { incoming: side(0n, 2, 0), outgoing: side(5_000n, 1) }
+  for (const [now, figures] of [
+    [unvalued, current],
+    [current, unvalued],
+  ] as const) {
+    const { incomingUsdChangePercent, outgoingUsdChangePercent } = compareIntervals('previous_period', now, {
+      interval,
+      figures,
+    })
+    expect([incomingUsdChangePercent, outgoingUsdChangePercent]).toEqual([null, 0])
+  }
+  const change = compareIntervals('previous_period', unvalued, { interval, figures: current })
+  expect([change.grossTurnoverUsdChangePercent, change.operationsCountChangePercent]).toEqual([-75, 0])
+  const allUnvalued = { incoming: side(0n, 2, 0), outgoing: emptySide }
+  const from = (figures: typeof current) => compareIntervals('previous_period', allUnvalued, { interval, figures })
+  expect(from(current)).toMatchObject({ outgoingUsdChangePercent: -100, grossTurnoverUsdChangePercent: null })
+  // Nothing at all is worth nothing, which is known.
+  expect(compareIntervals('previous_period', none, { interval, figures: current }).incomingUsdChangePercent).toBe(-100)
 })

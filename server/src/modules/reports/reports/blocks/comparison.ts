@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { Closed, Enum, Nullable, Timestamp } from '../../../../http/schema.ts'
+import { Closed, described, Enum, Nullable, Timestamp } from '../../../../http/schema.ts'
 import type { Interval } from '../buckets.ts'
 import { changePercent } from '../exact.ts'
 import { Percent } from '../schema.ts'
@@ -9,28 +9,48 @@ export type ComparisonMode = (typeof comparisonModes)[number]
 
 export const ReportComparison = Closed(
   {
-    mode: Enum(comparisonModes),
-    previousFrom: Nullable(Timestamp),
-    previousTo: Nullable(Timestamp),
-    incomingUsdChangePercent: Nullable(Percent),
-    outgoingUsdChangePercent: Nullable(Percent),
-    grossTurnoverUsdChangePercent: Nullable(Percent),
-    operationsCountChangePercent: Nullable(Percent),
-    averageOperationUsdChangePercent: Nullable(Percent),
+    mode: described(Enum(comparisonModes), 'How the earlier interval was chosen.'),
+    previousFrom: described(
+      Nullable(Timestamp),
+      'Start of the earlier interval, included, in UTC; null if `mode` is `none`.',
+    ),
+    previousTo: described(
+      Nullable(Timestamp),
+      'End of the earlier interval, excluded, in UTC; null if `mode` is `none`.',
+    ),
+    incomingUsdChangePercent: described(
+      Nullable(Percent),
+      'Change of `incomingUsd` in per cent; null over zero or without a comparison.',
+    ),
+    outgoingUsdChangePercent: described(
+      Nullable(Percent),
+      'Change of `outgoingUsd` in per cent; null over zero or without a comparison.',
+    ),
+    grossTurnoverUsdChangePercent: described(
+      Nullable(Percent),
+      'Change of `grossTurnoverUsd` in per cent; null over zero or without a comparison.',
+    ),
+    operationsCountChangePercent: described(
+      Nullable(Percent),
+      'Change of `operationsCount` in per cent; null over zero or without a comparison.',
+    ),
+    averageOperationUsdChangePercent: described(
+      Nullable(Percent),
+      'Change of the mean USD value of an operation in per cent; null over zero or without a comparison.',
+    ),
   },
-  { $id: 'ReportComparison' },
+  { $id: 'ReportComparison', description: 'Changes against an earlier interval.' },
 )
 
-/** The figures that are compared between two intervals; USD in cents, of operations that count. */
-export type Compared = {
-  incomingUsd: bigint
-  outgoingUsd: bigint
-  operationsCount: number
-  /** Operations that have a USD value and count. */
-  ratedCount: number
-}
+/** The operations of one direction in an interval; `counted` and what follows is of those that enter sums, `usd` in cents. */
+export type Side = { operations: number; counted: number; rated: number; usd: bigint }
 
-/** The change from an earlier interval in per cent; null when the earlier value is zero. */
+/** What is compared between two intervals. */
+export type Compared = { incoming: Side; outgoing: Side }
+
+export const emptySide: Side = { operations: 0, counted: 0, rated: 0, usd: 0n }
+
+/** The change from an earlier interval in per cent; null when the earlier value is zero, or when a value is unknown. */
 export function compareIntervals(
   mode: ComparisonMode,
   current: Compared,
@@ -48,20 +68,34 @@ export function compareIntervals(
       averageOperationUsdChangePercent: null,
     }
   }
-  const { interval, figures } = previous
-  const gross = ({ incomingUsd, outgoingUsd }: Compared) => incomingUsd + outgoingUsd
+  const [now, before] = [current, previous.figures]
+  const [total, totalBefore] = [addSides(now), addSides(before)]
   return {
     mode,
-    previousFrom: interval.from.toISOString(),
-    previousTo: interval.to.toISOString(),
-    incomingUsdChangePercent: changePercent(current.incomingUsd, figures.incomingUsd),
-    outgoingUsdChangePercent: changePercent(current.outgoingUsd, figures.outgoingUsd),
-    grossTurnoverUsdChangePercent: changePercent(gross(current), gross(figures)),
-    operationsCountChangePercent: changePercent(BigInt(current.operationsCount), BigInt(figures.operationsCount)),
+    previousFrom: previous.interval.from.toISOString(),
+    previousTo: previous.interval.to.toISOString(),
+    incomingUsdChangePercent: usdChange(now.incoming, before.incoming),
+    outgoingUsdChangePercent: usdChange(now.outgoing, before.outgoing),
+    grossTurnoverUsdChangePercent: usdChange(total, totalBefore),
+    operationsCountChangePercent: changePercent(BigInt(total.operations), BigInt(totalBefore.operations)),
     // Both means over a common divisor, so that their ratio is exact before it is rounded.
     averageOperationUsdChangePercent:
-      current.ratedCount === 0 || figures.ratedCount === 0
+      total.rated === 0 || totalBefore.rated === 0
         ? null
-        : changePercent(gross(current) * BigInt(figures.ratedCount), gross(figures) * BigInt(current.ratedCount)),
+        : changePercent(total.usd * BigInt(totalBefore.rated), totalBefore.usd * BigInt(total.rated)),
   }
 }
+
+const addSides = ({ incoming, outgoing }: Compared): Side => ({
+  operations: incoming.operations + outgoing.operations,
+  counted: incoming.counted + outgoing.counted,
+  rated: incoming.rated + outgoing.rated,
+  usd: incoming.usd + outgoing.usd,
+})
+
+function usdChange(current: Side, previous: Side): number | null {
+  return isUnknown(current) || isUnknown(previous) ? null : changePercent(current.usd, previous.usd)
+}
+
+/** A sum of values none of which is known is no sum of zero. */
+const isUnknown = ({ counted, rated }: Side): boolean => counted > 0 && rated === 0

@@ -93,13 +93,20 @@ describe('observations', () => {
     expect(observe(activity, quiet, filters)).toEqual([
       expect.objectContaining({
         code: 'COUNTERPARTY_CONCENTRATION',
+        description: 'Supplier has at least 50 per cent of the turnover. 20 per cent of it has no known counterparty.',
         currentValue: '50',
         comparisonValue: '50',
         drilldownFilters: { ...filters, counterpartyId: 'supplier' },
       }),
     ])
-    // History goes by the recorded counterparty; when the current one differs, no history query lists these operations.
-    expect(observe({ ...activity, hasReclassified: true }, quiet, filters)).toEqual([])
+    expect(observe({ ...activity, reclassifiedCount: 3 }, quiet, filters)).toEqual([
+      expect.objectContaining({
+        currentValue: '50',
+        description: expect.stringContaining(
+          '3 operations have another counterparty now than when created; the history lists them by the one recorded then.',
+        ),
+      }),
+    ])
     const single = parties.slice(0, 1)
     expect(observe({ ...nothing, byCounterparty: single, overall: overallOf(single) }, quiet, filters)).toEqual([])
   })

@@ -1,32 +1,39 @@
-import type { Static } from 'typebox'
-import { Type } from 'typebox'
-import { Closed, Enum, Nullable } from '../../../../http/schema.ts'
-import type { Activity, Asset } from '../activity.ts'
+import { type Static, Type } from 'typebox'
+import { Closed, described, Enum, Nullable } from '../../../../http/schema.ts'
+import { type Activity, type Asset, flowOf, flowsByKey, grossUsd } from '../activity.ts'
 import { centsOf, changePercent, divideHalfEven, formatUsd, secondsOf, sharePercent } from '../exact.ts'
-import { flowOf, flowsByKey, grossUsd } from '../flows.ts'
 import { Figure, Percent, Text } from '../schema.ts'
 import type { ApprovalTimes } from './approvals.ts'
 
 export const ReportObservation = Closed(
   {
-    code: Enum([
-      'VOLUME_SPIKE',
-      'LARGE_OPERATION',
-      'NEW_COUNTERPARTY',
-      'COUNTERPARTY_CONCENTRATION',
-      'HIGH_FAILURE_RATE',
-      'DORMANT_ADDRESS_ACTIVE',
-      'SLOW_APPROVALS',
-      'MISSING_RATES',
-    ]),
-    severity: Enum(['info', 'warning', 'critical']),
-    title: Text('Turnover far above the rest'),
-    description: Text('In the period from 2026-01-05T00:00:00.000Z the turnover was at least 3 times the mean.'),
+    code: described(
+      Enum([
+        'VOLUME_SPIKE',
+        'LARGE_OPERATION',
+        'NEW_COUNTERPARTY',
+        'COUNTERPARTY_CONCENTRATION',
+        'HIGH_FAILURE_RATE',
+        'DORMANT_ADDRESS_ACTIVE',
+        'SLOW_APPROVALS',
+        'MISSING_RATES',
+      ]),
+      'What was noticed, for programs.',
+    ),
+    severity: described(Enum(['info', 'warning', 'critical']), 'How much attention it deserves.'),
+    title: described(Text('Turnover far above the rest'), 'What was noticed, in a few words.'),
+    description: described(
+      Text('In the period from 2026-01-05T00:00:00.000Z the turnover was at least 3 times the mean.'),
+      'What was noticed, in a sentence with its figures.',
+    ),
     /** The unit of `currentValue` and `comparisonValue`. */
-    metric: Text('grossTurnoverUsd'),
-    currentValue: Figure('90000.00'),
-    comparisonValue: Nullable(Figure('12000.00')),
-    changePercent: Nullable(Percent),
+    metric: described(Text('grossTurnoverUsd'), 'The figure that it is about.'),
+    currentValue: described(Figure('90000.00'), 'Value of the figure in the interval.'),
+    comparisonValue: described(Nullable(Figure('12000.00')), 'Value that it is compared with; null if there is none.'),
+    changePercent: described(
+      Nullable(Percent),
+      'Change against `comparisonValue`, in per cent; null without one or over zero.',
+    ),
     drilldownFilters: Type.Record(Type.String(), Type.String(), {
       description: 'Query parameters of the history that list the affected operations.',
       examples: [{ from: '2026-01-05T00:00:00.000Z', to: '2026-01-05T23:59:59.999Z' }],
@@ -191,24 +198,30 @@ function newCounterparty({ id, name, count }: NewCounterparty, filters: Filters)
   }
 }
 
-/** Only when no operation was reclassified: history lists operations by the counterparty recorded at their creation. */
+/** Shares of the whole turnover, by the classification of the report; the description says what is not known of it. */
 function concentration(activity: Activity, filters: Filters): Observation[] {
-  if (activity.hasReclassified) return []
-  const known = activity.byCounterparty.flatMap(({ key, ...group }) => (key === null ? [] : [{ ...group, key }]))
-  const flows = flowsByKey(known, activity)
+  const flows = flowsByKey(activity.byCounterparty, activity)
+  const unknown = flows.get(null)
+  flows.delete(null)
   const total = grossUsd(flowOf(activity.overall, activity))
   if (flows.size < thresholds.concentrationCounterpartiesMin || total < dollars(thresholds.concentrationUsdMin))
     return []
+  const unknownShare = unknown === undefined ? null : sharePercent(grossUsd(unknown), total)
   return [...flows].flatMap(([id, flow]): Observation[] => {
     const share = sharePercent(grossUsd(flow), total)
-    if (share === null || share < thresholds.concentrationPercentMin) return []
+    if (id === null || share === null || share < thresholds.concentrationPercentMin) return []
     const name = activity.counterparties.get(id)?.name ?? id
+    const sentences = [
+      `${name} has at least ${thresholds.concentrationPercentMin} per cent of the turnover.`,
+      ...(unknownShare === null ? [] : [`${unknownShare} per cent of it has no known counterparty.`]),
+      ...(activity.reclassifiedCount === 0 ? [] : [reclassified(activity.reclassifiedCount)]),
+    ]
     return [
       {
         code: 'COUNTERPARTY_CONCENTRATION',
         severity: 'warning',
         title: 'Turnover depends on one counterparty',
-        description: `${name} has at least ${thresholds.concentrationPercentMin} per cent of the turnover.`,
+        description: sentences.join(' '),
         metric: 'shareOfGrossTurnoverUsdPercent',
         currentValue: String(share),
         comparisonValue: String(thresholds.concentrationPercentMin),
@@ -218,6 +231,11 @@ function concentration(activity: Activity, filters: Filters): Observation[] {
     ]
   })
 }
+
+/** History goes by the recorded counterparty, so these operations may be missing in a drill-down, or be one too many. */
+const reclassified = (count: number) =>
+  `${count} operation${count === 1 ? ' has' : 's have'} another counterparty now than when created; the history lists ` +
+  `${count === 1 ? 'it' : 'them'} by the one recorded then.`
 
 function failures({ overall }: Activity, filters: Filters): Observation[] {
   const countOf = (wanted: string) =>

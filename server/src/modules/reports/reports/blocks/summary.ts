@@ -1,35 +1,43 @@
 import type { Static } from 'typebox'
-import { Closed, Nullable, Timestamp } from '../../../../http/schema.ts'
+import { Closed, described, Nullable, Timestamp } from '../../../../http/schema.ts'
 import { formatDecimal } from '../../../../lib/money.ts'
 import type { OperationStatus } from '../../../../lib/operations.ts'
-import type { Activity } from '../activity.ts'
-import { assetAmounts, assetEntries, flowOf, grossByToken, netByToken, usdFigures } from '../flows.ts'
+import { type Activity, assetAmounts, assetEntries, flowOf, grossByToken, netByToken, usdFigures } from '../activity.ts'
+import { spreadsOf } from '../exact.ts'
 import { AssetAmounts, Count, counts, usd } from '../schema.ts'
-import { spreadsOf } from '../spread.ts'
 
 export const ActivitySummary = Closed(
   {
     ...counts,
-    confirmedCount: Count,
-    pendingCount: Count,
-    awaitingApprovalCount: Count,
-    rejectedCount: Count,
-    cancelledCount: Count,
-    failedCount: Count,
-    activeDays: Count,
+    confirmedCount: described(Count, 'Number of confirmed operations.'),
+    pendingCount: described(Count, 'Number of transfers that were handed to the wallet service and are not confirmed.'),
+    awaitingApprovalCount: described(Count, 'Number of transfers that wait for votes.'),
+    rejectedCount: described(Count, 'Number of rejected transfers.'),
+    cancelledCount: described(Count, 'Number of cancelled transfers.'),
+    failedCount: described(Count, 'Number of failed transfers.'),
+    activeDays: described(Count, 'Number of days of `timezone` with at least one operation.'),
     ...usd,
-    firstOperationAt: Nullable(Timestamp),
-    lastOperationAt: Nullable(Timestamp),
-    incomingAmountByAsset: AssetAmounts,
-    outgoingAmountByAsset: AssetAmounts,
-    grossTurnoverByAsset: AssetAmounts,
+    firstOperationAt: described(
+      Nullable(Timestamp),
+      'Instant of the earliest operation of the interval, in UTC; null if there is none.',
+    ),
+    lastOperationAt: described(
+      Nullable(Timestamp),
+      'Instant of the latest operation of the interval, in UTC; null if there is none.',
+    ),
+    incomingAmountByAsset: described(AssetAmounts, 'What arrived, per token.'),
+    outgoingAmountByAsset: described(AssetAmounts, 'What left, per token.'),
+    grossTurnoverByAsset: described(AssetAmounts, 'What arrived and what left, added, per token.'),
     netFlowByAsset: AssetAmounts,
-    averageAmountByAsset: AssetAmounts,
-    medianAmountByAsset: AssetAmounts,
-    minimumAmountByAsset: AssetAmounts,
-    maximumAmountByAsset: AssetAmounts,
+    averageAmountByAsset: described(AssetAmounts, 'Mean amount of an operation, per token.'),
+    medianAmountByAsset: described(AssetAmounts, 'Exact median of the amounts, per token.'),
+    minimumAmountByAsset: described(AssetAmounts, 'Smallest amount, per token.'),
+    maximumAmountByAsset: described(AssetAmounts, 'Largest amount, per token.'),
   },
-  { $id: 'ActivitySummary' },
+  {
+    $id: 'ActivitySummary',
+    description: 'Counts and sums over the whole interval; sums count confirmed operations unless `statuses` is given.',
+  },
 )
 
 /** The totals of the report. Counts include all its operations; sums, means and extremes only those that count. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { coin, dollar, golden, nothing } from '../../../../testing/golden-activity.ts'
-import { toTimeline } from './timeline.ts'
+import { toTimeline } from './breakdowns.ts'
 
 it('has every bucket, empty ones too', () => {
   const timeline = toTimeline(golden)

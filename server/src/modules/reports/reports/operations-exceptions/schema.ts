@@ -1,14 +1,16 @@
 import { Type } from 'typebox'
-import { Closed, Enum, Id, Nullable, pageQuery, Ref, Timestamp } from '../../../../http/schema.ts'
+import { Closed, described, Enum, Id, Nullable, pageQuery, Ref, Timestamp } from '../../../../http/schema.ts'
 import { reportedStatuses } from '../activity.ts'
 import { exceptionKinds, ReportDataQuality } from '../blocks/data-quality.ts'
-import { BreakdownIgnored, commonQuery, filters, List } from '../query-schema.ts'
-import { Amount, named, ReportHeader, Text, Usd } from '../schema.ts'
+import { Amount, BreakdownIgnored, commonQuery, filters, List, named, ReportHeader, Text, Usd } from '../schema.ts'
 
 export const OperationsExceptionsQuery = Closed({
   ...commonQuery,
   ...filters,
-  exceptions: List('Figures of `dataQuality` whose operations are listed; defaults to all.'),
+  exceptions: List(
+    'Figures of `dataQuality` whose operations are listed; defaults to all.',
+    'operationsWithoutUsdRate',
+  ),
   breakdownBy: BreakdownIgnored,
   ...pageQuery,
 })
@@ -16,10 +18,10 @@ export const OperationsExceptionsQuery = Closed({
 export const ExceptionOperation = Closed(
   {
     id: Id,
-    exceptions: Type.Array(Enum(exceptionKinds)),
+    exceptions: described(Type.Array(Enum(exceptionKinds)), 'The figures of `dataQuality` that count the operation.'),
     operationType: Enum(['transfer', 'deposit']),
-    status: Enum(reportedStatuses),
-    addressId: Id,
+    status: described(Enum(reportedStatuses), 'Status of the operation.'),
+    addressId: described(Id, 'Identifier of the address of the vault that is the own side.'),
     address: Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'),
     tokenId: Id,
     asset: Text('USDT'),
@@ -34,11 +36,14 @@ export const ExceptionOperation = Closed(
 
 export const AccountDifference = Closed(
   {
-    accountId: Id,
+    accountId: described(Id, 'Identifier of the account.'),
     addressId: Id,
     tokenId: Id,
-    purpose: Enum(['available', 'reserved']),
-    balance: Amount,
+    purpose: described(
+      Enum(['available', 'reserved']),
+      'The account of the address: what can be spent, or what is reserved.',
+    ),
+    balance: described(Amount, 'Balance of the account as stored, in token units.'),
     balanceOfEntries: Amount,
   },
   { $id: 'AccountDifference' },
@@ -48,7 +53,10 @@ export const OperationsExceptionsReport = Closed(
   {
     report: Ref(ReportHeader),
     dataQuality: Ref(ReportDataQuality),
-    accountDifferences: Type.Array(Ref(AccountDifference)),
+    accountDifferences: described(
+      Type.Array(Ref(AccountDifference)),
+      'Accounts whose balance is not the one that their newest entry left.',
+    ),
     items: Type.Array(Ref(ExceptionOperation)),
     nextCursor: Nullable(Text('MTc2ODAuY21pOGgyazFw')),
   },

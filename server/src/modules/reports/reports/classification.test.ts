@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newId } from '../../../lib/ids.ts'
+import type { Answer } from '../../../testing/app.ts'
+import { fakeAddress } from '../../../testing/fake-wallet.ts'
+import { type Counterparty, createReportWorld, type ReportWorld } from '../../../testing/report-world.ts'
+
+/** What reports say of operations whose other side got into the address book, or to somebody else, after them. */
+
+let world: ReportWorld
+beforeAll(async () => {
+  world = await createReportWorld()
+})
+afterAll(() => world.close())
+
+async function enter(party: Counterparty, address: string, createdAt: string): Promise<void> {
+  await world.sql(
+    `insert into counterparty_addresses (vault_id, id, counterparty_id, network_id, address, address_key, created_at)
+      values ($1, $2, $3, $4, $5, lower($5), $6)`,
+    [world.vault.id, newId(), party.id, world.vault.networks.ethereum.id, address, createdAt],
+  )
+}
+
+const namesOf = (rows: { counterparty: { name: string } | null }[]) =>
+  rows.map(({ counterparty }) => counterparty?.name ?? null)
+
+describe('the counterparty of an operation in a list', () => {
+  const interval = { from: '2001-03-01', to: '2001-04-01' }
+  let ids: string[]
+  beforeAll(async () => {
+    const early = await world.addCounterparty('Early')
+    const moved = await world.addCounterparty('Moved')
+    const late = await world.addCounterparty('Late', '2001-06-01T00:00:00.000Z')
+    const mixedCase = late.address.toUpperCase().replace('0X', '0x')
+    ids = [
+      await world.add({ at: '2001-03-01T12:00:00Z', amount: '1', counterparty: early }),
+      await world.add({ type: 'transfer', at: '2001-03-02T12:00:00Z', amount: '2', counterparty: moved }),
+      await world.add({ at: '2001-03-03T12:00:00Z', amount: '4', otherSide: mixedCase }),
+      await world.add({ type: 'transfer', at: '2001-03-04T12:00:00Z', amount: '8', otherSide: late.address }),
+      await world.add({ at: '2001-03-05T12:00:00Z', amount: '16', counterparty: moved }),
+      await world.add({ at: '2001-03-06T12:00:00Z', amount: '32' }),
+    ]
+    await world.removeCounterpartyAddress(moved.addressId)
+    await enter(late, moved.address, '2001-06-02T00:00:00.000Z')
+  })
+
+  it.each([
+    ['current', ['Early', 'Late', 'Late', 'Late', 'Late', null]],
+    ['historical', ['Early', 'Moved', null, null, 'Moved', null]],
+  ])('is that of operations_exceptions labelled %s', async (counterpartyClassification, expected) => {
+    const query = { ...interval, exceptions: 'operationsWithoutPaymentPurpose', counterpartyClassification }
+    const { items, report } = await world.report('operations_exceptions', query)
+    expect(report.classificationMode).toBe(counterpartyClassification)
+    expect(items.map(({ id }: { id: string }) => id)).toEqual([...ids].reverse())
+    expect(namesOf(items)).toEqual([...expected].reverse())
+  })
+
+  it('is the current one in account_statement, which is labelled so', async () => {
+    const query = { ...interval, addressId: world.own.id, tokenId: world.vault.tokens.usdt.id }
+    const { lines, report } = await world.report('account_statement', query)
+    expect(report.classificationMode).toBe('current')
+    const nameOf = (id: string) => namesOf(lines.filter((line: Answer['body']) => line.operationId === id))[0]
+    expect(ids.map(nameOf)).toEqual(['Early', 'Late', 'Late', 'Late', 'Late', null])
+    const page = await world.report('account_statement', { ...query, limit: '3' })
+    expect(page.lines).toEqual(lines.slice(0, 3))
+  })
+
+  it('comes with the kinds of each operation', async () => {
+    const { items, dataQuality } = await world.report('operations_exceptions', {
+      ...interval,
+      exceptions: 'unmatchedOperations,retroactivelyMatchedOperations,conflictingCounterpartyClassifications',
+    })
+    expect(items.map((item: Answer['body']) => [item.id, ...item.exceptions])).toEqual([
+      [ids[5], 'unmatchedOperations'],
+      [ids[4], 'conflictingCounterpartyClassifications'],
+      [ids[3], 'retroactivelyMatchedOperations'],
+      [ids[2], 'retroactivelyMatchedOperations'],
+      [ids[1], 'conflictingCounterpartyClassifications'],
+    ])
+    expect(dataQuality).toMatchObject({
+      unmatchedOperations: 1,
+      retroactivelyMatchedOperations: 2,
+      conflictingCounterpartyClassifications: 2,
+    })
+  })
+})
+
+describe('COUNTERPARTY_CONCENTRATION after an operation was matched later', () => {
+  it('says what share is known, and of how many operations the history says otherwise', async () => {
+    const main = await world.addCounterparty('Main')
+    const minor = await world.addCounterparty('Minor')
+    const address = fakeAddress('entered late')
+    await world.add({ at: '2002-03-01T12:00:00Z', amount: '500', counterparty: main })
+    await world.add({ at: '2002-03-01T12:00:00Z', amount: '300', counterparty: minor })
+    await world.add({ at: '2002-03-02T12:00:00Z', amount: '100', otherSide: address })
+    await world.add({ at: '2002-03-03T12:00:00Z', amount: '100' })
+    await enter(main, address, '2002-03-20T12:00:00Z')
+    const concentration = async (counterpartyClassification: string) => {
+      const query = { addressId: world.own.id, from: '2002-03-01', to: '2002-04-01', counterpartyClassification }
+      const { observations } = await world.report('address_activity', query)
+      const found = observations.find(({ code }: { code: string }) => code === 'COUNTERPARTY_CONCENTRATION')
+      return [found.currentValue, found.description]
+    }
+    expect(await concentration('current')).toEqual([
+      '60',
+      'Main has at least 50 per cent of the turnover. 10 per cent of it has no known counterparty. 1 operation has ' +
+        'another counterparty now than when created; the history lists it by the one recorded then.',
+    ])
+    expect(await concentration('historical')).toEqual([
+      '50',
+      'Main has at least 50 per cent of the turnover. 20 per cent of it has no known counterparty.',
+    ])
+  })
+})
