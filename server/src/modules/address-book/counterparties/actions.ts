@@ -1,22 +1,21 @@
 import type { Static } from 'typebox'
-import type { By } from '../../../access/caller.ts'
-import type { Trx } from '../../../db/client.ts'
-import { violates } from '../../../db/transaction.ts'
+import { type By, byInitiator } from '../../../access/caller.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import { onViolation } from '../../../db/transaction.ts'
+import { payloadReader } from '../../../http/read-payload.ts'
 import { conflict, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { addressesPerCounterpartyMax } from '../../../lib/limits.ts'
-import { changedFields } from '../../record/audit/changed-fields.ts'
-import { audit } from '../../record/audit/record.ts'
-import { StaleError } from '../../rules/votes/executor.ts'
+import { audit, changedFields } from '../../record/audit/record.ts'
+import type { CounterpartyFacts } from '../../rules/policies/decision.ts'
+import type { Executor, PreparedStep, Step } from '../../rules/votes/executor.ts'
 import { type PlannedAddress, planAddresses } from './address-plan.ts'
 import { type CounterpartyRow, findCounterparty, lockCounterparty } from './queries.ts'
-import type { CounterpartyCreation, CounterpartyUpdate } from './schema.ts'
+import { CounterpartyCreation, CounterpartyUpdate, NoPayload } from './schema.ts'
+import { assertNoTarget, assertUnchanged, changing, findTarget, type Target } from './step-target.ts'
 
 type Creation = Static<typeof CounterpartyCreation>
 type Update = Static<typeof CounterpartyUpdate>
-
-/** The changes, and the version that the row must still have; null: any version. */
-export type Target = { id: string; baseVersion: string | null }
 
 /** @throws 400 and 409 as `planAddresses` */
 export async function insertCounterparty(trx: Trx, body: Creation, by: By): Promise<string> {
@@ -100,7 +99,7 @@ export async function updateCounterparty(trx: Trx, target: Target, body: Update,
 }
 
 /** @throws StaleError, 404, 409 when it is archived already */
-export async function archiveCounterparty(trx: Trx, target: Target, by: By): Promise<void> {
+export async function archiveCounterparty(trx: Trx, target: Target, _body: object, by: By): Promise<void> {
   const { vaultId, now } = by
   const row = await lockForChange(trx, vaultId, target)
   await trx
@@ -114,7 +113,7 @@ export async function archiveCounterparty(trx: Trx, target: Target, by: By): Pro
 
 /** @throws 409 for an archived counterparty, which can no longer be changed */
 export function assertLive(row: { archived_at: Date | null }): void {
-  if (row.archived_at !== null) throw conflict('The counterparty is archived')
+  if (row.archived_at !== null) throw conflict('archived', 'The counterparty is archived')
 }
 
 /** @throws 404 for an address that the counterparty does not have */
@@ -127,18 +126,15 @@ export function assertRemovable(row: CounterpartyRow, addressIds: string[]): voi
 /** @throws 409 when the counterparty would have more addresses than fit into an answer */
 export function assertRoom(row: CounterpartyRow, removed: number, added: number): void {
   if (row.addresses.length - removed + added > addressesPerCounterpartyMax) {
-    throw conflict(`A counterparty has at most ${addressesPerCounterpartyMax} addresses`)
+    throw conflict('limit_reached', `A counterparty has at most ${addressesPerCounterpartyMax} addresses`)
   }
 }
 
-async function lockForChange(trx: Trx, vaultId: string, { id, baseVersion }: Target): Promise<CounterpartyRow> {
-  const locked = await lockCounterparty(trx, vaultId, id, 'update')
-  if (locked === null) throw notFound('Counterparty')
-  if (baseVersion !== null && baseVersion !== String(locked.version)) {
-    throw new StaleError('The counterparty was changed meanwhile')
-  }
+async function lockForChange(trx: Trx, vaultId: string, target: Target): Promise<CounterpartyRow> {
+  const locked = await lockCounterparty(trx, vaultId, target.id, 'update')
+  assertUnchanged(locked, target, 'Counterparty')
   assertLive(locked)
-  return (await findCounterparty(trx, vaultId, id))!
+  return (await findCounterparty(trx, vaultId, target.id))!
 }
 
 type Addition = { vaultId: string; counterpartyId: string; planned: PlannedAddress[]; now: Date }
@@ -163,10 +159,11 @@ async function insertAddresses(trx: Trx, { vaultId, counterpartyId, planned, now
     .insertInto('counterparty_addresses')
     .values(rows)
     .execute()
-    .catch((error: unknown) => {
-      if (!violates(error, 'counterparty_addresses_once')) throw error
-      throw conflict('One of the addresses was assigned to another counterparty in the meantime')
-    })
+    .catch(
+      onViolation('counterparty_addresses_once', () =>
+        conflict('already_exists', 'One of the addresses was assigned to another counterparty in the meantime'),
+      ),
+    )
 }
 
 function toAuditedAddress({ network, address }: { network: string; address: string }) {
@@ -181,5 +178,74 @@ function fieldsOf(row: CounterpartyRow) {
     avatarUri: row.avatar_uri,
     color: row.color,
     emoji: row.emoji,
+  }
+}
+
+const readCreation = payloadReader(CounterpartyCreation)
+const readUpdate = payloadReader(CounterpartyUpdate)
+const readNothing = payloadReader(NoPayload)
+
+const create: Executor = {
+  async prepare(db, { vaultId }, step) {
+    const payload = readCreation(step.payload)
+    assertNoTarget(step)
+    await planAddresses(db, vaultId, payload.addresses ?? [], { field: 'addresses' })
+    const counterparty: CounterpartyFacts = { kind: payload.kind, groupIds: [] }
+    return { step, targetType: 'counterparty', targetId: null, baseVersion: null, facts: { counterparty } }
+  },
+  async apply(trx, context, step) {
+    return { resultId: await insertCounterparty(trx, readCreation(step.payload), byInitiator(context)) }
+  },
+}
+
+const update: Executor = {
+  async prepare(db, { vaultId }, step) {
+    const { addAddresses = [], removeAddressIds = [] } = readUpdate(step.payload)
+    const row = await findLive(db, vaultId, step)
+    if (row !== null) {
+      assertRemovable(row, removeAddressIds)
+      assertRoom(row, removeAddressIds.length, addAddresses.length)
+    }
+    await planAddresses(db, vaultId, addAddresses, { field: 'addAddresses', removedIds: removeAddressIds })
+    return prepared(step, row)
+  },
+  apply: changing(readUpdate, updateCounterparty),
+}
+
+const archive: Executor = {
+  async prepare(db, { vaultId }, step) {
+    readNothing(step.payload)
+    return prepared(step, await findLive(db, vaultId, step))
+  },
+  apply: changing(readNothing, archiveCounterparty),
+}
+
+export const counterpartyExecutors = {
+  counterparty_create: create,
+  counterparty_update: update,
+  counterparty_archive: archive,
+}
+
+/** What policies may read of an existing counterparty. */
+export function toFacts(row: CounterpartyRow): CounterpartyFacts {
+  return {
+    id: row.id,
+    kind: row.kind,
+    createdAt: row.created_at.toISOString(),
+    groupIds: row.groups.map(({ id }) => id),
+  }
+}
+
+function findLive(db: Db | Trx, vaultId: string, step: Step): Promise<CounterpartyRow | null> {
+  return findTarget(step, 'Counterparty', (id) => findCounterparty(db, vaultId, id), assertLive)
+}
+
+function prepared(step: Step, row: CounterpartyRow | null): PreparedStep {
+  return {
+    step,
+    targetType: 'counterparty',
+    targetId: step.targetId,
+    baseVersion: row === null ? null : String(row.version),
+    facts: row === null ? {} : { counterparty: toFacts(row) },
   }
 }

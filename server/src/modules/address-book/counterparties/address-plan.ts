@@ -55,9 +55,10 @@ export async function planAddresses(
     const { address, network } = planned.find(
       ({ networkId, key }) => networkId === taken.network_id && key === taken.address_key,
     )!
-    if (taken.counterparty_address_id === null) throw conflict(`${address} on ${network} is an address of this vault`)
+    if (taken.counterparty_address_id === null)
+      throw conflict('already_exists', `${address} on ${network} is an address of this vault`)
     if (removedIds.includes(taken.counterparty_address_id)) continue
-    throw conflict(`${address} on ${network} belongs to the counterparty ${taken.name}`)
+    throw conflict('already_exists', `${address} on ${network} belongs to the counterparty ${taken.name}`)
   }
   return planned
 }

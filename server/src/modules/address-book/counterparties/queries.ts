@@ -1,9 +1,10 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Db, Trx } from '../../../db/client.ts'
+import type { Db, RowOf, Trx } from '../../../db/client.ts'
+import type { Counterparties } from '../../../db/types.ts'
 import type { Position } from '../../../lib/cursor.ts'
 import { containsPattern } from '../../../lib/like.ts'
 import { addressKeyOn } from '../../registry/networks/queries.ts'
-import type { counterpartyKinds } from '../../rules/policies/facts.ts'
+import type { counterpartyKinds } from '../../rules/policies/decision.ts'
 
 export type CounterpartyKind = (typeof counterpartyKinds)[number]
 
@@ -16,22 +17,10 @@ export type CounterpartyAddressRow = {
   createdAt: string
 }
 
-export type CounterpartyRow = {
-  vault_id: string
-  id: string
-  name: string
-  kind: CounterpartyKind
-  description: string | null
-  avatar_uri: string | null
-  color: string | null
-  emoji: string | null
-  archived_at: Date | null
-  version: number
-  created_at: Date
-  updated_at: Date
-  groups: { id: string; code: string; name: string }[]
-  addresses: CounterpartyAddressRow[]
-}
+export type CounterpartyRow = RowOf<
+  Omit<Counterparties, 'created_by_id'>,
+  { kind: CounterpartyKind; groups: { id: string; code: string; name: string }[]; addresses: CounterpartyAddressRow[] }
+>
 
 type Filter = { search?: string; kind?: CounterpartyKind; groupId?: string; archived?: boolean }
 

@@ -1,12 +1,12 @@
 import type { Static } from 'typebox'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
-import { endpoints } from '../../../http/endpoints.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
 import { created, noContent, ok } from '../../../http/mutate.ts'
-import type { App } from '../../../http/route.ts'
 import { VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
-import { AppError, faulty, notFound } from '../../../lib/errors.ts'
-import { gate } from '../../rules/approval-requests/gate.ts'
+import { AppError, faulty } from '../../../lib/errors.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
+import { createGate } from '../../rules/approval-requests/gate.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
 import type { Executors } from '../../rules/votes/executor.ts'
 import { toCounterparty, toCounterpartyAddress } from './present.ts'
@@ -26,6 +26,7 @@ const ofCounterparty = { access: 'member', params: VaultAndIdParams } as const
 
 export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): void {
   const api = endpoints(app, deps, 'Counterparties')
+  const gate = createGate(deps, executors)
 
   api.list(
     '/vaults/:code/counterparties',
@@ -52,17 +53,14 @@ export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): 
         'Gated by policies of action type `counterparty_create`; 202 with the approval request when votes are required. ' +
         'An address belongs to one counterparty of the vault: 409 otherwise.',
       ...ofVault,
+      errors: ['blocked_by_policy', 'no_policy_allows', 'already_exists', 'quorum_unreachable'],
       body: CounterpartyCreation,
       answers: { 201: Counterparty, 202: WaitingAction },
-      errors: [409],
     },
     ({ member, body }, http) =>
-      gate(deps, http, {
-        executors,
-        action: 'counterparty_create',
-        payload: body,
-        applied: async (trx, id) => created(await readCounterparty(trx, member.vault.id, id)),
-      }),
+      gate(http, { action: 'counterparty_create', payload: body }, async (trx, id) =>
+        created(await readCounterparty(trx, member.vault.id, id)),
+      ),
   )
 
   api.get(
@@ -87,18 +85,22 @@ export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): 
         'Gated by policies of action type `counterparty_update`; 202 with the approval request when votes are required. ' +
         '`addAddresses` and `removeAddressIds` are part of the same decision.',
       ...ofCounterparty,
+      errors: [
+        'blocked_by_policy',
+        'no_policy_allows',
+        'already_exists',
+        'archived',
+        'changed_concurrently',
+        'limit_reached',
+        'quorum_unreachable',
+      ],
       body: CounterpartyUpdate,
       answers: { 200: Counterparty, 202: WaitingAction },
-      errors: [409],
     },
     ({ member, params, body }, http) =>
-      gate(deps, http, {
-        executors,
-        action: 'counterparty_update',
-        targetId: params.id,
-        payload: body,
-        applied: async (trx, id) => ok(await readCounterparty(trx, member.vault.id, id)),
-      }),
+      gate(http, { action: 'counterparty_update', targetId: params.id, payload: body }, async (trx, id) =>
+        ok(await readCounterparty(trx, member.vault.id, id)),
+      ),
   )
 
   api.send(
@@ -112,17 +114,13 @@ export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): 
         'required. Cannot be undone: the counterparty stays readable, cannot be changed, and no transfer to it is ' +
         'accepted.',
       ...ofCounterparty,
+      errors: ['blocked_by_policy', 'no_policy_allows', 'archived', 'changed_concurrently', 'quorum_unreachable'],
       answers: { 200: Counterparty, 202: WaitingAction },
-      errors: [409],
     },
     ({ member, params }, http) =>
-      gate(deps, http, {
-        executors,
-        action: 'counterparty_archive',
-        targetId: params.id,
-        payload: {},
-        applied: async (trx, id) => ok(await readCounterparty(trx, member.vault.id, id)),
-      }),
+      gate(http, { action: 'counterparty_archive', targetId: params.id, payload: {} }, async (trx, id) =>
+        ok(await readCounterparty(trx, member.vault.id, id)),
+      ),
   )
 
   api.send(
@@ -134,20 +132,25 @@ export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): 
       description:
         'Gated as an update, by policies of action type `counterparty_update`; 202 with the approval request when votes are required.',
       ...ofCounterparty,
+      errors: [
+        'blocked_by_policy',
+        'no_policy_allows',
+        'already_exists',
+        'archived',
+        'changed_concurrently',
+        'limit_reached',
+        'quorum_unreachable',
+      ],
       body: NewCounterpartyAddress,
       answers: { 201: CounterpartyAddress, 202: WaitingAction },
-      errors: [409],
     },
     ({ member, params, body }, http) =>
       withoutPrefix('addAddresses.0.', () =>
-        gate(deps, http, {
-          executors,
-          action: 'counterparty_update',
-          targetId: params.id,
-          payload: { addAddresses: [body] },
-          applied: async (trx) =>
-            created(toCounterpartyAddress((await findCounterpartyAddress(trx, member.vault.id, body))!)),
-        }),
+        gate(
+          http,
+          { action: 'counterparty_update', targetId: params.id, payload: { addAddresses: [body] } },
+          async (trx) => created(toCounterpartyAddress((await findCounterpartyAddress(trx, member.vault.id, body))!)),
+        ),
       ),
   )
 
@@ -160,25 +163,21 @@ export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): 
       description:
         'Gated as an update, by policies of action type `counterparty_update`; 202 with the approval request when votes are required.',
       access: 'member',
+      errors: ['blocked_by_policy', 'no_policy_allows', 'archived', 'changed_concurrently', 'quorum_unreachable'],
       params: CounterpartyAddressParams,
       answers: { 202: WaitingAction, 204: null },
-      errors: [409],
     },
     ({ params }, http) =>
-      gate(deps, http, {
-        executors,
-        action: 'counterparty_update',
-        targetId: params.id,
-        payload: { removeAddressIds: [params.addressId] },
-        applied: async () => noContent(),
-      }),
+      gate(
+        http,
+        { action: 'counterparty_update', targetId: params.id, payload: { removeAddressIds: [params.addressId] } },
+        async () => noContent(),
+      ),
   )
 }
 
 async function readCounterparty(db: Db | Trx, vaultId: string, id: string): Promise<Static<typeof Counterparty>> {
-  const row = await findCounterparty(db, vaultId, id)
-  if (row === null) throw notFound('Counterparty')
-  return toCounterparty(row)
+  return toCounterparty(orNotFound(await findCounterparty(db, vaultId, id), 'Counterparty'))
 }
 
 /** The body is nested in the payload of the action; errors are reported with the paths of the request. */

@@ -4,6 +4,7 @@ import {
   Code,
   Color,
   Description,
+  described,
   Emoji,
   Enum,
   Id,
@@ -15,7 +16,7 @@ import {
   Uri,
 } from '../../../http/schema.ts'
 import { addressesPerCounterpartyMax, addressLengthMax, labelLengthMax } from '../../../lib/limits.ts'
-import { counterpartyKinds } from '../../rules/policies/facts.ts'
+import { counterpartyKinds } from '../../rules/policies/decision.ts'
 
 const Key = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
 const Label = Type.String({ maxLength: labelLengthMax, examples: ['Hot wallet'] })
@@ -36,7 +37,7 @@ export const Counterparty = Closed(
     id: Id,
     vaultId: Id,
     name: Name,
-    kind: Enum(counterpartyKinds),
+    kind: described(Enum(counterpartyKinds), 'What sort of party it is; policies and reports can select by it.'),
     description: Nullable(Description),
     avatarUri: Nullable(Uri),
     color: Nullable(Color),
@@ -45,16 +46,20 @@ export const Counterparty = Closed(
     version: Type.Integer({ minimum: 1, description: 'Increased by one with every change.', examples: [1] }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
-    groups: Type.Array(Closed({ id: Id, code: Code, name: Name })),
-    addresses: Type.Array(Ref(CounterpartyAddress)),
+    groups: described(Type.Array(Closed({ id: Id, code: Code, name: Name })), 'The counterparty groups that it is in.'),
+    addresses: described(Type.Array(Ref(CounterpartyAddress)), 'The on-chain addresses by which it is recognized.'),
   },
   { $id: 'Counterparty', description: 'A person or organisation outside the vault, identified by on-chain addresses.' },
 )
 
 /** The other side as it was when the operation was created; later changes of the address book do not affect it. */
 export const CounterpartySnapshot = Closed(
-  { id: Id, name: Name, kind: Enum(counterpartyKinds) },
-  { $id: 'CounterpartySnapshot' },
+  { id: Id, name: Name, kind: described(Enum(counterpartyKinds), 'What sort of party it is.') },
+  {
+    $id: 'CounterpartySnapshot',
+    description:
+      'A counterparty as it was when the operation was created; later changes of the address book do not affect it.',
+  },
 )
 
 export const counterpartyComponents = [CounterpartyAddress, Counterparty, CounterpartySnapshot]
@@ -76,18 +81,25 @@ const NewAddresses = Type.Optional(Type.Array(NewCounterpartyAddress, { maxItems
 /** The body of the route and the payload of `counterparty_create`. */
 export const CounterpartyCreation = Closed({
   name: Name,
-  kind: Enum(counterpartyKinds),
+  kind: described(Enum(counterpartyKinds), 'What sort of party it is; policies and reports can select by it.'),
   ...looks,
-  addresses: NewAddresses,
+  addresses: described(NewAddresses, 'The on-chain addresses by which it is recognized.'),
 })
 
 /** The body of the route and the payload of `counterparty_update`: fields to set, addresses to remove and to add. */
 export const CounterpartyUpdate = Closed({
   name: Type.Optional(Name),
-  kind: Type.Optional(Enum(counterpartyKinds)),
+  kind: Type.Optional(
+    described(Enum(counterpartyKinds), 'What sort of party it is; policies and reports can select by it.'),
+  ),
   ...looks,
-  addAddresses: NewAddresses,
-  removeAddressIds: Type.Optional(Type.Array(Key, { maxItems: addressesPerCounterpartyMax, uniqueItems: true })),
+  addAddresses: described(NewAddresses, 'On-chain addresses to add.'),
+  removeAddressIds: Type.Optional(
+    described(
+      Type.Array(Key, { maxItems: addressesPerCounterpartyMax, uniqueItems: true }),
+      'Identifiers of the addresses to remove.',
+    ),
+  ),
 })
 
 /** The payload of an action that needs no more than its target. */
@@ -97,14 +109,14 @@ export const CounterpartyQuery = Closed({
   search: Type.Optional(
     Type.String({ minLength: 1, maxLength: 200, description: 'Part of a name, an address or a label.' }),
   ),
-  kind: Type.Optional(Enum(counterpartyKinds)),
-  groupId: Type.Optional(Key),
+  kind: Type.Optional(described(Enum(counterpartyKinds), 'Restricts the list to counterparties of this sort.')),
+  groupId: Type.Optional(described(Key, 'Restricts the list to members of this counterparty group.')),
   archived: Type.Optional(Type.Boolean({ description: 'Archived and active ones by default.', examples: [false] })),
   ...pageQuery,
 })
 
 export const CounterpartyAddressParams = Closed({
-  code: Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }),
-  id: Key,
-  addressId: Key,
+  code: described(Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }), 'Code of the vault.'),
+  id: described(Key, 'Identifier of the counterparty.'),
+  addressId: described(Key, 'Identifier of the address of the counterparty.'),
 })

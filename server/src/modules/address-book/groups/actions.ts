@@ -1,19 +1,24 @@
 import type { Static } from 'typebox'
-import type { By } from '../../../access/caller.ts'
-import type { Trx } from '../../../db/client.ts'
-import { violates } from '../../../db/transaction.ts'
+import { type By, byInitiator } from '../../../access/caller.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import { onViolation } from '../../../db/transaction.ts'
+import { payloadReader } from '../../../http/read-payload.ts'
 import { badRequest, conflict, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
-import { changedFields } from '../../record/audit/changed-fields.ts'
-import { audit } from '../../record/audit/record.ts'
-import { StaleError } from '../../rules/votes/executor.ts'
-import { assertLive, type Target } from '../counterparties/actions.ts'
-import { lockCounterparty } from '../counterparties/queries.ts'
-import { findGroup, lockGroup } from './queries.ts'
-import type { CounterpartyGroupCreation, CounterpartyGroupUpdate } from './schema.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
+import { audit, changedFields } from '../../record/audit/record.ts'
+import type { Facts } from '../../rules/policies/decision.ts'
+import { type Executor, type PreparedStep, referenceOf, type Step } from '../../rules/votes/executor.ts'
+import { assertLive, toFacts } from '../counterparties/actions.ts'
+import { type CounterpartyRow, findCounterparty, lockCounterparty } from '../counterparties/queries.ts'
+import { NoPayload } from '../counterparties/schema.ts'
+import { assertNoTarget, assertUnchanged, changing, findTarget, type Target } from '../counterparties/step-target.ts'
+import { type CounterpartyGroupRow, findGroup, findMembership, isCodeTaken, lockGroup } from './queries.ts'
+import { CounterpartyGroupCreation, CounterpartyGroupMember, CounterpartyGroupUpdate } from './schema.ts'
 
 type Creation = Static<typeof CounterpartyGroupCreation>
 type Update = Static<typeof CounterpartyGroupUpdate>
+type Member = Static<typeof CounterpartyGroupMember>
 
 /** @throws 409 when another group has the code */
 export async function insertGroup(trx: Trx, body: Creation, by: By): Promise<string> {
@@ -33,9 +38,7 @@ export async function insertGroup(trx: Trx, body: Creation, by: By): Promise<str
       updated_at: by.now,
     })
     .execute()
-    .catch((error: unknown) => {
-      throw violates(error, 'counterparty_groups_code') ? codeTaken(body.code) : error
-    })
+    .catch(onViolation('counterparty_groups_code', () => codeTaken(body.code)))
   await audit(trx, by, 'counterparty_group.created', groupOf(id), { code: body.code, name: body.name })
   return id
 }
@@ -66,7 +69,7 @@ export async function updateGroup(trx: Trx, target: Target, body: Update, by: By
 }
 
 /** @throws StaleError, 404, 409 when it is archived already */
-export async function archiveGroup(trx: Trx, target: Target, by: By): Promise<void> {
+export async function archiveGroup(trx: Trx, target: Target, _body: object, by: By): Promise<void> {
   await lockForChange(trx, target, by)
   const { code } = await trx
     .updateTable('counterparty_groups')
@@ -85,7 +88,7 @@ export async function archiveGroup(trx: Trx, target: Target, by: By): Promise<vo
  * @throws StaleError, 400 for a counterparty that the vault does not have, 404, 409 when either is archived or it is a
  *   member already
  */
-export async function addMember(trx: Trx, target: Target, counterpartyId: string, by: By): Promise<void> {
+export async function addMember(trx: Trx, target: Target, { counterpartyId }: Member, by: By): Promise<void> {
   await lockForChange(trx, target, by, 'share')
   const counterparty = await lockCounterparty(trx, by.vaultId, counterpartyId, 'share')
   if (counterparty === null) throw badRequest('counterpartyId', 'is not a counterparty of this vault')
@@ -94,9 +97,7 @@ export async function addMember(trx: Trx, target: Target, counterpartyId: string
     .insertInto('counterparty_group_memberships')
     .values({ vault_id: by.vaultId, group_id: target.id, counterparty_id: counterpartyId, created_at: by.now })
     .execute()
-    .catch((error: unknown) => {
-      throw violates(error, 'counterparty_group_memberships_once') ? alreadyMember() : error
-    })
+    .catch(onViolation('counterparty_group_memberships_once', alreadyMember))
   await audit(trx, by, 'counterparty_group.member_added', groupOf(target.id), { counterpartyId })
 }
 
@@ -104,7 +105,7 @@ export async function addMember(trx: Trx, target: Target, counterpartyId: string
  * Removes a counterparty, archived or not, from a group.
  * @throws StaleError, 404 for the group or the membership, 409 when the group is archived
  */
-export async function removeMember(trx: Trx, target: Target, counterpartyId: string, by: By): Promise<void> {
+export async function removeMember(trx: Trx, target: Target, { counterpartyId }: Member, by: By): Promise<void> {
   await lockForChange(trx, target, by, 'share')
   const { numDeletedRows } = await trx
     .deleteFrom('counterparty_group_memberships')
@@ -118,24 +119,116 @@ export async function removeMember(trx: Trx, target: Target, counterpartyId: str
 
 /** @throws 409 for an archived group, which can no longer be changed */
 export function assertGroupLive(row: { archived_at: Date | null }): void {
-  if (row.archived_at !== null) throw conflict('The counterparty group is archived')
+  if (row.archived_at !== null) throw conflict('archived', 'The counterparty group is archived')
 }
 
-export const codeTaken = (code: string) => conflict(`The vault has a counterparty group with the code ${code} already`)
-export const alreadyMember = () => conflict('The counterparty is in the group already')
+export const codeTaken = (code: string) =>
+  conflict('already_exists', `The vault has a counterparty group with the code ${code} already`)
+export const alreadyMember = () => conflict('already_exists', 'The counterparty is in the group already')
 
-async function lockForChange(
-  trx: Trx,
-  { id, baseVersion }: Target,
-  { vaultId }: By,
-  strength: 'update' | 'share' = 'update',
-): Promise<void> {
-  const locked = await lockGroup(trx, vaultId, id, strength)
-  if (locked === null) throw notFound('Counterparty group')
-  if (baseVersion !== null && baseVersion !== String(locked.version)) {
-    throw new StaleError('The counterparty group was changed meanwhile')
-  }
+async function lockForChange(trx: Trx, target: Target, { vaultId }: By, strength: 'update' | 'share' = 'update') {
+  const locked = await lockGroup(trx, vaultId, target.id, strength)
+  assertUnchanged(locked, target, 'Counterparty group')
   assertGroupLive(locked)
 }
 
 const groupOf = (id: string) => ({ type: 'counterparty_group', id })
+
+const readCreation = payloadReader(CounterpartyGroupCreation)
+const readUpdate = payloadReader(CounterpartyGroupUpdate)
+const readMember = payloadReader(CounterpartyGroupMember)
+const readNothing = payloadReader(NoPayload)
+
+const create: Executor = {
+  async prepare(db, { vaultId }, step) {
+    const { code } = readCreation(step.payload)
+    assertNoTarget(step)
+    if (await isCodeTaken(db, vaultId, code)) throw codeTaken(code)
+    const facts: Partial<Facts> = { counterpartyGroupIds: [] }
+    return { step, targetType: 'counterparty_group', targetId: null, baseVersion: null, facts }
+  },
+  async apply(trx, context, step) {
+    return { resultId: await insertGroup(trx, readCreation(step.payload), byInitiator(context)) }
+  },
+}
+
+const update: Executor = {
+  async prepare(db, { vaultId }, step) {
+    readUpdate(step.payload)
+    return prepared(step, await findLive(db, vaultId, step))
+  },
+  apply: changing(readUpdate, updateGroup),
+}
+
+const archive: Executor = {
+  async prepare(db, { vaultId }, step) {
+    readNothing(step.payload)
+    return prepared(step, await findLive(db, vaultId, step))
+  },
+  apply: changing(readNothing, archiveGroup),
+}
+
+const add: Executor = {
+  references: { counterpartyId: 'counterparty' },
+  async prepare(db, { vaultId }, step) {
+    const { counterpartyId } = readMember(step.payload)
+    const group = await findLive(db, vaultId, step)
+    const counterparty = await findMember(db, vaultId, counterpartyId)
+    if (counterparty === undefined) throw badRequest('counterpartyId', 'is not a counterparty of this vault')
+    if (counterparty !== null) assertLive(counterparty)
+    if (counterparty?.groups.some(({ id }) => id === group?.id)) throw alreadyMember()
+    return prepared(step, group, counterparty)
+  },
+  apply: changing(readMember, addMember),
+}
+
+const remove: Executor = {
+  references: { counterpartyId: 'counterparty' },
+  async prepare(db, { vaultId }, step) {
+    const { counterpartyId } = readMember(step.payload)
+    const group = await findLive(db, vaultId, step)
+    const counterparty = await findMember(db, vaultId, counterpartyId)
+    if (counterparty === undefined) throw notFound('Membership')
+    if (group !== null && counterparty !== null) {
+      orNotFound(await findMembership(db, vaultId, { groupId: group.id, counterpartyId }), 'Membership')
+    }
+    return prepared(step, group, counterparty)
+  },
+  apply: changing(readMember, removeMember),
+}
+
+export const counterpartyGroupExecutors = {
+  counterparty_group_create: create,
+  counterparty_group_update: update,
+  counterparty_group_archive: archive,
+  counterparty_group_add: add,
+  counterparty_group_remove: remove,
+}
+
+function findLive(db: Db | Trx, vaultId: string, step: Step): Promise<CounterpartyGroupRow | null> {
+  return findTarget(step, 'Counterparty group', (id) => findGroup(db, vaultId, id), assertGroupLive)
+}
+
+/** The counterparty that a step names: null when an earlier step creates it, undefined when it does not exist. */
+async function findMember(db: Db | Trx, vaultId: string, id: string): Promise<CounterpartyRow | null | undefined> {
+  if (referenceOf(id) !== null) return null
+  return (await findCounterparty(db, vaultId, id)) ?? undefined
+}
+
+function prepared(
+  step: Step,
+  group: CounterpartyGroupRow | null,
+  counterparty: CounterpartyRow | null = null,
+): PreparedStep {
+  const facts: Partial<Facts> = {
+    ...(group === null ? {} : { counterpartyGroupIds: [group.id] }),
+    ...(counterparty === null ? {} : { counterparty: toFacts(counterparty) }),
+  }
+  return {
+    step,
+    targetType: 'counterparty_group',
+    targetId: step.targetId,
+    baseVersion: group === null ? null : String(group.version),
+    facts,
+  }
+}

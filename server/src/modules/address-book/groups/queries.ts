@@ -1,23 +1,10 @@
 import { sql } from 'kysely'
-import type { Db, Trx } from '../../../db/client.ts'
+import type { Db, RowOf, Trx } from '../../../db/client.ts'
+import type { CounterpartyGroups } from '../../../db/types.ts'
 import type { Position } from '../../../lib/cursor.ts'
 import type { CounterpartyKind } from '../counterparties/queries.ts'
 
-export type CounterpartyGroupRow = {
-  vault_id: string
-  id: string
-  code: string
-  name: string
-  description: string | null
-  avatar_uri: string | null
-  color: string | null
-  emoji: string | null
-  archived_at: Date | null
-  version: number
-  created_at: Date
-  updated_at: Date
-  member_count: number
-}
+export type CounterpartyGroupRow = RowOf<CounterpartyGroups, { member_count: number }>
 
 type Page = { after: Position | null; limit: number }
 

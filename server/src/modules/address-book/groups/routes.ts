@@ -1,12 +1,11 @@
 import type { Static } from 'typebox'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
-import { endpoints } from '../../../http/endpoints.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
 import { created, noContent, ok } from '../../../http/mutate.ts'
-import type { App } from '../../../http/route.ts'
 import { VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
-import { notFound } from '../../../lib/errors.ts'
-import { gate } from '../../rules/approval-requests/gate.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
+import { createGate } from '../../rules/approval-requests/gate.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
 import type { Executors } from '../../rules/votes/executor.ts'
 import { toCounterpartyGroup, toCounterpartyGroupMembership } from './present.ts'
@@ -27,6 +26,7 @@ const ofGroup = { access: 'member', params: VaultAndIdParams } as const
 
 export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executors): void {
   const api = endpoints(app, deps, 'Counterparties')
+  const gate = createGate(deps, executors)
 
   api.list(
     '/vaults/:code/counterparty-groups',
@@ -51,17 +51,14 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executo
       description:
         'Gated by policies of action type `counterparty_group_create`; 202 with the approval request when votes are required.',
       ...ofVault,
+      errors: ['blocked_by_policy', 'no_policy_allows', 'already_exists', 'quorum_unreachable'],
       body: CounterpartyGroupCreation,
       answers: { 201: CounterpartyGroup, 202: WaitingAction },
-      errors: [409],
     },
     ({ member, body }, http) =>
-      gate(deps, http, {
-        executors,
-        action: 'counterparty_group_create',
-        payload: body,
-        applied: async (trx, id) => created(await readGroup(trx, member.vault.id, id)),
-      }),
+      gate(http, { action: 'counterparty_group_create', payload: body }, async (trx, id) =>
+        created(await readGroup(trx, member.vault.id, id)),
+      ),
   )
 
   api.get(
@@ -86,18 +83,14 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executo
         'Name, description and appearance; the code cannot be changed. Gated by policies of action type ' +
         '`counterparty_group_update`; 202 with the approval request when votes are required.',
       ...ofGroup,
+      errors: ['blocked_by_policy', 'no_policy_allows', 'archived', 'changed_concurrently', 'quorum_unreachable'],
       body: CounterpartyGroupUpdate,
       answers: { 200: CounterpartyGroup, 202: WaitingAction },
-      errors: [409],
     },
     ({ member, params, body }, http) =>
-      gate(deps, http, {
-        executors,
-        action: 'counterparty_group_update',
-        targetId: params.id,
-        payload: body,
-        applied: async (trx, id) => ok(await readGroup(trx, member.vault.id, id)),
-      }),
+      gate(http, { action: 'counterparty_group_update', targetId: params.id, payload: body }, async (trx, id) =>
+        ok(await readGroup(trx, member.vault.id, id)),
+      ),
   )
 
   api.send(
@@ -110,17 +103,13 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executo
         'Gated by policies of action type `counterparty_group_archive`; 202 with the approval request when votes are ' +
         'required. Cannot be undone. Its members stay in it.',
       ...ofGroup,
+      errors: ['blocked_by_policy', 'no_policy_allows', 'archived', 'changed_concurrently', 'quorum_unreachable'],
       answers: { 200: CounterpartyGroup, 202: WaitingAction },
-      errors: [409],
     },
     ({ member, params }, http) =>
-      gate(deps, http, {
-        executors,
-        action: 'counterparty_group_archive',
-        targetId: params.id,
-        payload: {},
-        applied: async (trx, id) => ok(await readGroup(trx, member.vault.id, id)),
-      }),
+      gate(http, { action: 'counterparty_group_archive', targetId: params.id, payload: {} }, async (trx, id) =>
+        ok(await readGroup(trx, member.vault.id, id)),
+      ),
   )
 
   api.list(
@@ -150,21 +139,26 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executo
       description:
         'Gated by policies of action type `counterparty_group_add`; 202 with the approval request when votes are required.',
       ...ofGroup,
+      errors: [
+        'blocked_by_policy',
+        'no_policy_allows',
+        'already_exists',
+        'archived',
+        'changed_concurrently',
+        'quorum_unreachable',
+      ],
       body: CounterpartyGroupMember,
       answers: { 201: CounterpartyGroupMembership, 202: WaitingAction },
-      errors: [409],
     },
     ({ member, params, body: { counterpartyId } }, http) =>
-      gate(deps, http, {
-        executors,
-        action: 'counterparty_group_add',
-        targetId: params.id,
-        payload: { counterpartyId },
-        applied: async (trx, groupId) => {
+      gate(
+        http,
+        { action: 'counterparty_group_add', targetId: params.id, payload: { counterpartyId } },
+        async (trx, groupId) => {
           const row = await findMembership(trx, member.vault.id, { groupId, counterpartyId })
           return created(toCounterpartyGroupMembership(row!))
         },
-      }),
+      ),
   )
 
   api.send(
@@ -176,23 +170,17 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executo
       description:
         'Gated by policies of action type `counterparty_group_remove`; 202 with the approval request when votes are required.',
       access: 'member',
+      errors: ['blocked_by_policy', 'no_policy_allows', 'archived', 'changed_concurrently', 'quorum_unreachable'],
       params: CounterpartyGroupMemberParams,
       answers: { 202: WaitingAction, 204: null },
-      errors: [409],
     },
     ({ params: { id, counterpartyId } }, http) =>
-      gate(deps, http, {
-        executors,
-        action: 'counterparty_group_remove',
-        targetId: id,
-        payload: { counterpartyId },
-        applied: async () => noContent(),
-      }),
+      gate(http, { action: 'counterparty_group_remove', targetId: id, payload: { counterpartyId } }, async () =>
+        noContent(),
+      ),
   )
 }
 
 async function readGroup(db: Db | Trx, vaultId: string, id: string): Promise<Static<typeof CounterpartyGroup>> {
-  const row = await findGroup(db, vaultId, id)
-  if (row === null) throw notFound('Counterparty group')
-  return toCounterpartyGroup(row)
+  return toCounterpartyGroup(orNotFound(await findGroup(db, vaultId, id), 'Counterparty group'))
 }

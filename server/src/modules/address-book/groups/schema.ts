@@ -4,6 +4,7 @@ import {
   Code,
   Color,
   Description,
+  described,
   Emoji,
   Id,
   Name,
@@ -30,14 +31,16 @@ export const CounterpartyGroup = Closed(
     archivedAt: Nullable(Timestamp),
     createdAt: Timestamp,
     updatedAt: Timestamp,
-    _count: Closed({ memberships: Type.Integer({ minimum: 0, examples: [3] }) }),
+    _count: Closed({
+      memberships: described(Type.Integer({ minimum: 0, examples: [3] }), 'Number of counterparties in the group.'),
+    }),
   },
-  { $id: 'CounterpartyGroup' },
+  { $id: 'CounterpartyGroup', description: 'A group of counterparties.' },
 )
 
 export const CounterpartyGroupMembership = Closed(
   {
-    groupId: Id,
+    groupId: described(Id, 'Identifier of the counterparty group.'),
     counterpartyId: Id,
     createdAt: Timestamp,
     counterparty: Ref(CounterpartySnapshot),
@@ -71,7 +74,7 @@ export const CounterpartyGroupQuery = Closed({
 export const CounterpartyGroupMemberQuery = Closed(pageQuery)
 
 export const CounterpartyGroupMemberParams = Closed({
-  code: Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }),
-  id: Key,
+  code: described(Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }), 'Code of the vault.'),
+  id: described(Key, 'Identifier of the counterparty group.'),
   counterpartyId: Key,
 })

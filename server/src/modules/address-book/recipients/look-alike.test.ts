@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Person } from '../../../testing/app.ts'
 import { fakeAddress, fakeTxHash } from '../../../testing/fake-wallet.ts'
+import { createCostMeter } from '../../../testing/feed-cost.ts'
 import { addMember, allowAll, createAddress, usdtContract } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import { findRecipientSigns } from './queries.ts'
 
 let bench: TransferBench
 let stranger: Person
@@ -129,6 +132,36 @@ describe('T21 an address that looks like a known one', () => {
     const id = await depositFrom(theirs.address, poison)
     expect([await inHistory(id, stranger), await inHistory(id, bench.vault.admin)]).toEqual([[], ['look_alike']])
   })
+})
+
+it('the signs of a recipient are read along indexes, however many others were paid', async () => {
+  await bench.sql(
+    `insert into paid_recipients (vault_id, user_id, address_key)
+     select $1, 'payer' || i % 50, '0x' || encode(sha256(i::text::bytea), 'hex') from generate_series(1, 20000) i`,
+    [bench.vault.id],
+  )
+  await bench.sql('analyze paid_recipients')
+  const key = `0x${'ab'.repeat(20)}`
+  await bench.sql('insert into paid_recipients (vault_id, user_id, address_key) values ($1, $2, $3)', [
+    bench.vault.id,
+    stranger.userId,
+    key,
+  ])
+  const meter = createCostMeter(bench.test.databaseUrl)
+  try {
+    for (const isAdmin of [false, true]) {
+      const viewer = { userId: stranger.userId, isAdmin, groupIds: [], vault: { id: bench.vault.id } }
+      const { result, cost } = await meter.measure((db) => findRecipientSigns(db, visibleScopeOf(viewer), key))
+      expect(result).toEqual({ isLookAlike: false, isFirstPayment: false })
+      expect([cost.statements, cost.seqScans.includes('paid_recipients')]).toEqual([1, false])
+      for (const [index, rows] of Object.entries(cost.rowsOf)) {
+        if (index.startsWith('paid_recipients')) expect([index, rows <= 5]).toEqual([index, true])
+      }
+      expect(Object.keys(cost.rowsOf).some((index) => index.startsWith('paid_recipients'))).toBe(true)
+    }
+  } finally {
+    await meter.close()
+  }
 })
 
 describe('T21 dust', () => {

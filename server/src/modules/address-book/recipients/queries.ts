@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { type AddressScope, allVisible, isAddressInScope } from '../../../access/address-scope.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 
@@ -12,26 +12,52 @@ import { type Db, prepared, type Trx } from '../../../db/client.ts'
  */
 export async function findLookAlikes(db: Db | Trx, scope: AddressScope, keys: string[]): Promise<Set<string>> {
   if (keys.length === 0) return new Set()
-  const { vaultId, viewer } = scope
+  const { rows } = await sql<{ key: string }>`${prepared} ${lookAlikesAmong(scope, keys)}`.execute(db)
+  return new Set(rows.map(({ key }) => key))
+}
+
+/** What a viewer should know of an address before they pay it; `isFirstPayment`: as far as they know, nobody has paid it. */
+export type RecipientSigns = { isLookAlike: boolean; isFirstPayment: boolean }
+
+/**
+ * The signs of one recipient. Its payments are the ones that `findLookAlikes` knows: of the viewer, from an address of
+ * theirs or by their order; for an administrator, of any member. An address that only others have paid is new to a member.
+ */
+export async function findRecipientSigns(db: Db | Trx, scope: AddressScope, key: string): Promise<RecipientSigns> {
+  const { rows } = await sql<RecipientSigns>`${prepared}
+    select exists (${lookAlikesAmong(scope, [key])}) as "isLookAlike",
+      not exists (
+        select from paid_recipients p
+        where p.address_key = ${key} and look_alike_of(p.address_key) = look_alike_of(${key}) and ${isPaymentKnown(scope)}
+      ) as "isFirstPayment"`.execute(db)
+  return rows[0]!
+}
+
+/** SQL: the keys that `findLookAlikes` marks. */
+function lookAlikesAmong(scope: AddressScope, keys: string[]): RawBuilder<unknown> {
   const looksAlike = (alias: string) => sql`look_alike_of(${sql.ref(`${alias}.address_key`)}) = look_alike_of(k.key)`
-  const { rows } = await sql<{ key: string }>`${prepared}
+  return sql`
     select k.key from unnest(${keys}::text[]) as k(key)
     cross join lateral (
       select bool_or(key <> k.key) as looks_like_another, bool_or(key = k.key and is_trusted) as is_trusted
       from (
         select s.address_key as key, true as is_trusted from counterparty_addresses s
-        where s.vault_id = ${vaultId} and ${looksAlike('s')}
+        where s.vault_id = ${scope.vaultId} and ${looksAlike('s')}
         union all
         select a.address_key, true from addresses a
         where ${looksAlike('a')} and ${isAddressInScope(allVisible(scope), 'a')}
         union all
         select p.address_key, false from paid_recipients p
-        where p.vault_id = ${vaultId} and ${looksAlike('p')}
-          ${viewer.isAdmin ? sql`` : sql`and p.user_id = ${viewer.userId}`}
+        where ${looksAlike('p')} and ${isPaymentKnown(scope)}
       ) known
     ) found
-    where found.looks_like_another and not found.is_trusted`.execute(db)
-  return new Set(rows.map(({ key }) => key))
+    where found.looks_like_another and not found.is_trusted`
+}
+
+/** SQL condition on `p`, a row of `paid_recipients`: a payment of the viewer; for an administrator, of the vault. */
+function isPaymentKnown({ vaultId, viewer }: AddressScope): RawBuilder<unknown> {
+  const isOwn = viewer.isAdmin ? sql`` : sql`and p.user_id = ${viewer.userId}`
+  return sql`p.vault_id = ${vaultId} ${isOwn}`
 }
 
 /** Records the recipient of a confirmed transfer, for the owner of the source address and for the initiator. */

@@ -2,9 +2,10 @@ import { sql } from 'kysely'
 import { type AddressScope, isAddressInScope, isOperationInScope } from '../../../access/address-scope.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
-import { type AddressOwner, type CounterpartyKind, ownerOfAddress } from '../../address-book/counterparties/queries.ts'
-import { firstCategoryKey } from '../../operations/assignments/visibility.ts'
+import { type AddressOwner, ownerOfAddress } from '../../address-book/counterparties/queries.ts'
+import { firstCategoryKey } from '../../operations/assignments/rights.ts'
 import { type FeedFilters, type FeedPage, type FeedRows, readFeed } from '../../operations/feed/feed.ts'
+import type { DetailColumns } from '../../operations/feed/present.ts'
 import { addressKeyIn, bitcoinKeyOf } from '../../registry/networks/queries.ts'
 import { newestRate, type RateColumns, type RateSnapshot, toRateSnapshot } from '../../registry/rates/queries.ts'
 import { isDust } from '../../registry/tokens/queries.ts'
@@ -116,39 +117,14 @@ export async function findDepositsByKey(trx: Trx, keys: DepositKey[]): Promise<{
   return rows.map(({ id, amount }) => ({ id, amount: BigInt(amount) }))
 }
 
-export type DepositRow = {
-  id: string
-  vault_id: string
-  address_id: string
+export type DepositRow = DetailColumns & {
   address: string
   label: string | null
-  network: string
-  token_id: string
-  token_code: string
-  token_symbol: string
-  contract_address: string | null
-  decimals: number
-  amount: string
   tx_hash: string
   tx_index: number
   from_address: string | null
-  flow_type: 'internal' | 'external'
-  counterparty_id: string | null
-  counterparty_address_id: string | null
-  counterparty_name: string | null
-  counterparty_kind: CounterpartyKind | null
-  usd_rate: string | null
-  usd_rate_as_of: Date | null
-  usd_rate_source: string | null
-  usd_value: string | null
   is_dust: boolean
-  /** Key of the first category that the viewer may see. */
-  category: string | null
-  tags: string[]
-  payment_purpose: string | null
-  note: string | null
   blockchain_at: Date | null
-  created_at: Date
   outcome: 'credited' | 'quarantined'
   /** Why it is quarantined. */
   reason: QuarantineReason | null
@@ -158,7 +134,7 @@ const creditedDeposits = sql`
   select o.id, o.vault_id, o.address_id, o.owner_id, o.initiator_id, a.address, a.label, n.slug as network, o.token_id,
     t.code as token_code, t.symbol as token_symbol, t.contract_address, t.decimals, o.amount, d.tx_hash, d.tx_index, d.from_address, o.flow_type,
     o.counterparty_id, o.counterparty_address_id, o.counterparty_name, o.counterparty_kind,
-    o.usd_rate, o.usd_rate_as_of, o.usd_rate_source, o.usd_value, ${isDust('o.amount', 't')} as is_dust,
+    trim_scale(o.usd_rate) as usd_rate, o.usd_rate_as_of, o.usd_rate_source, o.usd_value, ${isDust('o.amount', 't')} as is_dust,
     o.tags, o.payment_purpose, o.note, o.blockchain_at,
     o.created_at, 'credited' as outcome, null as reason
   from operations o

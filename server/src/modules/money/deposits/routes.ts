@@ -4,14 +4,14 @@ import { Type } from 'typebox'
 import { addressScopeOf, visibleScopeOf } from '../../../access/address-scope.ts'
 import { createGroupCommit, tooMuchAtOnce } from '../../../db/group-commit.ts'
 import type { Deps } from '../../../deps.ts'
-import { endpoints } from '../../../http/endpoints.ts'
+import { type App, endpoints, route } from '../../../http/endpoints.ts'
 import { shedLoad } from '../../../http/load-shedding.ts'
 import { createBodyReader } from '../../../http/read-body.ts'
-import { type App, route } from '../../../http/route.ts'
 import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
 import { pageOf, toPage, toTaggedPage } from '../../../lib/cursor.ts'
-import { badRequest, forbidden, notFound } from '../../../lib/errors.ts'
+import { badRequest, forbidden } from '../../../lib/errors.ts'
 import { eventCommitsInFlightMax, eventsPerCommitMax, eventsWaitingMax } from '../../../lib/limits.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
 import { parseStrictJson } from '../../../lib/strict-json.ts'
 import { type FeedFilters, feedTag, noFilters } from '../../operations/feed/feed.ts'
 import { type Arrival, type ArrivalAnswer, commitWalletEvents } from './actions.ts'
@@ -38,6 +38,7 @@ export function depositRoutes(app: App, deps: Deps): void {
         '`outcome=ignored` and `outcome=unmatched` are events that name an address of the vault or that its own webhook ' +
         'secret signed. A page may hold fewer items than `limit`, even none, while `nextCursor` is not null.',
       access: 'member',
+      errors: ['administrator_required'],
       params: VaultParams,
       querystring: DepositQuery,
       answers: { 200: PageOf(Type.Union([Ref(Deposit), Ref(UncreditedEvent)])) },
@@ -46,7 +47,8 @@ export function depositRoutes(app: App, deps: Deps): void {
       const { outcome, addressId = null } = query
       const scope = addressScopeOf(member, query)
       if (outcome !== undefined && outcome !== 'credited') {
-        if (!member.isAdmin) throw forbidden('Only administrators may read events that were not credited')
+        if (!member.isAdmin)
+          throw forbidden('administrator_required', 'Only administrators may read events that were not credited')
         const options = { ...pageOf(query), addressId }
         if (outcome === 'quarantined') {
           return toPage(await listQuarantined(db, scope, options), options.limit, createdAt, toDeposit)
@@ -76,9 +78,7 @@ export function depositRoutes(app: App, deps: Deps): void {
       answers: { 200: Deposit },
     },
     async (db, { member, params }) => {
-      const row = await findDeposit(db, visibleScopeOf(member), params.id)
-      if (row === null) throw notFound('Deposit')
-      return toDeposit(row)
+      return toDeposit(orNotFound(await findDeposit(db, visibleScopeOf(member), params.id), 'Deposit'))
     },
   )
 
@@ -139,7 +139,7 @@ export function webhookRoutes(app: App, deps: Deps): void {
         access: 'public',
         body: WalletEvent,
         answers: { 200: Ref(WebhookAnswer) },
-        errors: [401, 413, 415],
+        errors: [413, 415, 'invalid_webhook_signature'],
       }),
       // One wallet service sends the events of all vaults, so the limit per sender does not apply; excess load is shed above.
       config: { access: 'public' as const, rateLimit: false },
@@ -148,7 +148,7 @@ export function webhookRoutes(app: App, deps: Deps): void {
     },
     async (request) => {
       const rawBody = request.body as unknown
-      if (!Buffer.isBuffer(rawBody)) throw badRequest('body', 'is required')
+      if (!Buffer.isBuffer(rawBody)) throw badRequest('body', 'is required', 'malformed_body')
       const signed = signers.read(request.headers, rawBody)
       const signedBy = await signers.find(signed)
       const text = decode(rawBody)
@@ -172,7 +172,7 @@ function decode(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    throw badRequest('body', 'is not valid UTF-8')
+    throw badRequest('body', 'is not valid UTF-8', 'malformed_body')
   }
 }
 
@@ -180,6 +180,7 @@ function parse(text: string): unknown {
   try {
     return parseStrictJson(text)
   } catch (error) {
-    throw badRequest('body', error instanceof SyntaxError ? 'is not valid JSON' : (error as Error).message)
+    const message = error instanceof SyntaxError ? 'is not valid JSON' : (error as Error).message
+    throw badRequest('body', message, 'malformed_body')
   }
 }

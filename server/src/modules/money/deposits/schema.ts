@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import {
   Closed,
   DecimalAmount,
+  described,
   Enum,
   FolderFilter,
   Id,
@@ -38,11 +39,14 @@ export const Deposit = Closed(
     id: Id,
     vaultId: Id,
     addressId: Id,
-    address: Closed({
-      id: Id,
-      address: Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'),
-      label: Nullable(Text('Operations')),
-    }),
+    address: described(
+      Closed({
+        id: Id,
+        address: Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'),
+        label: Nullable(Text('Operations')),
+      }),
+      'The address of the vault that received the deposit.',
+    ),
     network: Text('ethereum'),
     tokenId: Id,
     asset: Text('USDT'),
@@ -63,19 +67,25 @@ export const Deposit = Closed(
     isDust: Type.Boolean({ description: 'Below the dust limit of the token as it is now.', examples: [false] }),
     metadata: Ref(OperationMetadata),
     blockchainAt: Nullable(Timestamp),
-    outcome: Enum(['credited', 'quarantined']),
-    reason: Nullable(Enum(quarantineReasons)),
+    outcome: described(
+      Enum(['credited', 'quarantined']),
+      '`credited`, or `quarantined`: held back from the balance until people have examined it.',
+    ),
+    reason: described(Nullable(Enum(quarantineReasons)), 'Why the deposit is in quarantine; null if it is not.'),
     createdAt: Timestamp,
   },
-  { $id: 'Deposit' },
+  { $id: 'Deposit', description: 'A payment that an address of the vault received.' },
 )
 
 export const UncreditedEvent = Closed(
   {
     id: Id,
     vaultId: Nullable(Id),
-    outcome: Enum(['ignored', 'unmatched']),
-    reason: Nullable(Enum(eventReasons)),
+    outcome: described(
+      Enum(['ignored', 'unmatched']),
+      '`ignored`: credits nothing by its content. `unmatched`: its address is not one of a vault.',
+    ),
+    reason: described(Nullable(Enum(eventReasons)), 'Why the event credited nothing; null if its address is unknown.'),
     network: Nullable(Text('ethereum')),
     contractAddress: Nullable(Text('0x5FbDB2315678afecb367f032d93F642f64180aa3')),
     amountDecimal: Nullable(Text('1.5')),
@@ -94,23 +104,49 @@ export const UncreditedEvent = Closed(
   },
 )
 
-export const UncreditedQuery = Closed({ outcome: Enum(['ignored', 'unmatched']), ...pageQuery })
+export const UncreditedQuery = Closed({
+  outcome: described(Enum(['ignored', 'unmatched']), 'Restricts the list to events of this outcome.'),
+  ...pageQuery,
+})
 
 export const DepositQuery = Closed({
-  outcome: Type.Optional(Enum(['credited', 'quarantined', 'ignored', 'unmatched'])),
-  userId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+  outcome: Type.Optional(
+    described(
+      Enum(['credited', 'quarantined', 'ignored', 'unmatched']),
+      '`credited` or `quarantined` lists deposits of this outcome, `ignored` or `unmatched` events that credited nothing.',
+    ),
+  ),
+  userId: Type.Optional(
+    described(
+      Type.String({ minLength: 1, maxLength: 128 }),
+      'Administrators only: restricts the list to this owner of addresses.',
+    ),
+  ),
   folderId: FolderFilter,
   includeShared: IncludeShared,
-  addressId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+  addressId: Type.Optional(
+    described(
+      Type.String({ minLength: 1, maxLength: 128 }),
+      'Restricts the list to deposits at this address of the vault.',
+    ),
+  ),
   ...pageQuery,
 })
 
 export const WebhookAnswer = Closed(
   {
-    received: Type.Literal(true),
-    outcome: Enum(eventOutcomes),
-    reason: Type.Optional(Enum(eventReasons)),
-    depositId: Type.Optional(Id),
+    received: described(Type.Literal(true), 'Always true: the service has stored the event.'),
+    outcome: described(
+      Enum(eventOutcomes),
+      'What the event caused. `duplicate`: it was received before, and nothing was credited again.',
+    ),
+    reason: Type.Optional(
+      described(
+        Enum(eventReasons),
+        'Why the event credited nothing, or the deposit is held back; left out if it was credited.',
+      ),
+    ),
+    depositId: Type.Optional(described(Id, 'Identifier of the deposit; left out if there is none.')),
   },
   { $id: 'WebhookAnswer' },
 )
@@ -119,48 +155,66 @@ export const WebhookAnswer = Closed(
 export const WalletEvent = Type.Object(
   {
     kind: Type.Optional(Type.String({ examples: ['TOPUP'], description: 'Also read from `type` or `event`.' })),
-    id: Type.Optional(Type.String({ examples: ['evt_1'] })),
+    id: Type.Optional(
+      described(Type.String({ examples: ['evt_1'] }), 'Identifier that the wallet service gave the event.'),
+    ),
     tx: Type.Optional(
-      Type.Object({
-        network: Text('ethereum'),
-        asset: Type.Optional(
-          Nullable(
-            Type.String({
-              examples: ['0x5FbDB2315678afecb367f032d93F642f64180aa3'],
-              description: 'Contract; empty, null, `native` or the zero address: the coin of the network.',
-            }),
+      described(
+        Type.Object({
+          network: described(Text('ethereum'), 'Slug of the network.'),
+          asset: Type.Optional(
+            Nullable(
+              Type.String({
+                examples: ['0x5FbDB2315678afecb367f032d93F642f64180aa3'],
+                description: 'Contract; empty, null, `native` or the zero address: the coin of the network.',
+              }),
+            ),
           ),
-        ),
-        amount: DecimalAmount,
-        toAddress: Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'),
-        txHash: Text('0x7f9c3f5b5d3a'),
-        index: Type.Optional(Type.Integer({ minimum: 0, examples: [0] })),
-        fromAddress: Type.Optional(Nullable(Text('0x70997970C51812dc3A010C7d01b50e0d17dc79C8'))),
-        blockTime: Type.Optional(Nullable(Timestamp)),
-        confirmations: Type.Optional(
-          Nullable(
-            Type.Integer({
-              minimum: 0,
-              description: '0 means that the transaction is not final: it is not credited yet.',
-              examples: [12],
-            }),
+          amount: described(DecimalAmount, 'Amount in token units, as a decimal string.'),
+          toAddress: described(
+            Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'),
+            'On-chain address that received the payment.',
           ),
-        ),
-        status: Type.Optional(
-          Nullable(
-            Type.String({
-              description:
-                'The status of the transaction: `failed` and `reverted` are not credited, `pending` is not credited yet.',
-              examples: ['confirmed'],
-            }),
+          txHash: described(Text('0x7f9c3f5b5d3a'), 'Hash of the transaction.'),
+          index: Type.Optional(
+            described(
+              Type.Integer({ minimum: 0, examples: [0] }),
+              'Position of the payment in its transaction; 0 if it is left out.',
+            ),
           ),
-        ),
-        success: Type.Optional(
-          Nullable(
-            Type.Boolean({ description: 'false: the transaction failed; it is not credited.', examples: [true] }),
+          fromAddress: Type.Optional(
+            described(
+              Nullable(Text('0x70997970C51812dc3A010C7d01b50e0d17dc79C8')),
+              'On-chain address of the sender, if it is known.',
+            ),
           ),
-        ),
-      }),
+          blockTime: Type.Optional(described(Nullable(Timestamp), 'Time of the block, in UTC, if it is known.')),
+          confirmations: Type.Optional(
+            Nullable(
+              Type.Integer({
+                minimum: 0,
+                description: '0 means that the transaction is not final: it is not credited yet.',
+                examples: [12],
+              }),
+            ),
+          ),
+          status: Type.Optional(
+            Nullable(
+              Type.String({
+                description:
+                  'The status of the transaction: `failed` and `reverted` are not credited, `pending` is not credited yet.',
+                examples: ['confirmed'],
+              }),
+            ),
+          ),
+          success: Type.Optional(
+            Nullable(
+              Type.Boolean({ description: 'false: the transaction failed; it is not credited.', examples: [true] }),
+            ),
+          ),
+        }),
+        'The transaction of a `TOPUP`.',
+      ),
     ),
   },
   { $id: 'WalletEvent' },

@@ -25,12 +25,17 @@ it('refuses requests when the queue is full, before it reads their bodies', asyn
     expect(await response.json()).toEqual({
       error: 'Service Unavailable',
       code: 503,
+      reason: 'overloaded',
       message: 'Too many requests are waiting; try again later',
       requestId: response.headers.get('x-request-id'),
     })
   }
   expect(warned).toHaveBeenCalledTimes(1)
-  expect(warned.mock.calls[0]).toEqual([{ path: '/webhooks/wallet', refused: 1, status: 503 }, 'requests were refused'])
+  const ids = responses.map(({ headers }) => headers.get('x-request-id'))
+  expect(warned.mock.calls[0]).toEqual([
+    { path: '/webhooks/wallet', refused: 1, status: 503, requestId: expect.toBeOneOf(ids) },
+    'requests were refused',
+  ])
   warned.mockRestore()
 })
 

@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import { type ByMember, byMember } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import { violates } from '../../../db/transaction.ts'
-import { badRequest, conflict, notFound } from '../../../lib/errors.ts'
+import { type AppError, badRequest, conflict, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { formatDecimal, parseDecimal } from '../../../lib/money.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
@@ -50,14 +50,10 @@ export async function adjustBalance(
       created_at: now,
     })
     .execute()
-  try {
-    await postEntries(trx, [adjustmentPosting({ vaultId, tokenId, addressId, operationId: id, amount })], now)
-  } catch (error) {
-    if (isBelowZero(error))
-      throw conflict('insufficient funds', 'The address has less available than the adjustment takes')
-    if (isOverflow(error)) throw conflict('The balance would exceed the largest possible amount, 2^256-1')
-    throw error
-  }
+  const posting = adjustmentPosting({ vaultId, tokenId, addressId, operationId: id, amount })
+  await postEntries(trx, [posting], now).catch((error: unknown) => {
+    throw refusalOf(error) ?? error
+  })
   const change = {
     vaultId,
     actorId,
@@ -92,6 +88,16 @@ function parseSigned(signed: string, decimals: number): bigint {
   if (magnitude === null) throw badRequest('amount', `must fit a token of ${decimals} decimals`)
   if (magnitude === 0n) throw badRequest('amount', 'must not be 0')
   return isNegative ? -magnitude : magnitude
+}
+
+/** The refusal that an error of the database stands for, or null. */
+function refusalOf(error: unknown): AppError | null {
+  if (isBelowZero(error)) {
+    const details = 'The address has less available than the adjustment takes'
+    return conflict('insufficient_funds', 'insufficient funds', details)
+  }
+  if (!isOverflow(error)) return null
+  return conflict('balance_overflow', 'The balance would exceed the largest possible amount, 2^256-1')
 }
 
 function isBelowZero(error: unknown): boolean {

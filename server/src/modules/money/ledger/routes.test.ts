@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { rawAmountMax } from '../../../lib/limits.ts'
 import { addMember, createAddress, createVaultFixture, deposit, usdtContract } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { expireTransfers } from '../transfers/expire.ts'
+import { expireTransfers } from '../transfers/vote.ts'
 
 let bench: TransferBench
 

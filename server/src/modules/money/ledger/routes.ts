@@ -2,13 +2,13 @@ import { addressScopeOf, visibleScopeOf } from '../../../access/address-scope.ts
 import type { Member } from '../../../access/caller.ts'
 import type { Db } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
-import { endpoints } from '../../../http/endpoints.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
 import { created } from '../../../http/mutate.ts'
-import type { App } from '../../../http/route.ts'
 import { PageOf, Ref, VaultParams } from '../../../http/schema.ts'
 import { pageOf, toPage } from '../../../lib/cursor.ts'
-import { badRequest, forbidden, notFound } from '../../../lib/errors.ts'
+import { badRequest, forbidden } from '../../../lib/errors.ts'
 import { sequenceOfId } from '../../../lib/ids.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
 import { parseBounds, parseDay, parseTimestamp } from '../../../lib/period.ts'
 import { adjustBalance } from './adjust.ts'
 import { positionOf, toAccount, toEntry, toPastBalance, toTotal } from './present.ts'
@@ -49,6 +49,7 @@ export function ledgerRoutes(app: App, deps: Deps): void {
         'of their own addresses, with `includeShared` also of those shared with them, an administrator those of the ' +
         'whole vault. `purpose` filters the accounts only.',
       ...ofVault,
+      errors: ['administrator_required'],
       querystring: BalancesQuery,
       answers: { 200: Balances },
     },
@@ -56,7 +57,7 @@ export function ledgerRoutes(app: App, deps: Deps): void {
       const scope = addressScopeOf(member, { includeShared: query.includeShared })
       const isVaultLevel = query.purpose === 'external' || query.purpose === 'adjustment'
       if (isVaultLevel && !member.isAdmin)
-        throw forbidden('Only administrators may read the accounts of the vault itself')
+        throw forbidden('administrator_required', 'Only administrators may read the accounts of the vault itself')
       const filter = { addressId: query.addressId ?? null, token: query.token ?? null }
       const totals = (await listTotals(db, scope, filter)).map(toTotal)
       if (query.summary === true) return { vaultId: scope.vaultId, totals }
@@ -118,10 +119,10 @@ export function ledgerRoutes(app: App, deps: Deps): void {
         'negative amount reduces the available balance, down to zero at most. For opening balances and corrections that ' +
         'no event explains.',
       access: 'administrator',
+      errors: ['balance_overflow', 'insufficient_funds'],
       params: VaultParams,
       body: AdjustmentBody,
       answers: { 201: Adjustment },
-      errors: [409],
     },
     async (trx, { body, ...by }) => created(await adjustBalance(trx, body, by)),
   )
@@ -145,9 +146,7 @@ export function ledgerRoutes(app: App, deps: Deps): void {
 const accountPosition = (row: { created_at: Date; id: string }) => ({ createdAt: row.created_at, id: row.id })
 
 async function getAccount(db: Db, member: Member, key: AccountKey): Promise<StatementAccount> {
-  const account = await findAccount(db, visibleScopeOf(member), key)
-  if (account === null) throw notFound('Account')
-  return account
+  return orNotFound(await findAccount(db, visibleScopeOf(member), key), 'Account')
 }
 
 /** A day means its last instant, as at the end of a date range. */
@@ -161,6 +160,6 @@ function readMoment(text: string): Date {
 /** A forged cursor must not reach PostgreSQL as a number that it cannot hold. */
 function readSequence(id: string): string {
   const sequence = sequenceOfId(id)
-  if (sequence >= 2n ** 63n) throw badRequest('cursor', 'is not a cursor of this list')
+  if (sequence >= 2n ** 63n) throw badRequest('cursor', 'is not a cursor of this list', 'invalid_cursor')
   return sequence.toString()
 }

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import {
   Closed,
   DecimalAmount,
+  described,
   Enum,
   Id,
   IncludeShared,
@@ -18,7 +19,10 @@ const SignedDecimal = Type.String({ pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$', 
 const purposes = ['available', 'reserved', 'external', 'adjustment'] as const
 
 const BalanceTotal = Closed({
-  token: Closed({ code: Text('USDT'), symbol: Text('₮'), decimals: Type.Integer({ examples: [6] }) }),
+  token: described(
+    Closed({ code: Text('USDT'), symbol: Text('₮'), decimals: Type.Integer({ examples: [6] }) }),
+    'The token of the sums.',
+  ),
   available: RawAmount,
   availableDecimal: DecimalAmount,
   reserved: RawAmount,
@@ -27,27 +31,46 @@ const BalanceTotal = Closed({
 
 const BalanceAccount = Closed({
   id: Id,
-  purpose: Enum(purposes),
+  purpose: described(
+    Enum(purposes),
+    'What the account is for: spendable or reserved funds of an address, or the other side of deposits, payments and adjustments.',
+  ),
   balance: SignedRaw,
   balanceDecimal: SignedDecimal,
-  token: Closed({ id: Id, code: Text('USDT'), symbol: Text('₮'), decimals: Type.Integer({ examples: [6] }) }),
-  address: Nullable(
-    Closed({
-      id: Id,
-      address: Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'),
-      label: Nullable(Text('Operations')),
-    }),
+  token: described(
+    Closed({ id: Id, code: Text('USDT'), symbol: Text('₮'), decimals: Type.Integer({ examples: [6] }) }),
+    'The token of the account.',
+  ),
+  address: described(
+    Nullable(
+      Closed({
+        id: Id,
+        address: described(
+          Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'),
+          'On-chain address; on EVM networks in EIP-55 form.',
+        ),
+        label: Nullable(Text('Operations')),
+      }),
+    ),
+    'The address that the account belongs to; null for an account of the vault itself.',
   ),
 })
 
 export const Balances = Closed(
   {
     vaultId: Id,
-    totals: Type.Array(BalanceTotal),
-    accounts: Type.Optional(Type.Array(BalanceAccount)),
-    nextCursor: Type.Optional(Nullable(Text('MTc2ODAuY21pOGgyazFw'))),
+    totals: described(Type.Array(BalanceTotal), 'Sums per token over the addresses that the caller sees.'),
+    accounts: Type.Optional(
+      described(Type.Array(BalanceAccount), 'The accounts of those addresses; left out if `summary` is true.'),
+    ),
+    nextCursor: Type.Optional(
+      described(
+        Nullable(Text('MTc2ODAuY21pOGgyazFw')),
+        'Value of `cursor` for the next page of accounts; null on the last page.',
+      ),
+    ),
   },
-  { $id: 'Balances' },
+  { $id: 'Balances', description: 'What the addresses of a vault hold.' },
 )
 
 const Key = (description: string) =>
@@ -56,8 +79,13 @@ const Key = (description: string) =>
 export const BalancesQuery = Closed({
   summary: Type.Optional(Type.Boolean({ description: 'true returns totals only.' })),
   addressId: Type.Optional(Key('One address, all its tokens.')),
-  token: Type.Optional(Type.String({ minLength: 1, maxLength: 64, examples: ['USDT'] })),
-  purpose: Type.Optional(Enum(purposes)),
+  token: Type.Optional(
+    described(
+      Type.String({ minLength: 1, maxLength: 64, examples: ['USDT'] }),
+      'Code of the token; all tokens by default.',
+    ),
+  ),
+  purpose: Type.Optional(described(Enum(purposes), 'Restricts the accounts to this purpose.')),
   includeShared: IncludeShared,
   ...pageQuery,
 })
@@ -65,14 +93,20 @@ export const BalancesQuery = Closed({
 export const LedgerEntry = Closed(
   {
     id: Id,
-    kind: Enum(['deposit', 'reserve', 'settle', 'release', 'fee', 'adjust']),
+    kind: described(
+      Enum(['deposit', 'reserve', 'settle', 'release', 'fee', 'adjust']),
+      'What happened: a receipt, the reservation of a transfer, its settlement, its release, a network fee, or an adjustment.',
+    ),
     operationId: Id,
-    purpose: Enum(['available', 'reserved']),
+    purpose: described(
+      Enum(['available', 'reserved']),
+      'The account of the address that is affected: what can be spent, or what is reserved.',
+    ),
     tokenId: Id,
     asset: Text('USDT'),
-    amount: SignedRaw,
+    amount: described(SignedRaw, 'Effect on the account in the smallest unit of the token; negative if it decreases.'),
     amountDecimal: SignedDecimal,
-    balance: RawAmount,
+    balance: described(RawAmount, 'Balance of the account after the entry, in the smallest unit of the token.'),
     balanceDecimal: DecimalAmount,
     createdAt: Timestamp,
   },
@@ -86,7 +120,9 @@ export const LedgerEntry = Closed(
 export const EntriesQuery = Closed({
   addressId: Key('The address whose statement is read.'),
   tokenId: Key('The token.'),
-  purpose: Type.Optional(Enum(['available', 'reserved'])),
+  purpose: Type.Optional(
+    described(Enum(['available', 'reserved']), 'Restricts the list to entries of this account of the address.'),
+  ),
   from: Type.Optional(
     Type.String({ maxLength: 40, description: 'Inclusive; ISO 8601 timestamp or date.', examples: ['2026-01-01'] }),
   ),
@@ -101,11 +137,14 @@ export const PastBalance = Closed(
     addressId: Id,
     tokenId: Id,
     asset: Text('USDT'),
-    purpose: Enum(['available', 'reserved']),
-    at: Timestamp,
+    purpose: described(
+      Enum(['available', 'reserved']),
+      'The account of the address: what can be spent, or what is reserved.',
+    ),
+    at: described(Timestamp, 'Instant of the balance, in UTC.'),
     balance: RawAmount,
     balanceDecimal: DecimalAmount,
-    entryId: Nullable(Id),
+    entryId: described(Nullable(Id), 'Identifier of the entry that left this balance; null before the first.'),
   },
   { $id: 'PastBalance', description: '`entryId` is the entry that left this balance; null before the first.' },
 )
@@ -113,7 +152,9 @@ export const PastBalance = Closed(
 export const PastBalanceQuery = Closed({
   addressId: Key('The address.'),
   tokenId: Key('The token.'),
-  purpose: Type.Optional(Enum(['available', 'reserved'])),
+  purpose: Type.Optional(
+    described(Enum(['available', 'reserved']), 'The account of the address whose balance is read.'),
+  ),
   at: Type.Optional(
     Type.String({
       maxLength: 40,
@@ -131,7 +172,10 @@ export const AdjustmentBody = Closed({
     description: 'Signed, in token units.',
     examples: ['-0.5'],
   }),
-  reason: Type.String({ minLength: 1, maxLength: 500, pattern: '\\S', examples: ['Opening balance of the migration'] }),
+  reason: described(
+    Type.String({ minLength: 1, maxLength: 500, pattern: '\\S', examples: ['Opening balance of the migration'] }),
+    'Why the balance is adjusted; the audit log and the ledger keep it.',
+  ),
 })
 
 export const Adjustment = Closed(
@@ -140,40 +184,64 @@ export const Adjustment = Closed(
     vaultId: Id,
     addressId: Id,
     tokenId: Id,
-    amount: SignedRaw,
+    amount: described(SignedRaw, 'Effect on the balance in the smallest unit of the token; negative if it decreases.'),
     amountDecimal: SignedDecimal,
-    reason: Text('Opening balance of the migration'),
+    reason: described(Text('Opening balance of the migration'), 'Why the balance was adjusted.'),
     createdById: Id,
     createdAt: Timestamp,
   },
-  { $id: 'Adjustment' },
+  { $id: 'Adjustment', description: 'A change of a balance without a transaction on chain.' },
 )
 
 export const Reconciliation = Closed(
   {
     vaultId: Id,
-    checkedAt: Timestamp,
-    differences: Type.Array(
-      Closed({ kind: Text('cached balance'), detail: Text('account … holds 5, its entries sum to 4') }),
+    checkedAt: described(Timestamp, 'Instant of the check, in UTC.'),
+    differences: described(
+      Type.Array(
+        Closed({
+          kind: described(Text('cached balance'), 'The check that failed.'),
+          detail: described(Text('account … holds 5, its entries sum to 4'), 'What the check found.'),
+        }),
+      ),
+      'What does not agree within the ledger; empty if all is well.',
     ),
-    tokens: Type.Array(
-      Closed({
-        token: Closed({
-          id: Id,
-          code: Text('USDT'),
-          network: Text('ethereum'),
-          decimals: Type.Integer({ examples: [6] }),
+    tokens: described(
+      Type.Array(
+        Closed({
+          token: described(
+            Closed({
+              id: Id,
+              code: Text('USDT'),
+              network: Text('ethereum'),
+              decimals: Type.Integer({ examples: [6] }),
+            }),
+            'The token.',
+          ),
+          sumOfPostings: Type.String({
+            description: 'Over all accounts, the vault-level ones included; must be "0".',
+            examples: ['0'],
+          }),
+          cached: described(RawAmount, 'Sum of the balances as stored, in the smallest unit of the token.'),
+          recomputed: described(
+            SignedRaw,
+            'Sum of the entries, in the smallest unit of the token; must equal `cached`.',
+          ),
+          onChain: described(
+            Nullable(RawAmount),
+            'Sum of the balances on chain, in the smallest unit of the token; null if an answer of the wallet service is missing.',
+          ),
+          difference: described(
+            Nullable(SignedRaw),
+            '`onChain` less `recomputed`, in the smallest unit of the token; null if `onChain` is.',
+          ),
+          outstandingFees: described(
+            RawAmount,
+            'Network fees that were paid and are not posted yet, in the smallest unit of the token.',
+          ),
         }),
-        sumOfPostings: Type.String({
-          description: 'Over all accounts, the vault-level ones included; must be "0".',
-          examples: ['0'],
-        }),
-        cached: RawAmount,
-        recomputed: SignedRaw,
-        onChain: Nullable(RawAmount),
-        difference: Nullable(SignedRaw),
-        outstandingFees: RawAmount,
-      }),
+      ),
+      'The ledger compared with the chain, per token.',
     ),
   },
   { $id: 'Reconciliation', description: '`onChain` is null when the wallet service did not answer for every address.' },

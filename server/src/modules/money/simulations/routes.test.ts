@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Answer, Person } from '../../../testing/app.ts'
+import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import { addMember, createVaultFixture } from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { actionTypes } from '../../rules/policies/decision.ts'
@@ -77,6 +78,22 @@ describe('simulating', () => {
     })
     expect(await countAll()).toEqual(before)
     expect(await bench.sql(sequence)).toEqual([sequenceBefore])
+  })
+
+  it('a transfer says whether the balance suffices, whatever the policies decide', async () => {
+    const { available } = await bench.balances(address.id)
+    expect(available).toBe('1000')
+    const fundsOf = async (amount: string) => (await simulate(bench.owner, transfer(amount))).body.funds
+    expect(await fundsOf('1000')).toEqual({ available: '1000', missing: '0' })
+    const short = (await simulate(bench.owner, transfer('1000.25'))).body
+    expect([short.effect, short.funds]).toEqual(['block', { available: '1000', missing: '0.25' }])
+    const empty = await bench.fundedAddress({ usdt: '0' })
+    const payload = { fromAddressId: empty.id, toAddress: bench.recipient, amount: '50' }
+    const { body } = await simulate(bench.owner, { actionType: 'transfer', payload })
+    expect([body.effect, body.funds]).toEqual(['allow', { available: '0', missing: '50' }])
+    expect((await bench.order(empty.id, '50')).status).toBe(409)
+    const order = { actionType: 'create_address', payload: { network: 'ethereum', segments: { purpose: 'ops' } } }
+    expect((await simulate(bench.owner, order)).body.funds).toBeNull()
   })
 
   it('for another member is for administrators, who see every figure', async () => {
@@ -173,6 +190,22 @@ describe('simulating what counterparties are gated by', () => {
     })
     const missing = await simulate(bench.owner, { actionType: 'counterparty_archive', payload: {}, targetId: 'nobody' })
     expect(missing.status).toBe(404)
+  })
+
+  it('a transfer to an archived counterparty is refused like the order', async () => {
+    const gone = fakeAddress('gone')
+    const addresses = [{ network: 'ethereum', address: gone }]
+    const id = await made('counterparties', { name: 'Gone', kind: 'company', addresses })
+    const order = { ...transfer('50').payload, toAddress: gone }
+    const answers = async () => [
+      await simulate(bench.owner, { actionType: 'transfer', payload: order }),
+      await bench.owner.post('/vaults/main-vault/transfers', order),
+    ]
+    expect((await answers()).map(({ status }) => status)).toEqual([200, 201])
+    expect((await bench.vault.admin.post(`/vaults/main-vault/counterparties/${id}/archive`)).status).toBe(200)
+    for (const { status, body } of await answers()) {
+      expect([status, body.message]).toEqual([409, 'The counterparty is archived'])
+    }
   })
 })
 

@@ -1,7 +1,6 @@
 import type { Deps } from '../../../deps.ts'
-import { endpoints } from '../../../http/endpoints.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
 import { ok } from '../../../http/mutate.ts'
-import type { App } from '../../../http/route.ts'
 import { VaultParams } from '../../../http/schema.ts'
 import { badRequest, forbidden } from '../../../lib/errors.ts'
 import { toPolicySimulation } from '../../rules/policies/present.ts'
@@ -22,21 +21,24 @@ export function simulationRoutes(app: App, deps: Deps, executors: Executors): vo
       summary: 'Simulate policies',
       description:
         'Decides an action without carrying it out. Members simulate their own actions, administrators those of any ' +
-        'member. The trace shows for every candidate policy why it matches or does not.',
+        'member. The trace shows for every candidate policy why it matches or does not; `funds` whether the balance ' +
+        'suffices for a transfer.',
       access: 'member',
+      errors: ['administrator_required', 'not_permitted'],
       params: VaultParams,
       body: SimulationOrder,
       answers: { 200: PolicySimulation },
-      errors: [409],
     },
     async (db, { member, body, now }) => {
       const { actionType, initiatorId = member.userId, targetId = null, payload } = body
       const isOwn = initiatorId === member.userId
-      if (!isOwn && !member.isAdmin) throw forbidden('Only administrators may simulate the actions of another member')
+      if (!isOwn && !member.isAdmin)
+        throw forbidden('administrator_required', 'Only administrators may simulate the actions of another member')
       const initiator = isOwn ? member : await findInitiator(db, member.vault.id, initiatorId)
       if (initiator === null) throw badRequest('initiatorId', 'is not a member of the vault, or is disabled')
-      const decision = await simulate(db, executors, { member, initiator, actionType, targetId, payload, now })
-      return ok(toPolicySimulation(decision, { isAdmin: member.isAdmin, isInitiator: true }))
+      const outcome = await simulate(db, executors, { member, initiator, actionType, targetId, payload, now })
+      const simulation = toPolicySimulation(outcome.decision, { isAdmin: member.isAdmin, isInitiator: true })
+      return ok({ ...simulation, funds: outcome.funds })
     },
   )
 }

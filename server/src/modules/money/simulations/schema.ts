@@ -35,7 +35,19 @@ export const SimulationOrder = Closed(
       ],
     }),
   },
-  { $id: 'SimulationOrder' },
+  {
+    $id: 'SimulationOrder',
+    examples: [
+      {
+        actionType: 'transfer',
+        payload: {
+          fromAddressId: 'cmi8h2k1p0a1b2c3d4e5f6g7h',
+          toAddress: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+          amount: '1000',
+        },
+      },
+    ],
+  },
 )
 
 export const simulationComponents = [SimulationOrder]

@@ -3,13 +3,13 @@ import type { Member } from '../../../access/caller.ts'
 import type { Db } from '../../../db/client.ts'
 import { payloadReader } from '../../../http/read-payload.ts'
 import { AppError, badRequest, faulty } from '../../../lib/errors.ts'
+import { formatDecimal } from '../../../lib/money.ts'
 import { decide } from '../../rules/policies/decide.ts'
-import type { ActionType, Decision } from '../../rules/policies/decision.ts'
-import type { Facts } from '../../rules/policies/facts.ts'
+import type { ActionType, Decision, Facts } from '../../rules/policies/decision.ts'
 import type { Initiator } from '../../rules/policies/queries.ts'
 import type { Executors } from '../../rules/votes/executor.ts'
 import { AddressCreation } from '../../vaults/addresses/schema.ts'
-import { loadOrder } from '../transfers/load-order.ts'
+import { assertNotArchived, loadOrder, type Order } from '../transfers/order.ts'
 import { TransferOrder } from '../transfers/schema.ts'
 
 type Simulation = {
@@ -21,6 +21,9 @@ type Simulation = {
   now: Date
 }
 
+/** `funds` in token units; null for an action that moves none. */
+type Outcome = { decision: Decision; funds: { available: string; missing: string } | null }
+
 const readTransfer = payloadReader(TransferOrder)
 const readAddress = payloadReader(AddressCreation)
 
@@ -30,7 +33,7 @@ const readAddress = payloadReader(AddressCreation)
  *
  * @throws 400 with paths into the request, 404 and 409 as the action itself
  */
-export async function simulate(db: Db, executors: Executors, simulation: Simulation): Promise<Decision> {
+export async function simulate(db: Db, executors: Executors, simulation: Simulation): Promise<Outcome> {
   const { member, initiator, actionType, targetId, payload, now } = simulation
   const vaultId = member.vault.id
   return withinPayload(async () => {
@@ -39,8 +42,9 @@ export async function simulate(db: Db, executors: Executors, simulation: Simulat
     }
     if (actionType === 'transfer') {
       const scope = visibleScopeOf(member)
-      const { question } = await loadOrder(db, readTransfer(payload), { scope, initiator, spends: false, now })
-      return decide(db, question)
+      const { order, question } = await loadOrder(db, readTransfer(payload), { scope, initiator, spends: false, now })
+      assertNotArchived(order)
+      return { decision: await decide(db, question), funds: fundsOf(order) }
     }
     const executor = executors[actionType]
     if (executor === undefined) throw badRequest('actionType', `${actionType} is not available yet`)
@@ -48,13 +52,20 @@ export async function simulate(db: Db, executors: Executors, simulation: Simulat
     if (actionType === 'create_address') readAddress(payload)
     const context = { vaultId, initiatorId: initiator.userId, now }
     const { facts } = await executor.prepare(db, context, { action: actionType, targetId, payload })
-    return decide(db, {
+    const decision = await decide(db, {
       vaultId,
       actionType,
       initiator,
       facts: { ...facts, now, initiatorId: initiator.userId, initiatorGroupIds: initiator.groupIds } as Facts,
     })
+    return { decision, funds: null }
   })
+}
+
+function fundsOf({ source, amount }: Order): Outcome['funds'] {
+  const available = BigInt(source.available ?? '0')
+  const missing = available < amount ? amount - available : 0n
+  return { available: formatDecimal(available, source.decimals), missing: formatDecimal(missing, source.decimals) }
 }
 
 const fieldsOutside: readonly string[] = ['targetId', 'actionType']

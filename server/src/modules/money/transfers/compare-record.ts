@@ -1,8 +1,10 @@
+import type { Db } from '../../../db/client.ts'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { formatDecimal } from '../../../lib/money.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 import type { TargetRecord } from '../../record/audit/content.ts'
-import type { Facts } from '../../rules/policies/facts.ts'
+import { type SubjectReport, verifySubjects } from '../../record/audit/verify-subjects.ts'
+import type { Facts } from '../../rules/policies/decision.ts'
 import {
   type CastVote,
   differenceOfApproval,
@@ -11,7 +13,7 @@ import {
 } from '../../rules/votes/compare-record.ts'
 import { isPhaseOf } from './lifecycle.ts'
 import { hashPayload, type Payload } from './payload.ts'
-import type { StoredOrder } from './queries.ts'
+import { listStoredOrders, type StoredOrder } from './queries.ts'
 
 /** The details of a `transfer.requested` record that bind the transfer. */
 export type RequestRecord = {
@@ -127,4 +129,18 @@ function differenceOfVotes(
 /** SHA-256 in hex of the facts of a decision; the same for new facts and for those read from the database. */
 export function hashFacts(facts: Facts): string {
   return sha256(canonicalJson(facts)).toString('hex')
+}
+
+/** Compares every transfer, its decision, votes and status with the audit records. */
+export function verifyTransfers(db: Db): Promise<SubjectReport> {
+  return verifySubjects(db, {
+    table: 'transfers',
+    targetType: 'transfer',
+    firstAction: 'transfer.requested',
+    listStored: listStoredOrders,
+    differenceOf(stored, records) {
+      const compared = compareWithRecord(stored, records)
+      return 'difference' in compared ? compared.difference : null
+    },
+  })
 }

@@ -13,8 +13,9 @@ import {
   usdtContract,
 } from '../../../testing/fixtures.ts'
 import { amountRule, createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { createWalletClient, type WalletClient, walletOfVault } from '../../registry/wallet-service/client.ts'
+import { createWalletClient, type WalletClient } from '../../registry/wallet-service/client.ts'
 import { createGuardedDispatcher } from '../../registry/wallet-service/guarded-connect.ts'
+import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
 import { createDelivery, deliverDueTransfers, postOutstandingFees } from './deliver.ts'
 
 let bench: TransferBench

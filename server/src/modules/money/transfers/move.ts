@@ -1,15 +1,18 @@
 import type { Updateable } from 'kysely'
 import { prepared, type Trx } from '../../../db/client.ts'
 import type { Transfers } from '../../../db/types.ts'
+import type { Deps } from '../../../deps.ts'
 import { conflict } from '../../../lib/errors.ts'
 import { insertPaidRecipient } from '../../address-book/recipients/queries.ts'
 import { moveOperation, type OperationStatus } from '../../operations/feed/write.ts'
 import { audit } from '../../record/audit/record.ts'
-import { closeVoting } from '../../rules/votes/vote.ts'
+import { notifyOfStop } from '../../record/notifications/write.ts'
+import { closeVoting, type RecordedSubject } from '../../rules/votes/vote.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { type Posting, releasePosting, settlePosting } from '../ledger/postings.ts'
+import { compareWithRecord, type RecordedOrder } from './compare-record.ts'
 import { mayMovePhase, nextStatus, type Phase, releasesFunds, type TransferEvent } from './lifecycle.ts'
-import type { LockedTransfer } from './queries.ts'
+import { type LockedTransfer, listStoredOrders, type StoredOrder } from './queries.ts'
 
 type Movement = {
   event: TransferEvent
@@ -37,7 +40,7 @@ export async function moveTransfer(trx: Trx, transfer: LockedTransfer, movement:
   const { event, actorId, now, failureReason = null, txHash = null, blockchainAt = null } = movement
   const to = assertMovable(transfer, event)
   const moved = await moveOperation(trx, { vaultId, id, from, to, now, txHash, blockchainAt })
-  if (!moved) throw conflict('The transfer was resolved by someone else')
+  if (!moved) throw conflict('wrong_state', 'The transfer was resolved by someone else')
   const subject = { vaultId, tokenId, addressId, operationId: id, amount }
   const resolution = to === 'confirmed' ? [settlePosting(subject)] : releasesFunds(to) ? [releasePosting(subject)] : []
   await postEntries(trx, [...resolution, ...(movement.extraPostings ?? [])], now)
@@ -58,7 +61,7 @@ export async function moveTransfer(trx: Trx, transfer: LockedTransfer, movement:
 /** @throws 409 when its status does not permit the event */
 export function assertMovable({ status }: LockedTransfer, event: TransferEvent): OperationStatus {
   const to = nextStatus(status, event)
-  if (to === null) throw conflict(`The transfer is ${status} and cannot be ${event}`)
+  if (to === null) throw conflict('wrong_state', `The transfer is ${status} and cannot be ${event}`)
   return to
 }
 
@@ -82,4 +85,56 @@ export async function movePhase(
     .modifyEnd(prepared)
     .executeTakeFirst()
   if (numUpdatedRows !== 1n) throw new Error(`The delivery of transfer ${id} is no longer ${phase}`)
+}
+
+type Log = Deps['log']
+
+/** Compares transfers with their audit records; one that differs is halted, which the caller must commit. */
+export const recordedTransfers = (log: Log): RecordedSubject<LockedTransfer, StoredOrder, RecordedOrder> => ({
+  type: 'transfer',
+  noun: 'transfer',
+  listStored: listStoredOrders,
+  compare: compareWithRecord,
+  async stop(trx, transfer, reason, now) {
+    await haltTransfer(trx, log, transfer, reason, now)
+    return conflict('transfer_halted', 'The transfer is halted', reason)
+  },
+})
+
+/** Stops a locked transfer for good: the funds stay reserved, an alert is sent, and people decide. */
+export async function haltTransfer(
+  trx: Trx,
+  log: Log,
+  transfer: LockedTransfer,
+  reason: string,
+  now: Date,
+): Promise<void> {
+  await movePhase(trx, transfer, 'halted', { halt_reason: reason, next_attempt_at: null })
+  await raiseAlarm(trx, log, transfer, reason, now)
+}
+
+/** Leaves a locked transfer in its phase, with its funds, until the next attempt, and sends an alert about it. */
+export async function holdTransfer(
+  trx: Trx,
+  log: Log,
+  transfer: LockedTransfer,
+  reason: string,
+  { now, nextAttemptAt }: { now: Date; nextAttemptAt: Date },
+): Promise<void> {
+  await movePhase(trx, transfer, transfer.phase, { halt_reason: reason, next_attempt_at: nextAttemptAt })
+  await raiseAlarm(trx, log, transfer, reason, now)
+}
+
+/** Once for each reason: to the audit log, to the log, and by mail to administrators. */
+async function raiseAlarm(
+  trx: Trx,
+  log: Log,
+  { vault_id: vaultId, id, halt_reason }: LockedTransfer,
+  reason: string,
+  now: Date,
+): Promise<void> {
+  if (halt_reason === reason) return
+  log.error({ transferId: id, vaultId, reason }, 'transfer halted')
+  await audit(trx, { vaultId, actorId: null, now }, 'transfer.halted', { type: 'transfer', id }, { reason })
+  await notifyOfStop(trx, { vaultId, subjectType: 'transfer', subjectId: id }, now)
 }

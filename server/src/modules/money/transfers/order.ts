@@ -1,28 +1,45 @@
-import { visibleScopeOf } from '../../../access/address-scope.ts'
+import type { Insertable } from 'kysely'
+import { type AddressScope, subjectsOf, visibleScopeOf } from '../../../access/address-scope.ts'
 import { byMember, type Member } from '../../../access/caller.ts'
-import type { Trx } from '../../../db/client.ts'
+import type { Db, Trx } from '../../../db/client.ts'
 import { insertRows } from '../../../db/insert-rows.ts'
+import type { Operations } from '../../../db/types.ts'
 import type { Refusal } from '../../../http/mutate.ts'
-import { conflict, forbidden } from '../../../lib/errors.ts'
+import { conflict, type FieldFault, faulty, forbidden } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
-import { formatDecimal } from '../../../lib/money.ts'
-import { assignNamedCategory, type NamedCategory } from '../../operations/assignments/first-category.ts'
+import { formatDecimal, parseDecimal } from '../../../lib/money.ts'
+import { parseOnchainAddress } from '../../../lib/onchain-address.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
+import type { AddressOwner } from '../../address-book/counterparties/queries.ts'
+import { assignNamedCategory, findNamedCategory, type NamedCategory } from '../../operations/assignments/actions.ts'
+import { type OperationStatus, toOperationRow } from '../../operations/feed/write.ts'
 import { audit, toAuditRow } from '../../record/audit/record.ts'
 import { notifyApprovers } from '../../record/notifications/write.ts'
-import { decideBy, lockCandidates } from '../../rules/policies/decide.ts'
+import { toRateSnapshot } from '../../registry/rates/queries.ts'
+import { decideBy, lockCandidates, type Question } from '../../rules/policies/decide.ts'
+import type { Decision, Facts } from '../../rules/policies/decision.ts'
+import type { Initiator } from '../../rules/policies/queries.ts'
+import type { RecordedRequirement } from '../../rules/votes/compare-record.ts'
 import { openApproval } from '../../rules/votes/open.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { reservePosting } from '../ledger/postings.ts'
-import { loadOrder } from './load-order.ts'
-import { type AcceptedOrder, toNewTransfer, toPayload } from './new-transfer.ts'
-import type { OrderBody } from './payload.ts'
-import { findPlainTransfer, findTransfer, lockAvailable, type TransferRow } from './queries.ts'
+import { hashFacts, type RequestRecord } from './compare-record.ts'
+import { hashPayload, type OrderBody, type Payload } from './payload.ts'
+import {
+  findPlainTransfer,
+  findSource,
+  findTransfer,
+  lockAvailable,
+  type SourceRow,
+  type TransferRow,
+} from './queries.ts'
 
 /**
  * Decides on an order and, unless it is refused, reserves its funds: everything or nothing, in `trx`. A refusal by the
  * policies writes an audit record.
  *
- * @throws as `loadOrder`; 409 for insufficient funds, a disabled token or a quorum that cannot be reached
+ * @throws as `loadOrder`; 409 for insufficient funds, an archived recipient, a disabled token or a quorum that cannot be
+ *   reached: what a preview names as its problems
  */
 export async function orderTransfer(
   trx: Trx,
@@ -33,7 +50,8 @@ export async function orderTransfer(
   const scope = visibleScopeOf(member)
   const { order, category, question } = await loadOrder(trx, body, { scope, initiator: member, spends: true, now })
   const { source, amount } = order
-  if (source.token_enabled !== true) throw conflict(`The token ${source.token_code} is disabled`)
+  assertNotArchived(order)
+  if (source.token_enabled !== true) throw conflict('disabled', `The token ${source.token_code} is disabled`)
 
   const candidates = await lockCandidates(trx, question)
   const available = await lockAvailable(trx, by.vaultId, source.address_id, source.token_id)
@@ -48,10 +66,14 @@ export async function orderTransfer(
     const decisionPolicyCode = decisionPolicy?.code ?? null
     const details = { payload, category: question.facts.category ?? null, decisionPolicyCode, message }
     await audit(trx, by, action, { type: 'address', id: source.address_id }, details)
-    return { refusal: forbidden(message) }
+    return { refusal: forbidden(isBlocked ? 'blocked_by_policy' : 'no_policy_allows', message) }
   }
   if (available < amount)
-    throw conflict('insufficient funds', `The address has less ${source.token_code} available than the transfer needs`)
+    throw conflict(
+      'insufficient_funds',
+      'insufficient funds',
+      `The address has less ${source.token_code} available than the transfer needs`,
+    )
 
   const expiresAt = effect === 'approval' ? new Date(now.getTime() + approvalTtlHours * 3_600_000) : null
   const { metadata } = body
@@ -91,4 +113,224 @@ async function writeTransfer(trx: Trx, accepted: AcceptedOrder, category: NamedC
   const { source, amount } = order
   const reserved = { vaultId, tokenId: source.token_id, addressId: source.address_id, operationId: id, amount }
   await postEntries(trx, [reservePosting(reserved)], now)
+}
+
+/** An order that was decided and not refused. */
+export type AcceptedOrder = {
+  order: Order
+  payload: Payload
+  decision: Decision
+  metadata: OrderBody['metadata']
+  /** When it is rejected unless it was approved; null: it needs no votes. */
+  expiresAt: Date | null
+  now: Date
+}
+
+export function toPayload(id: string, member: Member, { source, to, amount }: Order): Payload {
+  return {
+    transferId: id,
+    vaultId: member.vault.id,
+    initiatorId: member.userId,
+    fromAddressId: source.address_id,
+    fromAddress: source.address,
+    network: source.network_slug,
+    coinType: source.coin_type,
+    derivationPath: source.derivation_path,
+    toAddress: to.address,
+    tokenId: source.token_id,
+    contractAddress: source.contract_address,
+    amount: amount.toString(),
+  }
+}
+
+/** Writes the rows of an order, and its audit record with the snapshot of its voters. */
+export function toNewTransfer(accepted: AcceptedOrder, requirements: RecordedRequirement[]) {
+  const transfer = toTransferRow(accepted)
+  const { order, payload, decision, expiresAt } = accepted
+  const status: OperationStatus = expiresAt === null ? 'pending' : 'awaiting_approval'
+  const requested: RequestRecord = {
+    status,
+    payload,
+    payloadHash: transfer.payload_hash.toString('hex'),
+    decision: decision.effect,
+    factsHash: hashFacts(decision.facts),
+    requirements,
+    counterpartyId: order.source.counterparty?.id ?? null,
+    bypassed: decision.requirements.filter((one) => one.bypassed).map((one) => one.policyCode),
+  }
+  return { operation: toOperation(accepted, status), transfer, requested }
+}
+
+function toOperation(
+  { order, payload, metadata, now }: AcceptedOrder,
+  status: OperationStatus,
+): Insertable<Operations> {
+  const { source, amount } = order
+  return toOperationRow({
+    vaultId: payload.vaultId,
+    id: payload.transferId,
+    type: 'transfer',
+    status,
+    addressId: source.address_id,
+    ownerId: source.owner_id,
+    initiatorId: payload.initiatorId,
+    networkId: source.network_id,
+    tokenId: source.token_id,
+    amount,
+    decimals: source.decimals,
+    rate: toRateSnapshot(source),
+    flowType: source.to_address_id === null ? 'external' : 'internal',
+    counterparty: source.counterparty,
+    txHash: null,
+    tags: metadata?.tags ?? [],
+    paymentPurpose: metadata?.paymentPurpose ?? null,
+    note: metadata?.note ?? null,
+    now,
+    confirmedAt: null,
+    blockchainAt: null,
+  })
+}
+
+function toTransferRow({ order: { source, to }, payload, decision, expiresAt, now }: AcceptedOrder) {
+  const strictest = decision.requirements.find((one) => one.policyId === decision.decisionPolicy?.id)
+  return {
+    vault_id: payload.vaultId,
+    id: payload.transferId,
+    to_address: to.address,
+    to_address_key: to.key,
+    to_address_id: source.to_address_id,
+    contract_address: source.contract_address,
+    payload,
+    payload_hash: hashPayload(payload),
+    decision,
+    decision_policy_id: decision.decisionPolicy?.id ?? null,
+    decision_policy_code: decision.decisionPolicy?.code ?? null,
+    decision_policy_name: decision.decisionPolicy?.name ?? null,
+    approval_threshold: strictest?.threshold ?? 0,
+    expires_at: expiresAt,
+    phase: expiresAt === null ? 'queued' : 'waiting',
+    next_attempt_at: expiresAt === null ? now : null,
+    created_at: now,
+  }
+}
+
+/** An order with the facts for the policies; `category` is the one it declares. */
+export type LoadedOrder = { order: Order; category: NamedCategory | null; question: Question }
+
+/**
+ * Reads everything that an order refers to, and checks it.
+ *
+ * @param scope which source addresses the caller may name
+ * @param spends whether the caller places the order; a simulation may name any initiator
+ * @throws 400 for a wrong order, 404 for an address that the caller does not see, 403 for one they may not move funds from
+ *   or a category that the initiator may not assign
+ */
+export async function loadOrder(
+  db: Db | Trx,
+  body: OrderBody,
+  { scope, initiator, spends, now }: { scope: AddressScope; initiator: Initiator; spends: boolean; now: Date },
+): Promise<LoadedOrder> {
+  const { vaultId } = scope
+  const source = orNotFound(await findSource(db, scope, body.fromAddressId, body, now), 'Address')
+  // A viewer of an address may not necessarily spend from it.
+  if (spends && !source.can_transfer) {
+    throw forbidden(
+      'not_permitted',
+      'Only the owner of an address and members with a transfer grant on it may transfer from it',
+    )
+  }
+  const order = planOrder(source, body)
+
+  const key = body.metadata?.category ?? null
+  const viewer = { isAdmin: initiator.isAdmin, isOwnOperation: true, subjects: subjectsOf(initiator) }
+  const naming = { type: 'transfer', viewer, field: 'metadata.category' } as const
+  const category = key === null ? null : await findNamedCategory(db, vaultId, { key, ...naming })
+  const facts = factsOf(order, { initiator, category: category?.category.key ?? null, now })
+  return { order, category, question: { vaultId, actionType: 'transfer', initiator, facts } }
+}
+
+/** A transfer order that is resolved and checked, ready for a decision. */
+export type Order = {
+  source: SourceRow & { token_id: string; token_code: string; decimals: number }
+  to: { address: string; key: string }
+  amount: bigint
+}
+
+/** Checks an order against its source address. @throws 400 naming every wrong field */
+export function planOrder(source: SourceRow, body: OrderBody): Order {
+  const faults: FieldFault[] = []
+  const { token_id, token_code, decimals } = source
+  if (token_id === null || token_code === null || decimals === null) {
+    const field = body.tokenId !== undefined ? 'tokenId' : 'token'
+    const message =
+      body.token === undefined && body.tokenId === undefined
+        ? 'is required, because the address has no primary token'
+        : 'is not a token of the network of this address'
+    throw faulty([{ field, message }])
+  }
+  if (body.token !== undefined && body.token !== token_code)
+    faults.push({ field: 'token', message: `is not the token that tokenId names, which is ${token_code}` })
+  const amount = parseDecimal(body.amount, decimals)
+  if (amount === null) faults.push({ field: 'amount', message: `must fit ${token_code} with its ${decimals} decimals` })
+  else if (amount === 0n) faults.push({ field: 'amount', message: 'must be greater than 0' })
+
+  const to = parseOnchainAddress(body.toAddress, source.network_type)
+  if (to === null)
+    faults.push({ field: 'toAddress', message: `is not a valid address of the network ${source.network_slug}` })
+  else if (to.key === source.address_key)
+    faults.push({ field: 'toAddress', message: 'is the address the funds come from' })
+  else if (/^0x0{40}$/.test(to.key))
+    faults.push({ field: 'toAddress', message: 'is the zero address, where funds are lost' })
+  else if (body.counterpartyId !== undefined && body.counterpartyId !== source.counterparty?.id)
+    faults.push({ field: 'counterpartyId', message: 'is not the counterparty that toAddress belongs to' })
+
+  if (faults.length > 0 || amount === null || to === null) throw faulty(faults)
+  return { source: { ...source, token_id, token_code, decimals }, to, amount }
+}
+
+/** The counterparty that has the recipient address and is archived; null: there is none. */
+export function findArchivedRecipient({ source: { counterparty } }: Order): AddressOwner | null {
+  return counterparty !== null && counterparty.archivedAt !== null ? counterparty : null
+}
+
+/** @throws 409 when the recipient is an archived counterparty */
+export function assertNotArchived(order: Order): void {
+  const archived = findArchivedRecipient(order)
+  if (archived === null) return
+  throw conflict('archived', 'The counterparty is archived', `toAddress belongs to ${archived.name}, which is archived`)
+}
+
+/** All facts of an order that policies may read. */
+export function factsOf(
+  { source, to, amount }: Order,
+  { initiator, category, now }: { initiator: Initiator; category: string | null; now: Date },
+): Facts {
+  return {
+    now,
+    initiatorId: initiator.userId,
+    initiatorGroupIds: initiator.groupIds,
+    token: { id: source.token_id, code: source.token_code },
+    amount: formatDecimal(amount, source.decimals),
+    ...(source.usd_rate === null ? {} : { usdRate: source.usd_rate }),
+    available: formatDecimal(source.available ?? '0', source.decimals),
+    networkSlug: source.network_slug,
+    sourceAddressId: source.address_id,
+    sourceAddress: source.address,
+    addressGroupIds: source.folder_ids,
+    routeVariants: source.route_variants,
+    destination: { address: to.address, key: to.key, networkType: source.network_type },
+    ...recipientFacts(source.to_address_id !== null, source.counterparty),
+    category,
+  }
+}
+
+/** The entry of the address book for the destination. */
+export function recipientFacts(
+  isInternal: boolean,
+  owner: AddressOwner | null,
+): Pick<Facts, 'destinationType' | 'counterparty'> {
+  const destinationType = isInternal ? 'internal' : owner === null ? 'unknown' : 'counterparty'
+  if (owner === null) return { destinationType, counterparty: null }
+  const { id, kind, createdAt, groupIds } = owner
+  return { destinationType, counterparty: { id, kind, createdAt, groupIds } }
 }

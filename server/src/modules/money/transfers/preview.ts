@@ -2,15 +2,17 @@ import type { Static } from 'typebox'
 import { visibleScopeOf } from '../../../access/address-scope.ts'
 import type { ByMember } from '../../../access/caller.ts'
 import type { Deps } from '../../../deps.ts'
-import { formatDecimal } from '../../../lib/money.ts'
-import { findLookAlikes } from '../../address-book/recipients/queries.ts'
-import { walletOfVault } from '../../registry/wallet-service/client.ts'
+import { formatDecimal, usdValueOf } from '../../../lib/money.ts'
+import { findRecipientSigns, type RecipientSigns } from '../../address-book/recipients/queries.ts'
+import { isSilence } from '../../registry/wallet-service/client.ts'
 import { decide } from '../../rules/policies/decide.ts'
 import { toPolicySimulation } from '../../rules/policies/present.ts'
-import { loadOrder } from './load-order.ts'
+import { findElectorates } from '../../rules/votes/open.ts'
+import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
+import { loadOrder, type Order } from './order.ts'
 import type { OrderBody } from './payload.ts'
-import type { Order } from './plan-order.ts'
-import { findNativeCoin } from './queries.ts'
+import { type FeeEstimate, findProblems, type Prospect, remaindersOf } from './problems.ts'
+import { findCoinAccount } from './queries.ts'
 import type { TransferPreview } from './schema.ts'
 
 /** The outcome that an order would have now; changes nothing and locks nothing. @throws as `loadOrder` */
@@ -19,30 +21,21 @@ export async function previewTransfer(
   body: OrderBody,
   { member, now }: ByMember,
 ): Promise<Static<typeof TransferPreview>> {
+  const { db } = deps
   const scope = visibleScopeOf(member)
-  const { order, question } = await loadOrder(deps.db, body, { scope, initiator: member, spends: true, now })
-  const decided = await decide(deps.db, question)
-  const { trace, ...decision } = toPolicySimulation(decided, { isAdmin: member.isAdmin, isInitiator: true })
-  const lookAlikes = await findLookAlikes(deps.db, scope, [order.to.key])
-  const available = order.source.available ?? '0'
-  return {
-    decision,
-    trace,
-    fee: await estimateFee(deps, member.vault.id, order),
-    available,
-    availableDecimal: formatDecimal(available, order.source.decimals),
-    warnings: lookAlikes.size === 0 ? [] : ['look_alike'],
-  }
+  const { vaultId } = scope
+  const { order, question } = await loadOrder(db, body, { scope, initiator: member, spends: true, now })
+  const decision = await decide(db, question)
+  const { requirements } = decision
+  const electorates = await findElectorates(db, { vaultId, initiatorId: member.userId, requirements })
+  const signs = await findRecipientSigns(db, scope, order.to.key)
+  const coin = await findCoinAccount(db, vaultId, order.source)
+  const estimate = coin === null ? null : await estimateFee(deps, vaultId, order)
+  return toPreview({ order, decision, electorates, coin, estimate }, signs, { isAdmin: member.isAdmin })
 }
 
-/** The wallet service's estimate in the native coin; null when it is not available, because a preview must not fail for that. */
-async function estimateFee(
-  deps: Deps,
-  vaultId: string,
-  { source, to, amount }: Order,
-): Promise<Static<typeof TransferPreview>['fee']> {
-  const coin = await findNativeCoin(deps.db, source.network_id)
-  if (coin === null) return null
+/** A failure is a value, because a preview must not fail for it. */
+async function estimateFee(deps: Deps, vaultId: string, { source, to, amount }: Order): Promise<FeeEstimate> {
   try {
     const wallet = await walletOfVault(deps, vaultId)
     const { fee } = await wallet.estimateFee({
@@ -52,9 +45,48 @@ async function estimateFee(
       contractAddress: source.contract_address,
       amount: amount.toString(),
     })
-    return { amount: fee, amountDecimal: formatDecimal(fee, coin.decimals), asset: coin.code }
+    return { fee: BigInt(fee) }
   } catch (error) {
     deps.log.warn({ err: error }, 'no fee estimate')
-    return null
+    return { failure: isSilence(error) ? 'wallet_service_silent' : 'wallet_service_failed' }
   }
+}
+
+function toPreview(
+  prospect: Prospect,
+  { isLookAlike, isFirstPayment }: RecipientSigns,
+  { isAdmin }: { isAdmin: boolean },
+): Static<typeof TransferPreview> {
+  const { order, decision: decided, electorates, coin, estimate } = prospect
+  const { source, amount } = order
+  const { trace, requirements, ...decision } = toPolicySimulation(decided, { isAdmin, isInitiator: true })
+  const available = source.available ?? '0'
+  const token = { code: source.token_code, decimals: source.decimals }
+  const rest = remaindersOf(prospect)
+  const hasFee = coin !== null && estimate !== null && 'fee' in estimate
+  return {
+    decision: {
+      ...decision,
+      requirements: requirements.map((requirement) => {
+        const { count, voters } = electorates.get(requirement.policyId) ?? { count: 0, voters: [] }
+        return { ...requirement, approversCount: count, approvers: voters }
+      }),
+    },
+    trace,
+    problems: findProblems(prospect),
+    fee: hasFee ? amountOf(estimate.fee, coin) : null,
+    available,
+    availableDecimal: formatDecimal(available, source.decimals),
+    remaining: {
+      token: rest.token < 0n ? null : amountOf(rest.token, token),
+      nativeCoin: coin === null || rest.coin === null || rest.coin < 0n ? null : amountOf(rest.coin, coin),
+    },
+    usdValue: source.usd_rate === null ? null : usdValueOf(amount, source.decimals, source.usd_rate),
+    isFirstPayment,
+    warnings: isLookAlike ? ['look_alike'] : [],
+  }
+}
+
+function amountOf(raw: bigint, { code, decimals }: { code: string; decimals: number }) {
+  return { amount: raw.toString(), amountDecimal: formatDecimal(raw, decimals), asset: code }
 }

@@ -9,15 +9,15 @@ import {
 import type { Member } from '../../../access/caller.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import type { NetworkType } from '../../../lib/onchain-address.ts'
-import { type AddressOwner, type CounterpartyKind, ownerOfAddress } from '../../address-book/counterparties/queries.ts'
-import { firstCategoryKey } from '../../operations/assignments/visibility.ts'
+import { type AddressOwner, ownerOfAddress } from '../../address-book/counterparties/queries.ts'
+import { firstCategoryKey } from '../../operations/assignments/rights.ts'
 import { type FeedFilters, type FeedPage, type FeedRows, readFeed } from '../../operations/feed/feed.ts'
-import { isOperationReadable } from '../../operations/feed/visibility.ts'
+import type { DetailColumns } from '../../operations/feed/present.ts'
+import { isOperationReadable } from '../../operations/feed/queries.ts'
 import type { OperationStatus } from '../../operations/feed/write.ts'
 import { addressKeyOn } from '../../registry/networks/queries.ts'
 import { newestRate, type RateColumns } from '../../registry/rates/queries.ts'
-import type { KeptDecision } from '../../rules/policies/decision.ts'
-import type { Facts } from '../../rules/policies/facts.ts'
+import type { Facts, KeptDecision } from '../../rules/policies/decision.ts'
 import type { ApprovalState } from '../../rules/votes/compare-record.ts'
 import {
   type ApproverRow,
@@ -104,41 +104,15 @@ export async function lockAvailable(trx: Trx, vaultId: string, addressId: string
   return BigInt(rows[0]?.balance ?? '0')
 }
 
-export type TransferRow = {
-  id: string
-  vault_id: string
+export type TransferRow = DetailColumns & {
   vault_code: string
   vault_name: string
-  address_id: string
   from_address: string
   derivation_path: string
   owner_id: string
   initiator_id: string
   initiator: ProfileRow
-  network: string
-  token_id: string
-  token_code: string
-  token_symbol: string
-  decimals: number
-  contract_address: string | null
-  amount: string
   status: OperationStatus
-  flow_type: 'internal' | 'external'
-  counterparty_id: string | null
-  counterparty_address_id: string | null
-  counterparty_name: string | null
-  counterparty_kind: CounterpartyKind | null
-  tx_hash: string | null
-  usd_rate: string | null
-  usd_rate_as_of: Date | null
-  usd_rate_source: string | null
-  usd_value: string | null
-  /** Key of the first category that the viewer may see. */
-  category: string | null
-  tags: string[]
-  payment_purpose: string | null
-  note: string | null
-  created_at: Date
   confirmed_at: Date | null
   updated_at: Date
   to_address: string
@@ -183,7 +157,7 @@ const transferColumns = ({ category, toAddressId, requirements, approvers }: Att
   o.id, o.vault_id, v.code as vault_code, v.name as vault_name, o.address_id, a.address as from_address, a.derivation_path,
   o.owner_id, o.initiator_id, ${profileOf('i')} as initiator, n.slug as network, o.token_id, k.code as token_code,
   k.symbol as token_symbol, k.decimals, t.contract_address, o.amount, o.status, o.flow_type, o.counterparty_id, o.counterparty_address_id,
-  o.counterparty_name, o.counterparty_kind, o.tx_hash, o.usd_rate,
+  o.counterparty_name, o.counterparty_kind, o.tx_hash, trim_scale(o.usd_rate) as usd_rate,
   o.usd_rate_as_of, o.usd_rate_source, o.usd_value, ${category} as category, o.tags, o.payment_purpose, o.note,
   o.created_at, o.confirmed_at, o.updated_at, t.to_address, ${toAddressId} as to_address_id, t.payload, t.payload_hash, t.decision, t.decision_policy_id,
   t.decision_policy_code, t.decision_policy_name, t.approval_threshold, t.expires_at, t.phase, t.fee, t.failure_reason,
@@ -328,6 +302,23 @@ export async function findNativeCoin(
     .where('contract_key', '=', '')
     .executeTakeFirst()
   return coin ?? null
+}
+
+/** The coin of a network with what an address has available of it, in raw units; null when the coin is not registered. */
+export type CoinAccount = { id: string; code: string; decimals: number; available: string }
+
+export async function findCoinAccount(
+  db: Db | Trx,
+  vaultId: string,
+  { network_id, address_id }: Pick<SourceRow, 'network_id' | 'address_id'>,
+): Promise<CoinAccount | null> {
+  const { rows } = await sql<CoinAccount>`${prepared}
+    select t.id, t.code, t.decimals, coalesce(l.balance, 0)::text as available
+    from tokens t
+    left join ledger_accounts l on l.vault_id = ${vaultId} and l.address_id = ${address_id} and l.token_id = t.id
+      and l.purpose = 'available'
+    where t.network_id = ${network_id} and t.contract_key = ''`.execute(db)
+  return rows[0] ?? null
 }
 
 /** JSON of Payload from the rows, not from the stored payload. The amount is text, because JSON numbers lack the range. */

@@ -1,14 +1,15 @@
 import { visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Trx } from '../../../db/client.ts'
+import type { ReasonOf } from '../../../lib/reasons.ts'
 import { findFirstCategoryKey } from '../../operations/assignments/queries.ts'
 import { decide } from '../../rules/policies/decide.ts'
 import { findInitiator } from '../../rules/policies/queries.ts'
 import { findPermissions } from '../../vaults/addresses/queries.ts'
 import type { RecordedOrder } from './compare-record.ts'
-import { recipientFacts } from './facts.ts'
+import { recipientFacts } from './order.ts'
 import { findCounterpartyNow, type LockedTransfer } from './queries.ts'
 
-export type Objection = { message: string; details?: string | undefined }
+export type Objection = { reason: ReasonOf<409>; message: string; details?: string | undefined }
 
 /**
  * The objection to a decided transfer now, or null: checked by the last vote before it releases a transfer, and by the
@@ -26,19 +27,27 @@ export async function findObjection(
   { isSumKept, now }: { isSumKept: boolean; now: Date },
 ): Promise<Objection | null> {
   const { vaultId, transferId: id, initiatorId, fromAddressId } = payload
-  if (!transfer.vault_locked) return { message: 'The vault is not locked' }
-  if (!transfer.token_enabled) return { message: 'The token is disabled' }
+  if (!transfer.vault_locked) return { reason: 'vault_is_draft', message: 'The vault is not locked' }
+  if (!transfer.token_enabled) return { reason: 'disabled', message: 'The token is disabled' }
   const { owner, isFirstArchived } = await findCounterpartyNow(trx, vaultId, id)
   if (isFirstArchived || (owner !== null && owner.archivedAt !== null))
-    return { message: 'The counterparty is archived' }
+    return { reason: 'archived', message: 'The counterparty is archived' }
   const initiator = await findInitiator(trx, vaultId, initiatorId)
-  if (initiator === null) return { message: 'The initiator is disabled or no longer a member of the vault' }
+  if (initiator === null)
+    return {
+      reason: 'initiator_lost_permission',
+      message: 'The initiator is disabled or no longer a member of the vault',
+    }
   if (isWaived && !initiator.isAdmin) {
-    return { message: 'A vote was waived for an administrator, and the initiator no longer is one' }
+    return {
+      reason: 'initiator_lost_permission',
+      message: 'A vote was waived for an administrator, and the initiator no longer is one',
+    }
   }
   const asInitiator = visibleScopeOf({ ...initiator, vault: { id: vaultId } })
   const { canTransfer, folderIds } = await findPermissions(trx, asInitiator, fromAddressId)
-  if (!canTransfer) return { message: 'The initiator may no longer transfer from this address' }
+  if (!canTransfer)
+    return { reason: 'initiator_lost_permission', message: 'The initiator may no longer transfer from this address' }
   const { velocity = [], ...lasting } = facts
   const decision = await decide(trx, {
     vaultId,
@@ -56,5 +65,9 @@ export async function findObjection(
     },
   })
   if (decision.effect !== 'block') return null
-  return { message: 'A policy blocks this transfer now', details: decision.blockReason ?? undefined }
+  return {
+    reason: 'blocked_by_policy_now',
+    message: 'A policy blocks this transfer now',
+    details: decision.blockReason ?? undefined,
+  }
 }

@@ -6,9 +6,9 @@ import { createOutbox, type Outbox } from '../../../testing/outbox.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { insertAuditRecord } from '../../record/audit/record.ts'
 import { sealAuditRecords } from '../../record/audit/seal.ts'
-import { expireTransfers } from './expire.ts'
+import { verifyTransfers } from './compare-record.ts'
 import { hashPayload } from './payload.ts'
-import { verifyTransfers } from './verify.ts'
+import { expireTransfers } from './vote.ts'
 
 let outbox: Outbox
 let bench: TransferBench

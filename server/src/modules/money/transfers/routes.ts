@@ -2,12 +2,11 @@ import { addressScopeOf } from '../../../access/address-scope.ts'
 import type { Member } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
-import { endpoints } from '../../../http/endpoints.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
 import { created, ok } from '../../../http/mutate.ts'
-import type { App } from '../../../http/route.ts'
 import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
 import { pageOf, toTaggedPage } from '../../../lib/cursor.ts'
-import { notFound } from '../../../lib/errors.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
 import { type FeedFilters, feedTag, noFilters } from '../../operations/feed/feed.ts'
 import { toPolicyDecision } from '../../rules/policies/present.ts'
 import { VoteBody } from '../../rules/votes/schema.ts'
@@ -36,9 +35,17 @@ export function transferRoutes(app: App, deps: Deps): void {
         'The amount is reserved at once. 409 for insufficient funds, a disabled token, an archived counterparty, or a ' +
         'threshold that the approvers cannot reach.',
       ...ofVault,
+      errors: [
+        'not_permitted',
+        'blocked_by_policy',
+        'no_policy_allows',
+        'archived',
+        'disabled',
+        'insufficient_funds',
+        'quorum_unreachable',
+      ],
       body: TransferOrder,
       answers: { 201: Transfer },
-      errors: [409],
     },
     async (trx, { member, body, now }) => {
       const outcome = await orderTransfer(trx, body, { member, now, approvalTtlHours })
@@ -52,10 +59,13 @@ export function transferRoutes(app: App, deps: Deps): void {
       operationId: 'previewTransfer',
       summary: 'Preview a transfer',
       description:
-        'Takes the body of a transfer and changes nothing. Answers the decision with its trace, the estimated fee (null ' +
-        'when the wallet service gives none), the available balance, and `warnings`: `look_alike` when `toAddress` ' +
-        'begins and ends like an address that the caller knows but is a different one.',
+        'Takes the body of a transfer and changes nothing. Answers the decision with its trace and who could vote, the ' +
+        '`problems` that the order would meet, the estimated fee (null when the wallet service gives none), the ' +
+        'available balance and what would remain of it, whether this is the first payment to `toAddress`, and ' +
+        '`warnings`. What the order would be refused for by a 409 or by a policy is a problem in a 200. A wrong order ' +
+        'is a 400, and one that the caller may not place is a 403 or 404.',
       ...ofVault,
+      errors: ['not_permitted'],
       body: TransferOrder,
       answers: { 200: TransferPreview },
     },
@@ -72,6 +82,7 @@ export function transferRoutes(app: App, deps: Deps): void {
         '`includeShared` also those from addresses shared with them; an administrator those of the whole vault. A page ' +
         'may hold fewer items than `limit`, even none, while `nextCursor` is not null.',
       ...ofVault,
+      errors: ['administrator_required'],
       querystring: TransferQuery,
       answers: { 200: PageOf(Ref(Transfer)) },
     },
@@ -123,12 +134,25 @@ export function transferRoutes(app: App, deps: Deps): void {
         'Casts the vote of the caller, who must be one of its approvers (otherwise 403, or 404 when the caller does not ' +
         'see the transfer); a second vote is a 409. With the last vote that is needed the transfer becomes `pending`, ' +
         'unless something forbids it by now: 409, and the vote is not kept.',
+      errors: [
+        'not_an_approver',
+        'already_voted',
+        'approval_expired',
+        'archived',
+        'blocked_by_policy_now',
+        'disabled',
+        'initiator_lost_permission',
+        'transfer_halted',
+        'vault_is_draft',
+        'wrong_state',
+      ],
     },
     reject: {
       summary: 'Reject a transfer',
       description:
         'A veto by one of its approvers: the transfer becomes `rejected` and its funds are released. 403 (404 when they ' +
         'do not see it) for anybody else, 409 when the transfer no longer waits for approval.',
+      errors: ['not_an_approver', 'already_voted', 'approval_expired', 'transfer_halted', 'wrong_state'],
     },
   } as const
   for (const decision of ['approve', 'reject'] as const) {
@@ -140,7 +164,6 @@ export function transferRoutes(app: App, deps: Deps): void {
         ...ofTransfer,
         body: VoteBody,
         answers: { 200: Transfer },
-        errors: [409],
       },
       async (trx, { member, params: { id }, body, now }) => {
         const ballot = { member, id, comment: body?.comment ?? null, now }
@@ -158,8 +181,8 @@ export function transferRoutes(app: App, deps: Deps): void {
       description:
         'By its initiator or an administrator, until it is handed to the wallet service; 409 after that. Its funds are released.',
       ...ofTransfer,
+      errors: ['not_permitted', 'transfer_halted', 'wrong_state'],
       answers: { 200: Transfer },
-      errors: [409],
     },
     async (trx, { params: { id }, ...by }) => {
       const refused = await cancelTransfer(trx, deps.log, id, by)
@@ -169,7 +192,5 @@ export function transferRoutes(app: App, deps: Deps): void {
 }
 
 async function getTransfer(db: Db | Trx, member: Member, id: string): Promise<TransferRow> {
-  const row = await findTransfer(db, member, id)
-  if (row === null) throw notFound('Transfer')
-  return row
+  return orNotFound(await findTransfer(db, member, id), 'Transfer')
 }

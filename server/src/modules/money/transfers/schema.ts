@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import {
   Closed,
   DecimalAmount,
+  described,
   Enum,
   FolderFilter,
   Id,
@@ -14,12 +15,13 @@ import {
   Tags,
   Timestamp,
 } from '../../../http/schema.ts'
-import { addressLengthMax, noteLengthMax } from '../../../lib/limits.ts'
+import { addressLengthMax, noteLengthMax, shownVotersMax } from '../../../lib/limits.ts'
 import { flowTypes, operationStatuses } from '../../../lib/operations.ts'
 import { CounterpartySnapshot } from '../../address-book/counterparties/schema.ts'
 import { OperationMetadata } from '../../operations/metadata/schema.ts'
 import { PolicyDecision, PolicyTrace } from '../../rules/policies/schema.ts'
 import { Approver, QuorumReachable } from '../../rules/votes/schema.ts'
+import { type ProblemCode, problemCodes } from './problems.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
 const evmAddress = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -28,10 +30,13 @@ export const Transfer = Closed(
   {
     id: Id,
     vaultId: Id,
-    fromAddressId: Id,
+    fromAddressId: described(Id, 'Identifier of the address of the vault that pays.'),
     initiatorId: Id,
     toAddress: Text(evmAddress),
-    toAddressId: Nullable(Id),
+    toAddressId: described(
+      Nullable(Id),
+      'Identifier of the recipient if it is an address of the vault; null otherwise.',
+    ),
     amount: RawAmount,
     amountDecimal: DecimalAmount,
     asset: Text('USDT'),
@@ -39,7 +44,10 @@ export const Transfer = Closed(
     tokenId: Id,
     contractAddress: Nullable(Text('0x5FbDB2315678afecb367f032d93F642f64180aa3')),
     network: Text('ethereum'),
-    status: Enum(operationStatuses),
+    status: described(
+      Enum(operationStatuses),
+      '`awaiting_approval`, `pending` from the hand-over to the wallet service, or one of the final states.',
+    ),
     txHash: Nullable(Text('0x7f9c3f5b5d3a')),
     fee: Nullable(
       Type.String({
@@ -68,14 +76,17 @@ export const Transfer = Closed(
     flowType: Enum(flowTypes),
     decision: Type.Optional(Ref(PolicyDecision)),
     approvalThreshold: Type.Integer({ minimum: 0, examples: [2] }),
-    approvalRequirements: Type.Array(
-      Closed({
-        policyId: Id,
-        policyCode: Text('large-transfers'),
-        threshold: Type.Integer({ minimum: 1, examples: [2] }),
-        approvalsCount: Type.Integer({ minimum: 0, examples: [1] }),
-        bypassed: Type.Boolean(),
-      }),
+    approvalRequirements: described(
+      Type.Array(
+        Closed({
+          policyId: Id,
+          policyCode: Text('large-transfers'),
+          threshold: Type.Integer({ minimum: 1, examples: [2] }),
+          approvalsCount: Type.Integer({ minimum: 0, examples: [1] }),
+          bypassed: Type.Boolean(),
+        }),
+      ),
+      'The votes that are needed, per policy. All must be reached.',
     ),
     approvers: Type.Array(Approver),
     quorumReachable: QuorumReachable,
@@ -84,32 +95,47 @@ export const Transfer = Closed(
       pattern: '^[0-9a-f]{64}$',
       examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
     }),
-    vault: Closed({ id: Id, code: Text('main-vault'), name: Text('Main vault') }),
+    vault: described(
+      Closed({ id: Id, code: Text('main-vault'), name: Text('Main vault') }),
+      'The vault that the transfer belongs to.',
+    ),
     initiator: Ref(Profile),
     counterparty: Nullable(Ref(CounterpartySnapshot)),
     counterpartyAddressId: Nullable(Id),
-    fromAddress: Closed({
-      id: Id,
-      address: Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'),
-      derivationPath: Text('m/44/60/1/0'),
-      network: Text('ethereum'),
-    }),
+    fromAddress: described(
+      Closed({
+        id: Id,
+        address: Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'),
+        derivationPath: Text('m/44/60/1/0'),
+        network: Text('ethereum'),
+      }),
+      'The address of the vault that pays.',
+    ),
     metadata: Ref(OperationMetadata),
     usdRate: Nullable(Text('1.0002')),
     usdRateAsOf: Nullable(Timestamp),
     usdRateSource: Nullable(Text('manual')),
     usdValue: Nullable(Text('1.50')),
-    expiresAt: Nullable(Timestamp),
+    expiresAt: described(
+      Nullable(Timestamp),
+      'Instant at which the time to vote ends, in UTC; null if no votes are needed.',
+    ),
     createdAt: Timestamp,
     confirmedAt: Nullable(Timestamp),
     updatedAt: Timestamp,
   },
-  { $id: 'Transfer' },
+  { $id: 'Transfer', description: 'A payment from an address of the vault, with its decision, votes and state.' },
 )
 
 const orderFields = {
-  fromAddressId: Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
-  toAddress: Type.String({ minLength: 1, maxLength: addressLengthMax, examples: [evmAddress] }),
+  fromAddressId: described(
+    Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
+    'Identifier of the address of the vault that pays.',
+  ),
+  toAddress: described(
+    Type.String({ minLength: 1, maxLength: addressLengthMax, examples: [evmAddress] }),
+    'On-chain address of the recipient.',
+  ),
   token: Type.Optional(
     Type.String({
       minLength: 1,
@@ -120,7 +146,9 @@ const orderFields = {
       examples: ['USDT'],
     }),
   ),
-  tokenId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+  tokenId: Type.Optional(
+    described(Type.String({ minLength: 1, maxLength: 128 }), 'Identifier of the token, instead of its code.'),
+  ),
   amount: DecimalAmount,
   counterpartyId: Type.Optional(
     Type.String({
@@ -132,58 +160,143 @@ const orderFields = {
     }),
   ),
   metadata: Type.Optional(
-    Closed({
-      category: Type.Optional(
-        Nullable(
-          Type.String({
-            minLength: 1,
-            maxLength: 64,
-            description:
-              'Key of a category that needs neither values nor approval. The policies see it, and it is assigned with the transfer.',
-            examples: ['payroll'],
-          }),
+    described(
+      Closed({
+        category: Type.Optional(
+          Nullable(
+            Type.String({
+              minLength: 1,
+              maxLength: 64,
+              description:
+                'Key of a category that needs neither values nor approval. The policies see it, and it is assigned with the transfer.',
+              examples: ['payroll'],
+            }),
+          ),
         ),
-      ),
-      tags: Type.Optional(Tags),
-      paymentPurpose: Type.Optional(Nullable(Type.String({ maxLength: noteLengthMax, examples: ['Invoice 4711'] }))),
-      note: Type.Optional(Nullable(Type.String({ maxLength: noteLengthMax, examples: ['Agreed with the supplier'] }))),
-    }),
+        tags: Type.Optional(Tags),
+        paymentPurpose: Type.Optional(Nullable(Type.String({ maxLength: noteLengthMax, examples: ['Invoice 4711'] }))),
+        note: Type.Optional(
+          Nullable(Type.String({ maxLength: noteLengthMax, examples: ['Agreed with the supplier'] })),
+        ),
+      }),
+      'Category, tags, purpose and note to record with the transfer.',
+    ),
   ),
 }
-export const TransferOrder = Closed(orderFields, { $id: 'TransferOrder' })
+export const TransferOrder = Closed(orderFields, {
+  $id: 'TransferOrder',
+  description: 'What to pay, from which address and to whom.',
+  examples: [
+    {
+      fromAddressId: 'cmi8h2k1p0a1b2c3d4e5f6g7h',
+      toAddress: evmAddress,
+      token: 'USDT',
+      amount: '1.5',
+      metadata: { category: 'payroll', tags: ['march'], paymentPurpose: 'Invoice 4711' },
+    },
+  ],
+})
+
+const AssetCode = Type.String({ description: 'Code of the token.', examples: ['ETH'] })
+const AssetAmount = (description: string) =>
+  Nullable(Closed({ amount: RawAmount, amountDecimal: DecimalAmount, asset: AssetCode }, { description }))
+
+const PreviewedRequirement = Closed({
+  policyId: Id,
+  policyCode: Text('large-transfers'),
+  threshold: Type.Integer({ examples: [2] }),
+  bypassed: Type.Boolean(),
+  approversCount: Type.Integer({
+    minimum: 0,
+    description: 'How many people and services could vote now, the caller only where the policy lets initiators vote.',
+    examples: [3],
+  }),
+  approvers: Type.Array(Ref(Profile), {
+    maxItems: shownVotersMax,
+    description: `Who they are, by name; the first ${shownVotersMax}. Empty for a requirement that is waived.`,
+  }),
+})
+
+const PreviewProblem = Closed({
+  code: Type.Unsafe<ProblemCode>(
+    Type.String({
+      enum: [...problemCodes],
+      description: 'Of a problem that blocks, the `reason` of the error with which the order would be refused.',
+      examples: ['insufficient_funds'],
+    }),
+  ),
+  message: Type.String({
+    description: 'The problem in a sentence, to be read by people.',
+    examples: ['The address has less USDT available than the transfer needs'],
+  }),
+  blocks: Type.Boolean({
+    description: 'true: the order would be refused. false: it would be accepted, and probably fail or wait afterwards.',
+    examples: [true],
+  }),
+})
 
 export const TransferPreview = Closed(
   {
     decision: Closed({
-      effect: Enum(['allow', 'block', 'approval', 'deny']),
-      blockReason: Nullable(Text('Transfers are closed at weekends')),
+      effect: described(
+        Enum(['allow', 'block', 'approval', 'deny']),
+        'What the policies would decide. `deny`: no policy permits the transfer.',
+      ),
+      blockReason: described(
+        Nullable(Text('Transfers are closed at weekends')),
+        'The message of the policy that blocks; null if none does.',
+      ),
       decisionPolicy: Nullable(Closed({ id: Id, code: Text('large-transfers'), name: Text('Large transfers') })),
-      requirements: Type.Array(
-        Closed({
-          policyId: Id,
-          policyCode: Text('large-transfers'),
-          threshold: Type.Integer({ examples: [2] }),
-          bypassed: Type.Boolean(),
-        }),
+      requirements: described(
+        Type.Array(PreviewedRequirement),
+        'The votes that would be needed, per policy. All must be reached.',
       ),
     }),
     trace: Type.Array(Ref(PolicyTrace)),
-    fee: Nullable(
-      Closed(
-        { amount: RawAmount, amountDecimal: DecimalAmount, asset: Text('ETH') },
-        { description: 'Estimate; null when the wallet service has none right now.' },
-      ),
-    ),
+    problems: Type.Array(PreviewProblem, {
+      description:
+        'What the order would meet now, first what it would be refused for. Empty: nothing is known against it.',
+    }),
+    fee: AssetAmount('Estimate; null when the wallet service has none right now.'),
     available: RawAmount,
     availableDecimal: DecimalAmount,
-    warnings: Type.Array(Enum(['look_alike'])),
+    remaining: Closed(
+      {
+        token: AssetAmount('Of the token after the order, before the fee; null when too little is available.'),
+        nativeCoin: AssetAmount(
+          'Of the coin in which fees are paid, after the order and the estimated fee; null when there is no estimate or ' +
+            'too little is available.',
+        ),
+      },
+      { description: 'What the source address would have available.' },
+    ),
+    usdValue: Nullable(
+      Type.String({
+        description:
+          'Of the amount, at the rate of this moment; null when no rate is fresh enough, never `0.00` for that.',
+        examples: ['1.50'],
+      }),
+    ),
+    isFirstPayment: Type.Boolean({
+      description:
+        'true: no confirmed transfer of the caller went to `toAddress`, neither from an address of theirs nor by an order ' +
+        'of theirs; for an administrator, none of any member of the vault. Payments that the caller may not see do not ' +
+        'count.',
+      examples: [false],
+    }),
+    warnings: Type.Array(Enum(['look_alike']), {
+      description:
+        '`look_alike`: `toAddress` begins and ends like an address that the caller knows, and is a different one.',
+    }),
   },
-  { $id: 'TransferPreview' },
+  { $id: 'TransferPreview', description: 'What an order would meet now; it changes nothing.' },
 )
 
 export const TransferQuery = Closed({
-  status: Type.Optional(Enum(operationStatuses)),
-  userId: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+  status: Type.Optional(described(Enum(operationStatuses), 'Restricts the list to transfers of this status.')),
+  userId: Type.Optional(
+    described(Type.String({ minLength: 1, maxLength: 128 }), 'Administrators only: restricts the list to this user.'),
+  ),
   folderId: FolderFilter,
   includeShared: IncludeShared,
   ...pageQuery,
@@ -191,7 +304,7 @@ export const TransferQuery = Closed({
 
 export const TransferEvidence = Closed(
   {
-    schemaVersion: Type.Literal('1'),
+    schemaVersion: described(Type.Literal('1'), 'Version of this format.'),
     transfer: Ref(Transfer),
     payload: Type.Unsafe<unknown>(
       Type.Object(
@@ -199,46 +312,79 @@ export const TransferEvidence = Closed(
         { additionalProperties: true, description: 'The order; the SHA-256 of its canonical JSON is `payloadHash`.' },
       ),
     ),
-    payloadHash: Text('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'),
+    payloadHash: described(
+      Text('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'),
+      'SHA-256 of the order, in hexadecimal digits, to which votes and hand-over are bound.',
+    ),
     decision: Type.Unsafe<unknown>(
       Type.Object(
         {},
         { additionalProperties: true, description: 'The decision with the matching policies as they were.' },
       ),
     ),
-    ledgerEntries: Type.Array(
-      Closed({
-        sequence: Text('42'),
-        kind: Text('reserve'),
-        tokenId: Id,
-        debitAccountId: Nullable(Id),
-        creditAccountId: Nullable(Id),
-        amount: RawAmount,
-        debitBalance: Nullable(RawAmount),
-        creditBalance: Nullable(RawAmount),
-        createdAt: Timestamp,
-      }),
+    ledgerEntries: described(
+      Type.Array(
+        Closed({
+          sequence: described(Text('42'), 'Number of the entry in the ledger.'),
+          kind: described(Text('reserve'), 'What happened, such as `reserve` or `settle`.'),
+          tokenId: Id,
+          debitAccountId: described(
+            Nullable(Id),
+            'Identifier of the account that decreases; null for one of the vault itself.',
+          ),
+          creditAccountId: described(
+            Nullable(Id),
+            'Identifier of the account that increases; null for one of the vault itself.',
+          ),
+          amount: RawAmount,
+          debitBalance: described(
+            Nullable(RawAmount),
+            'Balance of that account after the entry; null if `debitAccountId` is.',
+          ),
+          creditBalance: described(
+            Nullable(RawAmount),
+            'Balance of that account after the entry; null if `creditAccountId` is.',
+          ),
+          createdAt: Timestamp,
+        }),
+      ),
+      'The entries of the ledger that the transfer caused, in their order.',
     ),
-    auditRecords: Type.Array(
-      Closed({
-        content: Type.String({ description: 'Canonical JSON whose SHA-256 is `hash`.' }),
-        hash: Text('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'),
-        sealSequence: Nullable(Type.Integer({ examples: [7] })),
-      }),
+    auditRecords: described(
+      Type.Array(
+        Closed({
+          content: Type.String({ description: 'Canonical JSON whose SHA-256 is `hash`.' }),
+          hash: Text('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'),
+          sealSequence: described(
+            Nullable(Type.Integer({ examples: [7] })),
+            'Number of the seal that chains the record; null in its first seconds.',
+          ),
+        }),
+      ),
+      'The audit records about the transfer.',
     ),
-    seals: Type.Array(
-      Closed({
-        sequence: Type.Integer({ examples: [7] }),
-        previousHash: Text('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'),
-        records: Type.Array(
-          Closed({ id: Id, hash: Text('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08') }),
-        ),
-        sealedAt: Timestamp,
-        hash: Text('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'),
-      }),
+    seals: described(
+      Type.Array(
+        Closed({
+          sequence: described(Type.Integer({ examples: [7] }), 'Number of the seal in the chain.'),
+          previousHash: described(
+            Text('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'),
+            'Hash of the seal before, which makes them a chain.',
+          ),
+          records: described(
+            Type.Array(
+              Closed({ id: Id, hash: Text('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08') }),
+            ),
+            'The records that the seal covers, with their hashes.',
+          ),
+          sealedAt: described(Timestamp, 'Instant of the seal, in UTC.'),
+          hash: Text('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'),
+        }),
+      ),
+      'The seals of those records.',
     ),
   },
-  { $id: 'TransferEvidence' },
+  { $id: 'TransferEvidence', description: 'All that is recorded about a transfer, for a check without the service.' },
 )
 
 export const transferComponents = [Transfer, TransferOrder, TransferPreview, TransferEvidence]

@@ -3,12 +3,19 @@ import type { Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import type { Refusal } from '../../../http/mutate.ts'
 import { conflict } from '../../../lib/errors.ts'
-import { assertMayCancel, lockVisible, stopUnlessAsRecorded, type VotableSubject } from '../../rules/votes/subject.ts'
-import { type Ballot, type Decision, voteOn } from '../../rules/votes/vote.ts'
+import { expireDue } from '../../rules/votes/expire.ts'
+import {
+  assertMayCancel,
+  type Ballot,
+  type Decision,
+  lockVisible,
+  stopUnlessAsRecorded,
+  type VotableSubject,
+  voteOn,
+} from '../../rules/votes/vote.ts'
 import type { RecordedOrder } from './compare-record.ts'
-import { recordedTransfers } from './halt.ts'
-import { assertMovable, moveTransfer } from './move.ts'
-import { isTransferVisible, type LockedTransfer, lockTransfer, type StoredOrder } from './queries.ts'
+import { assertMovable, moveTransfer, recordedTransfers } from './move.ts'
+import { isTransferVisible, type LockedTransfer, listDueApprovals, lockTransfer, type StoredOrder } from './queries.ts'
 import { findObjection } from './recheck.ts'
 
 const lockable = { title: 'Transfer', isVisible: isTransferVisible, lock: lockTransfer }
@@ -19,8 +26,10 @@ const votableTransfers = (log: Deps['log']): VotableSubject<LockedTransfer, Stor
   ...lockable,
   assertOpen(transfer, now) {
     const { status, expires_at } = transfer
-    if (status !== 'awaiting_approval') throw conflict(`The transfer is ${status}, not awaiting approval`)
-    if (expires_at !== null && expires_at <= now) throw conflict('The time to vote on this transfer has expired')
+    if (status !== 'awaiting_approval')
+      throw conflict('wrong_state', `The transfer is ${status}, not awaiting approval`)
+    if (expires_at !== null && expires_at <= now)
+      throw conflict('approval_expired', 'The time to vote on this transfer has expired')
     assertNotHalted(transfer)
   },
   toVoteRecord: (decision) => ({
@@ -29,7 +38,7 @@ const votableTransfers = (log: Deps['log']): VotableSubject<LockedTransfer, Stor
   }),
   async onApproved(trx, transfer, { member, now, recorded }) {
     const objection = await findObjection(trx, transfer, recorded, { isSumKept: false, now })
-    if (objection !== null) throw conflict(objection.message, objection.details)
+    if (objection !== null) throw conflict(objection.reason, objection.message, objection.details)
     await moveTransfer(trx, transfer, { event: 'approved', actorId: member.userId, now })
     return null
   },
@@ -63,7 +72,7 @@ export async function cancelTransfer(
   assertMayCancel('transfer', transfer, member)
   assertNotHalted(transfer)
   if (transfer.status === 'pending' && transfer.phase !== 'queued') {
-    throw conflict('The transfer was handed to the wallet service already')
+    throw conflict('wrong_state', 'The transfer was handed to the wallet service already')
   }
   assertMovable(transfer, 'cancelled')
   const compared = await stopUnlessAsRecorded(trx, recordedTransfers(log), transfer, now)
@@ -81,5 +90,15 @@ export async function expireTransfer(trx: Trx, log: Deps['log'], transfer: Locke
 }
 
 function assertNotHalted({ phase, halt_reason }: LockedTransfer): void {
-  if (phase === 'halted') throw conflict('The transfer is halted', halt_reason ?? undefined)
+  if (phase === 'halted') throw conflict('transfer_halted', 'The transfer is halted', halt_reason ?? undefined)
+}
+
+/** Rejects the transfers that were not approved in time and releases their funds. */
+export function expireTransfers(deps: Deps): Promise<void> {
+  return expireDue(deps, {
+    noun: 'transfer',
+    listDue: listDueApprovals,
+    lock: lockTransfer,
+    expire: (trx, transfer, now) => expireTransfer(trx, deps.log, transfer, now),
+  })
 }

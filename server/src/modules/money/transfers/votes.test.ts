@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Person } from '../../../testing/app.ts'
 import { addMember, ensureGroup } from '../../../testing/fixtures.ts'
 import { amountRule, createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { expireTransfers } from './expire.ts'
+import { expireTransfers } from './vote.ts'
 
 let bench: TransferBench
 // biome-ignore lint/suspicious/noExplicitAny: the answer check has verified its shape.

@@ -1,10 +1,25 @@
-import type { ByMember } from '../../../access/caller.ts'
-import type { Trx } from '../../../db/client.ts'
-import { notFound } from '../../../lib/errors.ts'
+import { type Viewer, visibleScopeOf } from '../../../access/address-scope.ts'
+import { type By, type ByMember, byInitiator } from '../../../access/caller.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import { badRequest, conflict, faulty, forbidden, notFound } from '../../../lib/errors.ts'
+import type { OperationType } from '../../../lib/operations.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
 import { type Outcome as RequestOutcome, requestAction } from '../../rules/approval-requests/request.ts'
-import { lockOperation, type OperationKey } from '../feed/queries.ts'
-import { type AssignmentPayload, categoryExecutors } from './executors.ts'
-import { findAssignment } from './queries.ts'
+import type { Decision, Facts } from '../../rules/policies/decision.ts'
+import { findInitiator } from '../../rules/policies/queries.ts'
+import {
+  type Executor,
+  type PreparedStep,
+  StaleError,
+  type Step,
+  type StepContext,
+} from '../../rules/votes/executor.ts'
+import { type CategoryRow, findCategory, findCategoryByKey, lockCategory } from '../categories/queries.ts'
+import { findOperation, lockOperation, type OperationKey, type OperationRow } from '../feed/queries.ts'
+import { type AssignmentRow, findAdministratorsId, findAssignment, listAssignments } from './queries.ts'
+import { type OperationViewer, operationViewer, type Rights, rightsOf } from './rights.ts'
+import { planValues, type Values } from './values.ts'
+import { deleteAssignment, insertAssignment, moveToFront, updateAssignment } from './write.ts'
 
 export type AssignmentOrder = {
   operation: OperationKey
@@ -26,8 +41,7 @@ type Outcome = { isNew: boolean } | Exclude<RequestOutcome, { applied: true }>
  */
 export async function requestAssignment(trx: Trx, order: AssignmentOrder, { member, now }: ByMember): Promise<Outcome> {
   const { categoryId, values, approvalTtlHours } = order
-  const operation = await lockOperation(trx, member, order.operation)
-  if (operation === null) throw notFound('Operation')
+  const operation = orNotFound(await lockOperation(trx, member, order.operation), 'Operation')
   const isNew = values !== null && (await findAssignment(trx, operation, categoryId)) === null
   const action = isNew ? 'category_assign' : 'category_edit'
   const payload: AssignmentPayload = { operationType: operation.type, operationId: operation.id, categoryId, values }
@@ -40,4 +54,292 @@ export async function requestAssignment(trx: Trx, order: AssignmentOrder, { memb
     now,
   })
   return 'applied' in outcome ? { isNew } : outcome
+}
+
+/** The requested change. Once it is prepared, `values` are the complete new values of the assignment. */
+export type AssignmentPayload = {
+  operationType: OperationType
+  operationId: string
+  categoryId: string
+  /** null: the assignment is removed. */
+  values: Record<string, unknown> | null
+}
+
+const assign: Executor = {
+  async prepare(db, context, step) {
+    const payload = payloadOf(step)
+    const { category, assignment, rights } = await findTarget(db, context, payload)
+    if (assignment !== null) throw conflict('already_exists', 'The category is assigned already')
+    assertAssignable(category, payload.operationType, rights)
+    return prepared(step, { category, assignment }, plannedValues(category, payload.values ?? {}, null))
+  },
+  decide,
+  async apply(trx, context, step, baseVersion) {
+    const payload = payloadOf(step)
+    const { operation, category, assignment, rights } = await lockTarget(trx, context, payload)
+    assertUnchanged(baseVersion, { category, assignment })
+    assertAssignable(category, payload.operationType, rights)
+    const values = payload.values as Values
+    return { resultId: await insertAssignment(trx, operation, { category, values }, byInitiator(context)) }
+  },
+}
+
+const edit: Executor = {
+  async prepare(db, context, step) {
+    const { category, assignment, rights } = await findTarget(db, context, payloadOf(step))
+    if (assignment === null) throw notFound('Category assignment')
+    const { values } = payloadOf(step)
+    assertEditable(category, rights, values === null)
+    const planned = values === null ? null : plannedValues(category, values, assignment.values)
+    return prepared(step, { category, assignment }, planned)
+  },
+  decide,
+  async apply(trx, context, step, baseVersion) {
+    const { operation, category, assignment, rights } = await lockTarget(trx, context, payloadOf(step))
+    if (assignment?.id !== step.targetId) throw new StaleError('The category was unassigned meanwhile')
+    assertUnchanged(baseVersion, { category, assignment })
+    const values = payloadOf(step).values as Values | null
+    assertEditable(category, rights, values === null)
+    if (values === null) await deleteAssignment(trx, operation, assignment, byInitiator(context))
+    else await updateAssignment(trx, operation, { assignment, values }, byInitiator(context))
+    return { resultId: assignment.id }
+  },
+}
+
+export const categoryExecutors = { category_assign: assign, category_edit: edit }
+
+/** @throws 403, 409 when it is archived, 400 when it does not apply to the operation */
+export function assertAssignable(category: CategoryRow, type: OperationType, { canAssign }: Rights): void {
+  if (!canAssign) throw forbidden('not_permitted', 'You may not assign this category')
+  if (category.archived) throw conflict('archived', 'The category is archived')
+  if (category.applies_to !== 'both' && category.applies_to !== type) {
+    throw badRequest('categoryId', `is a category for operations of type ${category.applies_to}`)
+  }
+}
+
+/** Values of an archived category cannot be changed, only removed. @throws 403, 409 when it is archived */
+export function assertEditable(category: Pick<CategoryRow, 'archived'>, { canEdit }: Rights, removes: boolean): void {
+  if (!canEdit) throw forbidden('not_permitted', 'You may not edit this category')
+  if (category.archived && !removes) throw conflict('archived', 'The category is archived')
+}
+
+type Target = { operation: OperationRow; category: CategoryRow; assignment: AssignmentRow | null; rights: Rights }
+
+async function findTarget(db: Db | Trx, context: StepContext, payload: AssignmentPayload): Promise<Target> {
+  const viewer = await viewerOf(db, context)
+  const operation = await findOperation(db, viewer, keyOf(payload))
+  const category = await findCategory(db, context.vaultId, payload.categoryId)
+  return targetOf(db, viewer, operation, category)
+}
+
+async function lockTarget(trx: Trx, context: StepContext, payload: AssignmentPayload): Promise<Target> {
+  const viewer = await viewerOf(trx, context)
+  const operation = await lockOperation(trx, viewer, keyOf(payload))
+  const category = await lockCategory(trx, context.vaultId, payload.categoryId, 'share')
+  return targetOf(trx, viewer, operation, category)
+}
+
+/** A category that the viewer may not see is reported as missing. @throws 404 */
+async function targetOf(
+  db: Db | Trx,
+  viewer: Viewer,
+  operation: OperationRow | null,
+  category: CategoryRow | null,
+): Promise<Target> {
+  if (operation === null) throw notFound('Operation')
+  const rights = category === null ? null : rightsOf(category, operationViewer(viewer, operation))
+  if (category === null || rights?.canView !== true) throw notFound('Operation category')
+  return { operation, category, assignment: await findAssignment(db, operation, category.id), rights }
+}
+
+function prepared(step: Step, target: Pick<Target, 'category' | 'assignment'>, values: Values | null): PreparedStep {
+  const targetId = target.assignment?.id ?? null
+  return {
+    step: { ...step, targetId, payload: { ...step.payload, values } },
+    targetType: 'category_assignment',
+    targetId,
+    baseVersion: versionOf(target),
+    facts: {},
+  }
+}
+
+function plannedValues(category: CategoryRow, given: Record<string, unknown>, current: Values | null): Values {
+  const plan = planValues(category.fields, given, current)
+  if ('faults' in plan) throw faulty(plan.faults)
+  return plan.values
+}
+
+/**
+ * The values were checked against an earlier version of the category; a new version may give them another meaning. The
+ * version of an existing assignment differs from that of none.
+ */
+function versionOf({ category, assignment }: Pick<Target, 'category' | 'assignment'>): string {
+  return assignment === null ? String(category.version) : `${category.version}:${assignment.version}`
+}
+
+function assertUnchanged(baseVersion: string | null, target: Pick<Target, 'category' | 'assignment'>): void {
+  if (baseVersion !== versionOf(target)) throw new StaleError('The category or its assignment was changed meanwhile')
+}
+
+async function decide(
+  trx: Trx,
+  { vaultId, now }: StepContext,
+  { step }: PreparedStep,
+  { userId: initiatorId, groupIds: initiatorGroupIds }: { userId: string; groupIds: string[] },
+) {
+  const category = (await findCategory(trx, vaultId, payloadOf(step).categoryId))!
+  const facts = { now, initiatorId, initiatorGroupIds, category: category.key }
+  return decisionOf(category, step.action as AssignmentAction, await findAdministratorsId(trx, vaultId), facts)
+}
+
+async function viewerOf(db: Db | Trx, { vaultId, initiatorId }: StepContext): Promise<Viewer> {
+  const initiator = await findInitiator(db, vaultId, initiatorId)
+  if (initiator === null)
+    throw conflict('initiator_lost_permission', 'The initiator is disabled or no longer a member of the vault')
+  return { ...initiator, vault: { id: vaultId } }
+}
+
+/** Only `requestAssignment` creates these steps; a composite request cannot contain them. */
+const payloadOf = ({ payload }: Step) => payload as AssignmentPayload
+const keyOf = ({ operationType: type, operationId: id }: AssignmentPayload) => ({ type, id })
+
+export type AssignmentAction = 'category_assign' | 'category_edit'
+
+/** Whether the change needs the approvers of the category; removing an assignment counts as editing it. */
+export function needsApproval({ approval_scope }: Pick<CategoryRow, 'approval_scope'>, action: AssignmentAction) {
+  return approval_scope === 'assign_and_edit' || (approval_scope === 'edit' && action === 'category_edit')
+}
+
+/**
+ * The decision of a category about an action on it, in the form that the approval engine takes from policies: the
+ * category acts as the one matching policy. It waives no vote for administrators.
+ *
+ * @param administratorsId the group that approves when the category names no approvers
+ */
+export function decisionOf(
+  category: CategoryRow,
+  action: AssignmentAction,
+  administratorsId: string,
+  facts: Facts,
+): Decision {
+  const none = { blockReason: null, trace: [], policies: [], facts }
+  if (!needsApproval(category, action)) return { effect: 'allow', decisionPolicy: null, requirements: [], ...none }
+  const { id, key: code, name, approvers } = category
+  const requirement = {
+    policyId: id,
+    policyCode: code,
+    policyName: name,
+    threshold: category.approval_threshold,
+    bypassed: false,
+    allowInitiator: category.allow_initiator_approval,
+    approvers:
+      approvers.length === 0
+        ? null
+        : approvers.map(({ kind, user_id, group_id }) => ({ kind, id: user_id ?? group_id! })),
+    groupId: administratorsId,
+  }
+  return { effect: 'approval', decisionPolicy: { id, code, name }, requirements: [requirement], ...none }
+}
+
+/** A category that may be assigned by its name alone, and its initial values. */
+export type NamedCategory = { category: CategoryRow; values: Values }
+
+type Naming = {
+  key: string
+  type: OperationType
+  viewer: OperationViewer
+  /** The field of the request that errors name. */
+  field: string
+}
+
+/**
+ * Finds the category that the caller names for an operation. A name alone can assign only a category that needs nothing
+ * else: neither values nor approval.
+ *
+ * @throws 400 with `field`, 403 for a category that the caller may see but not assign
+ */
+export async function findNamedCategory(db: Db | Trx, vaultId: string, naming: Naming): Promise<NamedCategory> {
+  const { key, type, viewer, field } = naming
+  const category = await findCategoryByKey(db, vaultId, key)
+  const rights = category === null ? null : rightsOf(category, viewer)
+  // A category that the viewer may not see must look like one that does not exist.
+  if (category === null || rights?.canView !== true || category.archived) {
+    throw badRequest(field, 'is not an active category of this vault')
+  }
+  if (!rights.canAssign) throw forbidden('not_permitted', 'You may not assign this category')
+  if (category.applies_to !== 'both' && category.applies_to !== type) {
+    throw badRequest(field, `is a category for operations of type ${category.applies_to}`)
+  }
+  const plan = planValues(category.fields, {}, null)
+  if ('faults' in plan) throw badRequest(field, 'needs values: assign it by PUT …/categories/{categoryId}')
+  if (needsApproval(category, 'category_assign')) {
+    throw badRequest(field, 'needs approval: assign it by PUT …/categories/{categoryId}')
+  }
+  return { category, values: plan.values }
+}
+
+/** @throws 409 when the category was changed since it was found */
+export async function assignNamedCategory(
+  trx: Trx,
+  operation: OperationRow | Pick<OperationRow, 'vault_id' | 'id' | 'type' | 'created_at'>,
+  { category, values }: NamedCategory,
+  by: Pick<By, 'actorId' | 'now'>,
+): Promise<string> {
+  const locked = await lockCategory(trx, category.vault_id, category.id, 'share')
+  if (locked?.version !== category.version)
+    throw conflict('changed_concurrently', 'The category was changed concurrently; send the request again')
+  return insertAssignment(trx, operation, { category, values }, by)
+}
+
+/**
+ * Makes the named category the first one of a locked operation, in place of the current first one, which is unassigned;
+ * null only unassigns. Only categories that the member may see count, and both changes require the member's rights.
+ *
+ * @throws 400 with the field `category`, 403, 409
+ */
+export async function replaceFirstCategory(
+  trx: Trx,
+  operation: OperationRow,
+  key: string | null,
+  { member, now }: ByMember,
+): Promise<void> {
+  const [first] = await listAssignments(trx, visibleScopeOf(member), operation)
+  if (key === (first?.key ?? null)) return
+  const viewer = operationViewer(member, operation)
+  const by = { actorId: member.userId, now }
+  const next = key === null ? null : await findNext(trx, operation, key, viewer)
+  if (first !== undefined) await unassign(trx, operation, first, viewer, by)
+  if (next === null) return
+  await moveToFront(trx, operation, 'id' in next ? next.id : await assignNamedCategory(trx, operation, next, by))
+}
+
+/** The existing assignment to move to the front, or the category to assign. */
+async function findNext(
+  trx: Trx,
+  operation: OperationRow,
+  key: string,
+  viewer: OperationViewer,
+): Promise<AssignmentRow | NamedCategory> {
+  const category = await findCategoryByKey(trx, operation.vault_id, key)
+  const assigned = category === null ? null : await findAssignment(trx, operation, category.id)
+  if (assigned !== null && rightsOf(assigned, viewer).canView) return assigned
+  return findNamedCategory(trx, operation.vault_id, { key, type: operation.type, viewer, field: 'category' })
+}
+
+async function unassign(
+  trx: Trx,
+  operation: OperationRow,
+  assignment: AssignmentRow,
+  viewer: OperationViewer,
+  by: Pick<By, 'actorId' | 'now'>,
+): Promise<void> {
+  const category = (await lockCategory(trx, operation.vault_id, assignment.category_id, 'share'))!
+  assertEditable(category, rightsOf(category, viewer), true)
+  if (needsApproval(category, 'category_edit')) {
+    throw badRequest(
+      'category',
+      `${assignment.key} needs approval to be replaced: unassign it by DELETE …/categories/{categoryId}`,
+    )
+  }
+  await deleteAssignment(trx, operation, assignment, by)
 }

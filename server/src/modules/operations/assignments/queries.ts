@@ -1,12 +1,11 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { AddressScope } from '../../../access/address-scope.ts'
-import { isAdministrators } from '../../../access/system-groups.ts'
+import { isAdministrators } from '../../../access/memberships.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { type CategoryRow, listCategories } from '../categories/queries.ts'
 import type { OperationRow } from '../feed/queries.ts'
-import { type OperationViewer, rightsOf, type Scopes } from './rights.ts'
+import { hasCategoryRight, type OperationViewer, rightsOf, type Scopes } from './rights.ts'
 import type { Values } from './values.ts'
-import { hasCategoryRight } from './visibility.ts'
 
 /** An assignment with the properties of its category that decide what the viewer may see. */
 export type AssignmentRow = Scopes & {

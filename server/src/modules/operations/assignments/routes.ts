@@ -2,9 +2,8 @@ import { visibleScopeOf } from '../../../access/address-scope.ts'
 import type { ByMember } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
-import { endpoints } from '../../../http/endpoints.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
 import { accepted, created, noContent, ok } from '../../../http/mutate.ts'
-import type { App } from '../../../http/route.ts'
 import { readRequest } from '../../rules/approval-requests/gate.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
 import { toOperationCategory } from '../categories/present.ts'
@@ -75,9 +74,9 @@ export function categoryAssignmentRoutes(app: App, deps: Deps): void {
         'category requires approval, 202 with the approval request; its payload holds all values, sensitive ones ' +
         'included, for its approvers to read.',
       ...ofAssignment,
+      errors: ['not_permitted', 'already_exists', 'archived', 'changed_concurrently', 'quorum_unreachable'],
       body: CategoryValues,
       answers: { 200: CategoryAssignment, 201: CategoryAssignment, 202: WaitingAction },
-      errors: [409],
     },
     async (trx, { params, body, member, now }) => {
       const outcome = await request(
@@ -101,8 +100,8 @@ export function categoryAssignmentRoutes(app: App, deps: Deps): void {
       description:
         'Requires the right to edit. 202 with the approval request when the category requires approval for edits.',
       ...ofAssignment,
+      errors: ['not_permitted', 'changed_concurrently', 'quorum_unreachable'],
       answers: { 202: WaitingAction, 204: null },
-      errors: [409],
     },
     async (trx, { params, ...by }) => {
       const outcome = await request(trx, { operation: params, categoryId: params.categoryId, values: null }, by)

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Closed, Enum, Id, Nullable, Ref, Timestamp } from '../../../http/schema.ts'
+import { Closed, described, Enum, Id, Nullable, Ref, Timestamp } from '../../../http/schema.ts'
 import { operationTypes } from '../../../lib/operations.ts'
 import { OperationCategory } from '../categories/schema.ts'
 
@@ -19,11 +19,17 @@ export const CategoryAssignment = Closed(
       examples: [false],
     }),
     version: Type.Integer({ minimum: 1, description: 'Increased by one with every edit.', examples: [1] }),
-    assignedById: Type.String({ examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
+    assignedById: described(
+      Type.String({ examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
+      'Identifier of the user or service that assigned it.',
+    ),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   },
-  { $id: 'CategoryAssignment' },
+  {
+    $id: 'CategoryAssignment',
+    description: 'A category that is assigned to an operation, with the values of its fields.',
+  },
 )
 
 export const CategoryAssignments = Closed(
@@ -47,9 +53,9 @@ export const CategoryValues = Closed(
 )
 
 export const OperationParams = Closed({
-  code: Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }),
-  type: Enum(operationTypes),
-  id: Key,
+  code: described(Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }), 'Code of the vault.'),
+  type: described(Enum(operationTypes), 'Kind of the operation.'),
+  id: described(Key, 'Identifier of the operation.'),
 })
 export const OperationCategoryParams = Closed({ ...OperationParams.properties, categoryId: Key })
 

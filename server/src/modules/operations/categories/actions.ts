@@ -1,12 +1,12 @@
 import type { Static } from 'typebox'
 import { type ByMember, byMember } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
-import { violates } from '../../../db/transaction.ts'
+import { onViolation } from '../../../db/transaction.ts'
 import { badRequest, conflict, forbidden } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
-import { changedFields } from '../../record/audit/changed-fields.ts'
-import { audit } from '../../record/audit/record.ts'
+import { audit, changedFields } from '../../record/audit/record.ts'
 import { assertLive, finishChange, lockDefinition } from './definition.ts'
+import { settingsOf } from './present.ts'
 import { type CategoryRow, findCategory } from './queries.ts'
 import type { CategoryCreation, CategoryUpdate } from './schema.ts'
 
@@ -35,11 +35,11 @@ export async function createCategory(
       updated_at: now,
     })
     .execute()
-    .catch((error: unknown) => {
-      throw violates(error, 'operation_categories_key')
-        ? conflict(`The vault has a category with the key ${body.key} already`)
-        : error
-    })
+    .catch(
+      onViolation('operation_categories_key', () =>
+        conflict('already_exists', `The vault has a category with the key ${body.key} already`),
+      ),
+    )
   await audit(trx, byMember(by), 'category.created', { type: 'operation_category', id }, { after: draft })
   return (await findCategory(trx, member.vault.id, id))!
 }
@@ -67,10 +67,11 @@ export async function updateCategory(trx: Trx, id: string, body: Update, by: ByM
   const category = await lockDefinition(trx, id, by)
   const reserved = administratorsDecide.find((name) => body[name] !== undefined)
   if (reserved !== undefined && !by.member.isAdmin) {
-    throw forbidden(`Only administrators of the vault may change ${reserved}`)
+    throw forbidden('administrator_required', `Only administrators of the vault may change ${reserved}`)
   }
   if (body.archived !== false) assertLive(category)
-  if (category.is_system && body.archived === true) throw conflict('A system category cannot be archived')
+  if (category.is_system && body.archived === true)
+    throw conflict('system_object', 'A system category cannot be archived')
   const before = settingsOf(category)
   const after = { ...before, ...body }
   assertThreshold(after)
@@ -100,23 +101,6 @@ function assertThreshold(draft: { approvalScope: string; approvalThreshold: numb
 }
 
 type Settings = Required<Update>
-
-function settingsOf(row: CategoryRow): Settings {
-  return {
-    name: row.name,
-    description: row.description,
-    emoji: row.emoji,
-    color: row.color,
-    appliesTo: row.applies_to,
-    viewScope: row.view_scope,
-    assignScope: row.assign_scope,
-    editScope: row.edit_scope,
-    approvalScope: row.approval_scope,
-    approvalThreshold: row.approval_threshold,
-    allowInitiatorApproval: row.allow_initiator_approval,
-    archived: row.archived,
-  }
-}
 
 function columnsOf(settings: Settings) {
   return {

@@ -1,18 +1,18 @@
-import { type ByMember, byMember } from '../../../access/caller.ts'
+import { subjectsOf } from '../../../access/address-scope.ts'
+import { type ByMember, byMember, type Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
-import { conflict, type FieldFault, faulty, forbidden, notFound } from '../../../lib/errors.ts'
+import { conflict, type FieldFault, faulty, forbidden } from '../../../lib/errors.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
 import { audit } from '../../record/audit/record.ts'
-import { type CategoryRow, findCategory, lockCategory } from './queries.ts'
-import { mayEditDefinition } from './rights.ts'
+import { type CategoryGrantRow, type CategoryRow, findCategory, lockCategory } from './queries.ts'
 
 /** How every part of the definition of a category is changed: lock it, increment its version, write the audit record. */
 
 /** Locks the category, so that it cannot change before the transaction ends. @throws 403, 404 */
 export async function lockDefinition(trx: Trx, id: string, { member }: ByMember): Promise<CategoryRow> {
-  const category = await lockCategory(trx, member.vault.id, id, 'update')
-  if (category === null) throw notFound('Operation category')
+  const category = orNotFound(await lockCategory(trx, member.vault.id, id, 'update'), 'Operation category')
   if (!mayEditDefinition(category, member)) {
-    throw forbidden('Only administrators and members with the right canEdit may change the category')
+    throw forbidden('not_permitted', 'Only administrators and members with the right canEdit may change the category')
   }
   return category
 }
@@ -24,7 +24,7 @@ export async function lockLiveDefinition(trx: Trx, id: string, by: ByMember): Pr
 }
 
 export function assertLive({ archived }: CategoryRow): void {
-  if (archived) throw conflict('The category is archived')
+  if (archived) throw conflict('archived', 'The category is archived')
 }
 
 /** Every change of a definition increments its version once and writes one audit record. */
@@ -53,4 +53,22 @@ export async function finishChange(
 
 export function assertNone(faults: FieldFault[]): void {
   if (faults.length > 0) throw faulty(faults)
+}
+
+type Viewer = Pick<Member, 'userId' | 'groupIds' | 'isAdmin'>
+type Granting = Pick<CategoryRow, 'grants'>
+
+/** Whether the viewer may change the definition: as an administrator, or by a grant of `canEdit` to them or their group. */
+export function mayEditDefinition(category: Granting, viewer: Viewer): boolean {
+  return viewer.isAdmin || ownGrants(category, viewer).some((grant) => grant.can_edit)
+}
+
+/** Only editors of the definition see the grants of others; every viewer sees their own grants. */
+export function grantsSeenBy(category: Granting, viewer: Viewer): CategoryGrantRow[] {
+  return mayEditDefinition(category, viewer) ? category.grants : ownGrants(category, viewer)
+}
+
+function ownGrants({ grants }: Granting, viewer: Viewer): CategoryGrantRow[] {
+  const subjects = new Set(subjectsOf(viewer))
+  return grants.filter(({ subject }) => subjects.has(subject))
 }

@@ -1,22 +1,16 @@
 import type { Static } from 'typebox'
 import type { ByMember } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
-import { AppError, conflict, forbidden, notFound } from '../../../lib/errors.ts'
+import { AppError, conflict, type FieldFault, forbidden } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { fieldsPerCategoryMax } from '../../../lib/limits.ts'
-import { changedFields } from '../../record/audit/changed-fields.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
+import { changedFields } from '../../record/audit/record.ts'
 import { assertNone, finishChange, lockLiveDefinition } from './definition.ts'
-import {
-  changedDraft,
-  draftOf,
-  draftOfRow,
-  type FieldChange,
-  type FieldDraft,
-  findFieldFaults,
-  findLinkFault,
-} from './field-draft.ts'
+import { canonicalValue, currencyScaleDefault } from './field-values.ts'
+import { draftOfRow } from './present.ts'
 import { type CategoryFieldRow, type CategoryRow, hasValues } from './queries.ts'
-import type { FieldCreation } from './schema.ts'
+import type { FieldCreation, FieldUpdate } from './schema.ts'
 
 /**
  * @throws 400 for an invalid field, with code CATEGORY_FIELD_LINK for the field that it names as its currency, 403,
@@ -30,10 +24,10 @@ export async function addField(
 ): Promise<CategoryFieldRow> {
   const category = await lockLiveDefinition(trx, id, by)
   if (category.fields.some(({ key }) => key === body.key)) {
-    throw conflict(`The category has a field with the key ${body.key} already`)
+    throw conflict('already_exists', `The category has a field with the key ${body.key} already`)
   }
   if (category.fields.length >= fieldsPerCategoryMax) {
-    throw conflict(`A category has at most ${fieldsPerCategoryMax} fields`)
+    throw conflict('limit_reached', `A category has at most ${fieldsPerCategoryMax} fields`)
   }
   const draft = draftOf(body)
   assertSound(draft, category.fields)
@@ -69,7 +63,7 @@ export async function updateField(
   const category = await lockLiveDefinition(trx, id, by)
   const field = fieldOf(category, fieldId)
   if (field.sensitive && body.sensitive === false && !by.member.isAdmin) {
-    throw forbidden('Only administrators of the vault may turn off sensitive')
+    throw forbidden('administrator_required', 'Only administrators of the vault may turn off sensitive')
   }
   const others = category.fields.filter((other) => other !== field)
   const before = draftOfRow(field)
@@ -81,7 +75,7 @@ export async function updateField(
       others.filter((other) => !other.archived),
     )
   if (after.scale !== field.scale && (await hasValues(trx, field))) {
-    throw conflict('The scale cannot be changed because the field has recorded values')
+    throw conflict('in_use', 'The scale cannot be changed because the field has recorded values')
   }
   await trx
     .updateTable('category_fields')
@@ -102,7 +96,7 @@ export async function deleteField(
   const category = await lockLiveDefinition(trx, id, by)
   const field = fieldOf(category, fieldId)
   assertNoCurrencyOf(field, category.fields)
-  if (await hasValues(trx, field)) throw conflict('The field has recorded values; archive it instead')
+  if (await hasValues(trx, field)) throw conflict('in_use', 'The field has recorded values; archive it instead')
   await trx.deleteFrom('category_fields').where('vault_id', '=', category.vault_id).where('id', '=', fieldId).execute()
   await finishChange(trx, category, by, 'field_deleted', { fieldId, before: draftOfRow(field) })
 }
@@ -111,7 +105,7 @@ function assertSound(draft: FieldDraft, others: CategoryFieldRow[]): void {
   assertNone(findFieldFaults(draft))
   const message = findLinkFault(draft, others)
   if (message === null) return
-  throw new AppError(400, `currencyFieldKey: ${message}`, {
+  throw new AppError('category_field_link', `currencyFieldKey: ${message}`, {
     code: 'CATEGORY_FIELD_LINK',
     details: [{ field: 'currencyFieldKey', message }],
   })
@@ -119,13 +113,14 @@ function assertSound(draft: FieldDraft, others: CategoryFieldRow[]): void {
 
 function assertNoCurrencyOf({ key }: CategoryFieldRow, fields: CategoryFieldRow[]): void {
   const amount = fields.find(({ currency_field_key }) => currency_field_key === key)
-  if (amount !== undefined) throw conflict(`The field holds the currency of ${amount.key}`)
+  if (amount !== undefined) throw conflict('in_use', `The field holds the currency of ${amount.key}`)
 }
 
 function fieldOf(category: CategoryRow, fieldId: string): CategoryFieldRow {
-  const field = category.fields.find(({ id }) => id === fieldId)
-  if (field === undefined) throw notFound('Category field')
-  return field
+  return orNotFound(
+    category.fields.find(({ id }) => id === fieldId),
+    'Category field',
+  )
 }
 
 function columnsOfField(draft: FieldDraft) {
@@ -143,4 +138,78 @@ function columnsOfField(draft: FieldDraft) {
     order_index: draft.orderIndex,
     archived: draft.archived,
   }
+}
+
+type Creation = Static<typeof FieldCreation>
+export type FieldChange = Static<typeof FieldUpdate>
+
+/** The complete definition of a field after a creation or a change. */
+export type FieldDraft = Required<Creation> & { archived: boolean }
+
+export function draftOf(creation: Creation): FieldDraft {
+  return withScale({ ...defaults, ...creation })
+}
+
+const defaults = {
+  required: false,
+  optionsJson: null,
+  scale: null,
+  currencyFieldKey: null,
+  unit: null,
+  defaultJson: null,
+  helpText: null,
+  sensitive: false,
+  orderIndex: 0,
+  archived: false,
+}
+
+export function changedDraft(row: CategoryFieldRow, change: FieldChange): FieldDraft {
+  return withScale({ ...draftOfRow(row), ...change })
+}
+
+/** A currency always has a scale, so that equal amounts are equal strings. */
+function withScale(draft: FieldDraft): FieldDraft {
+  return draft.type === 'currency' ? { ...draft, scale: draft.scale ?? currencyScaleDefault } : draft
+}
+
+/** The errors of a field that its schema cannot express, except for its link to another field. */
+export function findFieldFaults(draft: FieldDraft): FieldFault[] {
+  const { type, optionsJson, scale, unit } = draft
+  const isNumeric = type === 'number' || type === 'currency'
+  const faults: FieldFault[] = []
+  if (type === 'select' && optionsJson === null) faults.push({ field: 'optionsJson', message: 'is required' })
+  if (type !== 'select' && optionsJson !== null) faults.push({ field: 'optionsJson', message: 'belongs to a select' })
+  if (!isNumeric && scale !== null) faults.push({ field: 'scale', message: 'belongs to a number or currency' })
+  if (!isNumeric && unit !== null) faults.push({ field: 'unit', message: 'belongs to a number or currency' })
+  faults.push(...findRepeatedOptions(optionsJson ?? []))
+  const value = canonicalValue({ type, options_json: optionsJson, scale }, draft.defaultJson)
+  if ('fault' in value) faults.push({ field: 'defaultJson', message: value.fault })
+  return faults
+}
+
+function findRepeatedOptions(options: { value: string }[]): FieldFault[] {
+  const firstAt = new Map<string, number>()
+  return options.flatMap(({ value }, i) => {
+    const first = firstAt.get(value)
+    if (first === undefined) firstAt.set(value, i)
+    return first === undefined
+      ? []
+      : [{ field: `optionsJson.${i}.value`, message: `is the same as optionsJson.${first}.value` }]
+  })
+}
+
+/**
+ * The error of the field that a currency names as holding its currency, or null. An archived field may keep a link that
+ * is no longer valid; the link is checked again when the field is restored.
+ *
+ * @param fields the other fields of the category
+ */
+export function findLinkFault(draft: FieldDraft, fields: CategoryFieldRow[]): string | null {
+  const { type, currencyFieldKey, archived } = draft
+  if (currencyFieldKey === null || archived) return null
+  if (type !== 'currency') return 'belongs to a currency'
+  const linked = fields.find(({ key }) => key === currencyFieldKey)
+  if (linked === undefined) return 'names no field of the category'
+  if (linked.archived) return 'names a field that is archived'
+  return linked.type === 'select' || linked.type === 'text' ? null : 'names a field that is neither a select nor a text'
 }

@@ -1,8 +1,9 @@
 import type { Static } from 'typebox'
 import type { Member } from '../../../access/caller.ts'
+import { grantsSeenBy } from './definition.ts'
+import type { FieldDraft } from './field-actions.ts'
 import type { CategoryApproverRow, CategoryFieldRow, CategoryGrantRow, CategoryRow } from './queries.ts'
-import { grantsSeenBy } from './rights.ts'
-import type { CategoryField, OperationCategory } from './schema.ts'
+import type { CategoryField, CategoryUpdate, OperationCategory } from './schema.ts'
 
 type Category = Static<typeof OperationCategory>
 
@@ -15,19 +16,8 @@ export function toOperationCategory(
     id: row.id,
     vaultId: row.vault_id,
     key: row.key,
-    name: row.name,
-    description: row.description,
-    emoji: row.emoji,
-    color: row.color,
-    appliesTo: row.applies_to,
-    viewScope: row.view_scope,
-    assignScope: row.assign_scope,
-    editScope: row.edit_scope,
-    approvalScope: row.approval_scope,
-    approvalThreshold: row.approval_threshold,
-    allowInitiatorApproval: row.allow_initiator_approval,
+    ...settingsOf(row),
     isSystem: row.is_system,
-    archived: row.archived,
     version: row.version,
     createdById: row.created_by_id,
     updatedById: row.updated_by_id,
@@ -43,20 +33,7 @@ export function toCategoryField(row: CategoryFieldRow): Static<typeof CategoryFi
   return {
     id: row.id,
     categoryId: row.category_id,
-    key: row.key,
-    label: row.label,
-    type: row.type,
-    required: row.required,
-    // PostgreSQL does not keep the order of the members of a JSON object.
-    optionsJson: row.options_json?.map(({ value, label }) => ({ value, label })) ?? null,
-    scale: row.scale,
-    currencyFieldKey: row.currency_field_key,
-    unit: row.unit,
-    defaultJson: row.default_json,
-    helpText: row.help_text,
-    sensitive: row.sensitive,
-    orderIndex: row.order_index,
-    archived: row.archived,
+    ...draftOfRow(row),
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
   }
@@ -88,5 +65,41 @@ function toApprover(approver: CategoryApproverRow, category: CategoryRow): Categ
     userId: approver.user_id,
     groupId: approver.group_id,
     createdAt: approver.created_at.toISOString(),
+  }
+}
+
+export function settingsOf(row: CategoryRow): Required<Static<typeof CategoryUpdate>> {
+  return {
+    name: row.name,
+    description: row.description,
+    emoji: row.emoji,
+    color: row.color,
+    appliesTo: row.applies_to,
+    viewScope: row.view_scope,
+    assignScope: row.assign_scope,
+    editScope: row.edit_scope,
+    approvalScope: row.approval_scope,
+    approvalThreshold: row.approval_threshold,
+    allowInitiatorApproval: row.allow_initiator_approval,
+    archived: row.archived,
+  }
+}
+
+export function draftOfRow(row: CategoryFieldRow): FieldDraft {
+  return {
+    key: row.key,
+    label: row.label,
+    type: row.type,
+    required: row.required,
+    // PostgreSQL does not keep the order of the members of a JSON object.
+    optionsJson: row.options_json?.map(({ value, label }) => ({ value, label })) ?? null,
+    scale: row.scale,
+    currencyFieldKey: row.currency_field_key,
+    unit: row.unit,
+    defaultJson: row.default_json,
+    helpText: row.help_text,
+    sensitive: row.sensitive,
+    orderIndex: row.order_index,
+    archived: row.archived,
   }
 }

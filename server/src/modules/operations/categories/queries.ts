@@ -1,83 +1,45 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { SubjectKind } from '../../../access/subjects.ts'
-import type { Db, Trx } from '../../../db/client.ts'
+import type { SubjectKind } from '../../../access/memberships.ts'
+import type { Db, RowOf, Trx } from '../../../db/client.ts'
+import type { CategoryApprovers, CategoryFields, CategoryGrants, OperationCategories } from '../../../db/types.ts'
 import type { Position } from '../../../lib/cursor.ts'
 import type { AppliesTo, ApprovalScope, CategoryScope, FieldType } from './schema.ts'
 
 export type FieldOption = { value: string; label: string }
 
-export type CategoryFieldRow = {
-  vault_id: string
-  id: string
-  category_id: string
-  key: string
-  label: string
-  type: FieldType
-  required: boolean
-  /** Set for a select. */
-  options_json: FieldOption[] | null
-  /** Fraction digits of a number or currency; always set for a currency. */
-  scale: number | null
-  currency_field_key: string | null
-  unit: string | null
-  /** The value that a new assignment has when it does not set the field, in wire format; null: none. */
-  default_json: string | boolean | null
-  help_text: string | null
-  sensitive: boolean
-  order_index: number
-  archived: boolean
-  created_at: Date
-  updated_at: Date
-}
+export type CategoryFieldRow = RowOf<
+  CategoryFields,
+  {
+    type: FieldType
+    /** Set for a select. */
+    options_json: FieldOption[] | null
+    /** Fraction digits of a number or currency; always set for a currency. */
+    scale: number | null
+    /** The value that a new assignment has when it does not set the field, in wire format; null: none. */
+    default_json: string | boolean | null
+    order_index: number
+  }
+>
 
-export type CategoryGrantRow = {
-  id: string
-  subject_type: SubjectKind
-  subject_id: string
-  /** `user:<id>` or `group:<id>`, as `subjectsOf` names the viewer. */
-  subject: string
-  can_view: boolean
-  can_assign: boolean
-  can_edit: boolean
-  grantor_id: string
-  created_at: Date
-}
+/** `subject` is `user:<id>` or `group:<id>`, as `subjectsOf` names the viewer. */
+export type CategoryGrantRow = RowOf<Omit<CategoryGrants, 'vault_id' | 'category_id'>, { subject_type: SubjectKind }>
 
-export type CategoryApproverRow = {
-  id: string
-  kind: SubjectKind
-  user_id: string | null
-  group_id: string | null
-  created_at: Date
-}
+export type CategoryApproverRow = RowOf<Omit<CategoryApprovers, 'vault_id' | 'category_id'>, { kind: SubjectKind }>
 
-export type CategoryRow = {
-  vault_id: string
-  id: string
-  key: string
-  name: string
-  description: string | null
-  emoji: string | null
-  color: string | null
-  applies_to: AppliesTo
-  view_scope: CategoryScope
-  assign_scope: CategoryScope
-  edit_scope: CategoryScope
-  approval_scope: ApprovalScope
-  approval_threshold: number
-  allow_initiator_approval: boolean
-  is_system: boolean
-  archived: boolean
-  version: number
-  created_by_id: string
-  updated_by_id: string
-  created_at: Date
-  updated_at: Date
-  /** By order_index, then the oldest first; archived ones too. */
-  fields: CategoryFieldRow[]
-  grants: CategoryGrantRow[]
-  approvers: CategoryApproverRow[]
-}
+export type CategoryRow = RowOf<
+  OperationCategories,
+  {
+    applies_to: AppliesTo
+    view_scope: CategoryScope
+    assign_scope: CategoryScope
+    edit_scope: CategoryScope
+    approval_scope: ApprovalScope
+    /** By order_index, then the oldest first; archived ones too. */
+    fields: CategoryFieldRow[]
+    grants: CategoryGrantRow[]
+    approvers: CategoryApproverRow[]
+  }
+>
 
 export async function findCategory(db: Db | Trx, vaultId: string, id: string): Promise<CategoryRow | null> {
   const rows = await selectCategories(db, sql`where c.vault_id = ${vaultId} and c.id = ${id}`)

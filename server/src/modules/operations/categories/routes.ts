@@ -1,10 +1,9 @@
 import type { Deps } from '../../../deps.ts'
-import { endpoints } from '../../../http/endpoints.ts'
-import { created, noContent, ok } from '../../../http/mutate.ts'
-import type { App } from '../../../http/route.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
+import { created, ok } from '../../../http/mutate.ts'
 import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
 import { cursorTag, pageOf, toPage } from '../../../lib/cursor.ts'
-import { notFound } from '../../../lib/errors.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
 import { createCategory, updateCategory } from './actions.ts'
 import { addField, deleteField, updateField } from './field-actions.ts'
 import { toCategoryField, toOperationCategory } from './present.ts'
@@ -23,8 +22,8 @@ import {
 } from './schema.ts'
 import { replaceApprovers, replaceGrants } from './subject-actions.ts'
 
-const ofCategory = { params: VaultAndIdParams, errors: [409] } as const
-const ofField = { access: 'member', params: CategoryFieldParams, errors: [409] } as const
+const ofCategory = { params: VaultAndIdParams } as const
+const ofField = { access: 'member', params: CategoryFieldParams } as const
 
 export function operationCategoryRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Operation categories')
@@ -62,10 +61,10 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
         'both types of operation, everybody who sees an operation sees its values, and the owner or initiator of the ' +
         'operation assigns and edits. 409 when the vault has a category of this key.',
       access: 'administrator',
+      errors: ['already_exists'],
       params: VaultParams,
       body: CategoryCreation,
       answers: { 201: OperationCategory },
-      errors: [409],
     },
     async (trx, { body, ...by }) => created(toOperationCategory(await createCategory(trx, body, by), by.member)),
   )
@@ -83,9 +82,10 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
       answers: { 200: OperationCategory },
     },
     async (db, { member, params }) => {
-      const row = await findCategory(db, member.vault.id, params.id)
-      if (row === null) throw notFound('Operation category')
-      return toOperationCategory(row, member)
+      return toOperationCategory(
+        orNotFound(await findCategory(db, member.vault.id, params.id), 'Operation category'),
+        member,
+      )
     },
   )
 
@@ -99,6 +99,7 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
         'settings are for administrators only. 409 for an archived category, unless the change contains `archived: ' +
         'false`.',
       access: 'member',
+      errors: ['administrator_required', 'not_permitted', 'archived', 'system_object'],
       ...ofCategory,
       body: CategoryUpdate,
       answers: { 200: OperationCategory },
@@ -116,6 +117,7 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
         'For administrators, and for members with `canEdit`. Key and type cannot be changed later. A `currencyFieldKey` ' +
         'that names no select or text field of the category is a 400 with code CATEGORY_FIELD_LINK.',
       access: 'member',
+      errors: ['category_field_link', 'not_permitted', 'already_exists', 'archived', 'limit_reached'],
       ...ofCategory,
       body: FieldCreation,
       answers: { 201: CategoryField },
@@ -132,6 +134,7 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
         'Also archives and restores it. For administrators, and for members with `canEdit`; only administrators can ' +
         'turn `sensitive` off. Recorded values do not change; once there are some, the scale cannot change.',
       ...ofField,
+      errors: ['category_field_link', 'administrator_required', 'not_permitted', 'archived', 'in_use'],
       body: FieldUpdate,
       answers: { 200: CategoryField },
     },
@@ -146,12 +149,10 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
       description:
         'For administrators, and for members with `canEdit`. 409 when the field has recorded values: archive it instead.',
       ...ofField,
+      errors: ['not_permitted', 'archived', 'in_use'],
       answers: { 204: null },
     },
-    async (trx, { params, ...by }) => {
-      await deleteField(trx, params, by)
-      return noContent()
-    },
+    (trx, { params, ...by }) => deleteField(trx, params, by),
   )
 
   api.put(
@@ -161,6 +162,7 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
       summary: 'Replace the grants of an operation category',
       description: 'For administrators. The list is replaced as a whole.',
       access: 'administrator',
+      errors: ['archived'],
       ...ofCategory,
       body: CategoryGrants,
       answers: { 200: OperationCategory },
@@ -177,6 +179,7 @@ export function operationCategoryRoutes(app: App, deps: Deps): void {
       description:
         'The people and groups who approve changes of values. For administrators. The list is replaced as a whole.',
       access: 'administrator',
+      errors: ['archived'],
       ...ofCategory,
       body: CategoryApprovers,
       answers: { 200: OperationCategory },

@@ -1,9 +1,10 @@
 import { Type } from 'typebox'
-import { subjectKinds } from '../../../access/subjects.ts'
+import { subjectKinds } from '../../../access/memberships.ts'
 import {
   Closed,
   Color,
   Description,
+  described,
   Emoji,
   Enum,
   Id,
@@ -55,8 +56,14 @@ const ApprovalThreshold = Type.Integer({
 const Label = Type.String({ minLength: 1, maxLength: limits.labelLengthMax, pattern: '\\S', examples: ['Cost center'] })
 const Options = Type.Array(
   Closed({
-    value: Type.String({ minLength: 1, maxLength: limits.fieldOptionLengthMax, pattern: '\\S', examples: ['cc_100'] }),
-    label: Type.String({ minLength: 1, maxLength: limits.labelLengthMax, pattern: '\\S', examples: ['Marketing'] }),
+    value: described(
+      Type.String({ minLength: 1, maxLength: limits.fieldOptionLengthMax, pattern: '\\S', examples: ['cc_100'] }),
+      'The value as it is stored.',
+    ),
+    label: described(
+      Type.String({ minLength: 1, maxLength: limits.labelLengthMax, pattern: '\\S', examples: ['Marketing'] }),
+      'The value for people to read.',
+    ),
   }),
   { minItems: 1, maxItems: limits.optionsPerFieldMax, description: 'For type `select`, which requires at least one.' },
 )
@@ -94,9 +101,9 @@ export const CategoryField = Closed(
   {
     id: Id,
     categoryId: Id,
-    key: Key,
-    label: Label,
-    type: FieldType,
+    key: described(Key, 'Name of the field in values and conditions; it never changes.'),
+    label: described(Label, 'Label of the field for people to read.'),
+    type: described(FieldType, 'Type of the values; it never changes.'),
     required: Type.Boolean({ examples: [false] }),
     optionsJson: Nullable(Options),
     scale: Nullable(Scale),
@@ -113,30 +120,30 @@ export const CategoryField = Closed(
     createdAt: Timestamp,
     updatedAt: Timestamp,
   },
-  { $id: 'CategoryField' },
+  { $id: 'CategoryField', description: 'A field of a category.' },
 )
 
 const CategoryGrant = Closed({
   id: Id,
   vaultId: Id,
   categoryId: Id,
-  subjectType: Subject,
-  subjectUserId: Nullable(SubjectUserId),
-  subjectGroupId: Nullable(Id),
-  canView: Type.Boolean({ examples: [true] }),
-  canAssign: Type.Boolean({ examples: [true] }),
-  canEdit: Type.Boolean({ examples: [false] }),
+  subjectType: described(Subject, '`user` for a member of the vault, `group` for the members of a policy group.'),
+  subjectUserId: described(Nullable(SubjectUserId), 'Identifier of the member; null for a group.'),
+  subjectGroupId: described(Nullable(Id), 'Identifier of the policy group; null for a user.'),
+  canView: described(Type.Boolean({ examples: [true] }), 'Whether the subject sees the values.'),
+  canAssign: described(Type.Boolean({ examples: [true] }), 'Whether the subject assigns and unassigns the category.'),
+  canEdit: described(Type.Boolean({ examples: [false] }), 'Whether the subject edits the values.'),
   grantorId: SubjectUserId,
-  status: Enum(['active']),
+  status: described(Enum(['active']), 'Always `active`: a grant that ends is not listed.'),
   createdAt: Timestamp,
 })
 
 const CategoryApprover = Closed({
   id: Id,
   categoryId: Id,
-  kind: Subject,
-  userId: Nullable(SubjectUserId),
-  groupId: Nullable(Id),
+  kind: described(Subject, '`user` for a member of the vault, `group` for the members of a policy group.'),
+  userId: described(Nullable(SubjectUserId), 'Identifier of the member; null for a group.'),
+  groupId: described(Nullable(Id), 'Identifier of the policy group; null for a user.'),
   createdAt: Timestamp,
 })
 
@@ -144,7 +151,7 @@ export const OperationCategory = Closed(
   {
     id: Id,
     vaultId: Id,
-    key: Key,
+    key: described(Key, 'Name of the category in requests; it never changes.'),
     name: Name,
     description: Nullable(Description),
     emoji: Nullable(Emoji),
@@ -164,16 +171,19 @@ export const OperationCategory = Closed(
       examples: [1],
     }),
     createdById: SubjectUserId,
-    updatedById: SubjectUserId,
+    updatedById: described(SubjectUserId, 'Identifier of the user or service that changed it last.'),
     createdAt: Timestamp,
     updatedAt: Timestamp,
-    fields: Type.Array(Ref(CategoryField)),
+    fields: described(Type.Array(Ref(CategoryField)), 'The fields whose values an assignment has.'),
     grants: Type.Array(CategoryGrant, {
       description: 'Those who may not edit the definition see the grants of themselves and their groups only.',
     }),
-    approvers: Type.Array(CategoryApprover),
+    approvers: described(
+      Type.Array(CategoryApprover),
+      'Who votes on changes of values; an empty list means the administrators.',
+    ),
   },
-  { $id: 'OperationCategory' },
+  { $id: 'OperationCategory', description: 'A category of operations, with its fields and rights.' },
 )
 
 export const operationCategoryComponents = [CategoryField, OperationCategory]
@@ -190,7 +200,11 @@ const settings = {
   approvalThreshold: Type.Optional(ApprovalThreshold),
   allowInitiatorApproval: Type.Optional(Type.Boolean({ examples: [false] })),
 }
-export const CategoryCreation = Closed({ key: Key, name: Name, ...settings })
+export const CategoryCreation = Closed({
+  key: described(Key, 'Name of the category in requests; it never changes.'),
+  name: Name,
+  ...settings,
+})
 export const CategoryUpdate = Closed({
   name: Type.Optional(Name),
   ...settings,
@@ -208,9 +222,14 @@ const fieldSettings = {
   sensitive: Type.Optional(Type.Boolean({ examples: [false] })),
   orderIndex: Type.Optional(OrderIndex),
 }
-export const FieldCreation = Closed({ key: Key, label: Label, type: FieldType, ...fieldSettings })
+export const FieldCreation = Closed({
+  key: described(Key, 'Name of the field in values and conditions; it never changes.'),
+  label: described(Label, 'Label of the field for people to read.'),
+  type: described(FieldType, 'Type of the values; it never changes.'),
+  ...fieldSettings,
+})
 export const FieldUpdate = Closed({
-  label: Type.Optional(Label),
+  label: Type.Optional(described(Label, 'Label of the field for people to read.')),
   ...fieldSettings,
   archived: Type.Optional(Type.Boolean({ examples: [false] })),
 })
@@ -218,12 +237,23 @@ export const FieldUpdate = Closed({
 export const CategoryGrants = Closed({
   grants: Type.Array(
     Closed({
-      subjectType: Subject,
-      subjectUserId: Type.Optional(Nullable(SubjectUserId)),
-      subjectGroupId: Type.Optional(Nullable(PathId)),
+      subjectType: described(Subject, '`user` for a member of the vault, `group` for the members of a policy group.'),
+      subjectUserId: Type.Optional(
+        described(Nullable(SubjectUserId), 'Identifier of the member, if `subjectType` is `user`.'),
+      ),
+      subjectGroupId: Type.Optional(
+        described(Nullable(PathId), 'Identifier of the policy group, if `subjectType` is `group`.'),
+      ),
       canView: Type.Optional(Type.Boolean({ examples: [true] })),
-      canAssign: Type.Optional(Type.Boolean({ examples: [true] })),
-      canEdit: Type.Optional(Type.Boolean({ examples: [false] })),
+      canAssign: Type.Optional(
+        described(
+          Type.Boolean({ examples: [true] }),
+          'Whether the subject assigns and unassigns the category; defaults to false.',
+        ),
+      ),
+      canEdit: Type.Optional(
+        described(Type.Boolean({ examples: [false] }), 'Whether the subject edits the values; defaults to false.'),
+      ),
     }),
     {
       maxItems: limits.grantsPerCategoryMax,
@@ -236,9 +266,9 @@ export const CategoryGrants = Closed({
 export const CategoryApprovers = Closed({
   approvers: Type.Array(
     Closed({
-      kind: Subject,
-      userId: Type.Optional(Nullable(SubjectUserId)),
-      groupId: Type.Optional(Nullable(PathId)),
+      kind: described(Subject, '`user` for a member of the vault, `group` for the members of a policy group.'),
+      userId: Type.Optional(described(Nullable(SubjectUserId), 'Identifier of the member, if `kind` is `user`.')),
+      groupId: Type.Optional(described(Nullable(PathId), 'Identifier of the policy group, if `kind` is `group`.')),
     }),
     {
       maxItems: limits.approversPerCategoryMax,
@@ -254,4 +284,7 @@ export const CategoryQuery = Closed({
   ...pageQuery,
 })
 
-export const CategoryFieldParams = Closed({ ...VaultAndIdParams.properties, fieldId: PathId })
+export const CategoryFieldParams = Closed({
+  ...VaultAndIdParams.properties,
+  fieldId: described(PathId, 'Identifier of the field.'),
+})

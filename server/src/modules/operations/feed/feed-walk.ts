@@ -1,11 +1,10 @@
-import { sql } from 'kysely'
-import type { AddressScope } from '../../../access/address-scope.ts'
+import { type RawBuilder, sql } from 'kysely'
+import { type AddressScope, isOperationInScope, sharedAddressIds } from '../../../access/address-scope.ts'
 import { type Db, prepared } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
+import { hasCategoryRight } from '../assignments/rights.ts'
 import type { FeedFilters, FeedLimits, FeedPage } from './feed.ts'
-import { checksOf } from './feed-conditions.ts'
-import type { FeedPath, ResolvedFilters } from './feed-path.ts'
-import { isGathered, windowSql } from './feed-windows.ts'
+import { type FeedCondition, type FeedName, type FeedPath, type ResolvedFilters, typeOf } from './feed-path.ts'
 
 export type Walk = {
   scope: AddressScope
@@ -82,4 +81,220 @@ async function readGathered(db: Db, walk: Walk, window: Window, foundMax: number
     found: rows.filter((row) => !row.is_end).map(toPosition),
     end: rows.filter((row) => row.is_end).map(toPosition)[0] ?? null,
   }
+}
+
+/** The ranges of the path as one stream in its order. A row that is in two of them is returned once. */
+export function windowSql(walk: Walk, window: Window, isFiltered: boolean): RawBuilder<unknown> {
+  const ranges = walk.path.ranges.flatMap((range) =>
+    isGathered(range, walk)
+      ? [gatheredSql(walk, range, window, isFiltered)]
+      : range.keys.map((key) => rangeSql(walk, range.feed, sql`(select ${key}::text)`, window, isFiltered)),
+  )
+  const distinct = walk.path.ranges.length > 1 ? sql`distinct on (r.created_at, r.id)` : sql``
+  const union = sql.join(
+    ranges.map((range) => sql`(${range})`),
+    sql` union all `,
+  )
+  return sql`select ${distinct} r.* from (${union}) r order by r.created_at desc, r.id desc`
+}
+
+export const isGathered = ({ keys }: { keys: string[] }, { limits }: Walk) => keys.length > limits.mergedRangesMax
+
+/**
+ * The window of many ranges without a stream for each: reads the newest row of every range, keeps as many ranges as the
+ * window has rows, those with the newest rows, and reads from them what is not older than the newest row of the last: no
+ * other row can be in the window. This runs only when the newest rows of the vault do not fill the window.
+ */
+function gatheredSql(
+  walk: Walk,
+  { feed, keys }: { feed: FeedName; keys: string[] },
+  window: Window,
+  isFiltered: boolean,
+): RawBuilder<unknown> {
+  const isOfShared = feed === 'address' && walk.resolved.addressIds === null
+  const all = isOfShared ? sharedAddressIds(walk.scope) : sql`select unnest(${keys}::text[])`
+  const newest = rangeSql(walk, feed, sql`k.key`, { ...window, rowsMax: 1 }, false)
+  const since = sql`and x.created_at >= oldest.created_at`
+  const scanNewest = walk.scope.isWholeVault || (isOfShared && !isFiltered) ? feeds[feed].scanNewest : undefined
+  const isFull = sql`(select count(*) from newest) = ${window.rowsMax}`
+  return sql`
+    with keys (key) as materialized (${all}),
+    newest as materialized (${scanNewest === undefined ? sql`select where false` : siftedSql(walk, scanNewest, window, isFiltered)}),
+    heads as materialized (
+      select k.key, h.created_at from keys k cross join lateral (${newest}) h where not ${isFull}
+      order by h.created_at desc, h.id desc limit ${window.rowsMax}
+    ), oldest as materialized (
+      select case when count(*) = ${window.rowsMax} then min(created_at) else '-infinity' end as created_at from heads
+    )
+    ${scanNewest === undefined ? sql`` : sql`select s.* from newest s where ${isFull} union all`}
+    select g.* from oldest cross join heads
+    cross join lateral (${rangeSql(walk, feed, sql`heads.key`, window, isFiltered, since)}) g
+    order by created_at desc, id desc limit ${window.rowsMax}`
+}
+
+/**
+ * The window, if the newest rows of the vault contain it: one range of some thousand rows instead of a lookup in each of a
+ * thousand ranges. For a viewer who may not see the whole vault all of these rows are checked, however many match. The
+ * sub-select is no join, so that it is hashed.
+ */
+function siftedSql(walk: Walk, column: string, window: Window, isFiltered: boolean): RawBuilder<unknown> {
+  const vault = rangeSql(
+    walk,
+    'vault',
+    sql``,
+    { ...window, rowsMax: walk.limits.scannedRows },
+    isFiltered,
+    sql``,
+    column,
+  )
+  const whole = walk.scope.isWholeVault ? sql`` : sql`and (select count(*) from v) > 0`
+  return sql`
+    with v as materialized (${vault})
+    select ${isFiltered ? sql`v.*` : sql`v.created_at, v.id`} from v
+    where (v.${sql.ref(column)} in (select key from keys)) is true ${whole}
+    order by v.created_at desc, v.id desc limit ${window.rowsMax}`
+}
+
+/** One range of an index, in its order. Without conditions it is an index-only scan. */
+function rangeSql(
+  walk: Walk,
+  feed: FeedName,
+  key: RawBuilder<unknown>,
+  { after, rowsMax }: Window,
+  isFiltered: boolean,
+  more: RawBuilder<unknown> = sql``,
+  column?: string,
+): RawBuilder<unknown> {
+  const { scope, filters } = walk
+  const { table = 'operations', at = sql`x.created_at`, id = sql`x.id`, where, source } = feeds[feed]
+  const order = feed === 'waiting' ? sql`x.waiting_id desc` : sql`${at} desc, ${id} desc`
+  const { from, to } = feed === 'waiting' ? { from: null, to: null } : filters
+  const isOperation = table === 'operations'
+  const columns = isFiltered
+    ? sql`, ${checkedColumns(isOperation ? 'x' : 'o')}`
+    : column === undefined
+      ? sql``
+      : sql`, ${sql.ref(`x.${column}`)}`
+  const operation =
+    isFiltered && !isOperation ? sql`join operations o on o.vault_id = x.vault_id and o.id = ${id}` : sql``
+  return sql`
+    select ${at} as created_at, ${id} as id ${columns} from ${source?.(walk, after) ?? sql.table(table)} x ${operation}
+    where x.vault_id = ${scope.vaultId} and ${where(key, scope)} ${more}
+      ${after === null ? sql`` : sql`and (${at}, ${id}) < (${after.createdAt}, ${after.id})`}
+      ${from === null ? sql`` : sql`and ${at} >= ${from}`}
+      ${to === null ? sql`` : sql`and ${at} <= ${to}`}
+    order by ${order} limit ${rowsMax}`
+}
+
+type Feed = {
+  /** `operations` by default; other tables repeat its id and time. */
+  table?: string
+  source?(walk: Walk, after: Position | null): RawBuilder<unknown>
+  /** The position in the feed, as columns of the range's index. */
+  at?: RawBuilder<unknown>
+  id?: RawBuilder<unknown>
+  where(key: RawBuilder<unknown>, scope: AddressScope): RawBuilder<unknown>
+  /** The key column, if rows of many keys may be selected from the newest rows of the vault. */
+  scanNewest?: string
+}
+
+/** Each uses one index: db/migrations/0004-ledger.sql and 0013-feeds.sql. */
+const feeds: Record<FeedName, Feed> = {
+  // An approver may be a voter on very many requests. Ids sort by creation (lib/ids.ts), so the subject ids of votes are in
+  // the order of the feed; the fence keeps the planner from starting with the operations.
+  waiting: {
+    source: ({ scope, filters }, after) => sql`(
+      select e.subject_id as waiting_id, o.* from (
+        select distinct e.subject_id from approval_eligibilities e
+        where e.vault_id = ${scope.vaultId} and e.user_id = ${filters.awaitingApprovalOf} and e.held is null
+          ${after === null ? sql`` : sql`and e.subject_id < ${after.id}`}
+        order by e.subject_id desc
+      ) e cross join lateral (
+        select * from operations o where o.vault_id = ${scope.vaultId} and o.id = e.subject_id offset 0
+      ) o)`,
+    where: () => sql`true`,
+  },
+  vault: { where: () => sql`true` },
+  transfers: { where: () => sql`x.type = 'transfer'` },
+  internal: { where: () => sql`x.flow_type = 'internal'` },
+  owner: { where: (key) => isExactly('x.owner_id', key) },
+  initiator: { where: (key) => sql`x.initiator_id <> x.owner_id and ${isExactly('x.initiator_id', key)}` },
+  address: { where: (key) => isExactly('x.address_id', key), scanNewest: 'address_id' },
+  // A handful of rows at most, so a member's rows are filtered before any window is cut.
+  hash: {
+    where: (key, scope) =>
+      sql`${isExactly('x.tx_hash', key)} and ${scope.isWholeVault ? sql`true` : isOperationInScope(scope, 'x')}`,
+  },
+  counterparty: { where: (key) => isExactly('x.counterparty_id', key), scanNewest: 'counterparty_id' },
+  counterpartyAddress: { where: (key) => isExactly('x.counterparty_address_id', key) },
+  purpose: {
+    where: (key) => sql`x.payment_purpose is not null
+      and hashtextextended(x.payment_purpose, 0) = (select hashtextextended(${key}, 0))`,
+  },
+  category: {
+    table: 'category_assignments',
+    at: sql`x.operation_created_at`,
+    id: sql`x.operation_id`,
+    where: (key) => isExactly('x.category_id', key),
+  },
+  policy: { table: 'transfers', where: (key) => isExactly('x.decision_policy_id', key) },
+  status: {
+    where: (key) => sql`x.type = 'transfer' and x.status <> 'confirmed' and ${isExactly('x.status', key)}`,
+  },
+  token: { where: (key) => isExactly('x.token_id', key) },
+}
+
+/**
+ * The same condition three times, for the planner: with every condition it estimates a smaller range, and a higher cost
+ * for a walk along another index, past the rows of others. PostgreSQL drops what the first condition implies.
+ */
+function isExactly(column: string, key: RawBuilder<unknown>): RawBuilder<unknown> {
+  const ref = sql.ref(column)
+  return sql`${ref} = ${key} and ${ref} >= ${key} and ${ref} <= ${key}`
+}
+
+/** SQL: the conditions that the walk checks on a row `w` of its window, which has `checkedColumns`. */
+export const checksOf = (walk: Walk) =>
+  sql.join(
+    walk.path.conditions.map((condition) => conditions[condition](walk)),
+    sql` and `,
+  )
+
+/** The columns of a row that the conditions read. */
+export const checkedColumns = (alias: string) =>
+  sql.join(
+    ['vault_id', 'type', 'status', 'address_id', 'owner_id', 'initiator_id', 'token_id', 'flow_type', 'tx_hash']
+      .concat('counterparty_id', 'counterparty_address_id', 'payment_purpose')
+      .map((column) => sql.ref(`${alias}.${column}`)),
+  )
+
+/** The conditions that the walk checks row by row; `w` is the row. */
+const conditions: Record<FeedCondition, (walk: Walk) => RawBuilder<unknown>> = {
+  person: ({ scope }) => sql`${scope.ownerId} in (w.owner_id, w.initiator_id)`,
+  // The snapshot still names users who have since left the group that made them voters.
+  awaiting: ({ filters }) => sql`w.status = 'awaiting_approval' and w.initiator_id <> ${filters.awaitingApprovalOf}
+    and exists (select from approval_voters v
+      where v.vault_id = w.vault_id and v.subject_id = w.id and v.user_id = ${filters.awaitingApprovalOf}
+        and v.decision is null)
+    and exists (select from entitled_voters e
+      where e.vault_id = w.vault_id and e.subject_id = w.id and e.user_id = ${filters.awaitingApprovalOf})`,
+  type: ({ resolved }) => sql`w.type = ${typeOf(resolved)}`,
+  status: ({ resolved }) => sql`w.status = ${resolved.status}`,
+  flowType: ({ resolved }) => sql`w.flow_type = ${resolved.flowType}`,
+  token: ({ resolved }) => sql`w.token_id = any(${resolved.tokenIds}::text[])`,
+  address: ({ resolved }) => sql`w.address_id = any(${resolved.addressIds}::text[])`,
+  counterparty: ({ resolved }) => sql`w.counterparty_id = any(${resolved.counterpartyIds}::text[])`,
+  counterpartyAddress: ({ resolved }) => sql`w.counterparty_address_id = ${resolved.counterpartyAddressId}`,
+  category: ({ scope, resolved }) => sql`exists (
+    select from category_assignments a
+    join operation_categories c on c.vault_id = a.vault_id and c.id = a.category_id
+    where a.vault_id = w.vault_id and a.operation_id = w.id and a.category_id = any(${resolved.categoryIds}::text[])
+      and ${hasCategoryRight(scope, 'view', 'c', 'w')})`,
+  purpose: ({ resolved }) => sql`w.payment_purpose = ${resolved.paymentPurpose}`,
+  policy: ({ resolved }) => sql`exists (
+    select from transfers t
+    where t.vault_id = w.vault_id and t.id = w.id and t.decision_policy_id = ${resolved.decisionPolicyId})`,
+  hash: ({ resolved }) => sql`w.tx_hash = ${resolved.txHash}`,
+  period: ({ resolved }) => sql`w.created_at >= coalesce(${resolved.from}::timestamptz, '-infinity')
+    and w.created_at <= coalesce(${resolved.to}::timestamptz, 'infinity')`,
 }

@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
-import { type Viewer, visibleScopeOf } from '../../../access/address-scope.ts'
+import { type AddressScope, isOperationInScope, type Viewer, visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Db, Trx } from '../../../db/client.ts'
-import { notFound } from '../../../lib/errors.ts'
 import type { OperationStatus, OperationType } from '../../../lib/operations.ts'
-import { isOperationReadable } from './visibility.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
+import { isVoter } from '../../rules/votes/queries.ts'
 
 /** An operation as paths name it. */
 export type OperationKey = { type: OperationType; id: string }
@@ -37,9 +37,7 @@ export async function lockOperation(trx: Trx, viewer: Viewer, key: OperationKey)
 
 /** @throws 404 */
 export async function getOperation(db: Db | Trx, viewer: Viewer, key: OperationKey): Promise<OperationRow> {
-  const row = await findOperation(db, viewer, key)
-  if (row === null) throw notFound('Operation')
-  return row
+  return orNotFound(await findOperation(db, viewer, key), 'Operation')
 }
 
 async function selectOperation(
@@ -56,4 +54,9 @@ async function selectOperation(
       and ${isOperationReadable(visibleScopeOf(viewer), 'o')}
     ${lock}`.execute(db)
   return rows[0] ?? null
+}
+
+/** SQL condition: the viewer may read the operation of `alias` by its id: it is in scope, or they are a voter on it. */
+export function isOperationReadable(scope: AddressScope, alias: string): RawBuilder<boolean> {
+  return sql<boolean>`(${isOperationInScope(scope, alias)} or ${isVoter(alias, scope.viewer.userId)})`
 }

@@ -2,27 +2,16 @@ import { sql } from 'kysely'
 import type { AddressScope } from '../../../access/address-scope.ts'
 import { type Db, prepared } from '../../../db/client.ts'
 import { type NetworkType, parseOnchainAddress } from '../../../lib/onchain-address.ts'
-import type { FlowType, OperationStatus, OperationType } from '../../../lib/operations.ts'
+import type { OperationStatus, OperationType } from '../../../lib/operations.ts'
 import { findLookAlikes } from '../../address-book/recipients/queries.ts'
 import { isDust } from '../../registry/tokens/queries.ts'
-import { firstCategoryKey } from '../assignments/visibility.ts'
+import { firstCategoryKey } from '../assignments/rights.ts'
 import { type FeedFilters, type FeedLimits, type FeedPage, type FeedRows, readFeed } from '../feed/feed.ts'
+import type { OperationColumns } from '../feed/present.ts'
 
-export type HistoryRow = {
-  id: string
+export type HistoryRow = OperationColumns & {
   type: OperationType
   status: OperationStatus
-  network: string
-  flow_type: FlowType
-  counterparty_id: string | null
-  counterparty_name: string | null
-  tx_hash: string | null
-  amount: string
-  token_id: string
-  token_code: string
-  token_symbol: string
-  decimals: number
-  address_id: string
   address: string
   label: string | null
   to_address: string | null
@@ -38,15 +27,6 @@ export type HistoryRow = {
   decision_policy_code: string | null
   approval_threshold: number | null
   approvals_count: number
-  usd_rate: string | null
-  usd_value: string | null
-  usd_rate_source: string | null
-  /** Key of the category assigned first, of those that the viewer may see. */
-  category: string | null
-  tags: string[]
-  payment_purpose: string | null
-  note: string | null
-  created_at: Date
   confirmed_at: Date | null
 }
 
@@ -70,8 +50,8 @@ async function describe(db: Db, scope: AddressScope, ids: string[]): Promise<His
       t.fee, t.failure_reason, t.decision_policy_id, t.decision_policy_code, t.approval_threshold,
       (select count(*)::int from approval_voters w
         where w.vault_id = o.vault_id and w.subject_id = o.id and w.decision = 'approve') as approvals_count,
-      o.usd_rate, o.usd_value, o.usd_rate_source, ${firstCategoryKey(scope, 'o')} as category, o.tags, o.payment_purpose,
-      o.note, o.created_at, o.confirmed_at
+      trim_scale(o.usd_rate) as usd_rate, o.usd_value, o.usd_rate_source, ${firstCategoryKey(scope, 'o')} as category,
+      o.tags, o.payment_purpose, o.note, o.created_at, o.confirmed_at
     from operations o
     join networks n on n.id = o.network_id
     join tokens k on k.id = o.token_id

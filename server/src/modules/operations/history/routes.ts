@@ -2,8 +2,7 @@ import type { Static } from 'typebox'
 import { addressScopeOf } from '../../../access/address-scope.ts'
 import type { Member } from '../../../access/caller.ts'
 import type { Deps } from '../../../deps.ts'
-import { endpoints } from '../../../http/endpoints.ts'
-import type { App } from '../../../http/route.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
 import { PageOf, Ref, VaultParams } from '../../../http/schema.ts'
 import { pageOf, toTaggedPage } from '../../../lib/cursor.ts'
 import { badRequest } from '../../../lib/errors.ts'
@@ -29,6 +28,7 @@ export function historyRoutes(app: App, deps: Deps): void {
         'page may hold fewer items than `limit`, even none, while `nextCursor` is not null; `nextCursor` null is the ' +
         'end. A cursor is valid only with the filters of the request that returned it.',
       access: 'member',
+      errors: ['administrator_required'],
       params: VaultParams,
       querystring: HistoryQuery,
       answers: { 200: PageOf(Ref(HistoryItem)) },

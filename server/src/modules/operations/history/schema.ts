@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import {
   Closed,
   DecimalAmount,
+  described,
   Enum,
   FolderFilter,
   Id,
@@ -25,7 +26,7 @@ export const HistoryItem = Closed(
     operationType: Enum(operationTypes),
     network: Text('ethereum'),
     flowType: Enum(flowTypes),
-    status: Enum(operationStatuses),
+    status: described(Enum(operationStatuses), 'Status of the operation; a deposit is always `confirmed`.'),
     txHash: Nullable(Text('0x7f9c3f5b5d3a')),
     amount: RawAmount,
     amountDecimal: DecimalAmount,
@@ -34,14 +35,17 @@ export const HistoryItem = Closed(
     tokenId: Id,
     fee: Nullable(RawAmount),
     failureReason: Nullable(Text('APPROVAL_EXPIRED')),
-    fromAddress: Type.Union([
-      Closed({
-        id: Nullable(Id),
-        address: Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'),
-        label: Nullable(Text('Operations')),
-      }),
-      Type.Null(),
-    ]),
+    fromAddress: described(
+      Type.Union([
+        Closed({
+          id: Nullable(Id),
+          address: Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'),
+          label: Nullable(Text('Operations')),
+        }),
+        Type.Null(),
+      ]),
+      'The sender; null if it is unknown. `id` and `label` are null for an address outside the vault.',
+    ),
     toAddress: Text('0x70997970C51812dc3A010C7d01b50e0d17dc79C8'),
     initiatorId: Nullable(Id),
     decisionPolicyId: Nullable(Id),
@@ -61,7 +65,7 @@ export const HistoryItem = Closed(
     createdAt: Timestamp,
     confirmedAt: Nullable(Timestamp),
   },
-  { $id: 'HistoryItem' },
+  { $id: 'HistoryItem', description: 'A transfer or a deposit, from the side of one address of the vault.' },
 )
 
 const Bound = Type.Optional(
@@ -73,18 +77,20 @@ export const HistoryQuery = Closed({
   userId: Type.Optional(
     Type.String({ minLength: 1, maxLength: 128, description: 'Administrators only: restricts the list to this user.' }),
   ),
-  direction: Type.Optional(Enum(['in', 'out'])),
-  status: Type.Optional(Enum(operationStatuses)),
+  direction: Type.Optional(described(Enum(['in', 'out']), 'Restricts the list to what arrived or to what left.')),
+  status: Type.Optional(described(Enum(operationStatuses), 'Restricts the list to operations of this status.')),
   awaitingMyApproval: Type.Optional(
     Type.Boolean({ description: 'true: transfers of others that wait for the caller’s vote.' }),
   ),
   asset: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Token code.', examples: ['USDT'] })),
   tokenId: Key,
   network: Type.Optional(Type.String({ minLength: 1, maxLength: 64, examples: ['ethereum'] })),
-  addressId: Key,
+  addressId: described(Key, 'Restricts the list to operations of this address of the vault.'),
   folderId: FolderFilter,
   includeShared: IncludeShared,
-  flowType: Type.Optional(Enum(flowTypes)),
+  flowType: Type.Optional(
+    described(Enum(flowTypes), 'Restricts the list to payments within the vault or across its border.'),
+  ),
   counterpartyId: Key,
   counterpartyGroupId: Type.Optional(
     Type.String({ minLength: 1, maxLength: 128, description: 'Counterparties that are in the group now.' }),

@@ -16,7 +16,10 @@ export const OperationMetadata = Closed(
     paymentPurpose: Nullable(Text('Invoice 4711')),
     note: Nullable(Text('Agreed with the supplier')),
   },
-  { $id: 'OperationMetadata' },
+  {
+    $id: 'OperationMetadata',
+    description: 'Category, tags, purpose and note of an operation, as far as the caller may see them.',
+  },
 )
 
 export const MetadataUpdate = Closed(

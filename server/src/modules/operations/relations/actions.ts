@@ -6,6 +6,7 @@ import type { Trx } from '../../../db/client.ts'
 import { badRequest, conflict, forbidden, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { rawAmountMax } from '../../../lib/limits.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
 import { audit } from '../../record/audit/record.ts'
 import { findOperation, type OperationRow } from '../feed/queries.ts'
 import { checkRelation, type End } from './check-relation.ts'
@@ -30,12 +31,19 @@ export async function createRelation(trx: Trx, body: Body, by: ByMember): Promis
     throw badRequest('relatedAmountRaw', 'must not be above 2^256-1')
   }
   const vaultId = member.vault.id
-  const source = await findOperation(trx, member, { type: body.sourceOperationType, id: sourceId })
-  if (source === null) throw notFound('Source operation')
-  const target = await findOperation(trx, member, { type: body.targetOperationType, id: targetId })
-  if (target === null) throw notFound('Target operation')
+  const source = orNotFound(
+    await findOperation(trx, member, { type: body.sourceOperationType, id: sourceId }),
+    'Source operation',
+  )
+  const target = orNotFound(
+    await findOperation(trx, member, { type: body.targetOperationType, id: targetId }),
+    'Target operation',
+  )
   if (!member.isAdmin && !isOwn(member, source) && !isOwn(member, target)) {
-    throw forbidden('Only the owner or initiator of one of the operations and administrators may relate them')
+    throw forbidden(
+      'not_permitted',
+      'Only the owner or initiator of one of the operations and administrators may relate them',
+    )
   }
   await lockRelationsOf(trx, vaultId, [sourceId, targetId])
   const verdict = checkRelation(
@@ -43,7 +51,7 @@ export async function createRelation(trx: Trx, body: Body, by: ByMember): Promis
     await findExistingRelations(trx, vaultId, { sourceId, targetId, relationType }),
   )
   if (verdict.effect === 'fault') throw badRequest(verdict.field, verdict.message)
-  if (verdict.effect === 'conflict') throw conflict(verdict.why)
+  if (verdict.effect === 'conflict') throw conflict(verdict.reason, verdict.why)
 
   const row: RelationRow = {
     vault_id: vaultId,
@@ -70,10 +78,9 @@ export async function createRelation(trx: Trx, body: Body, by: ByMember): Promis
 
 /** @throws 404 when the member does not see both ends, 403 when another user created it and they do not administer the vault */
 export async function deleteRelation(trx: Trx, id: string, { member, now }: ByMember): Promise<void> {
-  const row = await findRelation(trx, visibleScopeOf(member), id)
-  if (row === null) throw notFound('Operation relation')
+  const row = orNotFound(await findRelation(trx, visibleScopeOf(member), id), 'Operation relation')
   if (!member.isAdmin && row.created_by_id !== member.userId) {
-    throw forbidden('Only the creator of the relation and administrators may delete it')
+    throw forbidden('not_permitted', 'Only the creator of the relation and administrators may delete it')
   }
   const { numDeletedRows } = await trx
     .deleteFrom('operation_relations')

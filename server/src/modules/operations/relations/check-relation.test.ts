@@ -14,10 +14,13 @@ const wanted = (more: Partial<WantedRelation> = {}): WantedRelation => ({
 const nothing: ExistingRelations = { isRelated: false, isRelatedInReverse: false, relationsCount: 0, refunded: 0n }
 const accepted = { effect: 'accept', tokenId: 'usdt' }
 const tokenFault = (message: string) => ({ effect: 'fault', field: 'tokenId', message })
-const conflict = (why: string) => ({ effect: 'conflict', why })
+const conflict = (reason: string, why: string) => ({ effect: 'conflict', reason, why })
 const foreign = end({ tokenId: 'eth' })
-const aboveTarget = conflict('Refunds and reversals together would be above the amount of the target')
-const aboveSource = conflict('The related amount is above the amount of the source')
+const aboveTarget = conflict(
+  'amount_exceeded',
+  'Refunds and reversals together would be above the amount of the target',
+)
+const aboveSource = conflict('amount_exceeded', 'The related amount is above the amount of the source')
 
 describe('what may be related', () => {
   it.each<[string, Partial<WantedRelation>, Partial<ExistingRelations>, object]>([
@@ -54,19 +57,19 @@ describe('what may be related', () => {
     ['a refund in another token', { source: foreign }, { refunded: 100n }, { effect: 'accept', tokenId: null }],
     ['a correction above all amounts', { relationType: 'correction', relatedAmount: 999n }, {}, accepted],
     ['a replacement of what was refunded', { relationType: 'replacement' }, { refunded: 100n }, accepted],
-    ['the same twice', {}, { isRelated: true }, conflict('The operations have this refund already')],
+    ['the same twice', {}, { isRelated: true }, conflict('already_exists', 'The operations have this refund already')],
     [
       'a circle',
       { relationType: 'correction' },
       { isRelatedInReverse: true },
-      conflict('The target is a correction of the source already'),
+      conflict('already_exists', 'The target is a correction of the source already'),
     ],
     ['the last relation', {}, { relationsCount: relationsPerOperationMax - 1 }, accepted],
     [
       'one too many',
       {},
       { relationsCount: relationsPerOperationMax },
-      conflict(`An operation has at most ${relationsPerOperationMax} relations`),
+      conflict('limit_reached', `An operation has at most ${relationsPerOperationMax} relations`),
     ],
   ])('%s', (_, more, existing, verdict) => {
     expect(checkRelation(wanted(more), { ...nothing, ...existing })).toEqual(verdict)

@@ -1,5 +1,6 @@
 import { relationsPerOperationMax } from '../../../lib/limits.ts'
 import type { OperationStatus } from '../../../lib/operations.ts'
+import type { ReasonOf } from '../../../lib/reasons.ts'
 import type { RelationType } from './schema.ts'
 
 /** One of the two operations; its amount is raw, in the smallest unit of its token. */
@@ -30,7 +31,7 @@ export type ExistingRelations = {
 type Verdict =
   | { effect: 'accept'; tokenId: string | null }
   | { effect: 'fault'; field: 'relatedAmountRaw' | 'tokenId'; message: string }
-  | { effect: 'conflict'; why: string }
+  | { effect: 'conflict'; reason: ReasonOf<409>; why: string }
 
 /**
  * Whether the requested relation is permitted (contract 14). Amounts and statuses matter only for refunds and reversals:
@@ -45,19 +46,21 @@ export function checkRelation(wanted: WantedRelation, existing: ExistingRelation
   if (wanted.relatedAmount !== null && tokenId === null) {
     return { effect: 'fault', field: 'tokenId', message: 'both operations must be of one token for an amount' }
   }
-  if (existing.isRelated) return conflict(`The operations have this ${relationType} already`)
-  if (existing.isRelatedInReverse) return conflict(`The target is a ${relationType} of the source already`)
+  if (existing.isRelated) return conflict('already_exists', `The operations have this ${relationType} already`)
+  if (existing.isRelatedInReverse)
+    return conflict('already_exists', `The target is a ${relationType} of the source already`)
   if (existing.relationsCount >= relationsPerOperationMax) {
-    return conflict(`An operation has at most ${relationsPerOperationMax} relations`)
+    return conflict('limit_reached', `An operation has at most ${relationsPerOperationMax} relations`)
   }
   if (!reducesTarget(relationType)) return { effect: 'accept', tokenId }
-  if (target.status !== 'confirmed') return conflict(`The target is ${target.status}: there is nothing to take back`)
-  if (isVoid(source.status)) return conflict(`The source is ${source.status}: it takes nothing back`)
+  if (target.status !== 'confirmed')
+    return conflict('wrong_state', `The target is ${target.status}: there is nothing to take back`)
+  if (isVoid(source.status)) return conflict('wrong_state', `The source is ${source.status}: it takes nothing back`)
   if (tokenId === null) return { effect: 'accept', tokenId }
   const amount = wanted.relatedAmount ?? source.amount
-  if (amount > source.amount) return conflict('The related amount is above the amount of the source')
+  if (amount > source.amount) return conflict('amount_exceeded', 'The related amount is above the amount of the source')
   if (existing.refunded + amount > target.amount) {
-    return conflict('Refunds and reversals together would be above the amount of the target')
+    return conflict('amount_exceeded', 'Refunds and reversals together would be above the amount of the target')
   }
   return { effect: 'accept', tokenId }
 }
@@ -69,4 +72,4 @@ export const voidStatuses = ['failed', 'rejected', 'cancelled'] as const satisfi
 
 const reducesTarget = (type: RelationType) => (refundTypes as readonly RelationType[]).includes(type)
 const isVoid = (status: OperationStatus) => (voidStatuses as readonly OperationStatus[]).includes(status)
-const conflict = (why: string): Verdict => ({ effect: 'conflict', why })
+const conflict = (reason: ReasonOf<409>, why: string): Verdict => ({ effect: 'conflict', reason, why })

@@ -39,12 +39,15 @@ async function relate(by: Person, source: object, target: object, relationType: 
   return by.post(path, { ...named('source', source), ...named('target', target), relationType, relatedAmountRaw: '1' })
 }
 
+/** Two equal errors differ in the id of their request. */
+const withoutId = (body: object): object => ({ ...body, requestId: undefined })
+
 /** Every answer to a member about relations, as text: pages and their cursors, single operations and refusals. */
 async function answersTo({ person, operations }: Holder, others: Holder[], outsiders: string[]): Promise<string[]> {
   const answers: [string, number, unknown][] = []
   const ask = async (url: string, method: 'get' | 'delete' = 'get'): Promise<Answer> => {
     const answer = await person[method](url)
-    answers.push([url, answer.status, answer.body])
+    answers.push([url, answer.status, withoutId(answer.body)])
     return answer
   }
   for (const limit of [1, 2, 100]) {
@@ -115,7 +118,7 @@ it('T40 relations among the operations of others change no answer to a member', 
   // A relation of other members is refused like one that does not exist.
   const hidden = made.filter((_, index) => index % 10 === 0).slice(0, unknown.length)
   const refused = await Promise.all([...unknown, ...hidden].map((id) => member.person.delete(`${path}/${id}`)))
-  expect(new Set(refused.map(({ status, body }) => JSON.stringify([status, body]))).size).toBe(1)
+  expect(new Set(refused.map(({ status, body }) => JSON.stringify([status, withoutId(body)]))).size).toBe(1)
   expect(refused[0]!.status).toBe(404)
 
   for (const id of made) expect((await admin.delete(`${path}/${id}`)).status).toBe(204)

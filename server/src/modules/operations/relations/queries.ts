@@ -1,27 +1,18 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type AddressScope, sharedAddressIds } from '../../../access/address-scope.ts'
-import type { Db, Trx } from '../../../db/client.ts'
+import type { Db, RowOf, Trx } from '../../../db/client.ts'
+import type { OperationRelations } from '../../../db/types.ts'
 import type { Position } from '../../../lib/cursor.ts'
 import type { OperationType } from '../../../lib/operations.ts'
-import { isOperationReadable } from '../feed/visibility.ts'
+import { isOperationReadable } from '../feed/queries.ts'
 import { type ExistingRelations, refundTypes, voidStatuses } from './check-relation.ts'
 import type { RelationType } from './schema.ts'
 
-export type RelationRow = {
-  vault_id: string
-  id: string
-  source_operation_type: OperationType
-  source_operation_id: string
-  target_operation_type: OperationType
-  target_operation_id: string
-  relation_type: RelationType
-  /** Raw. */
-  related_amount: string | null
-  token_id: string | null
-  comment: string | null
-  created_by_id: string
-  created_at: Date
-}
+/** `related_amount` is raw. */
+export type RelationRow = RowOf<
+  Omit<OperationRelations, 'source_address_id'>,
+  { source_operation_type: OperationType; target_operation_type: OperationType; relation_type: RelationType }
+>
 
 /**
  * Prevents other relations of either operation until the transaction ends. The locks are advisory, so that the operations

@@ -408,7 +408,13 @@ describe('conflicts', () => {
 describe('who', () => {
   let stranger: Person
   let foreign: Answer['body']
-  const notThere = (noun: string) => ({ error: 'Not Found', message: `${noun} not found`, code: 404 })
+  const notThere = (noun: string) => ({
+    error: 'Not Found',
+    message: `${noun} not found`,
+    code: 404,
+    reason: 'not_found',
+    requestId: expect.any(String),
+  })
 
   beforeAll(async () => {
     stranger = await addMember(bench.test, bench.vault, 'stranger@example.org', ['treasury'])

@@ -1,9 +1,8 @@
 import { Type } from 'typebox'
 import { visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Deps } from '../../../deps.ts'
-import { endpoints } from '../../../http/endpoints.ts'
-import { created, noContent } from '../../../http/mutate.ts'
-import type { App } from '../../../http/route.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
+import { created } from '../../../http/mutate.ts'
 import { Closed, PageOf, Ref, VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
 import { cursorTag, pageOf, toPage } from '../../../lib/cursor.ts'
 import { parseBounds } from '../../../lib/period.ts'
@@ -57,9 +56,9 @@ export function operationRelationRoutes(app: App, deps: Deps): void {
         'operations and own or initiated one of them, and for administrators. Refunds and reversals of a target ' +
         'together never exceed its amount; 409 otherwise.',
       ...ofVault,
+      errors: ['not_permitted', 'already_exists', 'amount_exceeded', 'limit_reached', 'wrong_state'],
       body: RelationBody,
       answers: { 201: OperationRelation },
-      errors: [409],
     },
     async (trx, { body, ...by }) => created(toOperationRelation(await createRelation(trx, body, by))),
   )
@@ -71,13 +70,11 @@ export function operationRelationRoutes(app: App, deps: Deps): void {
       summary: 'Delete an operation relation',
       description: 'For the person who created it, and for administrators.',
       access: 'member',
+      errors: ['not_permitted'],
       params: VaultAndIdParams,
       answers: { 204: null },
     },
-    async (trx, { params, ...by }) => {
-      await deleteRelation(trx, params.id, by)
-      return noContent()
-    },
+    (trx, { params, ...by }) => deleteRelation(trx, params.id, by),
   )
 
   api.get(

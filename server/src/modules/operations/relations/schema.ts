@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Closed, Enum, Id, Nullable, pageQuery, RawAmount, Timestamp } from '../../../http/schema.ts'
+import { Closed, described, Enum, Id, Nullable, pageQuery, RawAmount, Timestamp } from '../../../http/schema.ts'
 import { noteLengthMax } from '../../../lib/limits.ts'
 import { operationTypes } from '../../../lib/operations.ts'
 
@@ -12,22 +12,37 @@ const relationRoles = ['source', 'target'] as const
 const relation = {
   id: Id,
   vaultId: Id,
-  sourceOperationType: Enum(operationTypes),
-  sourceOperationId: Id,
-  targetOperationType: Enum(operationTypes),
-  targetOperationId: Id,
-  relationType: Enum(relationTypes),
-  relatedAmountRaw: Nullable(RawAmount),
-  tokenId: Nullable(Id),
+  sourceOperationType: described(
+    Enum(operationTypes),
+    'Kind of the operation that refers to the other, such as a refund.',
+  ),
+  sourceOperationId: described(Id, 'Identifier of that operation.'),
+  targetOperationType: described(
+    Enum(operationTypes),
+    'Kind of the operation that is referred to, such as what is refunded.',
+  ),
+  targetOperationId: described(Id, 'Identifier of that operation.'),
+  relationType: described(Enum(relationTypes), 'What the source is to the target.'),
+  relatedAmountRaw: described(
+    Nullable(RawAmount),
+    'Part of the source amount that the relation is about, in the smallest unit of the token; null if it names none.',
+  ),
+  tokenId: described(Nullable(Id), 'Identifier of the token of both operations; null if they have different ones.'),
   comment: Nullable(Type.String({ examples: ['The invoice was paid twice'] })),
   createdById: Id,
   createdAt: Timestamp,
 }
 
-export const OperationRelation = Closed(relation, { $id: 'OperationRelation' })
+export const OperationRelation = Closed(relation, {
+  $id: 'OperationRelation',
+  description: 'A statement that one operation refunds, reverses, corrects or replaces another.',
+})
 
 export const RelationOfOperation = Closed(
-  { ...relation, role: Enum(relationRoles) },
+  {
+    ...relation,
+    role: described(Enum(relationRoles), 'Whether the operation is the source or the target of the relation.'),
+  },
   { $id: 'RelationOfOperation', description: 'A relation, with the role of the operation in it.' },
 )
 
@@ -35,12 +50,21 @@ export const operationRelationComponents = [OperationRelation, RelationOfOperati
 
 const Key = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
 
+/** Another operation than that of `Key`, so that the example can be sent. */
+const OtherKey = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0z9y8x7w6v5u4t3s'] })
+
 export const RelationBody = Closed({
-  sourceOperationType: Enum(operationTypes),
-  sourceOperationId: Key,
-  targetOperationType: Enum(operationTypes),
-  targetOperationId: Key,
-  relationType: Enum(relationTypes),
+  sourceOperationType: described(
+    Enum(operationTypes),
+    'Kind of the operation that refers to the other, such as a refund.',
+  ),
+  sourceOperationId: described(Key, 'Identifier of that operation.'),
+  targetOperationType: described(
+    Enum(operationTypes),
+    'Kind of the operation that is referred to, such as what is refunded.',
+  ),
+  targetOperationId: described(OtherKey, 'Identifier of that operation.'),
+  relationType: described(Enum(relationTypes), 'What the source is to the target.'),
   relatedAmountRaw: Type.Optional(
     Type.String({
       pattern: '^[1-9][0-9]{0,77}$',
@@ -66,10 +90,10 @@ const Bound = Type.Optional(
 )
 
 export const RelationQuery = Closed({
-  relationType: Type.Optional(Enum(relationTypes)),
-  sourceOperationId: Type.Optional(Key),
-  targetOperationId: Type.Optional(Key),
-  tokenId: Type.Optional(Key),
+  relationType: Type.Optional(described(Enum(relationTypes), 'Restricts the list to relations of this type.')),
+  sourceOperationId: Type.Optional(described(Key, 'Restricts the list to relations with this source.')),
+  targetOperationId: Type.Optional(described(Key, 'Restricts the list to relations with this target.')),
+  tokenId: Type.Optional(described(Key, 'Restricts the list to relations of amounts in this token.')),
   from: Bound,
   to: Bound,
   ...pageQuery,

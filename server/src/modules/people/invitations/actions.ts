@@ -1,16 +1,15 @@
 import type { ByCaller } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
-import { violates } from '../../../db/transaction.ts'
+import { onViolation } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { badRequest, conflict, forbidden, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
 import { newSecret, sha256 } from '../../../lib/secrets.ts'
 import { enqueueMail } from '../../../mail/queue.ts'
 import { audit } from '../../record/audit/record.ts'
-import { announceVaultChange } from '../../record/notifications/announce.ts'
-import { quote } from '../../record/notifications/describe-change.ts'
-import { nameSubjects } from '../../record/notifications/names.ts'
-import { insertMemberships } from '../../rules/policies/memberships.ts'
+import { announceVaultChange, nameSubjects, quote } from '../../record/notifications/announce.ts'
+import { insertMemberships } from '../../rules/policies/queries.ts'
 import { findInvitation, type InvitationRow, listInvitableGroups } from './queries.ts'
 import type { CreateInvitation } from './schema.ts'
 
@@ -29,26 +28,24 @@ export async function createInvitation(
   const vaultId = await getInvitingVaultId(trx, caller.userId, groupIds)
   const id = newId(now)
   const token = newSecret()
-  try {
-    await trx
-      .insertInto('invitations')
-      .values({
-        vault_id: vaultId,
-        id,
-        email,
-        token_hash: sha256(token),
-        token_sealed: deps.sealer.seal(token),
-        created_by_id: caller.userId,
-        created_at: now,
-        updated_at: now,
-      })
-      .execute()
-  } catch (error) {
-    if (violates(error, 'invitations_pending')) {
-      throw conflict('An invitation of this e-mail address to the vault is already pending')
-    }
-    throw error
-  }
+  await trx
+    .insertInto('invitations')
+    .values({
+      vault_id: vaultId,
+      id,
+      email,
+      token_hash: sha256(token),
+      token_sealed: deps.sealer.seal(token),
+      created_by_id: caller.userId,
+      created_at: now,
+      updated_at: now,
+    })
+    .execute()
+    .catch(
+      onViolation('invitations_pending', () =>
+        conflict('already_exists', 'An invitation of this e-mail address to the vault is already pending'),
+      ),
+    )
   await trx
     .insertInto('invitation_groups')
     .values(
@@ -84,7 +81,7 @@ async function getInvitingVaultId(trx: Trx, callerId: string, groupIds: string[]
   if (groups.some((group) => group.vaultId !== first.vaultId)) {
     throw badRequest('groupIds', 'must be groups of one vault')
   }
-  if (!first.isAdmin) throw forbidden('Only administrators of the vault may invite')
+  if (!first.isAdmin) throw forbidden('administrator_required', 'Only administrators of the vault may invite')
   if (groups.some((group) => group.isEveryone)) {
     throw badRequest('groupIds', 'must not contain the group everyone, which every member is in')
   }
@@ -97,8 +94,7 @@ async function getInvitingVaultId(trx: Trx, callerId: string, groupIds: string[]
  * @throws 404 for a caller who does not administer the vault, 409 when it is no longer pending
  */
 export async function revokeInvitation(trx: Trx, id: string, { caller, now }: ByCaller): Promise<InvitationRow> {
-  const found = await findInvitation(trx, caller.userId, id)
-  if (found === null) throw notFound('Invitation')
+  const found = orNotFound(await findInvitation(trx, caller.userId, id), 'Invitation')
   const { numUpdatedRows } = await trx
     .updateTable('invitations')
     .set({ status: 'revoked', revoked_at: now, updated_at: now })
@@ -107,7 +103,7 @@ export async function revokeInvitation(trx: Trx, id: string, { caller, now }: By
     .where('status', '=', 'pending')
     .executeTakeFirst()
   const row = (await findInvitation(trx, caller.userId, id))!
-  if (numUpdatedRows === 0n) throw conflict(`The invitation is ${row.status} already`)
+  if (numUpdatedRows === 0n) throw conflict('wrong_state', `The invitation is ${row.status} already`)
   const by = { vaultId: row.vault_id, actorId: caller.userId, now }
   await audit(trx, by, 'invitation.revoked', { type: 'invitation', id }, { email: row.email })
   return row

@@ -1,9 +1,8 @@
 import { sql } from 'kysely'
 import { jsonArrayFrom, jsonObjectFrom } from 'kysely/helpers/postgres'
-import { membershipOf } from '../../../access/memberships.ts'
-import { isEveryone } from '../../../access/system-groups.ts'
+import { isEveryone, membershipOf } from '../../../access/memberships.ts'
 import type { Db, Trx } from '../../../db/client.ts'
-import { nameOfUser } from '../../record/notifications/names.ts'
+import { nameOfUser } from '../../record/notifications/announce.ts'
 import type { InvitationStatus } from './schema.ts'
 
 type Reader = Db | Trx

@@ -1,10 +1,9 @@
 import { Type } from 'typebox'
 import type { Deps } from '../../../deps.ts'
-import { endpoints } from '../../../http/endpoints.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
 import { created, ok } from '../../../http/mutate.ts'
-import type { App } from '../../../http/route.ts'
 import { IdParams, Ref, VaultParams } from '../../../http/schema.ts'
-import { notFound } from '../../../lib/errors.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
 import { createInvitation, revokeInvitation } from './actions.ts'
 import { toInvitation, toInvitationWithToken } from './present.ts'
 import { findInvitation, listInvitations } from './queries.ts'
@@ -24,7 +23,7 @@ export function invitationRoutes(app: App, deps: Deps): void {
       access: 'caller',
       body: CreateInvitation,
       answers: { 201: Invitation },
-      errors: [403, 404, 409],
+      errors: [404, 'administrator_required', 'already_exists'],
     },
     async (trx, { body, ...by }) => {
       const { row, token } = await createInvitation(trx, deps, body, by)
@@ -44,8 +43,7 @@ export function invitationRoutes(app: App, deps: Deps): void {
       errors: [404],
     },
     async (db, { caller, params }) => {
-      const row = await findInvitation(db, caller.userId, params.id)
-      if (row === null) throw notFound('Invitation')
+      const row = orNotFound(await findInvitation(db, caller.userId, params.id), 'Invitation')
       return toInvitationWithToken(row, deps.sealer.open(row.token_sealed))
     },
   )
@@ -61,7 +59,7 @@ export function invitationRoutes(app: App, deps: Deps): void {
       access: 'caller',
       params: IdParams,
       answers: { 200: Invitation },
-      errors: [404, 409],
+      errors: [404, 'wrong_state'],
     },
     async (trx, { params, ...by }) => ok(toInvitation(await revokeInvitation(trx, params.id, by))),
   )

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Closed, Code, Email, Enum, Id, Name, Nullable, Timestamp } from '../../../http/schema.ts'
+import { Closed, Code, described, Email, Enum, Id, Name, Nullable, Timestamp } from '../../../http/schema.ts'
 import { groupsPerInvitationMax } from '../../../lib/limits.ts'
 
 const InvitationStatus = Enum(['pending', 'accepted', 'revoked'])
@@ -10,25 +10,28 @@ export const Invitation = Closed(
   {
     id: Id,
     vaultId: Id,
-    email: Email,
-    status: InvitationStatus,
+    email: described(Email, 'E-mail address that was invited.'),
+    status: described(InvitationStatus, '`pending` until the invitation is accepted or revoked.'),
     createdById: Id,
-    acceptedAt: Nullable(Timestamp),
-    acceptedUserId: Nullable(Id),
-    revokedAt: Nullable(Timestamp),
+    acceptedAt: described(Nullable(Timestamp), 'Instant at which it was accepted, in UTC; null before.'),
+    acceptedUserId: described(Nullable(Id), 'Identifier of the person who accepted it; null before.'),
+    revokedAt: described(Nullable(Timestamp), 'Instant at which it was revoked, in UTC; null if it was not.'),
     createdAt: Timestamp,
     updatedAt: Timestamp,
-    groupMemberships: Type.Array(
-      Closed({
-        id: Id,
-        invitationId: Id,
-        groupId: Id,
-        createdAt: Timestamp,
-        group: Closed({ id: Id, code: Code, name: Name }),
-      }),
+    groupMemberships: described(
+      Type.Array(
+        Closed({
+          id: Id,
+          invitationId: described(Id, 'Identifier of the invitation.'),
+          groupId: described(Id, 'Identifier of the policy group.'),
+          createdAt: Timestamp,
+          group: described(Closed({ id: Id, code: Code, name: Name }), 'The policy group.'),
+        }),
+      ),
+      'The policy groups that the invited person joins.',
     ),
-    createdBy: Person,
-    acceptedUser: Nullable(Person),
+    createdBy: described(Person, 'The person who sent the invitation.'),
+    acceptedUser: described(Nullable(Person), 'The person who accepted it; null before.'),
     token: Type.Optional(
       Type.String({
         description:
@@ -37,12 +40,12 @@ export const Invitation = Closed(
       }),
     ),
   },
-  { $id: 'Invitation' },
+  { $id: 'Invitation', description: 'An invitation to policy groups of a vault.' },
 )
 export type Invitation = Static<typeof Invitation>
 
 export const CreateInvitation = Closed({
-  email: Email,
+  email: described(Email, 'E-mail address to invite; the link is mailed there.'),
   groupIds: Type.Array(Id, {
     minItems: 1,
     maxItems: groupsPerInvitationMax,
@@ -52,6 +55,8 @@ export const CreateInvitation = Closed({
 })
 export type CreateInvitation = Static<typeof CreateInvitation>
 
-export const InvitationQuery = Closed({ status: Type.Optional(InvitationStatus) })
+export const InvitationQuery = Closed({
+  status: Type.Optional(described(InvitationStatus, 'Restricts the list to invitations of this status.')),
+})
 
 export const invitationComponents = [Invitation]

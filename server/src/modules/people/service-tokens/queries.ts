@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { isEveryone } from '../../../access/system-groups.ts'
+import { isEveryone } from '../../../access/memberships.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
 

@@ -1,7 +1,6 @@
 import type { Deps } from '../../../deps.ts'
-import { endpoints } from '../../../http/endpoints.ts'
-import { created, noContent } from '../../../http/mutate.ts'
-import type { App } from '../../../http/route.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
+import { created } from '../../../http/mutate.ts'
 import { Closed, pageQuery, VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
 import { createServiceToken, revokeServiceToken } from './actions.ts'
 import { toServiceToken } from './present.ts'
@@ -24,7 +23,6 @@ export function serviceTokenRoutes(app: App, deps: Deps): void {
       ...ofVault,
       body: CreateServiceToken,
       answers: { 201: ServiceToken },
-      errors: [409],
     },
     async (trx, { body, ...by }) => {
       const { row, token } = await createServiceToken(trx, body, by)
@@ -57,11 +55,7 @@ export function serviceTokenRoutes(app: App, deps: Deps): void {
       access: 'administrator',
       params: VaultAndIdParams,
       answers: { 204: null },
-      errors: [409],
     },
-    async (trx, { params, ...by }) => {
-      await revokeServiceToken(trx, params.id, by)
-      return noContent()
-    },
+    (trx, { params, ...by }) => revokeServiceToken(trx, params.id, by),
   )
 }

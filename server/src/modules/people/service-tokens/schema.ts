@@ -1,16 +1,22 @@
 import { type Static, Type } from 'typebox'
-import { Closed, Id, Name, Nullable, Timestamp } from '../../../http/schema.ts'
+import { Closed, described, Id, Name, Nullable, Timestamp } from '../../../http/schema.ts'
 import { groupsPerInvitationMax } from '../../../lib/limits.ts'
 
 export const ServiceToken = Closed(
   {
     id: Id,
-    userId: Id,
+    userId: described(Id, 'Identifier of the service as a member of vaults; records name it as the actor.'),
     name: Name,
     createdById: Id,
     createdAt: Timestamp,
-    expiresAt: Nullable(Timestamp),
-    revokedAt: Nullable(Timestamp),
+    expiresAt: described(
+      Nullable(Timestamp),
+      'Instant from which the token is refused, in UTC; null if it does not expire.',
+    ),
+    revokedAt: described(
+      Nullable(Timestamp),
+      'Instant at which the token was revoked, in UTC; null while it is valid.',
+    ),
     token: Type.Optional(
       Type.String({
         description:
@@ -19,7 +25,7 @@ export const ServiceToken = Closed(
       }),
     ),
   },
-  { $id: 'ServiceToken' },
+  { $id: 'ServiceToken', description: 'A token with which a program acts as a member of a vault.' },
 )
 export type ServiceToken = Static<typeof ServiceToken>
 
@@ -31,7 +37,12 @@ export const CreateServiceToken = Closed({
     uniqueItems: true,
     description: 'Policy groups of the vault that the service becomes a member of.',
   }),
-  expiresAt: Type.Optional(Nullable(Timestamp)),
+  expiresAt: Type.Optional(
+    described(
+      Nullable(Type.String({ format: 'date-time', examples: ['2036-01-31T09:30:00.000Z'] })),
+      'Instant from which the token is refused, in UTC; null or left out: it does not expire.',
+    ),
+  ),
 })
 export type CreateServiceToken = Static<typeof CreateServiceToken>
 

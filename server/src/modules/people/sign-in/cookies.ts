@@ -1,5 +1,10 @@
 import type { CookieSerializeOptions } from '@fastify/cookie'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../../../deps.ts'
+import { sessionCookie } from '../../../http/guard.ts'
 import { deviceCookieDays, magicLinkTtlMinutes } from '../../../lib/limits.ts'
+import type { Device } from './devices.ts'
+import type { OpenedSession } from './sessions.ts'
 
 /** Binds a sign-in link to the browser that requested it; sent to the sign-in routes only. */
 export const bindingCookie = 'magic_link_binding'
@@ -23,4 +28,22 @@ export function sessionCookieOptions(publicOrigin: string, endsAt?: Date): Cooki
 /** Browsers drop a Secure cookie over plain HTTP, which is possible only with ALLOW_INSECURE or on the local machine. */
 function cookieOptions(publicOrigin: string): CookieSerializeOptions {
   return { httpOnly: true, sameSite: 'lax', secure: new URL(publicOrigin).protocol === 'https:' }
+}
+
+/** The device and address that a request to sign in comes from. */
+export function deviceOf(request: FastifyRequest, kind: Device['kind']): Device {
+  const cookie = request.cookies[deviceCookie]
+  return { kind, userAgent: request.headers['user-agent'] ?? null, ip: request.ip, cookie: cookie ?? null }
+}
+
+/** Sets the cookies of the session and of the device. */
+export function setSession(
+  { publicOrigin }: Pick<Deps, 'publicOrigin'>,
+  reply: FastifyReply,
+  session: OpenedSession,
+): void {
+  const origin = publicOrigin()
+  reply.setCookie(sessionCookie, session.token, sessionCookieOptions(origin, session.endsAt))
+  if (session.deviceCookie !== null) reply.setCookie(deviceCookie, session.deviceCookie, deviceCookieOptions(origin))
+  reply.clearCookie(bindingCookie, bindingCookieOptions(origin))
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { describeAgent } from './describe-agent.ts'
+import { describeAgent } from './devices.ts'
 
 describe('a User-Agent header', () => {
   it.each([

@@ -4,7 +4,7 @@ import type { Db, Trx } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
 import { unexpiredLinksPerEmailMax } from '../../../lib/limits.ts'
 import { sha256 } from '../../../lib/secrets.ts'
-import { profileColumns } from '../users/present.ts'
+import { type ProfileRow, profileColumns } from '../users/present.ts'
 import type { SignInMethod } from './sessions.ts'
 
 /** A user with the vaults of which they are a member. */
@@ -88,6 +88,19 @@ export async function findMailedSession(db: Db, id: string, now: Date) {
     .where('id', '=', id)
     .where('expires_at', '>', now)
     .where('ends_at', '>', now)
+    .executeTakeFirst()
+  return row ?? null
+}
+
+/** The user of an e-mail address, which is stored and compared in lower case. */
+export async function findUserByEmail(
+  db: Db | Trx,
+  email: string,
+): Promise<(ProfileRow & { disabled_at: Date | null }) | null> {
+  const row = await db
+    .selectFrom('users')
+    .select([...profileColumns, 'users.disabled_at'])
+    .where('email', '=', email.toLowerCase())
     .executeTakeFirst()
   return row ?? null
 }

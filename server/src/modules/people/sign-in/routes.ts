@@ -1,16 +1,22 @@
 import type { FastifyReply } from 'fastify'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
-import { endpoints } from '../../../http/endpoints.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
 import { sessionCookie } from '../../../http/guard.ts'
-import { noContent, ok } from '../../../http/mutate.ts'
-import type { App } from '../../../http/route.ts'
+import { ok } from '../../../http/mutate.ts'
 import { Closed, IdParams, pageQuery } from '../../../http/schema.ts'
 import { badRequest, unauthorized } from '../../../lib/errors.ts'
 import { newSecret } from '../../../lib/secrets.ts'
 import { senderOf } from '../../../lib/sender.ts'
 import { redeemMagicLink, requestMagicLink } from './actions.ts'
-import { bindingCookie, bindingCookieOptions, deviceCookie, sessionCookieOptions } from './cookies.ts'
+import {
+  bindingCookie,
+  bindingCookieOptions,
+  deviceCookie,
+  deviceOf,
+  sessionCookieOptions,
+  setSession,
+} from './cookies.ts'
 import { toCurrentSession, toSession, toSignIn } from './present.ts'
 import { findMagicLink, getPerson, listSessions } from './queries.ts'
 import { isOwnPath } from './redirect.ts'
@@ -25,7 +31,6 @@ import {
 } from './schema.ts'
 import { revokeSession, signOut } from './sessions.ts'
 import { countFailedRedemption, countFailedRequest } from './sign-in-limit.ts'
-import { deviceOf, setSession } from './sign-in-reply.ts'
 
 export function authRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Sign-in')
@@ -69,7 +74,8 @@ export function authRoutes(app: App, deps: Deps): void {
     },
     async (db, { query: { token }, now }, { request, reply }) => {
       const binding = request.cookies[bindingCookie]
-      if (binding !== undefined) {
+      // HEAD must change nothing: it never redeems.
+      if (binding !== undefined && request.method !== 'HEAD') {
         const link = { token, binding, device: deviceOf(request, 'browser') }
         const signedIn = await inTransaction(db, (trx) => redeemMagicLink(trx, deps, link, now))
         if (signedIn !== null) {
@@ -99,7 +105,7 @@ export function authRoutes(app: App, deps: Deps): void {
       access: 'public',
       body: RedeemMagicLink,
       answers: { 200: SignIn },
-      errors: [401],
+      errors: ['invalid_sign_in_link'],
     },
     async (trx, { body: { token }, now }, { request, reply }) => {
       const signedIn = await redeemMagicLink(trx, deps, { token, device: deviceOf(request, 'program') }, now)
@@ -107,7 +113,12 @@ export function authRoutes(app: App, deps: Deps): void {
         const tooMany = await countFailedRedemption(trx, senderOf(request.ip), now)
         // Thrown and not returned, so that a 429 is not stored for the Idempotency-Key.
         if (tooMany !== null) throw tooMany
-        return { refusal: unauthorized('The sign-in link is unknown, used or expired; request a new one') }
+        return {
+          refusal: unauthorized(
+            'invalid_sign_in_link',
+            'The sign-in link is unknown, used or expired; request a new one',
+          ),
+        }
       }
       setSession(deps, reply, signedIn)
       return ok(toSignIn(signedIn), { secrets: ['token'] })
@@ -135,12 +146,11 @@ export function authRoutes(app: App, deps: Deps): void {
         'Ends the session of this request. 409 for a service token, which has no session: an administrator of its vault revokes it.',
       access: 'caller',
       answers: { 204: null },
-      errors: [403, 409],
+      errors: [403, 'no_session'],
     },
     async (trx, { caller, now }, { reply }) => {
       await signOut(trx, caller, now)
       clearSession(reply)
-      return noContent()
     },
   )
 
@@ -169,12 +179,11 @@ export function authRoutes(app: App, deps: Deps): void {
       access: 'caller',
       params: IdParams,
       answers: { 204: null },
-      errors: [403, 404, 409],
+      errors: [403, 404],
     },
     async (trx, { caller, params, now }, { reply }) => {
       await revokeSession(trx, caller, params.id, now)
       if (params.id === caller.sessionId) clearSession(reply)
-      return noContent()
     },
   )
 

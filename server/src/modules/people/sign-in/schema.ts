@@ -1,5 +1,17 @@
 import { type Static, Type } from 'typebox'
-import { Closed, Email, Enum, Id, Name, Nullable, Profile, Ref, Timestamp, VaultCode } from '../../../http/schema.ts'
+import {
+  Closed,
+  described,
+  Email,
+  Enum,
+  Id,
+  Name,
+  Nullable,
+  Profile,
+  Ref,
+  Timestamp,
+  VaultCode,
+} from '../../../http/schema.ts'
 import { uriLengthMax } from '../../../lib/limits.ts'
 import { signInMethods } from './sessions.ts'
 
@@ -26,9 +38,14 @@ export const RequestMagicLink = Closed({
   ),
 })
 
-export const MagicLinkSent = Closed({ status: Enum(['sent']) })
-export const MagicLinkQuery = Closed({ token: Token })
-export const RedeemMagicLink = Closed({ token: Token })
+export const MagicLinkSent = Closed({
+  status: described(
+    Enum(['sent']),
+    'Always `sent`, whether or not the address has an account, so that nobody can find out which addresses have one.',
+  ),
+})
+export const MagicLinkQuery = Closed({ token: described(Token, 'Token of the mailed link.') })
+export const RedeemMagicLink = Closed({ token: described(Token, 'Token of the mailed link; it is redeemed once.') })
 
 export const SignIn = Closed(
   {
@@ -39,7 +56,7 @@ export const SignIn = Closed(
         examples: [exampleToken],
       }),
     ),
-    expiresAt: Timestamp,
+    expiresAt: described(Timestamp, 'Instant at which the session ends, in UTC.'),
     user: Ref(Profile),
   },
   { $id: 'SignIn' },
@@ -49,9 +66,24 @@ export type SignIn = Static<typeof SignIn>
 export const CurrentSession = Closed(
   {
     user: Ref(Profile),
-    isPlatformAdmin: Type.Boolean({ examples: [false] }),
-    expiresAt: Nullable(Timestamp),
-    vaults: Type.Array(Closed({ code: VaultCode, name: Name, isAdmin: Type.Boolean({ examples: [true] }) })),
+    isPlatformAdmin: described(
+      Type.Boolean({ examples: [false] }),
+      'Whether the caller administers the platform: networks, tokens, rates and vaults.',
+    ),
+    expiresAt: described(
+      Nullable(Timestamp),
+      'Instant at which the session or the service token ends, in UTC; null if it does not.',
+    ),
+    vaults: described(
+      Type.Array(
+        Closed({
+          code: VaultCode,
+          name: Name,
+          isAdmin: described(Type.Boolean({ examples: [true] }), 'Whether the caller administers the vault.'),
+        }),
+      ),
+      'The vaults that the caller is a member of.',
+    ),
   },
   { $id: 'CurrentSession' },
 )
@@ -71,14 +103,23 @@ export const Session = Closed(
         }),
       ),
     ),
-    userAgent: Nullable(Type.String({ examples: ['Mozilla/5.0'] })),
-    ip: Nullable(Type.String({ examples: ['203.0.113.7'] })),
+    userAgent: described(
+      Nullable(Type.String({ examples: ['Mozilla/5.0'] })),
+      '`User-Agent` of the browser that signed in; null if it sent none.',
+    ),
+    ip: described(
+      Nullable(Type.String({ examples: ['203.0.113.7'] })),
+      'IP address that signed in; null if it was not recorded.',
+    ),
     createdAt: Timestamp,
-    lastSeenAt: Timestamp,
-    expiresAt: Timestamp,
+    lastSeenAt: described(
+      Timestamp,
+      'Instant of a recent request of the session, in UTC; it is not updated at every request.',
+    ),
+    expiresAt: described(Timestamp, 'Instant at which the session ends, in UTC.'),
     current: Type.Boolean({ description: 'Whether it is the session of this request.', examples: [true] }),
   },
-  { $id: 'Session' },
+  { $id: 'Session', description: 'A sign-in of a person that is not signed out.' },
 )
 export type Session = Static<typeof Session>
 

@@ -7,7 +7,7 @@ import { sessionEndDays, userAgentLengthMax } from '../../../lib/limits.ts'
 import { equalsSecret, newSecret, sha256 } from '../../../lib/secrets.ts'
 import { enqueueMail } from '../../../mail/queue.ts'
 import { insertAuditRecords } from '../../record/audit/record.ts'
-import { listVaultIdsOf } from '../../rules/policies/memberships.ts'
+import { listVaultIdsOf } from '../../rules/policies/queries.ts'
 import type { ProfileRow } from '../users/present.ts'
 import { type Device, forgetDevice, noteDevice } from './devices.ts'
 
@@ -82,7 +82,10 @@ export async function openSession(
 /** @throws 409 for a service token, which has no session */
 export async function signOut(trx: Trx, caller: Caller, now: Date): Promise<void> {
   if (caller.sessionId === null) {
-    throw conflict('A service token has no session to sign out of; an administrator of its vault revokes it')
+    throw conflict(
+      'no_session',
+      'A service token has no session to sign out of; an administrator of its vault revokes it',
+    )
   }
   await trx.deleteFrom('sessions').where('id', '=', caller.sessionId).execute()
   await insertSessionRecord(trx, 'user.signed_out', caller.userId, { sessionId: caller.sessionId }, now)

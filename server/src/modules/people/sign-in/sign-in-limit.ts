@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
-import { AppError } from '../../../lib/errors.ts'
+import { type AppError, tooManyRequests } from '../../../lib/errors.ts'
 import {
   failedRedemptionsPerSenderMax,
   signInsPerEmailAndSenderMax,
@@ -72,9 +72,7 @@ export async function lockEmail(trx: Trx, email: string): Promise<void> {
 function tooMany(waitMilliseconds: number): AppError {
   // A request that waited for the lock may be older than the attempts it finds; the pause could then exceed the window.
   const retryAfterSeconds = Math.min(Math.max(Math.ceil(waitMilliseconds / 1000), 1), signInWindowMinutes * 60)
-  return new AppError(429, 'Too many sign-in requests; try again later', {
-    headers: { 'retry-after': String(retryAfterSeconds) },
-  })
+  return tooManyRequests('rate_limited', 'Too many sign-in requests; try again later', retryAfterSeconds)
 }
 
 function lockKey(name: string): string {

@@ -1,5 +1,5 @@
 import type { Trx } from '../../../db/client.ts'
-import { violates } from '../../../db/transaction.ts'
+import { onViolation } from '../../../db/transaction.ts'
 import { conflict, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { nameLengthMax } from '../../../lib/limits.ts'
@@ -77,27 +77,23 @@ export async function updateProfile(
   { name, username, image, color, emoji, notifications }: UpdateProfile,
   now: Date,
 ): Promise<OwnProfileRow> {
-  try {
-    const row = await trx
-      .updateTable('users')
-      // Fields that are undefined are left out of the statement.
-      .set({
-        name,
-        username,
-        image,
-        color,
-        emoji,
-        notify_approvals: notifications?.approvals,
-        notify_decisions: notifications?.decisions,
-        updated_at: now,
-      })
-      .where('id', '=', userId)
-      .returning(ownProfileColumns)
-      .executeTakeFirst()
-    if (row === undefined) throw notFound('User')
-    return row
-  } catch (error) {
-    if (violates(error, 'users_username')) throw conflict('This username is taken')
-    throw error
-  }
+  const row = await trx
+    .updateTable('users')
+    // Fields that are undefined are left out of the statement.
+    .set({
+      name,
+      username,
+      image,
+      color,
+      emoji,
+      notify_approvals: notifications?.approvals,
+      notify_decisions: notifications?.decisions,
+      updated_at: now,
+    })
+    .where('id', '=', userId)
+    .returning(ownProfileColumns)
+    .executeTakeFirst()
+    .catch(onViolation('users_username', () => conflict('already_exists', 'This username is taken')))
+  if (row === undefined) throw notFound('User')
+  return row
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inTransaction } from '../../../db/transaction.ts'
 import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
 import { addPlatformAdmin, ensureUser } from './actions.ts'
+import { UpdateProfile } from './schema.ts'
 
 let test: TestApp
 let first: Person
@@ -33,6 +34,7 @@ describe('PATCH /users/me', () => {
       emoji: '🦉',
       notifications: { approvals: true, decisions: true },
     })
+    expect((await first.get('/users/me')).body).toEqual(set.body)
     const cleared = await first.patch('/users/me', { emoji: null, image: null })
     expect(cleared.body).toEqual({ ...set.body, emoji: null, image: null })
     const session = await first.get('/auth/session')
@@ -72,6 +74,24 @@ describe('PATCH /users/me', () => {
 
   it('needs a session', async () => {
     expect((await test.anonymous.patch('/users/me', { name: 'Nobody' })).status).toBe(401)
+  })
+})
+
+describe('GET /users/me', () => {
+  it('shows every field that PATCH sets, as it is now', async () => {
+    const shown = await second.get('/users/me')
+    expect(shown.status).toBe(200)
+    const { email, id, ...settable } = shown.body
+    expect([email, id]).toEqual([second.email, second.userId])
+    expect(Object.keys(settable).sort()).toEqual(Object.keys(UpdateProfile.properties).sort())
+    await second.patch('/users/me', { notifications: { decisions: false }, color: '#abc' })
+    const expected = { ...shown.body, color: '#abc', notifications: { approvals: true, decisions: false } }
+    expect((await second.get('/users/me')).body).toEqual(expected)
+    await second.patch('/users/me', { notifications: { decisions: true }, color: null })
+  })
+
+  it('needs a session', async () => {
+    expect((await test.anonymous.get('/users/me')).status).toBe(401)
   })
 })
 

@@ -1,14 +1,17 @@
 import { type Static, Type } from 'typebox'
-import { Closed, Color, Emoji, Name, Nullable, Profile, Uri, Username } from '../../../http/schema.ts'
+import { Closed, Color, described, Emoji, Name, Nullable, Profile, Uri, Username } from '../../../http/schema.ts'
 
 /** The own profile of a person; only they see which mails they receive. */
 export const OwnProfile = Closed(
   {
     ...Profile.properties,
-    notifications: Closed({
-      approvals: Type.Boolean({ description: 'Whether to send a mail when a request waits for your vote.' }),
-      decisions: Type.Boolean({ description: 'Whether to send a mail when a request of yours was decided.' }),
-    }),
+    notifications: described(
+      Closed({
+        approvals: Type.Boolean({ description: 'Whether to send a mail when a request waits for your vote.' }),
+        decisions: Type.Boolean({ description: 'Whether to send a mail when a request of yours was decided.' }),
+      }),
+      'Which mails the person receives.',
+    ),
   },
   { $id: 'OwnProfile' },
 )
@@ -21,7 +24,17 @@ export const UpdateProfile = Closed({
   color: Type.Optional(Nullable(Color)),
   emoji: Type.Optional(Nullable(Emoji)),
   notifications: Type.Optional(
-    Closed({ approvals: Type.Optional(Type.Boolean()), decisions: Type.Optional(Type.Boolean()) }),
+    described(
+      Closed({
+        approvals: Type.Optional(
+          described(Type.Boolean(), 'Whether to send a mail when a request waits for your vote.'),
+        ),
+        decisions: Type.Optional(
+          described(Type.Boolean(), 'Whether to send a mail when a request of yours was decided.'),
+        ),
+      }),
+      'Which mails to receive; what is left out stays.',
+    ),
   ),
 })
 export type UpdateProfile = Static<typeof UpdateProfile>

@@ -1,6 +1,5 @@
 import type { Deps } from '../../../deps.ts'
-import { endpoints } from '../../../http/endpoints.ts'
-import type { App } from '../../../http/route.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
 import { VaultParams } from '../../../http/schema.ts'
 import { parseBounds } from '../../../lib/period.ts'
 import { toAuditRecord } from './present.ts'

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Closed, Id, Nullable, pageQuery, Timestamp } from '../../../http/schema.ts'
+import { Closed, described, Id, Nullable, pageQuery, Timestamp } from '../../../http/schema.ts'
 import { membershipUserIdLengthMax } from '../../../lib/limits.ts'
 
 export const AuditRecord = Closed(
@@ -12,13 +12,19 @@ export const AuditRecord = Closed(
       }),
     ),
     action: Type.String({ description: 'The event, as `noun.verb`.', examples: ['policy.updated'] }),
-    targetType: Type.String({ examples: ['policy'] }),
-    targetId: Nullable(Type.String({ examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })),
-    details: Type.Unsafe<Record<string, unknown>>({
-      type: 'object',
-      additionalProperties: true,
-      examples: [{ code: 'treasury', enabled: true }],
-    }),
+    targetType: described(Type.String({ examples: ['policy'] }), 'Kind of what was acted on.'),
+    targetId: described(
+      Nullable(Type.String({ examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })),
+      'Identifier of what was acted on; null if the event is not about one thing.',
+    ),
+    details: described(
+      Type.Unsafe<Record<string, unknown>>({
+        type: 'object',
+        additionalProperties: true,
+        examples: [{ code: 'treasury', enabled: true }],
+      }),
+      'What the event was about, such as the changed fields; its members depend on `action`. Secrets are never in it.',
+    ),
     createdAt: Timestamp,
     hash: Type.String({
       description: 'SHA-256 of the content of the record, in hexadecimal digits.',
@@ -47,7 +53,12 @@ export const AuditLogQuery = Closed({
       examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
     }),
   ),
-  action: Type.Optional(Type.String({ minLength: 1, maxLength: 100, examples: ['policy.updated'] })),
+  action: Type.Optional(
+    described(
+      Type.String({ minLength: 1, maxLength: 100, examples: ['policy.updated'] }),
+      'Restricts the list to events of this name.',
+    ),
+  ),
   target: Type.Optional(
     Type.String({
       minLength: 1,

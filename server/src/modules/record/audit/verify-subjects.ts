@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../../../db/client.ts'
+import { readSnapshot } from '../../../db/transaction.ts'
 import { auditVerifyPageSubjectsMax, differencesNamedMax } from '../../../lib/limits.ts'
 import type { TargetRecord } from './content.ts'
 import { listRecordsOf } from './queries.ts'
@@ -23,27 +24,23 @@ export async function verifySubjects<Stored extends { id: string }>(
   db: Db,
   kind: SubjectKind<Stored>,
 ): Promise<SubjectReport> {
-  return db
-    .transaction()
-    .setIsolationLevel('repeatable read')
-    .setAccessMode('read only')
-    .execute(async (trx) => {
-      const differences = await listVanished(trx, kind)
-      let checked = 0
-      let after = { vault_id: '', id: '' }
-      for (;;) {
-        const page = await listPage(trx, kind.table, after)
-        const last = page.at(-1)
-        if (last === undefined) break
-        for (const vaultId of new Set(page.map(({ vault_id }) => vault_id))) {
-          const ids = page.filter(({ vault_id }) => vault_id === vaultId).map(({ id }) => id)
-          differences.push(...(await compareAll(trx, kind, vaultId, ids)))
-        }
-        checked += page.length
-        after = last
+  return readSnapshot(db, async (trx) => {
+    const differences = await listVanished(trx, kind)
+    let checked = 0
+    let after = { vault_id: '', id: '' }
+    for (;;) {
+      const page = await listPage(trx, kind.table, after)
+      const last = page.at(-1)
+      if (last === undefined) break
+      for (const vaultId of new Set(page.map(({ vault_id }) => vault_id))) {
+        const ids = page.filter(({ vault_id }) => vault_id === vaultId).map(({ id }) => id)
+        differences.push(...(await compareAll(trx, kind, vaultId, ids)))
       }
-      return { checked, differences: differences.slice(0, differencesNamedMax) }
-    })
+      checked += page.length
+      after = last
+    }
+    return { checked, differences: differences.slice(0, differencesNamedMax) }
+  })
 }
 
 async function compareAll<Stored extends { id: string }>(

@@ -1,4 +1,5 @@
 import type { Db, Trx } from '../../../db/client.ts'
+import { readSnapshot } from '../../../db/transaction.ts'
 import { auditVerifyPageRecordsMax, auditVerifyPageSealsMax } from '../../../lib/limits.ts'
 import { faultOfRecord, genesisHash, hashSeal } from './content.ts'
 import {
@@ -39,17 +40,13 @@ export type ChainReport = {
  * the one before. Reads one snapshot in pages, so that it may run beside the service and on a log of any length.
  */
 export async function verifyAudit(db: Db): Promise<ChainReport[]> {
-  return db
-    .transaction()
-    .setIsolationLevel('repeatable read')
-    .setAccessMode('read only')
-    .execute(async (trx) => {
-      const reports: ChainReport[] = []
-      for (let chain = await findNextChain(trx, ''); chain !== null; chain = await findNextChain(trx, chain)) {
-        reports.push(await verifyChain(trx, chain))
-      }
-      return reports
-    })
+  return readSnapshot(db, async (trx) => {
+    const reports: ChainReport[] = []
+    for (let chain = await findNextChain(trx, ''); chain !== null; chain = await findNextChain(trx, chain)) {
+      reports.push(await verifyChain(trx, chain))
+    }
+    return reports
+  })
 }
 
 async function verifyChain(trx: Trx, chain: string): Promise<ChainReport> {

@@ -1,11 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
-import { administratorsOf } from '../../../access/memberships.ts'
-import { isEveryone } from '../../../access/system-groups.ts'
+import { administratorsOf, isEveryone } from '../../../access/memberships.ts'
 import type { Trx } from '../../../db/client.ts'
+import { formatMinute } from '../../../lib/period.ts'
 import { type AuditEvent, insertAuditRecord, insertAuditRecords, platformChain } from '../audit/record.ts'
-import { isReachable } from './audience.ts'
-import { type ChangeInWords, describeChange } from './describe-change.ts'
-import { nameSubjects } from './names.ts'
 
 /** Changes made within this time are announced in one mail. */
 const gatheringMilliseconds = 60_000
@@ -86,3 +83,87 @@ async function announce(
     from (${audience}) as audience
     join users u on u.id = audience.user_id and ${isReachable}`.execute(trx)
 }
+
+/** The facts of an announcement: what happened, and the values before and after. It must not hold a secret. */
+export type ChangeInWords = {
+  /** One sentence without the actor and the full stop: `The policy "Large" was updated`. */
+  sentence: string
+  before?: Record<string, unknown> | undefined
+  after?: Record<string, unknown> | undefined
+}
+
+const valueLengthMax = 300
+/** How many characters of a long value are shown before the first difference. */
+const contextLength = 100
+
+/** The text of one change in a mail: what changed, the old and new values, the actor, the time and the audit record. */
+export function describeChange(
+  { sentence, before = {}, after = {} }: ChangeInWords,
+  { actor, now, auditRecordId }: { actor: string; now: Date; auditRecordId: string },
+): string {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+  const values = names.flatMap((name) => {
+    if (!(name in after)) return isEmpty(before[name]) ? [] : [`- ${name} was: ${quote(before[name])}`]
+    if (!(name in before)) return isEmpty(after[name]) ? [] : [`- ${name}: ${quote(after[name])}`]
+    return [`- ${name}: from ${excerpt(before[name], after[name])} to ${excerpt(after[name], before[name])}`]
+  })
+  return [
+    `${sentence}.`,
+    ...values,
+    `By: ${quote(actor)}`,
+    `At: ${formatMinute(now)}`,
+    `Audit record: ${auditRecordId}`,
+  ].join('\n')
+}
+
+/** A value as JSON. A long one is cut to the part around the first difference from the other value. */
+function excerpt(value: unknown, other: unknown): string {
+  const [text, otherText] = [JSON.stringify(value ?? null), JSON.stringify(other ?? null)]
+  if (Math.max(text.length, otherText.length) <= valueLengthMax) return text
+  let same = 0
+  while (same < text.length && text[same] === otherText[same]) same += 1
+  const begin = Math.max(0, Math.min(same, text.length) - contextLength)
+  const end = begin + valueLengthMax
+  return `${begin > 0 ? '…' : ''}${text.slice(begin, end)}${end < text.length ? '…' : ''}`
+}
+
+/** A value as JSON on one line, so that a name cannot add lines to a mail. */
+export function quote(value: unknown): string {
+  const text = JSON.stringify(value ?? null)
+  return text.length > valueLengthMax ? `${text.slice(0, valueLengthMax)}…` : text
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === undefined || (Array.isArray(value) && value.length === 0)
+}
+
+/**
+ * SQL for the display name of a row of `users`: `Ann (ann@example.org)`, `Payroll (service)`. Mails show the e-mail address
+ * too, because people choose their own name but not their address.
+ */
+export function nameOfUser(user: string): RawBuilder<string> {
+  const [name, email, kind, id] = ['name', 'email', 'kind', 'id'].map((column) => sql.ref(`${user}.${column}`))
+  return sql<string>`coalesce(${name} || ' (' || coalesce(${email}, ${kind}) || ')', ${email}, ${id})`
+}
+
+/**
+ * Finds the display names of users and of groups of the vault, such as `group Approvers`. The returned function answers
+ * with the id if there is no such user or group in the vault.
+ */
+export async function nameSubjects(
+  trx: Trx,
+  vaultId: string | null,
+  ids: (string | null)[],
+): Promise<(id: string | null) => string> {
+  const { rows } = await sql<{ id: string; name: string }>`
+    select u.id, ${nameOfUser('u')} as name from users u where u.id = any(${ids}::text[])
+    union all
+    select id, 'group ' || name from policy_groups where vault_id = ${vaultId} and id = any(${ids}::text[])`.execute(
+    trx,
+  )
+  const names = new Map(rows.map(({ id, name }) => [id, name]))
+  return (id) => (id === null ? 'Strongroom itself' : (names.get(id) ?? id))
+}
+
+/** SQL: whether the user `u` can get mail. */
+export const isReachable = sql<boolean>`(u.email is not null and u.disabled_at is null)`

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { describeChange } from './describe-change.ts'
+import { describeChange } from './announce.ts'
 
 const by = { actor: 'Ann (ann@example.org)', now: new Date('2026-01-31T09:30:00.000Z'), auditRecordId: 'c1' }
 const lineOf = (before: unknown, after: unknown) =>

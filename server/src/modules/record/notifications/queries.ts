@@ -3,7 +3,8 @@ import { claimRows } from '../../../db/claim.ts'
 import type { Db } from '../../../db/client.ts'
 import { mailAttemptsMax } from '../../../lib/limits.ts'
 import { mailLease } from '../../../mail/queue.ts'
-import { nameOfUser } from './names.ts'
+import { platformChain } from '../audit/record.ts'
+import { nameOfUser } from './announce.ts'
 
 export type NotificationKey = {
   /** `platform` for a change that belongs to no vault. */
@@ -19,6 +20,7 @@ export type DueNotification = NotificationKey & {
   created_at: Date
   attempts: number
   email: string
+  vault_code: string
   vault_name: string
   initiator: string
   /** What is requested, such as `transfer` or `counterparty_create`. */
@@ -46,7 +48,7 @@ export async function claimNotification(db: Db, now: Date): Promise<DueNotificat
       set: mailLease(now),
     })}
     select c.vault_id, c.subject_id, c.user_id, c.kind, c.subject_type, c.created_at, c.attempts, u.email,
-      v.name as vault_name, ${nameOfUser('i')} as initiator, coalesce(r.action, 'transfer') as action,
+      v.code as vault_code, v.name as vault_name, ${nameOfUser('i')} as initiator, coalesce(r.action, 'transfer') as action,
       coalesce(o.status, r.status) as status, o.amount, k.decimals, k.code as asset, t.to_address,
       coalesce(t.halt_reason, t.failure_reason, r.failure_reason) as reason
     from claimed c
@@ -101,6 +103,21 @@ export async function claimAnnouncements(db: Db, limit: number, now: Date): Prom
     left join announcements a on a.chain = c.vault_id and a.audit_record_id = c.subject_id
     order by c.subject_id`.execute(db)
   return rows
+}
+
+/** A change as it was announced to a user, who may have left the vault since; null when it was not announced to them. */
+export async function findAnnouncedChange(
+  db: Db,
+  { vaultCode, auditRecordId, userId }: { vaultCode: string | null; auditRecordId: string; userId: string },
+): Promise<{ content: string | null; vault_name: string | null } | null> {
+  const { rows } = await sql<{ content: string | null; vault_name: string | null }>`
+    select a.content, v.name as vault_name
+    from notifications n
+    left join vaults v on v.id = n.vault_id
+    left join announcements a on a.chain = n.vault_id and a.audit_record_id = n.subject_id
+    where n.vault_id = ${vaultCode === null ? platformChain : sql`(select id from vaults where code = ${vaultCode})`}
+      and n.subject_id = ${auditRecordId} and n.user_id = ${userId} and n.kind = 'rules_changed'`.execute(db)
+  return rows[0] ?? null
 }
 
 /** Ends a claim. `sentAt` is null if the mail was not sent and need not be any more. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { administratorsOf } from '../../../access/memberships.ts'
 import { prepared, type Trx } from '../../../db/client.ts'
-import { isReachable } from './audience.ts'
+import { isReachable } from './announce.ts'
 
 /** The shortest time between two mails about the same subject. */
 const alarmPauseSeconds = 300

@@ -1,7 +1,9 @@
+import type { Db } from '../../../db/client.ts'
 import type { TargetRecord } from '../../record/audit/content.ts'
+import { type SubjectReport, verifySubjects } from '../../record/audit/verify-subjects.ts'
 import { type CastVote, differenceOfApproval, type RecordedRequirement, readCreation } from '../votes/compare-record.ts'
-import { hashPayload } from './payload.ts'
-import type { StoredRequest } from './queries.ts'
+import { listStoredRequests, type StoredRequest } from './queries.ts'
+import { hashPayload } from './steps.ts'
 
 /** The details of an `approval_request.created` record that are compared with the request. */
 export type CreationRecord = {
@@ -45,4 +47,15 @@ function findDifference(stored: StoredRequest, records: TargetRecord[]): string 
     decision: details.decision as CastVote['decision'],
   }))
   return differenceOfApproval(stored.approval, { requirements: requirements ?? null, votes }, status === 'applied')
+}
+
+/** Compares every approval request, its votes and its status with the audit records. */
+export function verifyRequests(db: Db): Promise<SubjectReport> {
+  return verifySubjects(db, {
+    table: 'approval_requests',
+    targetType: 'approval_request',
+    firstAction: 'approval_request.created',
+    listStored: listStoredRequests,
+    differenceOf: differenceFromRecord,
+  })
 }

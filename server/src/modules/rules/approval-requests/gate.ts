@@ -4,40 +4,32 @@ import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import type { Http } from '../../../http/endpoints.ts'
 import { type Answer, accepted, mutate, type Refusal, type Sent } from '../../../http/mutate.ts'
-import { notFound } from '../../../lib/errors.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
 import type { Executors, GatedAction } from '../votes/executor.ts'
-import { prefetching, type StepResult } from './apply.ts'
-import type { RequestAction } from './payload.ts'
 import { toApprovalRequest } from './present.ts'
 import { findRequest } from './queries.ts'
 import { requestAction } from './request.ts'
 import type { ApprovalRequest, WaitingAction } from './schema.ts'
+import { prefetching, type RequestAction, type StepResult } from './steps.ts'
 
 type Waits = { status: 202; body: Static<typeof WaitingAction> }
 type GatedStep = { action: GatedAction; targetId?: string | null; payload: object }
 
 /**
- * Answers a gated action: the answer of `applied`, which gets the id of the result, when it was carried out at once, 202
- * {request} when it waits for votes, 403 when the policies refuse it. The route documents 202 as `Ref(WaitingAction)`.
+ * Answers gated actions: the answer of `applied`, which gets the id of the result, when the action was carried out at once,
+ * 202 {request} when it waits for votes, 403 when the policies refuse it. The route documents 202 as `Ref(WaitingAction)`.
  */
-export function gate<A extends Answer>(
-  deps: Deps,
-  http: Http,
-  {
-    executors,
-    applied,
-    ...step
-  }: GatedStep & { executors: Executors; applied: (trx: Trx, resultId: string) => Promise<A> },
-): Promise<Sent<A | Waits | Refusal>> {
-  return gateSteps(deps, http, {
-    action: step.action,
-    steps: [step],
-    executors,
-    applied: (trx, results) => applied(trx, results[0]!.resultId),
-  })
+export function createGate(deps: Deps, executors: Executors) {
+  return <A extends Answer>(http: Http, step: GatedStep, applied: (trx: Trx, resultId: string) => Promise<A>) =>
+    gateSteps(deps, http, {
+      action: step.action,
+      steps: [step],
+      executors,
+      applied: (trx, results) => applied(trx, results[0]!.resultId),
+    })
 }
 
-/** As `gate`, for several steps at once. */
+/** As `createGate`, for several steps at once. */
 export function gateSteps<A extends Answer>(
   deps: Deps,
   { request, reply }: Http,
@@ -86,7 +78,5 @@ export async function readRequest(
   id: string,
   now: Date,
 ): Promise<Static<typeof ApprovalRequest>> {
-  const row = await findRequest(db, member, id)
-  if (row === null) throw notFound('Approval request')
-  return toApprovalRequest(row, now)
+  return toApprovalRequest(orNotFound(await findRequest(db, member, id), 'Approval request'), now)
 }

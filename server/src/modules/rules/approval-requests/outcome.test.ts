@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { combine, type Decision, type PolicyEffect, type PolicySnapshot } from '../policies/decision.ts'
 import { nextStatus, type RequestEvent, requestStatuses } from './lifecycle.ts'
-import { outcomeOf } from './outcome.ts'
+import { outcomeOf } from './request.ts'
 
 const policy = (id: string, effect: PolicyEffect, more: Partial<PolicySnapshot> = {}): PolicySnapshot => ({
   id,
@@ -49,8 +49,18 @@ describe('the outcome of a chain', () => {
   })
 
   it('names a block before a denial', () => {
-    expect(outcomeOf([deny, block])).toEqual({ effect: 'refuse', stepIndex: 1, message: 'Closed' })
-    expect(outcomeOf([allow, deny])).toEqual({ effect: 'refuse', stepIndex: 1, message: 'No policy allows this' })
+    expect(outcomeOf([deny, block])).toEqual({
+      effect: 'refuse',
+      stepIndex: 1,
+      reason: 'blocked_by_policy',
+      message: 'Closed',
+    })
+    expect(outcomeOf([allow, deny])).toEqual({
+      effect: 'refuse',
+      stepIndex: 1,
+      reason: 'no_policy_allows',
+      message: 'No policy allows this',
+    })
   })
 
   it('is decided by the strictest requirement that was not waived', () => {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Member } from '../../../access/caller.ts'
-import type { Db, Trx } from '../../../db/client.ts'
+import type { Db, RowOf, Trx } from '../../../db/client.ts'
+import type { ApprovalRequests } from '../../../db/types.ts'
 import type { Position } from '../../../lib/cursor.ts'
 import type { Decision } from '../policies/decision.ts'
 import type { ApprovalState } from '../votes/compare-record.ts'
@@ -9,36 +10,25 @@ import {
   type ApproverRow,
   approvalStateOf,
   approversOf,
+  isVoter,
   type ProfileRow,
   profileOf,
   requirementsOf,
 } from '../votes/queries.ts'
 import type { RequirementState } from '../votes/tally.ts'
-import { isVoter } from '../votes/visibility.ts'
-import type { StepResult } from './apply.ts'
 import type { RequestStatus } from './lifecycle.ts'
-import type { RequestAction } from './payload.ts'
+import type { RequestAction, StepResult } from './steps.ts'
 
-type RequestColumns = {
-  vault_id: string
-  id: string
-  action: RequestAction
-  status: RequestStatus
-  initiator_id: string
-  steps: PreparedStep[]
-  payload_hash: Buffer
-  decision: Decision[]
-  decision_policy_id: string | null
-  decision_policy_code: string | null
-  approval_threshold: number
-  resolved_result_id: string | null
-  results: StepResult[] | null
-  failure_reason: string | null
-  resolved_at: Date | null
-  expires_at: Date
-  created_at: Date
-  updated_at: Date
-}
+type RequestColumns = RowOf<
+  ApprovalRequests,
+  {
+    action: RequestAction
+    status: RequestStatus
+    steps: PreparedStep[]
+    decision: Decision[]
+    results: StepResult[] | null
+  }
+>
 
 export type RequestRow = RequestColumns & {
   initiator: ProfileRow

@@ -7,12 +7,8 @@ import { notifyApprovers } from '../../record/notifications/write.ts'
 import type { Decision, Requirement } from '../policies/decision.ts'
 import { type Executors, type PreparedStep, StaleError, type Step, type StepContext } from '../votes/executor.ts'
 import { openApproval } from '../votes/open.ts'
-import { applySteps, type StepResult } from './apply.ts'
 import type { CreationRecord } from './compare-record.ts'
-import { decideSteps } from './decide-steps.ts'
-import { outcomeOf } from './outcome.ts'
-import { hashPayload, type RequestAction } from './payload.ts'
-import { prepareSteps } from './prepare.ts'
+import { applySteps, decideSteps, hashPayload, prepareSteps, type RequestAction, type StepResult } from './steps.ts'
 
 export type ActionRequest = {
   member: Member
@@ -47,11 +43,13 @@ export async function requestAction(trx: Trx, request: ActionRequest): Promise<O
   const outcome = outcomeOf(decisions)
   if (outcome.effect === 'refuse') {
     await recordDecision(trx, 'action.refused', request, steps, decisions)
-    return { refusal: forbidden(outcome.message) }
+    return { refusal: forbidden(outcome.reason, outcome.message) }
   }
   if (outcome.effect === 'apply') {
     const results = await applySteps(trx, { context, action, steps, executors, fetched }).catch((error: unknown) => {
-      throw error instanceof StaleError ? conflict('The target was changed by someone else just now') : error
+      throw error instanceof StaleError
+        ? conflict('changed_concurrently', 'The target was changed by someone else just now')
+        : error
     })
     await recordDecision(trx, 'action.allowed', request, steps, decisions)
     return { applied: true, results }
@@ -132,4 +130,42 @@ async function recordDecision(
 function bypassedOf(decisions: Decision[]): string[] {
   const waived = decisions.flatMap(({ requirements }) => requirements.filter(({ bypassed }) => bypassed))
   return [...new Set(waived.map(({ policyCode }) => policyCode))]
+}
+
+export type ChainOutcome =
+  | { effect: 'apply' }
+  /** `message` is for the initiator to read. */
+  | { effect: 'refuse'; stepIndex: number; reason: 'blocked_by_policy' | 'no_policy_allows'; message: string }
+  | { effect: 'wait'; strictest: Requirement; requirements: (Requirement & { stepIndex: number })[] }
+
+/**
+ * The outcome of a chain from the decisions on its steps (contract 11.3). Any block or denial refuses all of it, and a
+ * block is reported before a denial. If all steps are allowed or waived, it is applied; otherwise it waits for votes.
+ */
+export function outcomeOf(decisions: Decision[]): ChainOutcome {
+  for (const effect of ['block', 'deny'] as const) {
+    const stepIndex = decisions.findIndex((decision) => decision.effect === effect)
+    if (stepIndex === -1) continue
+    const reason = effect === 'block' ? 'blocked_by_policy' : 'no_policy_allows'
+    const message = decisions[stepIndex]!.blockReason ?? 'No policy allows this'
+    return { effect: 'refuse', stepIndex, reason, message }
+  }
+  const requirements = decisions.flatMap((decision, stepIndex) =>
+    decision.requirements.map((requirement) => ({ ...requirement, stepIndex })),
+  )
+  const strictest = requirements.filter(({ bypassed }) => !bypassed).toSorted(strictestFirst(decisions))[0]
+  return strictest === undefined ? { effect: 'apply' } : { effect: 'wait', strictest, requirements }
+}
+
+/** Highest threshold, then without adminBypass, then lowest id: as within one decision (contract 8.5). */
+function strictestFirst(decisions: Decision[]): (a: Requirement, b: Requirement) => number {
+  const withBypass = new Set(
+    decisions.flatMap(({ policies }) => policies.filter(({ adminBypass }) => adminBypass).map(({ id }) => id)),
+  )
+  return (a, b) => {
+    if (a.threshold !== b.threshold) return b.threshold - a.threshold
+    const order = Number(withBypass.has(a.policyId)) - Number(withBypass.has(b.policyId))
+    if (order !== 0) return order
+    return a.policyId < b.policyId ? -1 : 1
+  }
 }

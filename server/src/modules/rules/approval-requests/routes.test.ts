@@ -4,6 +4,7 @@ import { chainStepsMax } from '../../../lib/limits.ts'
 import {
   type ApprovalBench,
   addTo,
+  type ChainStep,
   createApprovalBench,
   newCounterparty,
   newGroup,
@@ -233,6 +234,57 @@ describe('a chain', () => {
       bench.maker.userId,
     ])
     expect(records).toHaveLength(2)
+  })
+
+  it('knows the kind that earlier steps give a counterparty, and nothing else of it', async () => {
+    const groupId = (await bench.chain([newGroup()])).body.results[0].resultId
+    const blocks = [
+      ['no-exchanges', 'counterpartyKind', 'exchange'],
+      ['no-kindred', 'counterpartyKind', 'service'],
+    ]
+    for (const [code, selectorType, value] of blocks) {
+      await bench.policy({
+        code,
+        actionType: 'counterparty_group_add',
+        effect: 'block',
+        blockReason: `Not ${value}`,
+        rules: [{ conditionType: 'require', selectors: [{ selectorType, value }] }],
+      })
+    }
+    const made = (kind: string) => ({ action: 'counterparty_create', payload: { name: `A ${kind}`, kind } })
+    const turned = (targetId: string, kind: string) => ({ action: 'counterparty_update', targetId, payload: { kind } })
+    const renamed = (targetId: string) => ({ action: 'counterparty_update', targetId, payload: { name: 'Renamed' } })
+    const outcome = async (steps: ChainStep[]) => {
+      const { status, body } = await bench.chain(steps)
+      return status === 403 ? body.message : status
+    }
+    const existing = await insertCounterparty()
+    expect(await outcome([made('company'), addTo(groupId, '$step:0')])).toBe(202)
+    expect(await outcome([made('exchange'), addTo(groupId, '$step:0')])).toBe('Not exchange')
+    expect(await outcome([made('company'), turned('$step:0', 'service'), addTo(groupId, '$step:0')])).toBe(
+      'Not service',
+    )
+    expect(await outcome([made('service'), turned('$step:0', 'company'), addTo(groupId, '$step:1')])).toBe(202)
+    expect(await outcome([made('exchange'), renamed('$step:0'), addTo(groupId, '$step:1')])).toBe('Not exchange')
+    expect(await outcome([turned(existing, 'exchange'), addTo(groupId, existing)])).toBe('Not exchange')
+    expect(await outcome([turned(existing, 'exchange'), addTo(groupId, '$step:0')])).toBe('Not exchange')
+    expect(await outcome([renamed(existing), addTo(groupId, '$step:0')])).toBe(200)
+
+    const age = await bench.policy({
+      code: 'no-newcomers',
+      actionType: 'counterparty_group_add',
+      effect: 'block',
+      blockReason: 'Too new',
+      rules: [
+        {
+          conditionType: 'require',
+          selectors: [{ selectorType: 'counterpartyAgeHours', value: { op: 'lt', value: '24' } }],
+        },
+      ],
+    })
+    expect(await outcome([made('company'), addTo(groupId, '$step:0')])).toBe('Too new')
+    await bench.vault.admin.delete(`/policies/${age.id}`)
+    await bench.sql(`update policies set enabled = false where code in ('no-exchanges', 'no-kindred')`)
   })
 
   it(`T37 takes ${chainStepsMax} steps and refuses one more`, async () => {

@@ -1,16 +1,15 @@
 import type { Deps } from '../../../deps.ts'
-import { endpoints } from '../../../http/endpoints.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
 import { mutate, ok } from '../../../http/mutate.ts'
-import type { App } from '../../../http/route.ts'
 import { VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
 import type { Executors } from '../votes/executor.ts'
 import { VoteBody } from '../votes/schema.ts'
 import { voteOn } from '../votes/vote.ts'
-import { prefetching } from './apply.ts'
 import { gateSteps, readRequest } from './gate.ts'
 import { toApprovalRequest } from './present.ts'
 import { listRequests } from './queries.ts'
 import { AppliedChain, ApprovalRequest, CompositeBody, RequestQuery, WaitingAction } from './schema.ts'
+import { prefetching } from './steps.ts'
 import { cancelRequest, votableRequests } from './vote.ts'
 
 const ofVault = { access: 'member', params: VaultParams } as const
@@ -58,9 +57,16 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
         'all are allowed, the chain is applied at once, all or nothing (200). When any is blocked or denied, the answer ' +
         'is 403 and nothing is applied. Otherwise the chain waits for the votes of all its steps (202).',
       ...ofVault,
+      errors: [
+        'blocked_by_policy',
+        'no_policy_allows',
+        'already_exists',
+        'archived',
+        'changed_concurrently',
+        'quorum_unreachable',
+      ],
       body: CompositeBody,
       answers: { 200: AppliedChain, 202: WaitingAction },
-      errors: [409],
     },
     ({ body }, http) =>
       gateSteps(deps, http, {
@@ -84,7 +90,17 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
       ...ofRequest,
       body: VoteBody,
       answers: { 200: ApprovalRequest },
-      errors: [409, 502],
+      errors: [
+        'not_an_approver',
+        'already_voted',
+        'approval_expired',
+        'blocked_by_policy_now',
+        'differs_from_record',
+        'initiator_lost_permission',
+        'not_applied',
+        'wrong_state',
+        'wallet_service_failed',
+      ],
     },
     ({ member, params: { id }, body, now }, { request, reply }) =>
       prefetching((fetched) =>
@@ -104,9 +120,9 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
       description:
         'A veto by one of its approvers: the whole request becomes `rejected`, all its steps included. 409 when it is no longer pending.',
       ...ofRequest,
+      errors: ['not_an_approver', 'already_voted', 'approval_expired', 'wrong_state'],
       body: VoteBody,
       answers: { 200: ApprovalRequest },
-      errors: [409],
     },
     async (trx, { member, params: { id }, body, now }) => {
       const ballot = { member, id, comment: body?.comment ?? null, now }
@@ -122,8 +138,8 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
       summary: 'Cancel an approval request',
       description: 'By its initiator or an administrator, while it is pending.',
       ...ofRequest,
+      errors: ['not_permitted', 'wrong_state'],
       answers: { 200: ApprovalRequest },
-      errors: [409],
     },
     async (trx, { params: { id }, ...by }) => {
       await cancelRequest(trx, id, by)

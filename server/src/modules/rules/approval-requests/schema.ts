@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Closed, Enum, Id, Nullable, Profile, pageQuery, Ref, Timestamp } from '../../../http/schema.ts'
+import { Closed, described, Enum, Id, Nullable, Profile, pageQuery, Ref, Timestamp } from '../../../http/schema.ts'
 import { chainStepsMax } from '../../../lib/limits.ts'
 import { gatedActions } from '../votes/executor.ts'
 import { approverFields, QuorumReachable } from '../votes/schema.ts'
@@ -14,7 +14,11 @@ const RequestAction = Enum(requestActions)
 const StepIndex = Type.Integer({ minimum: 0, examples: [0] })
 
 const StepResults = Type.Array(
-  Closed({ stepIndex: StepIndex, action: Type.String({ examples: ['counterparty_create'] }), resultId: Id }),
+  Closed({
+    stepIndex: StepIndex,
+    action: described(Type.String({ examples: ['counterparty_create'] }), 'Action of the step.'),
+    resultId: described(Id, 'Identifier of what the step created or changed.'),
+  }),
   { description: 'One entry per step, in order.' },
 )
 
@@ -22,11 +26,14 @@ export const ApprovalRequest = Closed(
   {
     id: Id,
     vaultId: Id,
-    action: RequestAction,
-    status: RequestStatus,
+    action: described(RequestAction, 'The action that waits for votes; `composite` for a chain of actions.'),
+    status: described(RequestStatus, '`pending` while votes are missing; all others are final.'),
     initiatorId: Id,
     initiator: Ref(Profile),
-    targetType: Enum(['address', 'counterparty', 'counterparty_group', 'category_assignment', 'composite']),
+    targetType: described(
+      Enum(['address', 'counterparty', 'counterparty_group', 'category_assignment', 'composite']),
+      'Kind of what the action creates or changes.',
+    ),
     targetId: Nullable(
       Type.String({
         description: 'null for a creation or a composite request.',
@@ -76,58 +83,83 @@ export const ApprovalRequest = Closed(
       }),
     ),
     quorumReachable: QuorumReachable,
-    results: Nullable(StepResults),
-    resolvedResultId: Nullable(Id),
-    resolvedAt: Nullable(Timestamp),
+    results: described(Nullable(StepResults), 'What each step created or changed; null before it is applied.'),
+    resolvedResultId: described(
+      Nullable(Id),
+      'Identifier of what the action created or changed; null before, and for a chain.',
+    ),
+    resolvedAt: described(
+      Nullable(Timestamp),
+      'Instant at which it was applied, rejected, cancelled or ended otherwise, in UTC; null before.',
+    ),
     failureReason: Nullable(
       Type.String({ description: 'Why the request could not be applied.', examples: ['The counterparty is archived'] }),
     ),
-    expiresAt: Timestamp,
+    expiresAt: described(Timestamp, 'Instant at which the time to vote ends, in UTC.'),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   },
-  { $id: 'ApprovalRequest' },
+  { $id: 'ApprovalRequest', description: 'An action that waits for votes, or waited for them.' },
 )
 
 /** The answer to a gated action that waits for votes. */
 export const WaitingAction = Closed({ request: Ref(ApprovalRequest) }, { $id: 'WaitingAction' })
 
-export const AppliedChain = Closed({ applied: Type.Literal(true), results: StepResults }, { $id: 'AppliedChain' })
+export const AppliedChain = Closed(
+  {
+    applied: described(Type.Literal(true), 'Always true: no votes were needed, and all steps were carried out.'),
+    results: StepResults,
+  },
+  { $id: 'AppliedChain' },
+)
 
 export const CompositeBody = Closed(
   {
-    steps: Type.Array(
-      Closed({
-        action: Enum(chainActions),
-        payload: Type.Object(
-          {},
-          {
-            additionalProperties: true,
-            description:
-              'The request body of the single action. A string `$step:N` stands for the id that step N creates.',
-            examples: [{ name: 'Northwind Trading', kind: 'company' }],
-          },
-        ),
-        targetId: Type.Optional(
-          Nullable(
-            Type.String({
-              minLength: 1,
-              maxLength: 128,
-              description: 'Id of the object to change; omitted for a creation.',
-              examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
-            }),
+    steps: described(
+      Type.Array(
+        Closed({
+          action: described(Enum(chainActions), 'Action of the step.'),
+          payload: Type.Object(
+            {},
+            {
+              additionalProperties: true,
+              description:
+                'The request body of the single action. A string `$step:N` stands for the id that step N creates.',
+              examples: [{ name: 'Northwind Trading', kind: 'company' }],
+            },
           ),
-        ),
-      }),
-      { minItems: 1, maxItems: chainStepsMax },
+          targetId: Type.Optional(
+            Nullable(
+              Type.String({
+                minLength: 1,
+                maxLength: 128,
+                description: 'Id of the object to change; omitted for a creation.',
+                examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
+              }),
+            ),
+          ),
+        }),
+        { minItems: 1, maxItems: chainStepsMax },
+      ),
+      'The actions, which are carried out in order, all or none.',
     ),
   },
-  { $id: 'CompositeActions' },
+  {
+    $id: 'CompositeActions',
+    examples: [
+      {
+        steps: [
+          { action: 'counterparty_create', payload: { name: 'Northwind Trading', kind: 'company' } },
+          { action: 'counterparty_group_create', payload: { code: 'suppliers', name: 'Suppliers' } },
+        ],
+      },
+    ],
+  },
 )
 
 export const RequestQuery = Closed({
-  status: Type.Optional(RequestStatus),
-  action: Type.Optional(RequestAction),
+  status: Type.Optional(described(RequestStatus, 'Restricts the list to requests of this status.')),
+  action: Type.Optional(described(RequestAction, 'Restricts the list to requests for this action.')),
   awaitingMyApproval: Type.Optional(
     Type.Boolean({
       description: 'true restricts the list to requests on which the caller can vote now.',

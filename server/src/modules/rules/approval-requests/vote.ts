@@ -3,15 +3,23 @@ import type { Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import type { Refusal } from '../../../http/mutate.ts'
 import { conflict } from '../../../lib/errors.ts'
+import { audit } from '../../record/audit/record.ts'
 import { notifyOfStop } from '../../record/notifications/write.ts'
 import { findInitiator } from '../policies/queries.ts'
 import type { Executors, StepContext } from '../votes/executor.ts'
-import { type Approval, assertMayCancel, lockVisible, type VotableSubject } from '../votes/subject.ts'
-import { tryApplySteps } from './apply.ts'
+import { expireDue } from '../votes/expire.ts'
+import { type Approval, assertMayCancel, closeVoting, lockVisible, type VotableSubject } from '../votes/vote.ts'
 import { differenceFromRecord } from './compare-record.ts'
-import { decideSteps } from './decide-steps.ts'
-import { isRequestVisible, type LockedRequest, listStoredRequests, lockRequest, type StoredRequest } from './queries.ts'
-import { resolveRequest } from './resolve.ts'
+import { nextStatus, type RequestEvent } from './lifecycle.ts'
+import {
+  isRequestVisible,
+  type LockedRequest,
+  listDueRequests,
+  listStoredRequests,
+  lockRequest,
+  type StoredRequest,
+} from './queries.ts'
+import { decideSteps, type StepResult, tryApplySteps } from './steps.ts'
 
 /** How an approved request is carried out; `fetched` is the result of `prefetching`. */
 type Execution = { executors: Executors; fetched: unknown[] | null }
@@ -28,8 +36,8 @@ export function votableRequests(
     noun: 'request',
     ...lockable,
     assertOpen({ status, expires_at }, now) {
-      if (status !== 'pending') throw conflict(`The request is ${status} already`)
-      if (expires_at <= now) throw conflict('The time to vote on this request has expired')
+      if (status !== 'pending') throw conflict('wrong_state', `The request is ${status} already`)
+      if (expires_at <= now) throw conflict('approval_expired', 'The time to vote on this request has expired')
     },
     listStored: listStoredRequests,
     compare(stored, records) {
@@ -38,10 +46,14 @@ export function votableRequests(
     },
     async stop(trx, request, failureReason, now) {
       const { vault_id: vaultId, id } = request
-      log.error({ requestId: id, vaultId, reason: failureReason }, 'approval request stopped')
+      log.error({ approvalRequestId: id, vaultId, reason: failureReason }, 'approval request stopped')
       await resolveRequest(trx, request, { event: 'applyFailed', actorId: null, now, failureReason })
       await notifyOfStop(trx, { vaultId, subjectType: 'approval_request', subjectId: id }, now)
-      return conflict('The request failed because it differs from its audit record', failureReason)
+      return conflict(
+        'differs_from_record',
+        'The request failed because it differs from its audit record',
+        failureReason,
+      )
     },
     toVoteRecord: (decision) => ({ action: 'approval_request.voted', details: { decision } }),
     onApproved: (trx, request, approval) => execute(trx, request, approval, execution),
@@ -73,7 +85,11 @@ async function execute(
   const { event, reason: failureReason } = attempt
   await resolveRequest(trx, request, { event, actorId, now, failureReason })
   return {
-    refusal: conflict('Your vote was recorded, but the request could not be applied and had no effect', failureReason),
+    refusal: conflict(
+      'not_applied',
+      'Your vote was recorded, but the request could not be applied and had no effect',
+      failureReason,
+    ),
   }
 }
 
@@ -85,13 +101,18 @@ async function assertMayGoOn(
   { isWaived, executors }: { isWaived: boolean; executors: Executors },
 ): Promise<void> {
   const initiator = await findInitiator(trx, context.vaultId, context.initiatorId)
-  if (initiator === null) throw conflict('The initiator is disabled or no longer a member of the vault')
+  if (initiator === null)
+    throw conflict('initiator_lost_permission', 'The initiator is disabled or no longer a member of the vault')
   if (isWaived && !initiator.isAdmin) {
-    throw conflict('A vote was waived for an administrator, and the initiator no longer is one')
+    throw conflict(
+      'initiator_lost_permission',
+      'A vote was waived for an administrator, and the initiator no longer is one',
+    )
   }
   const decisions = await decideSteps(trx, context, initiator, steps, executors)
   const block = decisions.find(({ effect }) => effect === 'block')
-  if (block !== undefined) throw conflict('A policy blocks this now', block.blockReason ?? undefined)
+  if (block !== undefined)
+    throw conflict('blocked_by_policy_now', 'A policy blocks this now', block.blockReason ?? undefined)
 }
 
 /** Cancels a request, by its initiator or an administrator. @throws 403, 404, 409 when it waits no longer */
@@ -99,4 +120,55 @@ export async function cancelRequest(trx: Trx, id: string, { member, now }: ByMem
   const request = await lockVisible(trx, lockable, member, id)
   assertMayCancel('request', request, member)
   await resolveRequest(trx, request, { event: 'cancelled', actorId: member.userId, now })
+}
+
+type Resolution = {
+  event: RequestEvent
+  /** null: the service itself. */
+  actorId: string | null
+  now: Date
+  results?: StepResult[]
+  failureReason?: string
+}
+
+/**
+ * Resolves a locked request: status, audit record and notifications.
+ * @throws 409 when it is resolved already
+ */
+export async function resolveRequest(trx: Trx, request: LockedRequest, resolution: Resolution): Promise<void> {
+  const { event, actorId, now, results = null, failureReason = null } = resolution
+  const { vault_id: vaultId, id, action, payload_hash } = request
+  const to = nextStatus(request.status, event)
+  if (to === null) throw conflict('wrong_state', `The request is ${request.status} already`)
+  const { numUpdatedRows } = await trx
+    .updateTable('approval_requests')
+    .set({
+      status: to,
+      results: results === null ? null : JSON.stringify(results),
+      resolved_result_id: results?.at(-1)?.resultId ?? null,
+      failure_reason: failureReason,
+      resolved_at: now,
+      updated_at: now,
+    })
+    .where('vault_id', '=', vaultId)
+    .where('id', '=', id)
+    .where('status', '=', request.status)
+    .executeTakeFirst()
+  if (numUpdatedRows !== 1n) throw conflict('wrong_state', 'The request was resolved by someone else')
+  const details = { action, payloadHash: payload_hash.toString('hex'), results, failureReason }
+  await audit(trx, { vaultId, actorId, now }, `approval_request.${to}`, { type: 'approval_request', id }, details)
+  await closeVoting(trx, 'approval_request', request, actorId, now)
+}
+
+/** Expires the requests whose time to vote is over. */
+export function expireRequests(deps: Pick<Deps, 'db' | 'clock' | 'log'>): Promise<void> {
+  return expireDue(deps, {
+    noun: 'approval request',
+    listDue: listDueRequests,
+    lock: lockRequest,
+    async expire(trx, request, now) {
+      if (request.status !== 'pending') return
+      await resolveRequest(trx, request, { event: 'expired', actorId: null, now })
+    },
+  })
 }

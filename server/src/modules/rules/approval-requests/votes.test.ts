@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Person } from '../../../testing/app.ts'
 import { type ApprovalBench, createApprovalBench, newCounterparty, newGroup } from '../../../testing/approval-bench.ts'
 import { addMember, ensureGroup } from '../../../testing/fixtures.ts'
-import { expireRequests } from './expire.ts'
-import { hashPayload } from './payload.ts'
-import { verifyRequests } from './verify.ts'
+import { verifyRequests } from './compare-record.ts'
+import { hashPayload } from './steps.ts'
+import { expireRequests } from './vote.ts'
 
 let bench: ApprovalBench
 

@@ -1,23 +1,21 @@
 import type { ByCaller } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
-import { violates } from '../../../db/transaction.ts'
+import { onViolation } from '../../../db/transaction.ts'
 import { conflict, faulty } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
-import { changedFields } from '../../record/audit/changed-fields.ts'
-import { announceVaultChange } from '../../record/notifications/announce.ts'
-import { quote } from '../../record/notifications/describe-change.ts'
-import { nameSubjects } from '../../record/notifications/names.ts'
+import { changedFields } from '../../record/audit/record.ts'
+import { announceVaultChange, nameSubjects, quote } from '../../record/notifications/announce.ts'
 import type { StoredRule } from './decision.ts'
-import { lockGroup } from './group-queries.ts'
 import {
   type ApproverDraft,
+  findMissingReferences,
   findPolicyFaults,
   type PolicyChange,
   type PolicyDraft,
   type RuleDraft,
+  settingsOf,
 } from './policy-draft.ts'
-import { findPolicy, lockPolicy, type PolicyRow } from './queries.ts'
-import { findMissingReferences } from './references.ts'
+import { findPolicy, lockGroup, lockPolicy, type PolicyRow } from './queries.ts'
 
 /** @throws 400 naming every fault, 404, 403, 409 when the vault has a policy of that code */
 export async function createPolicy(
@@ -29,20 +27,19 @@ export async function createPolicy(
   const { vaultId } = await lockGroup(trx, groupId, caller.userId)
   await assertSound(trx, vaultId, draft, draft)
   const id = newId(now)
-  await onTakenCode(
-    trx
-      .insertInto('policies')
-      .values({
-        vault_id: vaultId,
-        id,
-        group_id: groupId,
-        ...columnsOf(draft),
-        rules: JSON.stringify(toRules(draft.rules, now)),
-        created_at: now,
-        updated_at: now,
-      })
-      .execute(),
-  )
+  await trx
+    .insertInto('policies')
+    .values({
+      vault_id: vaultId,
+      id,
+      group_id: groupId,
+      ...columnsOf(draft),
+      rules: JSON.stringify(toRules(draft.rules, now)),
+      created_at: now,
+      updated_at: now,
+    })
+    .execute()
+    .catch(onTakenCode)
   await insertApprovers(trx, { vaultId, policyId: id, approvers: draft.approvers, now })
   const created = (await findPolicy(trx, id, caller.userId))!
   const details = { groupId, after: draft }
@@ -64,18 +61,17 @@ export async function updatePolicy(
   await assertSound(trx, vaultId, after, change)
   const details = changedFields(before, after)
   if (details === null) return policy
-  await onTakenCode(
-    trx
-      .updateTable('policies')
-      .set({
-        ...columnsOf(after),
-        ...(change.rules === undefined ? {} : { rules: JSON.stringify(toRules(change.rules, now)) }),
-        updated_at: now,
-      })
-      .where('vault_id', '=', vaultId)
-      .where('id', '=', id)
-      .execute(),
-  )
+  await trx
+    .updateTable('policies')
+    .set({
+      ...columnsOf(after),
+      ...(change.rules === undefined ? {} : { rules: JSON.stringify(toRules(change.rules, now)) }),
+      updated_at: now,
+    })
+    .where('vault_id', '=', vaultId)
+    .where('id', '=', id)
+    .execute()
+    .catch(onTakenCode)
   if (change.approvers !== undefined) {
     await trx.deleteFrom('policy_approvers').where('vault_id', '=', vaultId).where('policy_id', '=', id).execute()
     await insertApprovers(trx, { vaultId, policyId: id, approvers: change.approvers, now })
@@ -123,19 +119,7 @@ function columnsOf(draft: PolicyDraft) {
 
 function draftOfRow(row: PolicyRow): PolicyDraft {
   return {
-    code: row.code,
-    name: row.name,
-    description: row.description,
-    logoUri: row.logoUri,
-    color: row.color,
-    emoji: row.emoji,
-    actionType: row.actionType,
-    effect: row.effect,
-    blockReason: row.blockReason,
-    approvalThreshold: row.approvalThreshold,
-    adminBypass: row.adminBypass,
-    allowInitiatorApproval: row.allowInitiatorApproval,
-    enabled: row.enabled,
+    ...settingsOf(row),
     rules: row.rules.map(({ conditionType, selectors }) => ({
       conditionType,
       selectors: selectors.map(({ selectorType, value }) => ({ selectorType, value })),
@@ -178,14 +162,9 @@ async function insertApprovers(
     .execute()
 }
 
-async function onTakenCode<Result>(work: Promise<Result>): Promise<Result> {
-  try {
-    return await work
-  } catch (error) {
-    if (violates(error, 'policies_vault_id_code_key')) throw conflict('The vault has a policy of this code already')
-    throw error
-  }
-}
+const onTakenCode = onViolation('policies_vault_id_code_key', () =>
+  conflict('already_exists', 'The vault has a policy of this code already'),
+)
 
 type Change = {
   verb: 'created' | 'updated' | 'deleted'

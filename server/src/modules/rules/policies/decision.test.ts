@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { combine, type Effect, type Match, type PolicySnapshot, type Rule } from './decision.ts'
-import { evaluatePolicy } from './evaluate.ts'
-import type { Facts } from './facts.ts'
+import { evaluatePolicy } from './decide.ts'
+import { combine, type Effect, type Facts, type Match, type PolicySnapshot, type Rule } from './decision.ts'
 
 const plain: PolicySnapshot = {
   id: 'p1',

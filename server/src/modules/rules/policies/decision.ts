@@ -1,5 +1,5 @@
-import type { SubjectKind } from '../../../access/subjects.ts'
-import type { Facts } from './facts.ts'
+import type { SubjectKind } from '../../../access/memberships.ts'
+import type { NetworkType } from '../../../lib/onchain-address.ts'
 
 /** The decision of the policies of a vault on one action (contract 8.4): types, and the pure rule that combines policies. */
 
@@ -153,4 +153,72 @@ function toRequirement(policy: PolicySnapshot, mayBypass: boolean): Requirement 
 
 function named({ id, code, name }: PolicySnapshot): { id: string; code: string; name: string } {
   return { id, code, name }
+}
+
+/**
+ * What selectors look at. A missing fact is unknown, and an unknown fact fails closed (contract 8.8). A fact is missing
+ * only when the action does not have it or its value cannot be determined. Safe for JSON, except `now`: a decision stores
+ * its facts.
+ */
+export type Facts = {
+  now: Date
+  initiatorId: string
+  /** Groups of the vault that the initiator is in; the built-in group `everyone` included. */
+  initiatorGroupIds: string[]
+  /** The transfer that is decided on again: velocity must not count it twice. */
+  operationId?: string
+  token?: { id: string; code: string }
+  /** Plain decimal string in token units. */
+  amount?: string
+  /** USD per token unit, a plain decimal string; left out when no rate is fresh enough. */
+  usdRate?: string
+  /** What the source address has available of the token before the transfer, in token units. */
+  available?: string
+  networkSlug?: string
+  sourceAddressId?: string
+  sourceAddress?: string
+  /** Folders that the source address is in. */
+  addressGroupIds?: string[]
+  /** The segments of the source address, or of the address to create, by their codes. */
+  routeVariants?: { route: string; variant: string }[]
+  /** `key` is the one of lib/onchain-address.ts. */
+  destination?: { address: string; key: string; networkType: NetworkType }
+  destinationType?: DestinationType
+  /** The counterparty that is paid or changed; null: it is certain that there is none in the address book. */
+  counterparty?: CounterpartyFacts | null
+  /** The counterparty groups acted upon (counterparty_group_*); for other actions those of `counterparty` count. */
+  counterpartyGroupIds?: string[]
+  /** Key of the declared category of the operation; null: it has none. */
+  category?: string | null
+  /** Sums of other transfers; read by `decide` when a candidate requires them. */
+  velocity?: VelocitySum[]
+}
+
+export const destinationTypes = ['internal', 'counterparty', 'unknown'] as const
+export type DestinationType = (typeof destinationTypes)[number]
+
+export const counterpartyKinds = ['individual', 'company', 'exchange', 'service', 'other'] as const
+
+export type CounterpartyFacts = {
+  /** Missing while the counterparty does not exist yet: a creation knows only the kind. */
+  id?: string
+  kind?: string
+  /** ISO timestamp. */
+  createdAt?: string
+  /** Groups that it is in now. */
+  groupIds?: string[]
+}
+
+export const velocityScopes = ['initiator', 'sourceAddress', 'destination', 'vault'] as const
+export type VelocityScope = (typeof velocityScopes)[number]
+
+/** The waiting, pending and confirmed transfers of one scope in one window, without the one that is decided on. */
+export type VelocitySum = {
+  per: VelocityScope
+  windowSeconds: number
+  count: number
+  /** Sum in units of the token that is decided on. */
+  amount: string
+  /** Exact sum at the rates of the time of creation; null when one of the transfers had no rate. */
+  usd: string | null
 }

@@ -1,15 +1,13 @@
 import type { Static } from 'typebox'
 import type { ByCaller, ByMember } from '../../../access/caller.ts'
-import { administratorsCode, everyoneCode } from '../../../access/system-groups.ts'
+import { administratorsCode, everyoneCode } from '../../../access/memberships.ts'
 import type { Trx } from '../../../db/client.ts'
-import { violates } from '../../../db/transaction.ts'
+import { onViolation } from '../../../db/transaction.ts'
 import { conflict, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
-import { changedFields } from '../../record/audit/changed-fields.ts'
-import { announceVaultChange, type VaultChange } from '../../record/notifications/announce.ts'
-import { quote } from '../../record/notifications/describe-change.ts'
-import { nameSubjects } from '../../record/notifications/names.ts'
-import { type GroupRow, groupUses, hasOtherActiveMember, lockGroup, type MembershipRow } from './group-queries.ts'
+import { changedFields } from '../../record/audit/record.ts'
+import { announceVaultChange, nameSubjects, quote, type VaultChange } from '../../record/notifications/announce.ts'
+import { type GroupRow, groupUses, hasOtherActiveMember, lockGroup, type MembershipRow } from './queries.ts'
 import type { CreatePolicyGroup, UpdatePolicyGroup } from './schema.ts'
 
 /** @throws 409 when the vault has a group of that code */
@@ -21,12 +19,11 @@ export async function createPolicyGroup(
   const vaultId = member.vault.id
   const id = newId(now)
   const group = { ...noLooks, ...fields }
-  await onTakenCode(
-    trx
-      .insertInto('policy_groups')
-      .values({ vault_id: vaultId, id, ...columnsOf(group), created_at: now, updated_at: now })
-      .execute(),
-  )
+  await trx
+    .insertInto('policy_groups')
+    .values({ vault_id: vaultId, id, ...columnsOf(group), created_at: now, updated_at: now })
+    .execute()
+    .catch(onTakenCode)
   await announce(
     trx,
     { vaultId, id },
@@ -53,17 +50,16 @@ export async function updatePolicyGroup(
   const changes = changedFields(group, patch)
   if (changes === null) return group
   if (group.isSystem && changes.after.code !== undefined) {
-    throw conflict('The code of a system group cannot be changed')
+    throw conflict('system_object', 'The code of a system group cannot be changed')
   }
   const updated = { ...group, ...patch, updatedAt: now }
-  await onTakenCode(
-    trx
-      .updateTable('policy_groups')
-      .set({ ...columnsOf(updated), updated_at: now })
-      .where('vault_id', '=', group.vaultId)
-      .where('id', '=', id)
-      .execute(),
-  )
+  await trx
+    .updateTable('policy_groups')
+    .set({ ...columnsOf(updated), updated_at: now })
+    .where('vault_id', '=', group.vaultId)
+    .where('id', '=', id)
+    .execute()
+    .catch(onTakenCode)
   await announce(
     trx,
     group,
@@ -80,11 +76,12 @@ export async function updatePolicyGroup(
 /** Deletes a group with its memberships. @throws 404, 403, 409 for a system group, or one that policies depend on */
 export async function deletePolicyGroup(trx: Trx, id: string, { caller, now }: ByCaller): Promise<void> {
   const group = await lockGroup(trx, id, caller.userId)
-  if (group.isSystem) throw conflict('A system group cannot be deleted')
+  if (group.isSystem) throw conflict('system_object', 'A system group cannot be deleted')
   const uses = await groupUses(trx, group)
-  if (uses.hasPolicies) throw conflict('The group has policies; delete them first')
-  if (uses.isApprover) throw conflict('The group approves for policies or categories; name other approvers first')
-  if (uses.isSelected) throw conflict('A rule of a policy names the group; change it first')
+  if (uses.hasPolicies) throw conflict('in_use', 'The group has policies; delete them first')
+  if (uses.isApprover)
+    throw conflict('in_use', 'The group approves for policies or categories; name other approvers first')
+  if (uses.isSelected) throw conflict('in_use', 'A rule of a policy names the group; change it first')
   await trx.deleteFrom('policy_groups').where('vault_id', '=', group.vaultId).where('id', '=', id).execute()
   const { vaultId, code, name, memberships } = group
   const userIds = memberships.map(({ userId }) => userId)
@@ -109,7 +106,8 @@ export async function addMember(
   { caller, now }: ByCaller,
 ): Promise<MembershipRow> {
   const group = await lockGroup(trx, groupId, caller.userId)
-  if (isEveryone(group)) throw conflict('Everyone in the vault is in this group already; it stores no members')
+  if (isEveryone(group))
+    throw conflict('system_object', 'Everyone in the vault is in this group already; it stores no members')
   const membership = { id: newId(now), groupId, userId, createdAt: now }
   const inserted = await trx
     .insertInto('policy_group_memberships')
@@ -117,7 +115,7 @@ export async function addMember(
     .onConflict((duplicate) => duplicate.columns(['vault_id', 'group_id', 'user_id']).doNothing())
     .returning('id')
     .executeTakeFirst()
-  if (inserted === undefined) throw conflict('This user is in the group already')
+  if (inserted === undefined) throw conflict('already_exists', 'This user is in the group already')
   await announceMembership(trx, 'added', group, userId, { caller, now })
   return membership
 }
@@ -135,7 +133,7 @@ export async function removeMember(
   const group = await lockGroup(trx, groupId, caller.userId)
   if (!group.memberships.some((membership) => membership.userId === userId)) throw notFound('Membership')
   if (isAdministrators(group) && !(await hasOtherActiveMember(trx, group, userId))) {
-    throw conflict('The last administrator of the vault cannot be removed')
+    throw conflict('last_administrator', 'The last administrator of the vault cannot be removed')
   }
   await trx
     .deleteFrom('policy_group_memberships')
@@ -154,14 +152,9 @@ function isAdministrators({ isSystem, code }: GroupRow): boolean {
   return isSystem && code === administratorsCode
 }
 
-async function onTakenCode<Result>(work: Promise<Result>): Promise<Result> {
-  try {
-    return await work
-  } catch (error) {
-    if (violates(error, 'policy_groups_vault_id_code_key')) throw conflict('The vault has a group of this code already')
-    throw error
-  }
-}
+const onTakenCode = onViolation('policy_groups_vault_id_code_key', () =>
+  conflict('already_exists', 'The vault has a group of this code already'),
+)
 
 function columnsOf({
   code,
@@ -205,4 +198,24 @@ async function announce(
 ): Promise<void> {
   const event = { ...change, vaultId, actorId: caller.userId, targetType: 'policy_group', targetId: id, now }
   await announceVaultChange(trx, event, { userIds, groupIds: [id] })
+}
+
+/** Inserts the two built-in groups of a new vault; the creator is the first administrator. */
+export async function insertSystemGroups(
+  trx: Trx,
+  { vaultId, creatorId, now }: { vaultId: string; creatorId: string; now: Date },
+): Promise<void> {
+  const administratorsId = newId(now)
+  const common = { vault_id: vaultId, is_system: true, created_at: now, updated_at: now }
+  await trx
+    .insertInto('policy_groups')
+    .values([
+      { ...common, id: administratorsId, code: administratorsCode, name: 'Administrators' },
+      { ...common, id: newId(now), code: everyoneCode, name: 'Everyone' },
+    ])
+    .execute()
+  await trx
+    .insertInto('policy_group_memberships')
+    .values({ vault_id: vaultId, id: newId(now), group_id: administratorsId, user_id: creatorId, created_at: now })
+    .execute()
 }

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { combine, type Effect, type PolicySnapshot, type Rule } from './decision.ts'
-import { evaluatePolicy } from './evaluate.ts'
-import type { Facts } from './facts.ts'
+import { evaluatePolicy } from './decide.ts'
+import { combine, type Effect, type Facts, type PolicySnapshot, type Rule } from './decision.ts'
 import { findSelectorFault } from './selectors.ts'
 
 /** `npm run nightly:policies` sets it to 100,000. */

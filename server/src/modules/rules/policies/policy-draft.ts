@@ -1,8 +1,12 @@
+import { sql } from 'kysely'
 import type { Static } from 'typebox'
+import type { Db, Trx } from '../../../db/client.ts'
 import type { FieldFault } from '../../../lib/errors.ts'
+import { findNetworksOfVaults } from '../../registry/networks/queries.ts'
+import { listMembersAmong, lockExistingGroups } from './queries.ts'
 import type { CreatePolicy, UpdatePolicy } from './schema.ts'
-import { spellingKey } from './selectors/address-keys.ts'
-import type { RouteVariant } from './selectors/route-variant.ts'
+import type { RouteVariant } from './selectors/addresses.ts'
+import { addressKeyOf, spellingKey } from './selectors/values.ts'
 import { findSelectorFault, type SelectorType } from './selectors.ts'
 
 type Creation = Static<typeof CreatePolicy>
@@ -16,6 +20,25 @@ export type PolicyDraft = Required<Creation>
 
 export function draftOf(creation: Creation): PolicyDraft {
   return { ...defaults, ...creation }
+}
+
+/** The fields of a policy without its rules and approvers. */
+export function settingsOf(policy: Omit<PolicyDraft, 'rules' | 'approvers'>): Omit<PolicyDraft, 'rules' | 'approvers'> {
+  return {
+    code: policy.code,
+    name: policy.name,
+    description: policy.description,
+    logoUri: policy.logoUri,
+    color: policy.color,
+    emoji: policy.emoji,
+    actionType: policy.actionType,
+    effect: policy.effect,
+    blockReason: policy.blockReason,
+    approvalThreshold: policy.approvalThreshold,
+    adminBypass: policy.adminBypass,
+    allowInitiatorApproval: policy.allowInitiatorApproval,
+    enabled: policy.enabled,
+  }
 }
 
 const defaults = {
@@ -109,4 +132,126 @@ function nameOf(selectorType: SelectorType, value: unknown): string {
 /** The groups or users that approvers refer to, with their paths. */
 export function approverReferences({ approvers = [] }: PolicyChange, key: 'groupId' | 'userId'): Reference[] {
   return approvers.flatMap(({ [key]: id }, i) => (id === undefined ? [] : [{ field: `approvers.${i}.${key}`, id }]))
+}
+
+/**
+ * Objects that a policy names must exist when it is written: a block that names a misspelt token would never match.
+ * Objects that are deleted later do not invalidate the policies that name them.
+ */
+export async function findMissingReferences(trx: Trx, vaultId: string, given: PolicyChange): Promise<FieldFault[]> {
+  const named = (selectorType: SelectorType) => selectorReferences(given, selectorType)
+  const groups = [...named('initiatorGroup'), ...approverReferences(given, 'groupId')]
+  const users = [...named('initiator'), ...approverReferences(given, 'userId')]
+  const addressGroups = named('addressGroup')
+  const destinations = named('destination')
+  const existingGroups = await lockExistingGroups(trx, vaultId, idsOf(groups))
+  const existingAddressGroups = await lockExistingAddressGroups(trx, vaultId, idsOf(addressGroups))
+  const members = await listMembersAmong(trx, vaultId, idsOf(users))
+  const networks = await findNetworksOfVaults(trx, [vaultId])
+  const payable = idsOf(destinations).filter((text) => networks.some(({ type }) => addressKeyOf(text, type) !== null))
+  const existing = await listNamedAmong(trx, vaultId, {
+    counterparty: idsOf(named('counterparty')),
+    counterpartyGroup: idsOf(named('counterpartyGroup')),
+    routeVariant: idsOf(named('routeVariant')),
+    category: idsOf(named('category')),
+    token: idsOf(named('token')),
+    sourceAddress: idsOf(named('sourceAddress')),
+  })
+  return [
+    ...missing(groups, existingGroups, 'is no policy group of the vault'),
+    ...missing(addressGroups, existingAddressGroups, 'is no address group of the vault'),
+    ...missing(users, members, 'is no member of the vault'),
+    ...missing(named('network'), new Set(networks.map(({ slug }) => slug)), 'is no network of the vault'),
+    ...missing(destinations, new Set(payable), 'is no address of a network of the vault'),
+    ...missing(named('token'), existing.token, 'is no token of a network of the vault'),
+    ...missing(named('sourceAddress'), existing.sourceAddress, 'is no address of the vault'),
+    ...missing(named('counterparty'), existing.counterparty, 'is no counterparty of the vault'),
+    ...missing(named('counterpartyGroup'), existing.counterpartyGroup, 'is no counterparty group of the vault'),
+    ...missing(named('routeVariant'), existing.routeVariant, 'is no route and variant of the vault'),
+    ...missing(named('category'), existing.category, 'is no operation category of the vault'),
+  ]
+}
+
+function idsOf(references: Reference[]): string[] {
+  return [...new Set(references.map(({ id }) => id))]
+}
+
+function missing(references: Reference[], existing: ReadonlySet<string>, message: string): FieldFault[] {
+  return references.filter(({ id }) => !existing.has(id)).map(({ field }) => ({ field, message }))
+}
+
+/** The folders of the list that the vault has; they cannot be deleted until the transaction ends. */
+export async function lockExistingAddressGroups(trx: Trx, vaultId: string, ids: string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set()
+  const { rows } = await sql<{ id: string }>`
+    select id from address_groups where vault_id = ${vaultId} and id = any(${ids}) order by id for key share`.execute(
+    trx,
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+const namedTypes = [
+  'counterparty',
+  'counterpartyGroup',
+  'routeVariant',
+  'category',
+  'token',
+  'sourceAddress',
+] as const satisfies SelectorType[]
+type Names<Value> = Record<(typeof namedTypes)[number], Value>
+
+/**
+ * The values that exist in the vault, by selector type: ids, `route/variant` by codes, keys of categories, tokens by id or
+ * code, and addresses by id or key. None of them is ever deleted while addresses exist.
+ */
+export async function listNamedAmong(
+  db: Db | Trx,
+  vaultId: string,
+  wanted: Names<string[]>,
+): Promise<Names<Set<string>>> {
+  const toSets = (names: Names<string[]>) =>
+    Object.fromEntries(namedTypes.map((type) => [type, new Set(names[type])])) as Names<Set<string>>
+  if (namedTypes.every((type) => wanted[type].length === 0)) return toSets(wanted)
+  const { counterparty, counterpartyGroup, routeVariant, category, token, sourceAddress } = wanted
+  const networks = sql`select network_id from vault_networks where vault_id = ${vaultId}`
+  const { rows } = await sql<Names<string[]>>`
+    select
+      array(select id from counterparties where vault_id = ${vaultId} and id = any(${counterparty})) as counterparty,
+      array(select id from counterparty_groups where vault_id = ${vaultId} and id = any(${counterpartyGroup}))
+        as "counterpartyGroup",
+      array(
+        select r.code || '/' || v.code from routes r join variants v on v.vault_id = r.vault_id and v.route_id = r.id
+        where r.vault_id = ${vaultId} and r.code || '/' || v.code = any(${routeVariant})
+      ) as "routeVariant",
+      array(select key from operation_categories where vault_id = ${vaultId} and key = any(${category})) as category,
+      array(
+        select unnest(array[id, code]) from tokens
+        where network_id in (${networks}) and (id = any(${token}) or code = any(${token}))
+      ) as token,
+      array(
+        select id from addresses where vault_id = ${vaultId} and id = any(${sourceAddress})
+        union all
+        select address_key from addresses
+        where vault_id = ${vaultId} and network_id in (${networks}) and address_key = any(${sourceAddress})
+      ) as "sourceAddress"`.execute(db)
+  return toSets(rows[0]!)
+}
+
+/** Whether a rule of a policy of the vault, enabled or not, names this value with this selector. */
+export async function isSelectedByPolicy(
+  trx: Trx,
+  vaultId: string,
+  selectorType: SelectorType,
+  value: string,
+): Promise<boolean> {
+  const { rows } = await sql<{ is: boolean }>`
+    select exists (
+      select from policies p
+      where p.vault_id = ${vaultId} and jsonb_path_exists(
+        p.rules,
+        '$[*].selectors[*] ? (@.selectorType == $type).value[*] ? (@ == $value)',
+        jsonb_build_object('type', ${selectorType}::text, 'value', ${value}::text)
+      )
+    ) as is`.execute(trx)
+  return rows[0]!.is
 }

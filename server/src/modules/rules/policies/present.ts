@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import type { Decision, KeptDecision, PolicyTrace, SelectorTrace } from './decision.ts'
-import type { GroupListRow, GroupRow, MembershipRow } from './group-queries.ts'
-import type { PolicyRow } from './queries.ts'
+import { settingsOf } from './policy-draft.ts'
+import type { GroupListRow, GroupRow, MembershipRow, PolicyRow } from './queries.ts'
 import type {
   Policy,
   PolicyDecision,
@@ -50,7 +50,10 @@ export function toPolicyDecision(
   return { effect, decisionPolicy, trace: toTrace(trace, reader) }
 }
 
-export function toPolicySimulation(decision: Decision, reader: TraceReader): Static<typeof PolicySimulation> {
+export function toPolicySimulation(
+  decision: Decision,
+  reader: TraceReader,
+): Omit<Static<typeof PolicySimulation>, 'funds'> {
   const { effect, blockReason, decisionPolicy, requirements, trace } = decision
   return {
     effect,
@@ -112,19 +115,7 @@ function policyFields(row: PolicyRow) {
   return {
     id: row.id,
     groupId: row.groupId,
-    code: row.code,
-    name: row.name,
-    description: row.description,
-    logoUri: row.logoUri,
-    color: row.color,
-    emoji: row.emoji,
-    actionType: row.actionType,
-    effect: row.effect,
-    blockReason: row.blockReason,
-    approvalThreshold: row.approvalThreshold,
-    adminBypass: row.adminBypass,
-    allowInitiatorApproval: row.allowInitiatorApproval,
-    enabled: row.enabled,
+    ...settingsOf(row),
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),
     rules: row.rules.map((rule) => ({

@@ -1,14 +1,12 @@
 import type { Deps } from '../../../deps.ts'
-import { endpoints } from '../../../http/endpoints.ts'
-import { created, noContent, ok } from '../../../http/mutate.ts'
-import type { App } from '../../../http/route.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
+import { created, ok } from '../../../http/mutate.ts'
 import { IdParams, VaultParams } from '../../../http/schema.ts'
 import { createPolicy, deletePolicy, updatePolicy } from './actions.ts'
 import { addMember, createPolicyGroup, deletePolicyGroup, removeMember, updatePolicyGroup } from './group-actions.ts'
-import { findGroup, listGroups } from './group-queries.ts'
 import { draftOf } from './policy-draft.ts'
 import { toMembership, toPolicy, toPolicyGroup, toPolicyGroupListItem, toPolicyListItem } from './present.ts'
-import { findPolicy, listPolicies } from './queries.ts'
+import { findGroup, findPolicy, listGroups, listPolicies } from './queries.ts'
 import {
   AddMember,
   CreatePolicy,
@@ -27,7 +25,7 @@ import {
 import { assertReadable } from './vault-role.ts'
 
 const toRead = { access: 'caller', params: IdParams, errors: [404] } as const
-const toChange = { access: 'caller', params: IdParams, errors: [403, 404, 409] } as const
+const toChange = { access: 'caller', params: IdParams, errors: [403, 404] } as const
 
 export function policyRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Policies')
@@ -55,10 +53,10 @@ export function policyRoutes(app: App, deps: Deps): void {
       summary: 'Create a policy group',
       description: 'For administrators of the vault. 409 when the vault has a group of this code.',
       access: 'administrator',
+      errors: ['not_found', 'already_exists'],
       params: VaultParams,
       body: CreatePolicyGroup,
       answers: { 201: PolicyGroup },
-      errors: [409],
     },
     async (trx, { body, ...by }) => created(toPolicyGroup(await createPolicyGroup(trx, body, by))),
   )
@@ -83,6 +81,7 @@ export function policyRoutes(app: App, deps: Deps): void {
       summary: 'Update a policy group',
       description: 'For administrators of the vault. The code of a system group cannot be changed.',
       ...toChange,
+      errors: ['administrator_required', 'not_found', 'already_exists', 'system_object'],
       body: UpdatePolicyGroup,
       answers: { 200: PolicyGroup },
     },
@@ -98,12 +97,10 @@ export function policyRoutes(app: App, deps: Deps): void {
         'For administrators of the vault. Its memberships end with it. 409 for a system group, for a group that has ' +
         'policies or approves for a policy or a category, and while a rule of a policy names it.',
       ...toChange,
+      errors: ['administrator_required', 'not_found', 'in_use', 'system_object'],
       answers: { 204: null },
     },
-    async (trx, { params, ...by }) => {
-      await deletePolicyGroup(trx, params.id, by)
-      return noContent()
-    },
+    (trx, { params, ...by }) => deletePolicyGroup(trx, params.id, by),
   )
 
   api.post(
@@ -114,6 +111,7 @@ export function policyRoutes(app: App, deps: Deps): void {
       description:
         'For administrators of the vault. 409 for `everyone`, which stores no members, and for a user who is in the group already.',
       ...toChange,
+      errors: ['administrator_required', 'not_found', 'already_exists', 'system_object'],
       body: AddMember,
       answers: { 201: PolicyGroupMembership },
     },
@@ -130,13 +128,11 @@ export function policyRoutes(app: App, deps: Deps): void {
         'For administrators of the vault. Takes effect with the next request of that user. 404 when the user has no ' +
         'membership in the group; 409 for the last administrator of the vault who can sign in.',
       ...toChange,
+      errors: ['administrator_required', 'not_found', 'last_administrator'],
       params: MemberParams,
       answers: { 204: null },
     },
-    async (trx, { params, ...by }) => {
-      await removeMember(trx, { groupId: params.id, userId: params.userId }, by)
-      return noContent()
-    },
+    (trx, { params, ...by }) => removeMember(trx, { groupId: params.id, userId: params.userId }, by),
   )
 
   api.post(
@@ -148,6 +144,7 @@ export function policyRoutes(app: App, deps: Deps): void {
         'In this group. For administrators of the vault. Rules may name only what exists in the vault; 409 when the ' +
         'vault has a policy of this code.',
       ...toChange,
+      errors: ['administrator_required', 'not_found', 'already_exists'],
       body: CreatePolicy,
       answers: { 201: Policy },
     },
@@ -191,6 +188,7 @@ export function policyRoutes(app: App, deps: Deps): void {
       description:
         'For administrators of the vault. Fields that are left out stay; `rules` and `approvers` are replaced as a whole.',
       ...toChange,
+      errors: ['administrator_required', 'not_found', 'already_exists'],
       body: UpdatePolicy,
       answers: { 200: Policy },
     },
@@ -204,11 +202,9 @@ export function policyRoutes(app: App, deps: Deps): void {
       summary: 'Delete a policy',
       description: 'For administrators of the vault. Decisions that were made with the policy keep it as it was.',
       ...toChange,
+      errors: ['administrator_required', 'not_found'],
       answers: { 204: null },
     },
-    async (trx, { params, ...by }) => {
-      await deletePolicy(trx, params.id, by)
-      return noContent()
-    },
+    (trx, { params, ...by }) => deletePolicy(trx, params.id, by),
   )
 }

@@ -1,10 +1,12 @@
 import { Type } from 'typebox'
-import { subjectKinds } from '../../../access/subjects.ts'
+import { subjectKinds } from '../../../access/memberships.ts'
 import {
   Closed,
   Code,
   Color,
+  DecimalAmount,
   Description,
+  described,
   Emoji,
   Enum,
   Id,
@@ -68,7 +70,7 @@ const optionalLooks = {
 }
 
 export const PolicyGroupMembership = Closed(
-  { id: Id, groupId: Id, userId: MemberUserId, createdAt: Timestamp },
+  { id: Id, groupId: described(Id, 'Identifier of the policy group.'), userId: MemberUserId, createdAt: Timestamp },
   { $id: 'PolicyGroupMembership' },
 )
 
@@ -85,16 +87,19 @@ const groupFields = {
 export const PolicyGroup = Closed(
   {
     ...groupFields,
-    policies: Type.Array(
-      Closed({
-        id: Id,
-        code: Code,
-        name: Name,
-        actionType: ActionType,
-        effect: PolicyEffect,
-        enabled: Type.Boolean(),
-        createdAt: Timestamp,
-      }),
+    policies: described(
+      Type.Array(
+        Closed({
+          id: Id,
+          code: Code,
+          name: Name,
+          actionType: ActionType,
+          effect: described(PolicyEffect, 'What the policy does when its rules match.'),
+          enabled: described(Type.Boolean(), 'Whether the policy takes part in decisions.'),
+          createdAt: Timestamp,
+        }),
+      ),
+      'The policies of the group.',
     ),
     memberships: Type.Array(Closed({ id: Id, userId: MemberUserId, createdAt: Timestamp })),
   },
@@ -104,50 +109,79 @@ export const PolicyGroup = Closed(
   },
 )
 export const PolicyGroupListItem = Closed(
-  { ...groupFields, _count: Closed({ policies: Type.Integer(), memberships: Type.Integer() }) },
+  {
+    ...groupFields,
+    _count: Closed({
+      policies: described(Type.Integer(), 'Number of policies of the group.'),
+      memberships: described(Type.Integer(), 'Number of members of the group.'),
+    }),
+  },
   { $id: 'PolicyGroupListItem' },
 )
 
 const policyFields = {
   id: Id,
-  groupId: Id,
+  groupId: described(Id, 'Identifier of the policy group that the policy belongs to.'),
   code: Code,
   name: Name,
   ...looks,
   actionType: ActionType,
-  effect: PolicyEffect,
+  effect: described(PolicyEffect, 'What the policy does when its rules match: permit, refuse, or permit after votes.'),
   blockReason: Nullable(BlockReason),
   approvalThreshold: ApprovalThreshold,
   adminBypass: Type.Boolean({ description: 'Waives the approval for an initiator who administers the vault.' }),
   allowInitiatorApproval: Type.Boolean(),
-  enabled: Type.Boolean(),
+  enabled: described(Type.Boolean(), 'Whether the policy takes part in decisions.'),
   createdAt: Timestamp,
   updatedAt: Timestamp,
-  rules: Type.Array(
-    Closed({
-      id: Id,
-      policyId: Id,
-      conditionType: ConditionType,
-      createdAt: Timestamp,
-      selectors: Type.Array(Closed({ id: Id, ruleId: Id, selectorType: SelectorType, value: SelectorValue })),
-    }),
+  rules: described(
+    Type.Array(
+      Closed({
+        id: Id,
+        policyId: Id,
+        conditionType: ConditionType,
+        createdAt: Timestamp,
+        selectors: Type.Array(
+          Closed({
+            id: Id,
+            ruleId: described(Id, 'Identifier of the rule.'),
+            selectorType: SelectorType,
+            value: SelectorValue,
+          }),
+        ),
+      }),
+    ),
+    'All rules must hold for the policy to match; a policy without rules always matches.',
   ),
-  approvers: Type.Array(
-    Closed({
-      id: Id,
-      kind: ApproverKind,
-      userId: Nullable(MemberUserId),
-      groupId: Nullable(Id),
-      createdAt: Timestamp,
-    }),
+  approvers: described(
+    Type.Array(
+      Closed({
+        id: Id,
+        kind: described(ApproverKind, '`user` for a member of the vault, `group` for the members of a policy group.'),
+        userId: described(Nullable(MemberUserId), 'Identifier of the member; null for a group.'),
+        groupId: described(Nullable(Id), 'Identifier of the policy group; null for a user.'),
+        createdAt: Timestamp,
+      }),
+    ),
+    'Who may vote when the policy requires approval. If empty, all members of the group of the policy.',
   ),
 }
 export const Policy = Closed(
-  { ...policyFields, group: Closed({ id: Id, code: Code, name: Name, vaultId: Id }) },
-  { $id: 'Policy' },
+  {
+    ...policyFields,
+    group: described(
+      Closed({ id: Id, code: Code, name: Name, vaultId: Id }),
+      'The policy group that the policy belongs to.',
+    ),
+  },
+  { $id: 'Policy', description: 'A rule of a vault about one action.' },
 )
 export const PolicyListItem = Closed(
-  { ...policyFields, group: GroupName, _count: Closed({ rules: Type.Integer() }) },
+  {
+    ...policyFields,
+    group: described(GroupName, 'The policy group that the policy belongs to.'),
+    _count: Closed({ rules: described(Type.Integer(), 'Number of rules of the policy.') }),
+  },
   { $id: 'PolicyListItem' },
 )
 
@@ -156,7 +190,7 @@ export const PolicyTrace = Closed(
   {
     policyId: Id,
     policyCode: Code,
-    matched: Type.Boolean(),
+    matched: described(Type.Boolean(), 'Whether the policy matched: all its rules hold.'),
     inDoubt: Type.Optional(
       Type.Boolean({
         description:
@@ -164,30 +198,33 @@ export const PolicyTrace = Closed(
           'then adds its votes but does not permit the action.',
       }),
     ),
-    rules: Type.Array(
-      Closed({
-        conditionType: Type.String({ examples: ['require'] }),
-        matched: Type.Boolean(),
-        selectors: Type.Array(
-          Closed({
-            selectorType: SelectorType,
-            matched: Type.Boolean({
-              description:
-                'Whether the selector matched. If it could not be evaluated: true for policies that restrict, false for ' +
-                'policies that allow.',
+    rules: described(
+      Type.Array(
+        Closed({
+          conditionType: Type.String({ examples: ['require'] }),
+          matched: described(Type.Boolean(), 'Whether the rule holds.'),
+          selectors: Type.Array(
+            Closed({
+              selectorType: SelectorType,
+              matched: Type.Boolean({
+                description:
+                  'Whether the selector matched. If it could not be evaluated: true for policies that restrict, false for ' +
+                  'policies that allow.',
+              }),
+              expected: Type.Unknown({
+                description: 'The value of the selector.',
+                examples: [{ op: 'gt', value: '1000' }],
+              }),
+              observed: Type.Unknown({
+                description:
+                  'The value that was compared; null if it could not be determined or the reader may not see it.',
+                examples: ['1250'],
+              }),
             }),
-            expected: Type.Unknown({
-              description: 'The value of the selector.',
-              examples: [{ op: 'gt', value: '1000' }],
-            }),
-            observed: Type.Unknown({
-              description:
-                'The value that was compared; null if it could not be determined or the reader may not see it.',
-              examples: ['1250'],
-            }),
-          }),
-        ),
-      }),
+          ),
+        }),
+      ),
+      'The rules of the policy with their results.',
     ),
   },
   { $id: 'PolicyTrace', description: 'One candidate policy of a decision, matching or not, and why.' },
@@ -196,7 +233,7 @@ const DecisionEffect = Enum(decisionEffects)
 const DecisionPolicy = Nullable(Closed({ id: Id, code: Code, name: Name }))
 export const PolicyDecision = Closed(
   {
-    effect: DecisionEffect,
+    effect: described(DecisionEffect, 'What the policies decided. `deny`: no policy permits the action.'),
     decisionPolicy: DecisionPolicy,
     trace: Type.Array(Ref(PolicyTrace)),
   },
@@ -204,20 +241,33 @@ export const PolicyDecision = Closed(
 )
 export const PolicySimulation = Closed(
   {
-    effect: DecisionEffect,
+    effect: described(DecisionEffect, 'What the policies would decide. `deny`: no policy permits the action.'),
     blockReason: Nullable(BlockReason),
     decisionPolicy: DecisionPolicy,
-    requirements: Type.Array(
-      Closed({
-        policyId: Id,
-        policyCode: Code,
-        threshold: Type.Integer({ minimum: 1, examples: [2] }),
-        bypassed: Type.Boolean({ description: 'Waived, because the initiator administers the vault.' }),
-      }),
+    requirements: described(
+      Type.Array(
+        Closed({
+          policyId: Id,
+          policyCode: Code,
+          threshold: Type.Integer({ minimum: 1, examples: [2] }),
+          bypassed: Type.Boolean({ description: 'Waived, because the initiator administers the vault.' }),
+        }),
+      ),
+      'The votes that would be needed, per policy. All must be reached.',
     ),
     trace: Type.Array(Ref(PolicyTrace)),
+    funds: Nullable(
+      Closed(
+        { available: DecimalAmount, missing: DecimalAmount },
+        {
+          description:
+            'Of a transfer: what its address has available, and how much of the amount is missing. If that is not `0`, ' +
+            'the order is a 409 whatever the policies decide. null for other actions.',
+        },
+      ),
+    ),
   },
-  { $id: 'PolicySimulation' },
+  { $id: 'PolicySimulation', description: 'What the policies would decide about an action; it changes nothing.' },
 )
 
 export const policyComponents = [
@@ -235,7 +285,10 @@ export const CreatePolicyGroup = Closed({ code: Code, name: Name, ...optionalLoo
 export const UpdatePolicyGroup = Closed({ code: Type.Optional(Code), name: Type.Optional(Name), ...optionalLooks })
 export const AddMember = Closed({ userId: MemberUserId })
 export const MemberParams = Closed({
-  id: Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
+  id: described(
+    Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
+    'Identifier of the policy group.',
+  ),
   userId: MemberUserId,
 })
 
@@ -245,7 +298,9 @@ const settings = {
   approvalThreshold: Type.Optional(ApprovalThreshold),
   adminBypass: Type.Optional(Type.Boolean({ examples: [false] })),
   allowInitiatorApproval: Type.Optional(Type.Boolean({ examples: [false] })),
-  enabled: Type.Optional(Type.Boolean({ examples: [true] })),
+  enabled: Type.Optional(
+    described(Type.Boolean({ examples: [true] }), 'Whether the policy takes part in decisions; defaults to true.'),
+  ),
   rules: Type.Optional(
     Type.Array(
       Closed({
@@ -262,29 +317,49 @@ const settings = {
     ),
   ),
   approvers: Type.Optional(
-    Type.Array(Closed({ kind: ApproverKind, userId: Type.Optional(MemberUserId), groupId: Type.Optional(Id) }), {
-      maxItems: limits.approversPerPolicyMax,
-      description: "Replaced as a whole. If empty, all members of the policy's group are approvers.",
-    }),
+    Type.Array(
+      Closed({
+        kind: described(ApproverKind, '`user` for a member of the vault, `group` for the members of a policy group.'),
+        userId: Type.Optional(described(MemberUserId, 'Identifier of the member, if `kind` is `user`.')),
+        groupId: Type.Optional(described(Id, 'Identifier of the policy group, if `kind` is `group`.')),
+      }),
+      {
+        maxItems: limits.approversPerPolicyMax,
+        description: "Replaced as a whole. If empty, all members of the policy's group are approvers.",
+      },
+    ),
   ),
 }
 const selectorsDescription = `The selectors, and the actions each applies to:\n\n${renderSelectorTable()}`
 export const CreatePolicy = Closed(
-  { code: Code, name: Name, actionType: ActionType, effect: PolicyEffect, ...settings },
+  {
+    code: Code,
+    name: Name,
+    actionType: ActionType,
+    effect: described(
+      PolicyEffect,
+      'What the policy does when its rules match: permit, refuse, or permit after votes.',
+    ),
+    ...settings,
+  },
   { description: selectorsDescription },
 )
 export const UpdatePolicy = Closed({
   code: Type.Optional(Code),
   name: Type.Optional(Name),
   actionType: Type.Optional(ActionType),
-  effect: Type.Optional(PolicyEffect),
+  effect: Type.Optional(
+    described(PolicyEffect, 'What the policy does when its rules match: permit, refuse, or permit after votes.'),
+  ),
   ...settings,
 })
 
 export const PolicyQuery = Closed({
   ...pageQuery,
-  actionType: Type.Optional(ActionType),
-  effect: Type.Optional(PolicyEffect),
-  enabled: Type.Optional(Type.Boolean({ examples: [true] })),
+  actionType: Type.Optional(described(ActionType, 'Restricts the list to policies for this action.')),
+  effect: Type.Optional(described(PolicyEffect, 'Restricts the list to policies with this effect.')),
+  enabled: Type.Optional(
+    described(Type.Boolean({ examples: [true] }), 'Restricts the list to enabled or to disabled policies.'),
+  ),
 })
 export const PolicyGroupQuery = Closed(pageQuery)

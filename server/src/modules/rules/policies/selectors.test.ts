@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { actionTypes } from './decision.ts'
-import type { Facts } from './facts.ts'
+import { actionTypes, type Facts } from './decision.ts'
 import { evaluateSelector, findSelectorFault, selectorTypes } from './selectors.ts'
 
 const evmAddress = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'

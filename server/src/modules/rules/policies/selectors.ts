@@ -1,25 +1,17 @@
 import type { FieldFault } from '../../../lib/errors.ts'
-import { type ActionType, actionTypes } from './decision.ts'
-import type { Facts } from './facts.ts'
-import { addressGroup } from './selectors/address-group.ts'
-import { amount } from './selectors/amount.ts'
-import { amountUsd } from './selectors/amount-usd.ts'
-import { category } from './selectors/category.ts'
-import { counterparty } from './selectors/counterparty.ts'
-import { counterpartyAgeHours } from './selectors/counterparty-age-hours.ts'
-import { counterpartyGroup } from './selectors/counterparty-group.ts'
-import { counterpartyKind } from './selectors/counterparty-kind.ts'
-import { destination } from './selectors/destination.ts'
-import { destinationType } from './selectors/destination-type.ts'
-import { initiator } from './selectors/initiator.ts'
-import { initiatorGroup } from './selectors/initiator-group.ts'
-import { network } from './selectors/network.ts'
-import { percentOfBalance } from './selectors/percent-of-balance.ts'
-import { routeVariant } from './selectors/route-variant.ts'
+import { type ActionType, actionTypes, type Facts } from './decision.ts'
+import { addressGroup, destination, destinationType, routeVariant, sourceAddress } from './selectors/addresses.ts'
+import { amount, amountUsd, category, network, percentOfBalance, token } from './selectors/order.ts'
+import {
+  counterparty,
+  counterpartyAgeHours,
+  counterpartyGroup,
+  counterpartyKind,
+  initiator,
+  initiatorGroup,
+} from './selectors/parties.ts'
 import type { Finding, SelectorKind } from './selectors/selector.ts'
-import { sourceAddress } from './selectors/source-address.ts'
 import { time } from './selectors/time.ts'
-import { token } from './selectors/token.ts'
 import { velocityAmount, velocityCount, velocityUsd } from './selectors/velocity.ts'
 
 type Entry = {

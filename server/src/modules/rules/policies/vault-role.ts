@@ -1,3 +1,6 @@
+import { type RawBuilder, sql } from 'kysely'
+import { membershipOf } from '../../../access/memberships.ts'
+import type { Trx } from '../../../db/client.ts'
 import { forbidden, notFound } from '../../../lib/errors.ts'
 
 /** The role of the caller in the vault of a row, read in the same statement as the row. */
@@ -12,6 +15,30 @@ export function assertReadable<Row extends VaultRole>(row: Row | undefined, noun
 /** @throws 404 as `assertReadable`, 403 for a member who does not administer the vault */
 export function assertWritable<Row extends VaultRole>(row: Row | undefined, noun: string): Row {
   const readable = assertReadable(row, noun)
-  if (!readable.isAdmin) throw forbidden('Only administrators of the vault may do this')
+  if (!readable.isAdmin) throw forbidden('administrator_required', 'Only administrators of the vault may do this')
   return readable
+}
+
+/**
+ * Locks a group or policy until the transaction ends, if the caller administers its vault, so that other callers cannot
+ * block it. Its content must be read by a later statement, because one that waited for the lock still sees the old state.
+ */
+export async function lockForAdministrator(
+  trx: Trx,
+  table: 'policy_groups' | 'policies',
+  id: string,
+  callerId: string,
+): Promise<void> {
+  await sql`
+    select 1 from ${sql.table(table)} t ${joinVaultRole(sql`t.vault_id`, callerId)}
+    where t.id = ${id} and s."isAdmin"
+    for update of t`.execute(trx)
+}
+
+/** Joins `s`: whether the caller is a member and an administrator of the vault. */
+export function joinVaultRole(vaultId: RawBuilder<unknown>, callerId: string): RawBuilder<unknown> {
+  return sql`
+    cross join lateral (
+      select is_member as "isMember", is_admin as "isAdmin" from ${membershipOf(vaultId, sql`${callerId}`)} own
+    ) s`
 }

@@ -5,7 +5,7 @@ import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import { addMember, createAddress, deposit } from '../../../testing/fixtures.ts'
 import { untilSessionsWait } from '../../../testing/lock-waits.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { expireTransfers } from '../../money/transfers/expire.ts'
+import { expireTransfers } from '../../money/transfers/vote.ts'
 import { velocityLocksOf } from './velocity.ts'
 
 let bench: TransferBench
@@ -193,9 +193,29 @@ describe('what a velocity counts', () => {
     expect((await bench.order(address, '1')).status).toBe(403)
     await setRate('1')
     expect((await bench.order(address, '1')).status).toBe(201)
+    // As it is of a transfer that was ordered before there was a rate.
+    await bench.sql('alter table operations disable trigger operations_keep_rate')
     await bench.sql('update operations set usd_rate = null, usd_value = null where address_id = $1', [address])
-    const refused = await bench.order(address, '1')
-    expect(refused.status).toBe(403)
+    await bench.sql('alter table operations enable trigger operations_keep_rate')
+    expect((await bench.order(address, '1')).status).toBe(403)
+  })
+
+  it('T34 a rate that is added to an operation of the window later does not permit more', async () => {
+    const address = (await bench.fundedAddress()).id
+    await blockAbove('velocityUsd', '1000', 'sourceAddress')
+    await setRate('1')
+    const { id } = (await bench.order(address, '1')).body
+    await bench.sql('alter table operations disable trigger operations_keep_rate')
+    await bench.sql(
+      `update operations set usd_rate = null, usd_rate_as_of = null, usd_rate_source = null, usd_value = null
+       where id = $1`,
+      [id],
+    )
+    await bench.sql('alter table operations enable trigger operations_keep_rate')
+    expect((await bench.order(address, '1')).status).toBe(403)
+    const added = await bench.vault.admin.post(`/vaults/main-vault/operations/transfer/${id}/rate`)
+    expect([added.status, added.body.usdValue]).toEqual([200, '1.00'])
+    expect((await bench.order(address, '1')).status).toBe(403)
   })
 
   it('T36 amounts that are worth less than a cent add up all the same', async () => {
@@ -306,7 +326,7 @@ describe('locks and round trips', () => {
     const calls = query.mock.calls as unknown as [{ text: string; values: unknown[] } | string, unknown[]?][]
     const sums = calls
       .map(([first, values]) => (typeof first === 'string' ? { text: first, values } : first))
-      .filter(({ text }) => text.includes('trim_scale'))
+      .filter(({ text }) => text.includes('c.raw_usd'))
     expect(sums).toHaveLength(1)
 
     const client = new pg.Client({ connectionString: bench.test.databaseUrl })

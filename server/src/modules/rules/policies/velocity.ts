@@ -1,6 +1,8 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Db, Trx } from '../../../db/client.ts'
+import type { OperationStatus } from '../../../lib/operations.ts'
 import { sha256 } from '../../../lib/secrets.ts'
-import type { PolicySnapshot } from './decision.ts'
-import type { Facts, VelocityScope } from './facts.ts'
+import type { Facts, PolicySnapshot, VelocityScope, VelocitySum } from './decision.ts'
 import { readVelocityWindow, velocityTypes } from './selectors/velocity.ts'
 
 export type VelocityWindow = { per: VelocityScope; windowSeconds: number }
@@ -34,4 +36,69 @@ export function velocityLocksOf(windows: VelocityWindow[], vaultId: string, fact
     return key === null ? [] : [sha256(`velocity ${vaultId} ${per} ${key}`).readBigInt64BE()]
   })
   return locks.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+}
+
+/** Takes these advisory locks, in their order, until the transaction ends. */
+export async function lockVelocity(trx: Trx, locks: bigint[]): Promise<void> {
+  if (locks.length === 0) return
+  const ids = locks.map(String)
+  await sql`select pg_advisory_xact_lock(lock.id) from unnest(${ids}::bigint[]) as lock (id)`.execute(trx)
+}
+
+/**
+ * The sums of the waiting, pending and confirmed transfers in these windows, without the one that is decided on. One round
+ * trip, in which every window is an index range of its scope. A scope that is missing in the facts is left out.
+ */
+export async function sumVelocity(
+  db: Db | Trx,
+  vaultId: string,
+  windows: VelocityWindow[],
+  facts: Facts,
+): Promise<VelocitySum[]> {
+  const parts = windows.flatMap((window) => {
+    const key = velocityKeyOf(window.per, vaultId, facts)
+    return key === null ? [] : [sumOfWindow(vaultId, window, key, facts)]
+  })
+  if (parts.length === 0) return []
+  const { rows } = await sql<VelocitySum>`${sql.join(parts, sql` union all `)}`.execute(db)
+  return rows
+}
+
+/** The transfers that a velocity limit counts: those that reserve or moved funds, not those that failed or were rejected. */
+const countedStatuses = (['awaiting_approval', 'pending', 'confirmed'] as const satisfies OperationStatus[]).map(
+  (status) => sql.lit(status),
+)
+
+/**
+ * There is no upper bound, because a request that began later may have committed first and counts. A rate that was added
+ * after the creation does not count as one, so that nobody makes a limit permit what it was in doubt about.
+ */
+function sumOfWindow(
+  vaultId: string,
+  { per, windowSeconds }: VelocityWindow,
+  key: string,
+  { now, operationId, token }: Facts,
+): RawBuilder<unknown> {
+  const since = new Date(now.getTime() - windowSeconds * 1_000)
+  const counted = {
+    initiator: sql`operations o where o.initiator_id = ${key} and o.created_at > ${since}`,
+    sourceAddress: sql`operations o where o.address_id = ${key} and o.created_at > ${since}`,
+    vault: sql`operations o where o.created_at > ${since}`,
+    destination: sql`transfers t join operations o on o.vault_id = t.vault_id and o.id = t.id
+      where t.vault_id = ${vaultId} and t.to_address_key = ${key} and t.created_at > ${since}`,
+  }[per]
+  // The unit of a token is 1e-decimals, which is exact; a division would not be.
+  return sql`
+    select ${per}::text as per, ${windowSeconds}::int as "windowSeconds", coalesce(sum(c.count), 0)::int as count,
+      trim_scale(coalesce(sum(c.raw * k.unit) filter (where c.token_id = ${token?.id ?? null}), 0))::text as amount,
+      case when coalesce(sum(c.count - c.rated), 0) = 0
+        then trim_scale(coalesce(sum(c.raw_usd * k.unit), 0))::text end as usd
+    from (
+      select o.token_id, count(*) as count, count(o.usd_rate) filter (where o.usd_rate_added_at is null) as rated,
+        sum(o.amount) as raw, sum(o.amount * o.usd_rate) as raw_usd
+      from ${counted} and o.vault_id = ${vaultId} and o.type = 'transfer'
+        and o.status in (${sql.join(countedStatuses)}) and o.id is distinct from ${operationId ?? null}
+      group by o.token_id
+    ) c
+    cross join lateral (select ('1e-' || t.decimals)::numeric as unit from tokens t where t.id = c.token_id) k`
 }

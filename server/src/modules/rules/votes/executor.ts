@@ -38,7 +38,7 @@ export type PreparedStep = {
   targetId: string | null
   /** The version of the target at the request; null for a creation or a target that does not exist yet. */
   baseVersion: string | null
-  /** What policies may look at: see policies/facts.ts. */
+  /** What policies may look at: see policies/decision.ts. */
   facts: Record<string, unknown>
 }
 

@@ -1,10 +1,12 @@
-import { sql } from 'kysely'
-import { isEveryone } from '../../../access/system-groups.ts'
-import { prepared, type Trx } from '../../../db/client.ts'
+import { type RawBuilder, sql } from 'kysely'
+import { isEveryone } from '../../../access/memberships.ts'
+import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import { insertRows } from '../../../db/insert-rows.ts'
 import { conflict } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
+import { shownVotersMax } from '../../../lib/limits.ts'
 import type { RecordedRequirement } from './compare-record.ts'
+import { type ProfileRow, profileOf } from './queries.ts'
 
 /** The requirement of one policy for a subject. */
 export type ApprovalRequirement = {
@@ -84,19 +86,32 @@ async function insertRequirements(
 
 type Eligibility = { user_id: string; step_index: number; policy_id: string }
 
-/** SQL: the voters with their entitlements; a voter may be in several rows. */
 async function insertEligibilities(
   trx: Trx,
   { vaultId, subjectId, initiatorId, requirements }: Snapshot & { initiatorId: string },
 ): Promise<Eligibility[]> {
+  const { rows } = await sql<Eligibility>`${prepared}
+    insert into approval_eligibilities (vault_id, subject_id, user_id, step_index, policy_id, group_id)
+    select ${vaultId}, ${subjectId}, e.user_id, e.step_index, e.policy_id, e.group_id
+    from (${eligibleVoters({ vaultId, initiatorId, requirements })}) e
+    on conflict do nothing
+    returning user_id, step_index, policy_id`.execute(trx)
+  return rows
+}
+
+/** SQL: the voters of these requirements with their entitlements; a voter may be in several rows. */
+function eligibleVoters({
+  vaultId,
+  initiatorId,
+  requirements,
+}: Pick<Approval, 'vaultId' | 'initiatorId' | 'requirements'>): RawBuilder<unknown> {
   const sources = requirements
     .filter((one) => !one.bypassed)
     .flatMap((one) =>
       (one.approvers ?? [{ kind: 'group' as const, id: one.groupId }]).map((source) => ({ requirement: one, source })),
     )
-  const { rows } = await sql<Eligibility>`${prepared}
-    insert into approval_eligibilities (vault_id, subject_id, user_id, step_index, policy_id, group_id)
-    select ${vaultId}, ${subjectId}, u.id, s.step_index, s.policy_id, coalesce(s.group_id, '')
+  return sql`
+    select u.id as user_id, s.step_index, s.policy_id, coalesce(s.group_id, '') as group_id
     from unnest(
       ${sources.map(({ requirement }) => requirement.stepIndex ?? 0)}::smallint[],
       ${sources.map(({ requirement }) => requirement.policyId)}::text[],
@@ -110,24 +125,49 @@ async function insertEligibilities(
         and (m.group_id = s.group_id or ${isEveryone('g')})))
     -- An explicit approver must still be a member of the vault, because only members have access to it.
     where (s.allow_initiator or u.id <> ${initiatorId})
-      and exists (select from policy_group_memberships m where m.vault_id = ${vaultId} and m.user_id = u.id)
-    on conflict do nothing
-    returning user_id, step_index, policy_id`.execute(trx)
-  return rows
+      and exists (select from policy_group_memberships m where m.vault_id = ${vaultId} and m.user_id = u.id)`
+}
+
+/** Who could vote on the requirement of a policy now. */
+export type Electorate = { count: number; voters: ProfileRow[] }
+
+/**
+ * Whom `openApproval` would ask for these requirements of one step, by policy: how many, and the first ones by name. A
+ * waived requirement has no entry, and neither has one on which nobody may vote.
+ */
+export async function findElectorates(
+  db: Db | Trx,
+  approval: Pick<Approval, 'vaultId' | 'initiatorId' | 'requirements'>,
+): Promise<Map<string, Electorate>> {
+  if (approval.requirements.every(({ bypassed }) => bypassed)) return new Map()
+  const { rows } = await sql<Electorate & { policyId: string }>`${prepared}
+    select w.policy_id as "policyId", count(*)::int as count,
+      json_agg(w.profile order by w.position) filter (where w.position <= ${shownVotersMax}) as voters
+    from (
+      select e.policy_id, ${profileOf('u')} as profile, row_number() over (
+        partition by e.policy_id order by lower(coalesce(u.name, u.username, u.email)), u.id) as position
+      from (select distinct policy_id, user_id from (${eligibleVoters(approval)}) each_way) e
+      join users u on u.id = e.user_id
+    ) w
+    group by w.policy_id`.execute(db)
+  return new Map(rows.map(({ policyId, ...electorate }) => [policyId, electorate]))
 }
 
 function assertQuorum(requirements: ApprovalRequirement[], eligible: Eligibility[]): void {
-  const short = requirements
-    .filter((one) => !one.bypassed)
-    .map(({ policyId, stepIndex = 0, policyCode, threshold }) => {
-      const own = eligible.filter((row) => row.policy_id === policyId && row.step_index === stepIndex)
-      return { policyCode, threshold, reachable: new Set(own.map((row) => row.user_id)).size }
-    })
-    .filter(({ threshold, reachable }) => reachable < threshold)
-    .sort((a, b) => (a.policyCode < b.policyCode ? -1 : 1))[0]
-  if (short === undefined) return
-  throw conflict(
-    'quorum unreachable',
-    `Policy ${short.policyCode} needs ${short.threshold} approvals, and only ${short.reachable} can vote`,
-  )
+  const [shortage] = findShortages(requirements, ({ policyId, stepIndex = 0 }) => {
+    const own = eligible.filter((row) => row.policy_id === policyId && row.step_index === stepIndex)
+    return new Set(own.map((row) => row.user_id)).size
+  })
+  if (shortage !== undefined) throw conflict('quorum_unreachable', 'quorum unreachable', shortage)
+}
+
+/** For each requirement that fewer people can vote on than its threshold requires, a sentence, by the code of its policy. */
+export function findShortages<Requirement extends Pick<ApprovalRequirement, 'policyCode' | 'threshold' | 'bypassed'>>(
+  requirements: Requirement[],
+  votersOf: (requirement: Requirement) => number,
+): string[] {
+  return requirements
+    .filter((one) => !one.bypassed && votersOf(one) < one.threshold)
+    .sort((a, b) => (a.policyCode < b.policyCode ? -1 : 1))
+    .map((one) => `Policy ${one.policyCode} needs ${one.threshold} approvals, and only ${votersOf(one)} can vote`)
 }

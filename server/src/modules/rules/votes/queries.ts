@@ -92,3 +92,13 @@ export const profileOf = (alias: string) =>
 /** With milliseconds like every timestamp of the API; within JSON, PostgreSQL uses another format. */
 const wireTime = (column: string) =>
   sql`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+/**
+ * SQL condition: the user is a voter of the subject of `alias`, a row of `operations` or `approval_requests`. A voter may
+ * read the subject even after the vote or after the entitlement has ended.
+ */
+export function isVoter(alias: string, userId: string): RawBuilder<boolean> {
+  return sql<boolean>`exists (
+    select from approval_voters voter where voter.vault_id = ${sql.ref(`${alias}.vault_id`)}
+      and voter.subject_id = ${sql.ref(`${alias}.id`)} and voter.user_id = ${userId})`
+}

@@ -1,14 +1,17 @@
 import { Type } from 'typebox'
-import { Closed, Enum, Id, Nullable, Profile, Ref, Timestamp } from '../../../http/schema.ts'
+import { Closed, described, Enum, Id, Nullable, Profile, Ref, Timestamp } from '../../../http/schema.ts'
 import { noteLengthMax } from '../../../lib/limits.ts'
 
 /** The fields of an approver in every list of approvers. */
 export const approverFields = {
   id: Id,
   userId: Id,
-  decision: Nullable(Enum(['approve', 'reject'])),
-  comment: Nullable(Type.String({ examples: ['Checked against the invoice'] })),
-  votedAt: Nullable(Timestamp),
+  decision: described(Nullable(Enum(['approve', 'reject'])), 'The vote; null before.'),
+  comment: described(
+    Nullable(Type.String({ examples: ['Checked against the invoice'] })),
+    'Remark that the approver gave with the vote; null for none.',
+  ),
+  votedAt: described(Nullable(Timestamp), 'Instant of the vote, in UTC; null before.'),
   createdAt: Timestamp,
   counts: Type.Boolean({
     description: 'Whether there is a vote that counts; after the resolution, whether it counted.',
@@ -36,5 +39,10 @@ export const QuorumReachable = Type.Boolean({
 })
 
 export const VoteBody = Closed({
-  comment: Type.Optional(Type.String({ maxLength: noteLengthMax, examples: ['Checked against the invoice'] })),
+  comment: Type.Optional(
+    described(
+      Type.String({ maxLength: noteLengthMax, examples: ['Checked against the invoice'] }),
+      'Remark for the initiator and the other approvers.',
+    ),
+  ),
 })

@@ -2,12 +2,13 @@ import { sql } from 'kysely'
 import { byMember, type Member } from '../../../access/caller.ts'
 import { prepared, type Trx } from '../../../db/client.ts'
 import type { Refusal } from '../../../http/mutate.ts'
-import { conflict, forbidden } from '../../../lib/errors.ts'
+import { type AppError, conflict, forbidden, notFound } from '../../../lib/errors.ts'
+import type { TargetRecord } from '../../record/audit/content.ts'
+import { listRecordsOf } from '../../record/audit/queries.ts'
 import { audit } from '../../record/audit/record.ts'
 import { notifyInitiator } from '../../record/notifications/write.ts'
 import { listRequirements } from './queries.ts'
-import { lockVisible, type SubjectRow, stopUnlessAsRecorded, type VotableSubject } from './subject.ts'
-import { isApproved } from './tally.ts'
+import { isApproved, type RequirementState } from './tally.ts'
 
 export type Decision = 'approve' | 'reject'
 export type Ballot = { member: Member; id: string; comment: string | null; now: Date }
@@ -57,10 +58,13 @@ async function castVote(trx: Trx, decision: Decision, { member, id, comment, now
     from approval_voters v
     where v.vault_id = ${vaultId} and v.subject_id = ${id} and v.user_id = ${member.userId}`.execute(trx)
   const voter = rows[0]
-  if (voter === undefined) throw forbidden('You are not an approver of this request')
-  if (voter.decision !== null) throw conflict('You have voted already')
+  if (voter === undefined) throw forbidden('not_an_approver', 'You are not an approver of this request')
+  if (voter.decision !== null) throw conflict('already_voted', 'You have voted already')
   if (!voter.entitled)
-    throw forbidden('You are no longer a member of the group that made you an approver of this request')
+    throw forbidden(
+      'not_an_approver',
+      'You are no longer a member of the group that made you an approver of this request',
+    )
   await trx
     .updateTable('approval_voters')
     .set({ decision, comment, voted_at: now })
@@ -90,4 +94,81 @@ export async function closeVoting(
         and n.step_index = e.step_index and n.policy_id = e.policy_id and n.group_id = e.group_id)
     where e.vault_id = ${vaultId} and e.subject_id = ${subjectId} and e.held is null`.execute(trx)
   await notifyInitiator(trx, { vaultId, subjectType, subjectId, initiatorId }, actorId, now)
+}
+
+/** The columns that every kind of subject has. */
+export type SubjectRow = { vault_id: string; id: string; initiator_id: string; payload_hash: Buffer }
+
+/** A kind of subject whose rows are compared with its audit records before every action on it. */
+export type RecordedSubject<Row extends SubjectRow, Stored = unknown, Recorded = unknown> = {
+  type: 'transfer' | 'approval_request'
+  /** The noun for messages. */
+  noun: 'transfer' | 'request'
+  listStored(trx: Trx, vaultId: string, ids: string[]): Promise<Stored[]>
+  /** Returns the first difference, or the content of the audit records. */
+  compare(stored: Stored, records: TargetRecord[]): { recorded: Recorded } | { difference: string }
+  /** Ends or halts a subject that differs from its audit records, and alerts people. Returns the answer to the caller. */
+  stop(trx: Trx, row: Row, reason: string, now: Date): Promise<AppError>
+}
+
+/** A kind of subject that waits for votes. */
+export type VotableSubject<Row extends SubjectRow, Stored = unknown, Recorded = unknown> = RecordedSubject<
+  Row,
+  Stored,
+  Recorded
+> & {
+  title: string
+  isVisible(trx: Trx, member: Member, id: string): Promise<boolean>
+  lock(trx: Trx, vaultId: string, id: string): Promise<Row | null>
+  /** @throws 409 when it takes no votes now */
+  assertOpen(row: Row, now: Date): void
+  /** The audit record of a vote. */
+  toVoteRecord(decision: 'approve' | 'reject'): { action: string; details: Record<string, unknown> }
+  /**
+   * Decides again and continues, after the last required vote. A refusal is committed with the vote.
+   * @throws 409 when it must not continue now; then the vote is not cast either
+   */
+  onApproved(trx: Trx, row: Row, approval: Approval<Recorded>): Promise<Refusal | null>
+  onRejected(trx: Trx, row: Row, by: { member: Member; now: Date }): Promise<void>
+}
+
+export type Approval<Recorded> = {
+  member: Member
+  now: Date
+  recorded: Recorded
+  requirements: RequirementState[]
+}
+
+/** Locks a subject that the member sees, so that votes, cancellation and expiry of it wait for each other. @throws 404 */
+export async function lockVisible<Row extends SubjectRow>(
+  trx: Trx,
+  { title, isVisible, lock }: Pick<VotableSubject<Row>, 'title' | 'isVisible' | 'lock'>,
+  member: Member,
+  id: string,
+): Promise<Row> {
+  const row = (await isVisible(trx, member, id)) ? await lock(trx, member.vault.id, id) : null
+  if (row === null) throw notFound(title)
+  return row
+}
+
+/** @throws 403 for all callers but the initiator and the administrators */
+export function assertMayCancel(noun: string, { initiator_id }: SubjectRow, member: Member): void {
+  if (initiator_id === member.userId || member.isAdmin) return
+  throw forbidden('not_permitted', `Only the initiator or an administrator may cancel a ${noun}`)
+}
+
+/**
+ * Compares a locked subject with its audit records. A difference stops the subject; the caller must commit that and must
+ * not do anything else with the subject.
+ */
+export async function stopUnlessAsRecorded<Row extends SubjectRow, Stored, Recorded>(
+  trx: Trx,
+  { type, noun, listStored, compare, stop }: RecordedSubject<Row, Stored, Recorded>,
+  row: Row,
+  now: Date,
+): Promise<{ recorded: Recorded } | Refusal> {
+  const [stored] = await listStored(trx, row.vault_id, [row.id])
+  const compared = compare(stored!, await listRecordsOf(trx, row.vault_id, type, [row.id]))
+  if ('recorded' in compared) return compared
+  return { refusal: await stop(trx, row, `The ${noun} is not what was recorded: ${compared.difference}`, now) }
 }

@@ -60,5 +60,6 @@ function turnIn(queue: Waiter[]): Promise<void> {
 }
 
 const retrySeconds = 5
-const tooMany = () => unavailable('Too many addresses are being created here', retrySeconds)
-const silentWallet = () => unavailable('The wallet service does not answer right now', retrySeconds)
+const tooMany = () => unavailable('overloaded', 'Too many addresses are being created here', retrySeconds)
+const silentWallet = () =>
+  unavailable('wallet_service_silent', 'The wallet service does not answer right now', retrySeconds)

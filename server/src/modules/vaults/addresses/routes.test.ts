@@ -479,7 +479,7 @@ describe('who may do it', () => {
     for (const person of [other, vault.admin]) {
       const answer = await person.patch(`${addresses}/${address.id}`, { label: 'taken' })
       expect(answer.status).toBe(404)
-      expect(answer.body).toEqual(missing.body)
+      expect({ ...answer.body, requestId: '' }).toEqual({ ...missing.body, requestId: '' })
     }
     expect((await owner.get(`${addresses}/${address.id}`)).body.label).toBeNull()
   })

@@ -1,23 +1,23 @@
 import { addressScopeOf, ownScopeOf, visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Deps } from '../../../deps.ts'
-import { endpoints } from '../../../http/endpoints.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
 import { created, ok } from '../../../http/mutate.ts'
-import type { App } from '../../../http/route.ts'
 import { VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
-import { notFound } from '../../../lib/errors.ts'
-import { gate } from '../../rules/approval-requests/gate.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
+import { createGate } from '../../rules/approval-requests/gate.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
 import type { Executors } from '../../rules/votes/executor.ts'
+import { updateAddress } from './actions.ts'
 import { toAddress } from './present.ts'
 import { findAddress, listAddresses } from './queries.ts'
 import { Address, AddressCreation, AddressQuery, AddressUpdate } from './schema.ts'
-import { updateAddress } from './update.ts'
 
 const ofVault = { access: 'member', params: VaultParams } as const
 const ofAddress = { access: 'member', params: VaultAndIdParams } as const
 
 export function addressRoutes(app: App, deps: Deps, executors: Executors): void {
   const api = endpoints(app, deps, 'Addresses')
+  const gate = createGate(deps, executors)
 
   api.send(
     'post',
@@ -32,15 +32,22 @@ export function addressRoutes(app: App, deps: Deps, executors: Executors): void 
       ...ofVault,
       body: AddressCreation,
       answers: { 201: Address, 202: WaitingAction },
-      errors: [409, 502],
+      errors: [
+        'blocked_by_policy',
+        'no_policy_allows',
+        'already_exists',
+        'disabled',
+        'limit_reached',
+        'quorum_unreachable',
+        'vault_is_draft',
+        'wallet_service_failed',
+        'wallet_service_silent',
+      ],
     },
     ({ member, body }, http) =>
-      gate(deps, http, {
-        action: 'create_address',
-        payload: body,
-        executors,
-        applied: async (trx, id) => created(toAddress((await findAddress(trx, ownScopeOf(member), id))!, member)),
-      }),
+      gate(http, { action: 'create_address', payload: body }, async (trx, id) =>
+        created(toAddress((await findAddress(trx, ownScopeOf(member), id))!, member)),
+      ),
   )
 
   api.list(
@@ -52,6 +59,7 @@ export function addressRoutes(app: App, deps: Deps, executors: Executors): void 
         'Newest first: those of the caller, those shared with the caller (`access`), or those of a folder (`folderId`); ' +
         'for administrators those of the whole vault.',
       ...ofVault,
+      errors: ['administrator_required'],
       querystring: AddressQuery,
       item: Address,
     },
@@ -71,9 +79,7 @@ export function addressRoutes(app: App, deps: Deps, executors: Executors): void 
       answers: { 200: Address },
     },
     async (db, { member, params }) => {
-      const row = await findAddress(db, visibleScopeOf(member), params.id)
-      if (row === null) throw notFound('Address')
-      return toAddress(row, member)
+      return toAddress(orNotFound(await findAddress(db, visibleScopeOf(member), params.id), 'Address'), member)
     },
   )
 
@@ -88,7 +94,6 @@ export function addressRoutes(app: App, deps: Deps, executors: Executors): void 
       ...ofAddress,
       body: AddressUpdate,
       answers: { 200: Address },
-      errors: [409],
     },
     async (trx, { params, body, ...by }) => ok(toAddress(await updateAddress(trx, params.id, body, by), by.member)),
   )

@@ -4,6 +4,7 @@ import {
   Closed,
   Color,
   Description,
+  described,
   Emoji,
   Enum,
   FolderFilter,
@@ -50,7 +51,7 @@ const AddressOwner = Closed(
     color: Nullable(Type.String({ examples: ['#1d4ed8'] })),
     emoji: Nullable(Type.String({ examples: ['🏦'] })),
   },
-  { $id: 'AddressOwner' },
+  { $id: 'AddressOwner', description: 'The user or service that owns the address.' },
 )
 
 export const Address = Closed(
@@ -59,14 +60,17 @@ export const Address = Closed(
     address: Type.String({ examples: ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'] }),
     derivationPath: Type.String({ examples: ['m/44/60/1/7'] }),
     network: Slug,
-    pathIndex: Type.Integer({ minimum: 0, maximum: pathIndexMax, examples: [7] }),
+    pathIndex: described(
+      Type.Integer({ minimum: 0, maximum: pathIndexMax, examples: [7] }),
+      'Value of the dynamic segment, which counts the addresses with the same other segments.',
+    ),
     segmentsJson: Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {
       description: 'Segment code to path value, without network and index.',
       examples: [{ purpose: 1 }],
     }),
     label: Nullable(Label),
     description: Nullable(Description),
-    tagsJson: Tags,
+    tagsJson: described(Tags, 'Free words for grouping.'),
     logoUri: Nullable(Uri),
     color: Nullable(Color),
     emoji: Nullable(Emoji),
@@ -75,22 +79,34 @@ export const Address = Closed(
       description: 'Available and reserved of the primary token, in its smallest unit.',
       examples: ['1500000'],
     }),
-    balances: Type.Array(Ref(AddressBalance)),
-    tokenId: Nullable(Id),
+    balances: described(Type.Array(Ref(AddressBalance)), 'Balances of the address, per token.'),
+    tokenId: described(Nullable(Id), 'Identifier of the primary token; null for none.'),
     asset: Nullable(Type.String({ description: 'Code of the primary token.', examples: ['USDT'] })),
-    assetName: Nullable(Type.String({ examples: ['Tether USD'] })),
-    assetSymbol: Nullable(Type.String({ examples: ['USDT'] })),
-    balanceDecimal: OutDecimal,
+    assetName: described(
+      Nullable(Type.String({ examples: ['Tether USD'] })),
+      'Name of the primary token; null for none.',
+    ),
+    assetSymbol: described(
+      Nullable(Type.String({ examples: ['USDT'] })),
+      'Symbol of the primary token; null for none.',
+    ),
+    balanceDecimal: described(OutDecimal, 'The same in token units.'),
     createdAt: Timestamp,
     owner: Ref(AddressOwner),
-    access: Closed({
-      isOwner: Type.Boolean({ examples: [true] }),
-      isAdmin: Type.Boolean({ examples: [false] }),
-      canView: Type.Boolean({ examples: [true] }),
-      canTransfer: Type.Boolean({ examples: [true] }),
-    }),
+    access: described(
+      Closed({
+        isOwner: described(Type.Boolean({ examples: [true] }), 'Whether the caller owns the address.'),
+        isAdmin: described(Type.Boolean({ examples: [false] }), 'Whether the caller administers the vault.'),
+        canView: described(Type.Boolean({ examples: [true] }), 'Whether the caller sees the address; always true.'),
+        canTransfer: described(
+          Type.Boolean({ examples: [true] }),
+          'Whether the caller may order transfers from the address; policies decide about each.',
+        ),
+      }),
+      'What the caller may do with the address.',
+    ),
   },
-  { $id: 'Address' },
+  { $id: 'Address', description: 'An address of a vault, with its balances and what the caller may do with it.' },
 )
 
 const appearance = {
@@ -106,16 +122,16 @@ export const AddressCreation = Closed({
   network: Slug,
   segments: Type.Record(Type.String(), Type.String({ minLength: 1, maxLength: 63 }), {
     description: 'Code of each static route to the code of one of its variants.',
-    examples: [{ purpose: 'ops' }],
+    examples: [{ purpose: 'operations' }],
   }),
-  token: Type.Optional(TokenCode),
+  token: Type.Optional(described(TokenCode, 'Code of the primary token; that of the variants by default.')),
   ...appearance,
 })
 
 export const AddressUpdate = Closed(appearance)
 
 export const AddressQuery = Closed({
-  token: Type.Optional(TokenCode),
+  token: Type.Optional(described(TokenCode, 'Restricts the list to addresses with this primary token, by its code.')),
   search: Type.Optional(
     Type.String({
       minLength: 1,

@@ -2,12 +2,12 @@ import type { Static } from 'typebox'
 import { ownScopeOf, visibleScopeOf } from '../../../access/address-scope.ts'
 import { type ByMember, byMember, type Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
-import { violates } from '../../../db/transaction.ts'
+import { onViolation } from '../../../db/transaction.ts'
 import { badRequest, conflict, forbidden, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
-import { changedFields } from '../../record/audit/changed-fields.ts'
-import { audit } from '../../record/audit/record.ts'
-import { isSelectedByPolicy } from '../../rules/policies/reference-queries.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
+import { audit, changedFields } from '../../record/audit/record.ts'
+import { isSelectedByPolicy } from '../../rules/policies/policy-draft.ts'
 import { findAddress } from '../addresses/queries.ts'
 import { grantAccess, revokeAccess } from '../grants/actions.ts'
 import type { GrantRow } from '../grants/queries.ts'
@@ -80,7 +80,7 @@ export async function deleteAddressGroup(trx: Trx, id: string, by: ByMember): Pr
   const { member } = by
   await lockManaged(trx, member, id, 'update')
   if (await isSelectedByPolicy(trx, member.vault.id, 'addressGroup', id)) {
-    throw conflict('A rule of a policy names the folder; an administrator must change it first')
+    throw conflict('in_use', 'A rule of a policy names the folder; an administrator must change it first')
   }
   const { name } = await getAddressGroup(trx, member, id)
   await trx.deleteFrom('address_groups').where('vault_id', '=', member.vault.id).where('id', '=', id).execute()
@@ -106,9 +106,11 @@ export async function addAddress(
     .insertInto('address_group_members')
     .values({ vault_id: member.vault.id, group_id: id, address_id: addressId, created_at: now })
     .execute()
-    .catch((error: unknown) => {
-      throw violates(error, 'address_group_members_once') ? conflict('The address is in the folder already') : error
-    })
+    .catch(
+      onViolation('address_group_members_once', () =>
+        conflict('already_exists', 'The address is in the folder already'),
+      ),
+    )
   await audit(trx, byMember(by), 'address_group.member_added', folder(id), { addressId })
   return (await findAddressGroupMember(trx, visibleScopeOf(member), { groupId: id, addressId }))!
 }
@@ -144,13 +146,11 @@ export async function unshareAddressGroup(trx: Trx, id: string, grantId: string,
 }
 
 async function getAddressGroup(trx: Trx, member: Member, id: string): Promise<AddressGroupRow> {
-  const row = await findAddressGroup(trx, visibleScopeOf(member), id)
-  if (row === null) throw notFound('Address group')
-  return row
+  return orNotFound(await findAddressGroup(trx, visibleScopeOf(member), id), 'Address group')
 }
 
 async function lockManaged(trx: Trx, member: Member, id: string, strength: 'update' | 'share'): Promise<void> {
   if (await lockOwnAddressGroup(trx, ownScopeOf(member), id, strength)) return
   await getAddressGroup(trx, member, id)
-  throw forbidden('Only the manager of a folder may change it')
+  throw forbidden('not_permitted', 'Only the manager of a folder may change it')
 }

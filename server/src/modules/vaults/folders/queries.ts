@@ -1,25 +1,15 @@
 import { sql } from 'kysely'
 import { type AddressScope, isFolderGranted, isFolderVisible } from '../../../access/address-scope.ts'
-import { isEveryone } from '../../../access/system-groups.ts'
-import type { Db, Trx } from '../../../db/client.ts'
+import { isEveryone } from '../../../access/memberships.ts'
+import type { Db, RowOf, Trx } from '../../../db/client.ts'
+import type { AddressGroups } from '../../../db/types.ts'
 import type { Position } from '../../../lib/cursor.ts'
 import type { FolderAccess } from './schema.ts'
 
-export type AddressGroupRow = {
-  vault_id: string
-  id: string
-  name: string
-  description: string | null
-  color: string | null
-  emoji: string | null
-  created_by_id: string
-  created_at: Date
-  updated_at: Date
-  member_count: number
-  access: FolderAccess
-  is_shared: boolean
-  participant_count: number
-}
+export type AddressGroupRow = RowOf<
+  AddressGroups,
+  { member_count: number; access: FolderAccess; is_shared: boolean; participant_count: number }
+>
 
 type Page = { after: Position | null; limit: number }
 

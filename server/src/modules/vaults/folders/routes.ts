@@ -2,11 +2,11 @@ import { visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Member } from '../../../access/caller.ts'
 import type { Db } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
-import { endpoints } from '../../../http/endpoints.ts'
-import { created, noContent, ok } from '../../../http/mutate.ts'
-import type { App } from '../../../http/route.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
+import { created, ok } from '../../../http/mutate.ts'
 import { VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
-import { forbidden, notFound } from '../../../lib/errors.ts'
+import { forbidden } from '../../../lib/errors.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
 import { listGrants } from '../grants/queries.ts'
 import { GrantCreation, GrantParams, GrantQuery } from '../grants/schema.ts'
 import {
@@ -60,7 +60,6 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
       ...ofVault,
       body: AddressGroupCreation,
       answers: { 201: AddressGroup },
-      errors: [409],
     },
     async (trx, { body, ...by }) => created(toAddressGroup(await createAddressGroup(trx, body, by))),
   )
@@ -85,9 +84,9 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
       description:
         'Name, description and appearance. Only for its manager. Its addresses and grants have endpoints of their own.',
       ...ofFolder,
+      errors: ['not_permitted'],
       body: AddressGroupUpdate,
       answers: { 200: AddressGroup },
-      errors: [409],
     },
     async (trx, { params, body, ...by }) => ok(toAddressGroup(await updateAddressGroup(trx, params.id, body, by))),
   )
@@ -100,13 +99,10 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
       description:
         'Only for its manager. Its grants end; its addresses stay. 409 while a rule of a policy names the folder.',
       ...ofFolder,
+      errors: ['not_permitted', 'in_use'],
       answers: { 204: null },
-      errors: [409],
     },
-    async (trx, { params, ...by }) => {
-      await deleteAddressGroup(trx, params.id, by)
-      return noContent()
-    },
+    (trx, { params, ...by }) => deleteAddressGroup(trx, params.id, by),
   )
 
   api.list(
@@ -136,9 +132,9 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
         'Only for its manager, and only with an address that the manager owns. Everybody with whom the folder is shared ' +
         'sees the address from then on.',
       ...ofFolder,
+      errors: ['not_permitted', 'already_exists'],
       body: AddressGroupMemberCreation,
       answers: { 201: AddressGroupMember },
-      errors: [409],
     },
     async (trx, { params, body, ...by }) =>
       created(toAddressGroupMember(await addAddress(trx, params.id, body.addressId, by))),
@@ -151,14 +147,11 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
       summary: 'Remove an address from a folder',
       description: 'Only for its manager. People who saw the address only through the folder no longer see it.',
       access: 'member',
+      errors: ['not_permitted'],
       params: AddressGroupMemberParams,
       answers: { 204: null },
-      errors: [409],
     },
-    async (trx, { params: { id, addressId }, ...by }) => {
-      await removeAddress(trx, id, addressId, by)
-      return noContent()
-    },
+    (trx, { params: { id, addressId }, ...by }) => removeAddress(trx, id, addressId, by),
   )
 
   api.list(
@@ -168,13 +161,14 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
       summary: 'List grants of a folder',
       description: 'For its manager and administrators, newest first.',
       ...ofFolder,
+      errors: ['not_permitted'],
       querystring: GrantQuery,
       item: AddressGroupGrant,
     },
     async (db, { member, params }, page) => {
       const group = await getAddressGroup(db, member, params.id)
       if (group.access !== 'manager' && !member.isAdmin) {
-        throw forbidden('Only the manager of a folder and administrators may read its grants')
+        throw forbidden('not_permitted', 'Only the manager of a folder and administrators may read its grants')
       }
       return listGrants(db, visibleScopeOf(member), { type: 'address_group', id: group.id }, page)
     },
@@ -190,9 +184,9 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
         'Only for its manager. Shares the addresses in the folder with a member or a group of the vault, each for as ' +
         'long as it is in the folder. 200 when the subject had a grant, whose rights are replaced.',
       ...ofFolder,
+      errors: ['not_permitted'],
       body: GrantCreation,
       answers: { 200: AddressGroupGrant, 201: AddressGroupGrant },
-      errors: [409],
     },
     async (trx, { params, body, ...by }) => {
       const { row, isNew } = await shareAddressGroup(trx, params.id, body, by)
@@ -207,19 +201,14 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
       summary: 'Revoke a grant on a folder',
       description: 'Only for its manager. Takes effect with the next request of the grantee.',
       access: 'member',
+      errors: ['not_permitted'],
       params: GrantParams,
       answers: { 204: null },
-      errors: [409],
     },
-    async (trx, { params: { id, grantId }, ...by }) => {
-      await unshareAddressGroup(trx, id, grantId, by)
-      return noContent()
-    },
+    (trx, { params: { id, grantId }, ...by }) => unshareAddressGroup(trx, id, grantId, by),
   )
 }
 
 async function getAddressGroup(db: Db, member: Member, id: string): Promise<AddressGroupRow> {
-  const row = await findAddressGroup(db, visibleScopeOf(member), id)
-  if (row === null) throw notFound('Address group')
-  return row
+  return orNotFound(await findAddressGroup(db, visibleScopeOf(member), id), 'Address group')
 }

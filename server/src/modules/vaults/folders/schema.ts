@@ -3,6 +3,7 @@ import {
   Closed,
   Color,
   Description,
+  described,
   Emoji,
   Enum,
   Id,
@@ -34,33 +35,42 @@ export const AddressGroup = Closed(
       ...Enum(folderAccesses),
       description: 'How the caller has access: as manager, by a grant, or as administrator, in this order.',
     }),
-    sharing: Closed({
-      isShared: Type.Boolean({ examples: [true] }),
-      participantCount: Type.Integer({
-        minimum: 0,
-        description: 'Number of people with a grant, directly or through a group, without the manager.',
-        examples: [3],
+    sharing: described(
+      Closed({
+        isShared: described(Type.Boolean({ examples: [true] }), 'Whether anybody besides the manager has a grant.'),
+        participantCount: Type.Integer({
+          minimum: 0,
+          description: 'Number of people with a grant, directly or through a group, without the manager.',
+          examples: [3],
+        }),
       }),
-    }),
+      'Whether others see the folder.',
+    ),
   },
-  { $id: 'AddressGroup' },
+  { $id: 'AddressGroup', description: 'A folder of addresses.' },
 )
 
 export const AddressGroupMember = Closed(
   {
-    groupId: Id,
+    groupId: described(Id, 'Identifier of the folder.'),
     addressId: Id,
     createdAt: Timestamp,
-    address: Closed({
-      id: Id,
-      address: Type.String({ examples: ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'] }),
-      label: Nullable(Type.String({ examples: ['Payroll, EU'] })),
-    }),
+    address: described(
+      Closed({
+        id: Id,
+        address: Type.String({ examples: ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'] }),
+        label: Nullable(Type.String({ examples: ['Payroll, EU'] })),
+      }),
+      'The address that is in the folder.',
+    ),
   },
   { $id: 'AddressGroupMember' },
 )
 
-export const AddressGroupGrant = Closed({ ...grantFields, groupId: Id }, { $id: 'AddressGroupGrant' })
+export const AddressGroupGrant = Closed(
+  { ...grantFields, groupId: described(Id, 'Identifier of the folder.') },
+  { $id: 'AddressGroupGrant', description: 'A right of a user or group on all addresses of a folder.' },
+)
 
 export const addressGroupComponents = [AddressGroup, AddressGroupMember, AddressGroupGrant]
 
@@ -79,7 +89,7 @@ export const AddressGroupMemberCreation = Closed({ addressId: Key })
 export const AddressGroupQuery = Closed(pageQuery)
 
 export const AddressGroupMemberParams = Closed({
-  code: Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }),
-  id: Key,
+  code: described(Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }), 'Code of the vault.'),
+  id: described(Key, 'Identifier of the folder.'),
   addressId: Key,
 })

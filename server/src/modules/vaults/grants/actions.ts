@@ -5,12 +5,10 @@ import { type ByMember, byMember, type Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import { badRequest, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
 import { audit } from '../../record/audit/record.ts'
-import { announceVaultChange } from '../../record/notifications/announce.ts'
-import { quote } from '../../record/notifications/describe-change.ts'
-import { nameSubjects } from '../../record/notifications/names.ts'
-import { lockExistingGroups } from '../../rules/policies/group-queries.ts'
-import { listMembersAmong } from '../../rules/policies/memberships.ts'
+import { announceVaultChange, nameSubjects, quote } from '../../record/notifications/announce.ts'
+import { listMembersAmong, lockExistingGroups } from '../../rules/policies/queries.ts'
 import { findAddress } from '../addresses/queries.ts'
 import { findGrant, type GrantRow, grantsOn, type Shared } from './queries.ts'
 import type { GrantCreation } from './schema.ts'
@@ -75,8 +73,7 @@ export async function grantAccess(
  * @throws 404 when the grant does not exist on it
  */
 export async function revokeAccess(trx: Trx, shared: Shared, grantId: string, by: ByMember): Promise<void> {
-  const row = await findGrant(trx, visibleScopeOf(by.member), shared, grantId)
-  if (row === null) throw notFound('Grant')
+  const row = orNotFound(await findGrant(trx, visibleScopeOf(by.member), shared, grantId), 'Grant')
   const { rows } = await sql`
     delete from ${sql.table(grantsOn[shared.type].table)}
     where vault_id = ${by.member.vault.id} and id = ${grantId} returning id`.execute(trx)

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { type AddressScope, isAddressInScope, isFolderVisible } from '../../../access/address-scope.ts'
-import type { SubjectKind } from '../../../access/subjects.ts'
+import type { SubjectKind } from '../../../access/memberships.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
 

@@ -1,10 +1,10 @@
 import { visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Deps } from '../../../deps.ts'
-import { endpoints } from '../../../http/endpoints.ts'
-import { created, noContent, ok } from '../../../http/mutate.ts'
-import type { App } from '../../../http/route.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
+import { created, ok } from '../../../http/mutate.ts'
 import { VaultAndIdParams } from '../../../http/schema.ts'
-import { forbidden, notFound } from '../../../lib/errors.ts'
+import { forbidden } from '../../../lib/errors.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
 import { findAddress } from '../addresses/queries.ts'
 import { shareAddress, unshareAddress } from './actions.ts'
 import { toAddressGrant } from './present.ts'
@@ -24,15 +24,15 @@ export function addressGrantRoutes(app: App, deps: Deps): void {
       description:
         'For its owner and administrators, newest first. Access that comes from a folder is listed with the grants of the folder.',
       ...ofAddress,
+      errors: ['not_permitted'],
       querystring: GrantQuery,
       item: AddressGrant,
     },
     async (db, { member, params }, page) => {
       const scope = visibleScopeOf(member)
-      const address = await findAddress(db, scope, params.id)
-      if (address === null) throw notFound('Address')
+      const address = orNotFound(await findAddress(db, scope, params.id), 'Address')
       if (address.owner_id !== member.userId && !member.isAdmin) {
-        throw forbidden('Only the owner of an address and administrators may read its grants')
+        throw forbidden('not_permitted', 'Only the owner of an address and administrators may read its grants')
       }
       return listGrants(db, scope, { type: 'address', id: address.id }, page)
     },
@@ -48,9 +48,9 @@ export function addressGrantRoutes(app: App, deps: Deps): void {
         'Only for its owner. Grants a member or a group of the vault the right to view the address, and with ' +
         '`canTransfer` to transfer from it. 200 when the subject had a grant, whose rights are replaced.',
       ...ofAddress,
+      errors: ['not_permitted'],
       body: GrantCreation,
       answers: { 200: AddressGrant, 201: AddressGrant },
-      errors: [409],
     },
     async (trx, { params, body, ...by }) => {
       const { row, isNew } = await shareAddress(trx, params.id, body, by)
@@ -65,13 +65,10 @@ export function addressGrantRoutes(app: App, deps: Deps): void {
       summary: 'Revoke a grant on an address',
       description: 'Only for its owner. Takes effect with the next request of the grantee.',
       access: 'member',
+      errors: ['not_permitted'],
       params: GrantParams,
       answers: { 204: null },
-      errors: [409],
     },
-    async (trx, { params: { id, grantId }, ...by }) => {
-      await unshareAddress(trx, id, grantId, by)
-      return noContent()
-    },
+    (trx, { params: { id, grantId }, ...by }) => unshareAddress(trx, id, grantId, by),
   )
 }

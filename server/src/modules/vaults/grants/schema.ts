@@ -1,9 +1,10 @@
 import { Type } from 'typebox'
-import { subjectKinds } from '../../../access/subjects.ts'
+import { subjectKinds } from '../../../access/memberships.ts'
 import {
   Closed,
   Code,
   Color,
+  described,
   Emoji,
   Enum,
   Id,
@@ -42,22 +43,25 @@ const GrantedGroup = Closed({ id: Id, code: Code, name: Name }, { $id: 'GrantedG
 export const grantFields = {
   id: Id,
   vaultId: Id,
-  subjectType: SubjectType,
-  subjectId: UserId,
-  subject: Type.Union([Ref(GrantedUser), Ref(GrantedGroup)]),
+  subjectType: described(SubjectType, '`user` for a member of the vault, `group` for the members of a policy group.'),
+  subjectId: described(UserId, 'Identifier of the member or of the policy group.'),
+  subject: described(Type.Union([Ref(GrantedUser), Ref(GrantedGroup)]), 'The user or group that the grant is for.'),
   canView: Type.Boolean({ examples: [true] }),
   canTransfer: Type.Boolean({ description: 'Also grants the right to transfer.', examples: [false] }),
   grantorId: UserId,
   createdAt: Timestamp,
 }
 
-export const AddressGrant = Closed({ ...grantFields, addressId: Id }, { $id: 'AddressGrant' })
+export const AddressGrant = Closed(
+  { ...grantFields, addressId: Id },
+  { $id: 'AddressGrant', description: 'A right of a user or group on an address.' },
+)
 
 export const addressGrantComponents = [GrantedUser, GrantedGroup, AddressGrant]
 
 /** A new grant replaces the existing one of its subject: rights that it does not name end. */
 export const GrantCreation = Closed({
-  subjectType: SubjectType,
+  subjectType: described(SubjectType, '`user` for a member of the vault, `group` for the members of a policy group.'),
   subjectId: Type.String({
     minLength: 1,
     maxLength: membershipUserIdLengthMax,
@@ -73,7 +77,7 @@ export const GrantCreation = Closed({
 export const GrantQuery = Closed(pageQuery)
 
 export const GrantParams = Closed({
-  code: Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }),
+  code: described(Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }), 'Code of the vault.'),
   id: Key,
-  grantId: Key,
+  grantId: described(Key, 'Identifier of the grant.'),
 })

@@ -1,15 +1,12 @@
 import type { Deps } from '../../../deps.ts'
-import { endpoints } from '../../../http/endpoints.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
 import { created, ok } from '../../../http/mutate.ts'
-import type { App } from '../../../http/route.ts'
 import { VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
 import { badRequest } from '../../../lib/errors.ts'
-import { createVault } from './create.ts'
+import { createVault, lockVault, updateVault } from './actions.ts'
 import { parseDerivationPath } from './derivation.ts'
-import { lockVault } from './lock.ts'
 import { toVariant, toVault } from './present.ts'
 import { findVault, listVaultsOf } from './queries.ts'
-import { replaceStructure } from './replace-structure.ts'
 import {
   DerivationPathInput,
   ParsedDerivationPath,
@@ -23,8 +20,7 @@ import {
   VaultQuery,
   VaultUpdate,
 } from './schema.ts'
-import { updateVault } from './update.ts'
-import { addVariant, updateVariant } from './variants.ts'
+import { addVariant, replaceStructure, updateVariant } from './write-structure.ts'
 
 const ofMember = { access: 'member', params: VaultParams } as const
 const ofAdministrator = { access: 'administrator', params: VaultParams } as const
@@ -56,9 +52,9 @@ export function vaultsRoutes(app: App, deps: Deps): void {
         'For platform administrators. Creates a draft vault with its networks, routes and system groups in one ' +
         'transaction; the caller becomes its first administrator. 409 when the code is taken.',
       access: 'platform',
+      errors: ['already_exists'],
       body: VaultCreation,
       answers: { 201: Vault },
-      errors: [409],
     },
     async (trx, { body, ...by }) => created(toVault(await createVault(trx, deps, body, by))),
   )
@@ -88,7 +84,6 @@ export function vaultsRoutes(app: App, deps: Deps): void {
       ...ofAdministrator,
       body: VaultUpdate,
       answers: { 200: Vault },
-      errors: [409],
     },
     async (trx, { body, ...by }) => ok(toVault(await updateVault(trx, deps, body, by))),
   )
@@ -102,8 +97,8 @@ export function vaultsRoutes(app: App, deps: Deps): void {
         'Makes the structure of the vault final, which is required before addresses can be created. For administrators ' +
         'of the vault. Cannot be undone; 409 when the vault is locked already.',
       ...ofAdministrator,
+      errors: ['vault_is_locked'],
       answers: { 200: Vault },
-      errors: [409],
     },
     async (trx, by) => ok(toVault(await lockVault(trx, by))),
   )
@@ -116,9 +111,9 @@ export function vaultsRoutes(app: App, deps: Deps): void {
       description:
         'Replaces the networks and routes as a whole. For administrators of the vault, while it is a draft; 409 when it is locked.',
       ...ofAdministrator,
+      errors: ['vault_is_locked'],
       body: RoutesReplacement,
       answers: { 200: Vault },
-      errors: [409],
     },
     async (trx, { body, ...by }) => ok(toVault(await replaceStructure(trx, body.routes, by))),
   )
@@ -132,10 +127,10 @@ export function vaultsRoutes(app: App, deps: Deps): void {
         'For administrators of the vault, before and after locking. 409 for a dynamic route, and when the route has a ' +
         'variant with this id or code.',
       access: 'administrator',
+      errors: ['already_exists', 'limit_reached', 'route_is_dynamic'],
       params: RouteParams,
       body: VariantInput,
       answers: { 201: Variant },
-      errors: [409],
     },
     async (trx, { params, body, ...by }) => created(toVariant(await addVariant(trx, params.routeId, body, by))),
   )
@@ -151,7 +146,6 @@ export function vaultsRoutes(app: App, deps: Deps): void {
       params: VaultAndIdParams,
       body: VariantUpdate,
       answers: { 200: Variant },
-      errors: [409],
     },
     async (trx, { params, body, ...by }) => ok(toVariant(await updateVariant(trx, params.id, body, by))),
   )

@@ -1,5 +1,16 @@
 import { type Static, Type } from 'typebox'
-import { Closed, Description, Id, Name, Nullable, pageQuery, Ref, Timestamp, VaultCode } from '../../../http/schema.ts'
+import {
+  Closed,
+  Description,
+  described,
+  Id,
+  Name,
+  Nullable,
+  pageQuery,
+  Ref,
+  Timestamp,
+  VaultCode,
+} from '../../../http/schema.ts'
 import {
   pathIndexMax,
   uriLengthMax,
@@ -50,24 +61,27 @@ const WalletWebhookSecret = Type.String({
 export const Variant = Closed(
   {
     id: Id,
-    routeId: Id,
+    routeId: described(Id, 'Identifier of the route that the variant belongs to.'),
     pathId: PathId,
     code: VariantCode,
     name: Name,
     description: Nullable(Description),
-    enabled: Type.Boolean({ examples: [true] }),
-    tokenId: Nullable(Id),
+    enabled: described(Type.Boolean({ examples: [true] }), 'Whether new addresses may use the variant.'),
+    tokenId: described(
+      Nullable(Id),
+      'Identifier of the token that new addresses of the variant have as their primary token; null for none.',
+    ),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   },
-  { $id: 'Variant' },
+  { $id: 'Variant', description: 'A value that a segment of the derivation paths can have.' },
 )
 
 export const Route = Closed(
   {
     id: Id,
     vaultId: Id,
-    order: Type.Integer({ minimum: 0, examples: [0] }),
+    order: described(Type.Integer({ minimum: 0, examples: [0] }), 'Position of the segment in the derivation path.'),
     code: RouteCode,
     name: Name,
     description: Nullable(Description),
@@ -77,9 +91,9 @@ export const Route = Closed(
     }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
-    variants: Type.Array(Ref(Variant)),
+    variants: described(Type.Array(Ref(Variant)), 'The values that the segment can have; empty for a dynamic route.'),
   },
-  { $id: 'Route' },
+  { $id: 'Route', description: 'A segment of the derivation paths of a vault.' },
 )
 
 export const Vault = Closed(
@@ -88,14 +102,17 @@ export const Vault = Closed(
     code: VaultCode,
     name: Name,
     description: Nullable(Description),
-    lockedAt: Nullable(Timestamp),
+    lockedAt: described(
+      Nullable(Timestamp),
+      'Instant at which the structure was locked, in UTC; null for a draft, which has no addresses yet.',
+    ),
     walletServiceUrl: WalletServiceUrl,
     createdAt: Timestamp,
     updatedAt: Timestamp,
-    networks: Type.Array(Ref(Network)),
-    routes: Type.Array(Ref(Route)),
+    networks: described(Type.Array(Ref(Network)), 'The networks on which the vault can have addresses.'),
+    routes: described(Type.Array(Ref(Route)), 'The segments of the derivation paths, in their order.'),
   },
-  { $id: 'Vault' },
+  { $id: 'Vault', description: 'A vault with its networks and the structure of its derivation paths.' },
 )
 
 export const VariantInput = Closed({
@@ -108,18 +125,38 @@ export const VariantInput = Closed({
   code: VariantCode,
   name: Name,
   description: Type.Optional(Nullable(Description)),
-  enabled: Type.Optional(Type.Boolean({ examples: [true] })),
-  token: Type.Optional(Nullable(TokenCode)),
+  enabled: Type.Optional(
+    described(Type.Boolean({ examples: [true] }), 'Whether new addresses may use the variant; defaults to true.'),
+  ),
+  token: Type.Optional(
+    described(
+      Nullable(TokenCode),
+      'Code of the token that new addresses of the variant have as their primary token; null or left out for none.',
+    ),
+  ),
 })
 
 export type VariantInput = Static<typeof VariantInput>
 
 const RouteInput = Closed({
-  order: Type.Integer({ minimum: -2_147_483_648, maximum: 2_147_483_647, examples: [1] }),
+  order: described(
+    Type.Integer({ minimum: -2_147_483_648, maximum: 2_147_483_647, examples: [1] }),
+    'Position of the segment in the derivation path, relative to those of the others.',
+  ),
   name: Name,
-  dynamic: Type.Optional(Type.Boolean({ examples: [false] })),
+  dynamic: Type.Optional(
+    described(
+      Type.Boolean({ examples: [false] }),
+      'Whether the value of the segment is the index of the address; defaults to false.',
+    ),
+  ),
   description: Type.Optional(Nullable(Description)),
-  variants: Type.Optional(Type.Array(VariantInput, { maxItems: variantsPerRouteMax })),
+  variants: Type.Optional(
+    described(
+      Type.Array(VariantInput, { maxItems: variantsPerRouteMax }),
+      'The values that the segment can have; a dynamic route has none.',
+    ),
+  ),
 })
 
 export type RouteInput = Static<typeof RouteInput>
@@ -140,14 +177,17 @@ const RoutesInput = Type.Record(Type.String(), RouteInput, {
 })
 
 export const VaultCreation = Closed({
-  vault: Closed({
-    code: VaultCode,
-    name: Name,
-    description: Type.Optional(Nullable(Description)),
-    walletServiceUrl: WalletServiceUrl,
-    walletServiceSecret: Type.Optional(Nullable(WalletServiceSecret)),
-    walletWebhookSecret: Type.Optional(Nullable(WalletWebhookSecret)),
-  }),
+  vault: described(
+    Closed({
+      code: VaultCode,
+      name: Name,
+      description: Type.Optional(Nullable(Description)),
+      walletServiceUrl: WalletServiceUrl,
+      walletServiceSecret: Type.Optional(Nullable(WalletServiceSecret)),
+      walletWebhookSecret: Type.Optional(Nullable(WalletWebhookSecret)),
+    }),
+    'The vault itself and its wallet service.',
+  ),
   routes: RoutesInput,
 })
 
@@ -164,30 +204,47 @@ export const RoutesReplacement = Closed({ routes: RoutesInput })
 export const VariantUpdate = Closed({
   name: Type.Optional(Name),
   description: Type.Optional(Nullable(Description)),
-  enabled: Type.Optional(Type.Boolean({ examples: [true] })),
-  token: Type.Optional(Nullable(TokenCode)),
+  enabled: Type.Optional(
+    described(
+      Type.Boolean({ examples: [true] }),
+      'Whether new addresses may use the variant. Existing ones are not affected.',
+    ),
+  ),
+  token: Type.Optional(described(Nullable(TokenCode), 'Code of the primary token of new addresses; null for none.')),
 })
 
 export const RouteParams = Closed({
-  code: Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }),
-  routeId: Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
+  code: described(Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }), 'Code of the vault.'),
+  routeId: described(
+    Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
+    'Identifier of the route.',
+  ),
 })
 
 export const VaultQuery = Closed({ ...pageQuery })
 
 export const DerivationPathInput = Closed({
-  path: Type.String({ minLength: 1, maxLength: 512, examples: ['m/44/60/1/7'] }),
+  path: described(
+    Type.String({ minLength: 1, maxLength: 512, examples: ['m/44/60/1/7'] }),
+    'Derivation path to read, beginning with `m/`.',
+  ),
 })
 
 export const ParsedDerivationPath = Closed(
   {
     network: Ref(Network),
-    segments: Type.Array(
-      Closed({
-        route: Ref(Route),
-        pathId: PathId,
-        variant: Nullable(Ref(Variant)),
-      }),
+    segments: described(
+      Type.Array(
+        Closed({
+          route: Ref(Route),
+          pathId: PathId,
+          variant: described(
+            Nullable(Ref(Variant)),
+            'The variant that the value stands for; null for a dynamic route.',
+          ),
+        }),
+      ),
+      'The segments of the path, in their order.',
     ),
   },
   { $id: 'ParsedDerivationPath' },

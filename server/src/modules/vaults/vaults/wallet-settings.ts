@@ -1,9 +1,10 @@
 import type { Config } from '../../../config.ts'
+import type { Db } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import type { FieldFault } from '../../../lib/errors.ts'
 import { faultOfWebhookSecrets } from '../../../lib/secret-strength.ts'
 import { splitList } from '../../../lib/secrets.ts'
-import { faultOfWalletUrl } from '../../registry/wallet-service/base-url.ts'
+import { createWalletClient, dispatcherOf, type WalletClient } from '../../registry/wallet-service/client.ts'
 
 type WalletSettings = { walletServiceUrl?: string | undefined; walletWebhookSecret?: string | null | undefined }
 
@@ -31,4 +32,44 @@ export function sealed<None extends null | undefined>(
   secret: string | None,
 ): ReturnType<Deps['sealer']['seal']> | None {
   return typeof secret === 'string' ? sealer.seal(secret) : secret
+}
+
+/**
+ * Checks the base URL of a wallet service: http or https, no credentials, query or fragment. What it resolves to is
+ * checked at connect time, because a name may resolve differently then. Returns null or what is wrong.
+ */
+export function faultOfWalletUrl(text: string): string | null {
+  if (!URL.canParse(text)) return 'must be a URL'
+  const url = new URL(text)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'must be an http or https URL'
+  // A URL parser corrects its input, but the stored URL must be exactly the one that is called.
+  if (!/^https?:\/\/[^/\\]/i.test(text) || /[\s\\]/.test(text)) return 'must be an http or https URL'
+  if (url.username !== '' || url.password !== '') return 'must not hold credentials; use walletServiceSecret'
+  if (text.includes('#')) return 'must have no fragment'
+  if (text.includes('?')) return 'must have no query'
+  return null
+}
+
+type WalletOfVault = { wallet_service_url: string; wallet_service_secret: Buffer | null }
+
+/** The client for the wallet service of a vault, with the connection guard of the settings. */
+export function walletOf(deps: Pick<Deps, 'config' | 'sealer'>, vault: WalletOfVault): WalletClient {
+  return createWalletClient({
+    url: vault.wallet_service_url,
+    secret: vault.wallet_service_secret === null ? null : deps.sealer.open(vault.wallet_service_secret),
+    dispatcher: dispatcherOf(deps.config),
+  })
+}
+
+/** @throws when there is no such vault */
+export async function walletOfVault(
+  deps: Pick<Deps, 'config' | 'sealer'> & { db: Db },
+  vaultId: string,
+): Promise<WalletClient> {
+  const vault = await deps.db
+    .selectFrom('vaults')
+    .select(['wallet_service_url', 'wallet_service_secret'])
+    .where('id', '=', vaultId)
+    .executeTakeFirstOrThrow()
+  return walletOf(deps, vault)
 }

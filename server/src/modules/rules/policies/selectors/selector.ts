@@ -1,5 +1,5 @@
 import type { FieldFault } from '../../../../lib/errors.ts'
-import type { Facts } from '../facts.ts'
+import type { Facts } from '../decision.ts'
 
 /** The result of a selector; null when it is unknown. `observed` is safe for JSON. */
 export type Finding = { matched: boolean | null; observed: unknown }
@@ -33,4 +33,17 @@ export const unknownFinding: Finding = { matched: null, observed: null }
 
 export function faultOf(message: string, field = ''): { fault: FieldFault } {
   return { fault: { field, message } }
+}
+
+/** Computes a value that depends only on the facts of a decision once, for all policies of the decision. */
+export function oncePerFacts<Value>(compute: (facts: Facts) => Value): (facts: Facts) => Value {
+  const computed = new WeakMap<Facts, { value: Value }>()
+  return (facts) => {
+    let entry = computed.get(facts)
+    if (entry === undefined) {
+      entry = { value: compute(facts) }
+      computed.set(facts, entry)
+    }
+    return entry.value
+  }
 }

@@ -1,7 +1,6 @@
 import { Temporal } from 'temporal-polyfill'
-import type { Facts } from '../facts.ts'
-import { oncePerFacts } from './once-per.ts'
-import { defineSelector, faultOf, type Reading } from './selector.ts'
+import type { Facts } from '../decision.ts'
+import { defineSelector, faultOf, oncePerFacts, type Reading } from './selector.ts'
 import { isObject, strayKey } from './values.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { velocityWindowSecondsMax, velocityWindowSecondsMin } from '../../../../lib/limits.ts'
 import { addDecimals, decimalPattern } from '../../../../lib/money.ts'
-import { type Facts, type VelocityScope, type VelocitySum, velocityScopes } from '../facts.ts'
+import { type Facts, type VelocityScope, type VelocitySum, velocityScopes } from '../decision.ts'
 import type { SelectorType } from '../selectors.ts'
-import { usdOf } from './amount-usd.ts'
+import { usdOf } from './order.ts'
 import { defineSelector, faultOf, type Reading, unknownFinding } from './selector.ts'
 import { type Comparison, isObject, meets, strayKey } from './values.ts'
 

@@ -1,0 +1,338 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Answer, Person } from '../../../testing/app.ts'
+import { fakeAddress } from '../../../testing/fake-wallet.ts'
+import { addMember, allowAll, ensureGroup } from '../../../testing/fixtures.ts'
+import { amountRule, createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import { problemCodes } from './problems.ts'
+
+const base = '/vaults/main-vault'
+const fee = '0.000000000000021'
+
+let bench: TransferBench
+let colleague: Person
+let count = 0
+
+beforeAll(async () => {
+  bench = await createTransferBench()
+  colleague = await addMember(bench.test, bench.vault, 'colleague@example.org', ['treasury'])
+  for (const verb of ['create', 'archive']) await allowAll(bench.vault, `counterparty_${verb}`)
+})
+afterAll(() => bench.close())
+
+type More = { toAddress?: string; token?: string }
+
+async function preview(addressId: string, amount: string, more: More = {}, by = bench.owner): Promise<Answer['body']> {
+  const order = { fromAddressId: addressId, toAddress: bench.recipient, amount, ...more }
+  const { status, body } = await by.post(`${base}/transfers/preview`, order)
+  expect([status, body.message]).toEqual([200, undefined])
+  return body
+}
+const codesOf = ({ problems }: Answer['body']): string[] => problems.map(({ code }: { code: string }) => code)
+const newRecipient = () => fakeAddress(`recipient ${++count}`)
+
+/** A policy that exists only while `work` runs. */
+async function withPolicy(body: Record<string, unknown>, work: () => Promise<void>): Promise<void> {
+  const { id } = await bench.policy(body)
+  try {
+    await work()
+  } finally {
+    expect((await bench.vault.admin.delete(`/policies/${id}`)).status).toBe(204)
+  }
+}
+
+/** The problem that the preview names, and the refusal of the order itself. */
+async function refusedFor(code: string, addressId: string, amount: string, more: More = {}): Promise<string> {
+  const { problems } = await preview(addressId, amount, more)
+  const named = problems.find((problem: { code: string }) => problem.code === code)
+  expect([code, named?.blocks]).toEqual([code, true])
+  const { status, body } = await bench.order(addressId, amount, more)
+  expect(status).toBe(code === 'blocked_by_policy' || code === 'no_policy_allows' ? 403 : 409)
+  expect(body.reason).toBe(code)
+  expect([body.message, body.details]).toContain(named.message)
+  return named.message
+}
+
+describe('what the order would be refused for', () => {
+  it('is nothing for an order that is accepted', async () => {
+    const { id } = await bench.fundedAddress({ eth: '1' })
+    for (const amount of ['100', '101', '1000']) {
+      expect((await preview(id, amount)).problems).toEqual([])
+      const { status, body } = await bench.order(id, amount)
+      expect([amount, status]).toEqual([amount, 201])
+      expect((await bench.act(bench.owner, body.id, 'cancel')).status).toBe(200)
+    }
+  })
+
+  it('is too little available, of the token or of the coin', async () => {
+    const { id } = await bench.fundedAddress({ usdt: '10', eth: '1' })
+    await refusedFor('insufficient_funds', id, '10.000001')
+    expect(codesOf(await preview(id, '10'))).toEqual([])
+    expect(codesOf(await preview(id, '2', { token: 'ETH' }))).toEqual(['insufficient_funds'])
+    await refusedFor('insufficient_funds', id, '2', { token: 'ETH' })
+  })
+
+  it('is what other orders have reserved', async () => {
+    const { id } = await bench.fundedAddress({ usdt: '50', eth: '1' })
+    expect((await bench.order(id, '20')).status).toBe(201)
+    const { available, remaining, problems } = await preview(id, '30')
+    expect([available, remaining.token.amount, problems]).toEqual(['30000000', '0', []])
+    await refusedFor('insufficient_funds', id, '30.000001')
+  })
+
+  it('is a disabled token', async () => {
+    const { id } = await bench.fundedAddress({ eth: '1' })
+    const usdt = `/tokens/${bench.vault.tokens.usdt.id}`
+    expect((await bench.vault.admin.patch(usdt, { enabled: false })).status).toBe(200)
+    try {
+      expect(await refusedFor('disabled', id, '1')).toBe('The token USDT is disabled')
+    } finally {
+      expect((await bench.vault.admin.patch(usdt, { enabled: true })).status).toBe(200)
+    }
+  })
+
+  it('is an archived counterparty, whatever else the order lacks', async () => {
+    const { id } = await bench.fundedAddress({ usdt: '1', eth: '1' })
+    const toAddress = newRecipient()
+    const party = { name: 'Gone', kind: 'company', addresses: [{ network: 'ethereum', address: toAddress }] }
+    const created = await bench.owner.post(`${base}/counterparties`, party)
+    expect(created.status).toBe(201)
+    expect(codesOf(await preview(id, '1', { toAddress }))).toEqual([])
+    expect((await bench.owner.post(`${base}/counterparties/${created.body.id}/archive`)).status).toBe(200)
+    expect(await refusedFor('archived', id, '1', { toAddress })).toContain('Gone')
+    expect(codesOf(await preview(id, '2', { toAddress }))).toEqual(['archived', 'insufficient_funds'])
+  })
+
+  it('is a policy that blocks, with its reason, and that no policy allows it', async () => {
+    const { id } = await bench.fundedAddress({ usdt: '2000000', eth: '1' })
+    expect(await refusedFor('blocked_by_policy', id, '1000000')).toBe('Nobody moves a million')
+    const { body } = await bench.vault.admin.get(`${base}/policies?limit=100`)
+    const small = body.items.find(({ code }: { code: string }) => code === 'small')
+    const enable = async (enabled: boolean) =>
+      expect((await bench.vault.admin.patch(`/policies/${small.id}`, { enabled })).status).toBe(200)
+    await enable(false)
+    try {
+      await refusedFor('no_policy_allows', id, '10')
+    } finally {
+      await enable(true)
+    }
+  })
+
+  it('is a quorum that cannot be reached, for each policy', async () => {
+    const { id } = await bench.fundedAddress({ eth: '1' })
+    await addMember(bench.test, bench.vault, 'alone@example.org', ['alone'])
+    const approvers = [{ kind: 'group', groupId: await ensureGroup(bench.vault, 'alone') }]
+    const lonely = { effect: 'requireApproval', approvalThreshold: 2, approvers }
+    await withPolicy({ code: 'lonely', ...lonely }, async () => {
+      const message = await refusedFor('quorum_unreachable', id, '10')
+      expect(message).toBe('Policy lonely needs 2 approvals, and only 1 can vote')
+      await withPolicy({ code: 'also-lonely', ...lonely, approvalThreshold: 3 }, async () => {
+        const { problems } = await preview(id, '10')
+        expect(problems.map(({ message }: { message: string }) => message.split(' ')[1])).toEqual([
+          'also-lonely',
+          'lonely',
+        ])
+      })
+    })
+  })
+})
+
+describe('what an accepted order would meet', () => {
+  it('is too little of the coin for the estimated fee, to the last unit', async () => {
+    const without = await bench.fundedAddress()
+    const { problems, remaining } = await preview(without.id, '10')
+    expect(problems).toEqual([{ code: 'no_gas', message: expect.stringContaining('ETH'), blocks: false }])
+    expect(remaining.nativeCoin).toBeNull()
+    const exact = await bench.fundedAddress({ eth: fee })
+    const enough = await preview(exact.id, '10')
+    expect([enough.problems, enough.remaining.nativeCoin]).toEqual([
+      [],
+      { amount: '0', amountDecimal: '0', asset: 'ETH' },
+    ])
+    expect((await bench.order(without.id, '10')).status).toBe(201)
+  })
+
+  it('is too little of the coin for its own fee', async () => {
+    const { id } = await bench.fundedAddress({ eth: '1' })
+    const all = await preview(id, '1', { token: 'ETH' })
+    expect([codesOf(all), all.remaining.token.amount, all.remaining.nativeCoin]).toEqual([['no_gas'], '0', null])
+    const { problems, remaining } = await preview(id, '0.999999999999979', { token: 'ETH' })
+    expect(problems).toEqual([])
+    expect([remaining.token.amount, remaining.nativeCoin.amount]).toEqual(['21000', '0'])
+  })
+
+  it('is a wallet service that fails or is silent', async () => {
+    const { id } = await bench.fundedAddress({ eth: '1' })
+    const { wallet, admin } = bench.vault
+    const failing = async () => {
+      const { problems, fee, remaining, decision } = await preview(id, '10')
+      expect([fee, remaining.nativeCoin, remaining.token.amountDecimal]).toEqual([null, null, '990'])
+      expect([decision.effect, problems.length, problems[0].blocks]).toEqual(['allow', 1, false])
+      expect(problems[0].message).not.toContain('127.0.0.1')
+      return problems[0].code
+    }
+    wallet.down = 'error'
+    expect(await failing()).toBe('wallet_service_failed')
+    wallet.down = false
+    const move = async (walletServiceUrl: string) =>
+      expect((await admin.patch(base, { walletServiceUrl, walletServiceSecret: wallet.secret })).status).toBe(200)
+    await move('http://127.0.0.1:1')
+    try {
+      expect(await failing()).toBe('wallet_service_silent')
+      expect((await bench.order(id, '10')).status).toBe(201)
+    } finally {
+      await move(wallet.url)
+    }
+  })
+})
+
+describe('what would remain', () => {
+  it('is exact, of the token and of the coin', async () => {
+    const { id } = await bench.fundedAddress({ usdt: '1000.000001', eth: '1.000000000000000001' })
+    const { available, remaining } = await preview(id, '0.000003')
+    expect(available).toBe('1000000001')
+    expect(remaining).toEqual({
+      token: { amount: '999999998', amountDecimal: '999.999998', asset: 'USDT' },
+      nativeCoin: { amount: '999999999999979001', amountDecimal: '0.999999999999979001', asset: 'ETH' },
+    })
+    const short = await preview(id, '1000.000002')
+    expect([short.remaining.token, short.remaining.nativeCoin.amount]).toEqual([null, '999999999999979001'])
+  })
+})
+
+describe('who could vote', () => {
+  const approversOf = async (addressId: string, by = bench.owner) => {
+    const [requirement] = (await preview(addressId, '500', {}, by)).decision.requirements
+    const emails = requirement.approvers.map(({ email }: { email: string }) => email)
+    expect(requirement.approversCount).toBe(emails.length)
+    return emails
+  }
+  const three = ['first.approver@example.org', 'second.approver@example.org', 'third.approver@example.org']
+
+  it('is whom the order then asks, as the transfer shows them', async () => {
+    const { id } = await bench.fundedAddress({ eth: '1' })
+    expect((await bench.firstApprover.patch('/users/me', { name: 'Zoe' })).status).toBe(200)
+    const [requirement] = (await preview(id, '500')).decision.requirements
+    expect(requirement).toMatchObject({ policyCode: 'large', threshold: 2, bypassed: false, approversCount: 3 })
+    const names = requirement.approvers.map(({ name }: { name: string }) => name)
+    expect(names).toEqual(['second.approver', 'third.approver', 'Zoe'])
+    const { body } = await bench.order(id, '500')
+    const asked = body.approvers.map(({ user }: { user: object }) => user)
+    expect(requirement.approvers).toHaveLength(asked.length)
+    expect(requirement.approvers).toEqual(expect.arrayContaining(asked))
+  })
+
+  it('is nobody for an order that needs no votes', async () => {
+    const { id } = await bench.fundedAddress({ eth: '1' })
+    expect((await preview(id, '10')).decision.requirements).toEqual([])
+    expect((await preview(id, '1000000')).decision.requirements).toEqual([])
+  })
+
+  it('is not who is disabled, who left, or who orders, unless the policy lets them', async () => {
+    const own = await bench.fundedAddress({ eth: '1' }, bench.secondApprover)
+    expect((await approversOf(own.id, bench.secondApprover)).toSorted()).toEqual([three[0], three[2]])
+    const members = `/policy-groups/${bench.approversId}/members`
+    expect((await bench.vault.admin.delete(`${members}/${bench.thirdApprover.userId}`)).status).toBe(204)
+    try {
+      const { problems } = await preview(own.id, '500', {}, bench.secondApprover)
+      expect(problems.map(({ message }: { message: string }) => message)).toEqual([
+        'Policy large needs 2 approvals, and only 1 can vote',
+      ])
+    } finally {
+      expect((await bench.vault.admin.post(members, { userId: bench.thirdApprover.userId })).status).toBe(201)
+    }
+    const { userId } = bench.firstApprover
+    await bench.sql('update users set disabled_at = now() where id = $1', [userId])
+    expect(await approversOf(own.id, bench.secondApprover)).toEqual([three[2]])
+    await bench.sql('update users set disabled_at = null where id = $1', [userId])
+    const policy = { code: 'self', effect: 'requireApproval', allowInitiatorApproval: true, approvalThreshold: 1 }
+    const approvers = [{ kind: 'group', groupId: bench.approversId }]
+    await withPolicy({ ...policy, approvers, rules: amountRule({ op: 'lte', value: '100' }) }, async () => {
+      const [requirement] = (await preview(own.id, '10', {}, bench.secondApprover)).decision.requirements
+      expect(requirement.approvers.map(({ email }: { email: string }) => email).toSorted()).toEqual(three)
+    })
+  })
+
+  it('is nobody where the vote of an administrator is waived', async () => {
+    const { id } = await bench.fundedAddress({ eth: '1' }, bench.vault.admin)
+    const waivable = { code: 'waivable', effect: 'requireApproval', adminBypass: true, approvalThreshold: 100 }
+    await withPolicy({ ...waivable, rules: amountRule({ op: 'lte', value: '100' }) }, async () => {
+      const { decision, problems } = await preview(id, '10', {}, bench.vault.admin)
+      expect([decision.effect, problems]).toEqual(['allow', []])
+      expect(decision.requirements).toMatchObject([{ bypassed: true, approversCount: 0, approvers: [] }])
+    })
+  })
+
+  it('is counted in full and named up to a limit', async () => {
+    const { id } = await bench.fundedAddress({ eth: '1' })
+    const crowdId = await ensureGroup(bench.vault, 'crowd')
+    await bench.sql(
+      `with person as (
+         insert into users (id, email, name, created_at, updated_at)
+         select 'cmi8h2k1p0a1b2c3d4e5f6' || lpad(i::text, 3, '0'), 'crowd' || i || '@example.org',
+           'Person ' || lpad(i::text, 3, '0'), now(), now()
+         from generate_series(1, 101) i returning id)
+       insert into policy_group_memberships (vault_id, id, group_id, user_id, created_at)
+       select $1, id, $2, id, now() from person`,
+      [bench.vault.id, crowdId],
+    )
+    const approvers = [{ kind: 'group', groupId: crowdId }]
+    await withPolicy({ code: 'crowd', effect: 'requireApproval', approvalThreshold: 100, approvers }, async () => {
+      const { problems, decision } = await preview(id, '10')
+      const [{ approversCount, approvers: named }] = decision.requirements
+      expect([problems, approversCount, named.length]).toEqual([[], 101, 100])
+      expect([named[0].name, named[99].name]).toEqual(['Person 001', 'Person 100'])
+    })
+  })
+})
+
+describe('a first payment', () => {
+  const isFirst = async (addressId: string, toAddress: string, by?: Person) =>
+    (await preview(addressId, '1', { toAddress }, by)).isFirstPayment
+
+  it('T40 is one until a payment of the caller was confirmed; those of others do not count', async () => {
+    const [mine, theirs] = [await bench.fundedAddress({ eth: '1' }), await bench.fundedAddress({ eth: '1' }, colleague)]
+    const ofAdmin = await bench.fundedAddress({ eth: '1' }, bench.vault.admin)
+    const toAddress = newRecipient()
+    const all = async () => [
+      await isFirst(mine.id, toAddress),
+      await isFirst(theirs.id, toAddress, colleague),
+      await isFirst(ofAdmin.id, toAddress, bench.vault.admin),
+    ]
+    expect(await all()).toEqual([true, true, true])
+    const { body } = await bench.order(mine.id, '1', { toAddress })
+    expect(await all()).toEqual([true, true, true])
+    await bench.deliver()
+    bench.vault.wallet.confirm(body.id)
+    await bench.deliver()
+    expect(await all()).toEqual([false, true, false])
+    expect(await isFirst(mine.id, newRecipient())).toBe(true)
+  })
+})
+
+describe('the value in USD', () => {
+  it('is null while no rate is known, and exact with one', async () => {
+    const { id } = await bench.fundedAddress({ eth: '1' })
+    expect((await preview(id, '10')).usdValue).toBeNull()
+    const rate = { usdRate: '0.9995', asOf: bench.test.clock.now().toISOString(), source: 'manual' }
+    expect((await bench.vault.admin.post(`/tokens/${bench.vault.tokens.usdt.id}/rates`, rate)).status).toBe(201)
+    expect((await preview(id, '10')).usdValue).toBe('10.00')
+    expect((await preview(id, '100.11')).usdValue).toBe('100.06')
+    expect((await preview(id, '0.1', { token: 'ETH' })).usdValue).toBeNull()
+    bench.test.clock.advance(16 * 60_000)
+    expect((await preview(id, '10')).usdValue).toBeNull()
+  })
+})
+
+it('the list of problems is closed and each of them is tested here', () => {
+  expect(problemCodes.toSorted()).toEqual([
+    'archived',
+    'blocked_by_policy',
+    'disabled',
+    'insufficient_funds',
+    'no_gas',
+    'no_policy_allows',
+    'quorum_unreachable',
+    'wallet_service_failed',
+    'wallet_service_silent',
+  ])
+})

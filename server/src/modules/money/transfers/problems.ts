@@ -1,0 +1,85 @@
+import type { Reason } from '../../../lib/reasons.ts'
+import type { Decision } from '../../rules/policies/decision.ts'
+import { type Electorate, findShortages } from '../../rules/votes/open.ts'
+import { findArchivedRecipient, type Order } from './order.ts'
+import type { CoinAccount } from './queries.ts'
+
+/** For these an order is refused, in this order; each is the reason of the refusal. */
+const refusals = [
+  'archived',
+  'disabled',
+  'blocked_by_policy',
+  'no_policy_allows',
+  'insufficient_funds',
+  'quorum_unreachable',
+] as const satisfies readonly Reason[]
+
+/** With these an order is placed, and its delivery would probably fail or wait. */
+const obstacles = ['no_gas', 'wallet_service_failed', 'wallet_service_silent'] as const
+
+export type ProblemCode = (typeof refusals | typeof obstacles)[number]
+
+/** Every problem that a preview can name. */
+export const problemCodes: readonly ProblemCode[] = [...refusals, ...obstacles]
+
+export type Problem = { code: ProblemCode; message: string; blocks: boolean }
+
+/** The wallet service's estimate in raw units of the coin; a failure to give one; null: it was not asked. */
+export type FeeEstimate = { fee: bigint } | { failure: 'wallet_service_failed' | 'wallet_service_silent' } | null
+
+/** What a preview looks at. */
+export type Prospect = {
+  order: Order
+  decision: Decision
+  electorates: ReadonlyMap<string, Electorate>
+  coin: CoinAccount | null
+  estimate: FeeEstimate
+}
+
+/** What an order would leave available, in raw units, below zero when it does not suffice; null when that is unknown. */
+export function remaindersOf({ order: { source, amount }, coin, estimate }: Prospect): {
+  token: bigint
+  coin: bigint | null
+} {
+  const token = BigInt(source.available ?? '0') - amount
+  if (coin === null || estimate === null || 'failure' in estimate) return { token, coin: null }
+  const isCoin = coin.id === source.token_id
+  return { token, coin: (isCoin ? token : BigInt(coin.available)) - estimate.fee }
+}
+
+/** The problems that the order would meet now: first those for which it is refused, in the order of the refusals. */
+export function findProblems(prospect: Prospect): Problem[] {
+  const { order, decision, electorates } = prospect
+  const { source } = order
+  const problems: Problem[] = []
+  const name = (code: ProblemCode, message: string) =>
+    problems.push({ code, message, blocks: refusals.some((refusal) => refusal === code) })
+  const archived = findArchivedRecipient(order)
+  if (archived !== null) name('archived', `toAddress belongs to ${archived.name}, which is archived`)
+  if (source.token_enabled !== true) name('disabled', `The token ${source.token_code} is disabled`)
+  if (decision.effect === 'block')
+    name('blocked_by_policy', decision.blockReason ?? 'A policy of the vault blocks this transfer')
+  if (decision.effect === 'deny') name('no_policy_allows', 'No policy allows this transfer')
+  const rest = remaindersOf(prospect)
+  if (rest.token < 0n)
+    name('insufficient_funds', `The address has less ${source.token_code} available than the transfer needs`)
+  for (const shortage of findShortages(decision.requirements, ({ policyId }) => electorates.get(policyId)?.count ?? 0))
+    name('quorum_unreachable', shortage)
+  nameDeliveryProblems(prospect, rest, name)
+  return problems
+}
+
+function nameDeliveryProblems(
+  { order, coin, estimate }: Prospect,
+  rest: ReturnType<typeof remaindersOf>,
+  name: (code: ProblemCode, message: string) => void,
+): void {
+  if (estimate !== null && 'failure' in estimate) {
+    const isSilent = estimate.failure === 'wallet_service_silent'
+    name(estimate.failure, `The wallet service ${isSilent ? 'does not answer' : 'gives no estimate of the fee'}`)
+  }
+  // An amount of the coin that is too high already is insufficient_funds, which says more.
+  const isTooMuch = order.source.token_id === coin?.id && rest.token < 0n
+  if (coin !== null && rest.coin !== null && rest.coin < 0n && !isTooMuch)
+    name('no_gas', `The address would have less ${coin.code} available than the estimated fee of the transfer`)
+}

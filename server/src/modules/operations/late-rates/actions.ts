@@ -1,0 +1,86 @@
+import { sql } from 'kysely'
+import type { Static } from 'typebox'
+import { type ByMember, byMember } from '../../../access/caller.ts'
+import type { Trx } from '../../../db/client.ts'
+import { conflict, notFound } from '../../../lib/errors.ts'
+import { rateAgeMinutesMax } from '../../../lib/limits.ts'
+import { usdValueOf } from '../../../lib/money.ts'
+import { audit } from '../../record/audit/record.ts'
+import { newestRate, type RateColumns, toRateSnapshot } from '../../registry/rates/queries.ts'
+import { lockOperation, type OperationKey, type OperationRow } from '../feed/queries.ts'
+import type { OperationRate } from './schema.ts'
+
+type Rated = Static<typeof OperationRate>
+
+/**
+ * Gives an operation without a USD rate the recorded rate that it would have had at its creation, had it been recorded by
+ * then. Nobody chooses the rate, one that exists is returned unchanged, and no decision uses an added one
+ * (docs/decisions/0031-late-rates.md).
+ *
+ * @throws 404 for an operation that the member may not see, 409 when no rate of its time is recorded
+ */
+export async function addRate(trx: Trx, key: OperationKey, by: ByMember): Promise<Rated> {
+  const operation = await lockOperation(trx, by.member, key)
+  if (operation === null) throw notFound('Operation')
+  const present = await findRate(trx, operation)
+  if (present !== null) return present
+  const { decimals, recorded } = await findRecordedRate(trx, operation)
+  if (recorded === null) {
+    throw conflict(
+      'rate_not_recorded',
+      'No rate of this time is recorded',
+      `The token has no rate that was at most ${rateAgeMinutesMax} minutes old when the operation was created`,
+    )
+  }
+  const added: Rated = {
+    id: operation.id,
+    operationType: operation.type,
+    usdRate: recorded.usdRate,
+    usdRateAsOf: recorded.asOf.toISOString(),
+    // No source of a recorded rate contains a colon, so it cannot claim to be one of these.
+    usdRateSource: `later:${recorded.source}`,
+    usdValue: usdValueOf(BigInt(operation.amount), decimals, recorded.usdRate),
+  }
+  await trx
+    .updateTable('operations')
+    .set({
+      usd_rate: added.usdRate,
+      usd_rate_as_of: recorded.asOf,
+      usd_rate_source: added.usdRateSource,
+      usd_value: added.usdValue,
+      usd_rate_added_at: by.now,
+      updated_at: by.now,
+    })
+    .where('vault_id', '=', operation.vault_id)
+    .where('id', '=', operation.id)
+    .where('usd_rate', 'is', null)
+    .execute()
+  const { usdRate, usdRateAsOf, usdRateSource, usdValue } = added
+  await audit(trx, byMember(by), 'operation.rate_added', operation, { usdRate, usdRateAsOf, usdRateSource, usdValue })
+  return added
+}
+
+async function findRate(trx: Trx, { vault_id, id, type }: OperationRow): Promise<Rated | null> {
+  const { rows } = await sql<RateColumns & { usd_rate: string; usd_value: string }>`
+    select trim_scale(usd_rate) as usd_rate, usd_rate_as_of, usd_rate_source, usd_value from operations
+    where vault_id = ${vault_id} and id = ${id} and usd_rate is not null`.execute(trx)
+  const [row] = rows
+  if (row === undefined) return null
+  return {
+    id,
+    operationType: type,
+    usdRate: row.usd_rate,
+    usdRateAsOf: row.usd_rate_as_of?.toISOString() ?? null,
+    usdRateSource: row.usd_rate_source,
+    usdValue: row.usd_value,
+  }
+}
+
+/** The recorded rate of the time of the operation, by the rule that applies when an operation is created. */
+async function findRecordedRate(trx: Trx, { token_id, created_at }: OperationRow) {
+  const { rows } = await sql<RateColumns & { decimals: number }>`
+    select t.decimals, r.usd_rate, r.usd_rate_as_of, r.usd_rate_source
+    from tokens t ${newestRate('t.id', created_at)} where t.id = ${token_id}`.execute(trx)
+  const row = rows[0]!
+  return { decimals: row.decimals, recorded: toRateSnapshot(row) }
+}

@@ -1,0 +1,285 @@
+import { sql } from 'kysely'
+import type { Trx } from '../../../db/client.ts'
+import { canonicalJson } from '../../../lib/canonical-json.ts'
+import { AppError, badRequest } from '../../../lib/errors.ts'
+import { sha256 } from '../../../lib/secrets.ts'
+import { decide } from '../policies/decide.ts'
+import type { Decision, Facts } from '../policies/decision.ts'
+import type { Initiator } from '../policies/queries.ts'
+import {
+  type Executor,
+  type Executors,
+  type GatedAction,
+  type PreparedStep,
+  referenceOf,
+  StaleError,
+  type Step,
+  type StepContext,
+} from '../votes/executor.ts'
+import { withEarlierKind } from './earlier-kind.ts'
+
+/**
+ * Checks every step and brings it into the form that is stored, hashed and applied.
+ * @throws 400 with paths into the request, 404, 409
+ */
+export async function prepareSteps(
+  trx: Trx,
+  {
+    context,
+    action,
+    steps,
+    executors,
+  }: { context: StepContext; action: RequestAction; steps: Step[]; executors: Executors },
+): Promise<PreparedStep[]> {
+  for (const [i, step] of steps.entries()) {
+    await inStep(action, i, async () => {
+      assertReferences(step, i)
+    })
+  }
+  const prepared: PreparedStep[] = []
+  for (const [i, step] of steps.entries()) {
+    const executor = executorOf(executors, step.action)
+    const one = await inStep(action, i, async () => {
+      const outcome = await executor.prepare(trx, context, step)
+      assertReferenceTypes(outcome, executor, prepared)
+      return withEarlierKind(outcome, executor, prepared)
+    })
+    // Only the first step on a target compares its version, because that step changes it.
+    const isTouched = one.targetId !== null && prepared.some((earlier) => isSameTarget(earlier, one))
+    prepared.push(isTouched ? { ...one, baseVersion: null } : one)
+  }
+  return prepared
+}
+
+function isSameTarget(a: PreparedStep, b: PreparedStep): boolean {
+  return a.targetType === b.targetType && a.targetId === b.targetId
+}
+
+/** Decides on every step by the policies of the vault, or by the executor if its action has other rules. */
+export async function decideSteps(
+  trx: Trx,
+  context: StepContext,
+  initiator: Initiator,
+  steps: PreparedStep[],
+  executors: Executors,
+): Promise<Decision[]> {
+  const { vaultId, now } = context
+  const { userId: initiatorId, groupIds: initiatorGroupIds } = initiator
+  const decisions: Decision[] = []
+  for (const prepared of steps) {
+    const { step, facts } = prepared
+    const executor = executorOf(executors, step.action)
+    const known = { ...facts, now, initiatorId, initiatorGroupIds } as Facts
+    decisions.push(
+      executor.decide === undefined
+        ? await decide(trx, { vaultId, actionType: step.action, initiator, facts: known })
+        : await executor.decide(trx, context, prepared, initiator),
+    )
+  }
+  return decisions
+}
+
+export type StepResult = { stepIndex: number; action: string; resultId: string }
+
+export type Application = {
+  context: StepContext
+  action: RequestAction
+  steps: PreparedStep[]
+  executors: Executors
+  /** The result of `prefetch` of each step; null: it has not run yet. */
+  fetched: unknown[] | null
+}
+
+/** Thrown when steps need something from outside the database: see `prefetching`. */
+export class PrefetchNeededError extends Error {
+  readonly application: Application
+  constructor(application: Application) {
+    super('Something must be fetched before the transaction')
+    this.application = application
+  }
+}
+
+/**
+ * Carries out all steps in the given transaction, each with the results of those before it.
+ * @throws PrefetchNeededError, StaleError, and the errors of the executors; the caller must then roll back earlier steps
+ */
+export async function applySteps(trx: Trx, application: Application): Promise<StepResult[]> {
+  const { context, action, steps, executors, fetched } = application
+  if (fetched === null && steps.some(({ step }) => executors[step.action]?.prefetch !== undefined)) {
+    throw new PrefetchNeededError(application)
+  }
+  const results: StepResult[] = []
+  for (const [stepIndex, { step, baseVersion }] of steps.entries()) {
+    const resolved = resolveReferences(
+      step,
+      results.map(({ resultId }) => resultId),
+    )
+    const { resultId } = await inStep(action, stepIndex, () =>
+      executorOf(executors, step.action).apply(trx, context, resolved, baseVersion, fetched?.[stepIndex]),
+    )
+    results.push({ stepIndex, action: step.action, resultId })
+  }
+  return results
+}
+
+type Attempt = { results: StepResult[] } | { event: 'applyFailed' | 'targetChanged'; reason: string }
+
+/** As `applySteps`, but if one step fails, all are rolled back to a savepoint and the transaction continues. */
+export async function tryApplySteps(trx: Trx, application: Application): Promise<Attempt> {
+  await sql`savepoint apply_steps`.execute(trx)
+  try {
+    return { results: await applySteps(trx, application) }
+  } catch (error) {
+    const failure = failureOf(error)
+    if (failure === null) throw error
+    await sql`rollback to savepoint apply_steps`.execute(trx)
+    return failure
+  }
+}
+
+/** The failure if the request itself caused the error; errors of the database or the wallet service do not end a request. */
+function failureOf(error: unknown): { event: 'applyFailed' | 'targetChanged'; reason: string } | null {
+  if (error instanceof StaleError)
+    return { event: 'targetChanged', reason: 'The target was changed after the request was created' }
+  if (error instanceof AppError && error.status < 500) return { event: 'applyFailed', reason: error.message }
+  return null
+}
+
+/**
+ * Runs `work`, first without data from outside the database. If a step needs some, the executors fetch it without an
+ * open transaction, and `work` runs again with it.
+ */
+export async function prefetching<Result>(work: (fetched: unknown[] | null) => Promise<Result>): Promise<Result> {
+  try {
+    return await work(null)
+  } catch (error) {
+    if (!(error instanceof PrefetchNeededError)) throw error
+    return fetchFrom(error.application, [], work)
+  }
+}
+
+async function fetchFrom<Result>(
+  application: Application,
+  fetched: unknown[],
+  work: (fetched: unknown[]) => Promise<Result>,
+): Promise<Result> {
+  const { context, steps, executors } = application
+  const next = steps[fetched.length]
+  if (next === undefined) return work(fetched)
+  const goOn = (one: unknown) => fetchFrom(application, [...fetched, one], work)
+  const executor = executorOf(executors, next.step.action)
+  return executor.prefetch === undefined ? goOn(null) : executor.prefetch(context, next.step, goOn)
+}
+
+/** Only a request of a newer version of the service names an action that this one does not know. */
+export function executorOf(executors: Executors, action: PreparedStep['step']['action']): Executor {
+  const executor = executors[action]
+  if (executor === undefined) throw new Error(`There is no executor for ${action}`)
+  return executor
+}
+
+const marker = '$step:'
+
+/** The references `$step:N` of a step, with their paths: relative to the payload, or `targetId`. */
+type Mention = { path: string; text: string }
+
+/**
+ * Checks that every `$step:N` of a step names a step before it.
+ * @throws 400 with the path of the first that does not
+ */
+export function assertReferences(step: Step, stepIndex: number): void {
+  for (const { path, text } of mentionsOf(step)) {
+    const index = referenceOf(text)
+    if (index === null) throw badRequest(path, `must be ${marker} and the number of an earlier step`)
+    if (index >= stepIndex) throw badRequest(path, `${text} does not name an earlier step`)
+  }
+}
+
+/**
+ * Checks that a reference in place of an id refers to a step with a result of the right kind.
+ * @throws 400 with the path of the first reference that does not
+ */
+export function assertReferenceTypes(one: PreparedStep, { references = {} }: Executor, earlier: PreparedStep[]): void {
+  for (const { path, text } of mentionsOf(one.step)) {
+    const wanted = path === 'targetId' ? one.targetType : references[path]
+    const given = earlier[referenceOf(text)!]!
+    if (wanted === undefined || given.targetType === wanted) continue
+    throw badRequest(path, `${text} is a ${noun(given.targetType)}, not a ${noun(wanted)}`)
+  }
+}
+
+/** The step with every reference replaced by the result it stands for. */
+export function resolveReferences(step: Step, resultIds: string[]): Step {
+  const resolve = (value: unknown): unknown => {
+    const index = referenceOf(value)
+    if (index !== null) return resultIds[index]
+    if (Array.isArray(value)) return value.map(resolve)
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, resolve(member)]))
+  }
+  return {
+    action: step.action,
+    targetId: resolve(step.targetId) as string | null,
+    payload: resolve(step.payload) as Record<string, unknown>,
+  }
+}
+
+function mentionsOf({ targetId, payload }: Step): Mention[] {
+  const mentions: Mention[] = []
+  const collect = (value: unknown, path: string) => {
+    if (typeof value === 'string') {
+      if (value.startsWith(marker)) mentions.push({ path, text: value })
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [name, member] of Object.entries(value)) collect(member, path === '' ? name : `${path}.${name}`)
+    }
+  }
+  collect(targetId, 'targetId')
+  collect(payload, '')
+  return mentions
+}
+
+const noun = (targetType: string) => targetType.replaceAll('_', ' ')
+
+/** Runs the work of one step; in a chain its faults get the path of the step. */
+export async function inStep<Result>(action: RequestAction, i: number, work: () => Promise<Result>): Promise<Result> {
+  if (action !== 'composite') return work()
+  try {
+    return await work()
+  } catch (error) {
+    throw error instanceof AppError ? withStep(error, i) : error
+  }
+}
+
+function withStep(error: AppError, i: number): AppError {
+  const { reason, message, code, headers, details } = error
+  const common = { headers, cause: error, ...(code === undefined ? {} : { code }) }
+  if (!Array.isArray(details)) {
+    return new AppError(reason, `steps.${i}: ${message}`, { ...common, ...(details === undefined ? {} : { details }) })
+  }
+  const faults = details.map((fault) => ({ ...fault, field: pathInRequest(fault.field, i) }))
+  const first = faults[0]
+  const text = first === undefined ? `steps.${i}: ${message}` : `${first.field}: ${first.message}`
+  return new AppError(reason, text, { ...common, details: faults })
+}
+
+function pathInRequest(field: string, i: number): string {
+  if (field === 'targetId') return `steps.${i}.targetId`
+  return field === '' || field === 'body' ? `steps.${i}.payload` : `steps.${i}.payload.${field}`
+}
+
+/** One gated action by its own name, or a chain of them. */
+export type RequestAction = GatedAction | 'composite'
+
+/** The content to which votes and execution are bound: the prepared steps and the initiator. */
+export type BoundPayload = {
+  requestId: string
+  vaultId: string
+  initiatorId: string
+  action: string
+  steps: PreparedStep[]
+}
+
+/** SHA-256 over the canonical JSON of the payload. */
+export function hashPayload(payload: BoundPayload): Buffer {
+  return sha256(canonicalJson(payload))
+}

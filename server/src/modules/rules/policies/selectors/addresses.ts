@@ -1,0 +1,80 @@
+import { selectorValueLengthMax, selectorValuesMax } from '../../../../lib/limits.ts'
+import { destinationTypes } from '../decision.ts'
+import { defineSelector, faultOf, type Reading, unknownFinding } from './selector.ts'
+import { addressKeyOf, isObject, readOnchainSet, readSet, readSetOf, spellingKey, strayKey } from './values.ts'
+
+/** The address that pays, by its id or its on-chain address. */
+export const sourceAddress = defineSelector(readOnchainSet, (named, { sourceAddressId, sourceAddress }) => {
+  const observed = sourceAddress ?? sourceAddressId
+  if (observed === undefined) return unknownFinding
+  const keys = named.map(spellingKey)
+  const isNamed =
+    (sourceAddressId !== undefined && named.includes(sourceAddressId)) ||
+    (sourceAddress !== undefined && keys.includes(spellingKey(sourceAddress)))
+  const isCertain = isNamed || (sourceAddressId !== undefined && sourceAddress !== undefined)
+  return { matched: isCertain ? isNamed : null, observed }
+})
+
+/**
+ * A folder that the source address is in, by its id. `observed` contains only named folders, because not every reader of
+ * a trace may know the other folders of the owner.
+ */
+export const addressGroup = defineSelector(readSet, (groupIds, { addressGroupIds }) => {
+  if (addressGroupIds === undefined) return unknownFinding
+  const observed = groupIds.filter((id) => addressGroupIds.includes(id))
+  return { matched: observed.length > 0, observed }
+})
+
+export type RouteVariant = { route: string; variant: string }
+
+/** A segment of the address by the codes of route and variant: one `{route, variant}`, or an array of them, meaning any of. */
+export const routeVariant = defineSelector(readRouteVariants, (named, { routeVariants }) =>
+  routeVariants === undefined
+    ? unknownFinding
+    : {
+        matched: named.some(({ route, variant }) =>
+          routeVariants.some((one) => one.route === route && one.variant === variant),
+        ),
+        observed: routeVariants,
+      },
+)
+
+export function readRouteVariants(value: unknown): Reading<RouteVariant[]> {
+  const values: unknown[] = Array.isArray(value) ? value : [value]
+  if (values.length === 0) return faultOf('must name at least one {route, variant}')
+  if (values.length > selectorValuesMax) return faultOf(`must not name more than ${selectorValuesMax} variants`)
+  const named: RouteVariant[] = []
+  for (const [i, entry] of values.entries()) {
+    const at = (field: string) => (Array.isArray(value) ? [String(i), field].filter(Boolean).join('.') : field)
+    if (!isObject(entry)) return faultOf('must be {route, variant}', at(''))
+    const stray = strayKey(entry, ['route', 'variant'])
+    if (stray !== null) return faultOf('does not belong to {route, variant}', at(stray))
+    const { route, variant } = entry
+    if (!isCode(route)) return faultOf('must be the code of a route', at('route'))
+    if (!isCode(variant)) return faultOf('must be the code of a variant', at('variant'))
+    named.push({ route, variant })
+  }
+  return { value: named }
+}
+
+function isCode(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= selectorValueLengthMax
+}
+
+/** The on-chain address that is paid, compared as its network compares addresses. */
+export const destination = defineSelector(readOnchainSet, (named, { destination }) => {
+  if (destination === undefined) return unknownFinding
+  const { address, key, networkType } = destination
+  return { matched: named.some((text) => addressKeyOf(text, networkType) === key), observed: address }
+})
+
+const types: readonly string[] = destinationTypes
+
+/** The type of the destination: an address of this service, one of the address book, or neither. */
+export const destinationType = defineSelector(
+  readSetOf((text) => types.includes(text), `must be one of ${types.join(', ')}`),
+  (named, { destinationType }) =>
+    destinationType === undefined
+      ? unknownFinding
+      : { matched: named.includes(destinationType), observed: destinationType },
+)

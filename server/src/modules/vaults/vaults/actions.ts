@@ -1,0 +1,153 @@
+import type { Static } from 'typebox'
+import { type ByCaller, type ByMember, byMember, byPlatform } from '../../../access/caller.ts'
+import type { Trx } from '../../../db/client.ts'
+import { onViolation } from '../../../db/transaction.ts'
+import type { Deps } from '../../../deps.ts'
+import { badRequest, conflict, faulty } from '../../../lib/errors.ts'
+import { newId } from '../../../lib/ids.ts'
+import { audit } from '../../record/audit/record.ts'
+import { announceVaultChange, type ChangeInWords, quote } from '../../record/notifications/announce.ts'
+import { insertSystemGroups } from '../../rules/policies/group-actions.ts'
+import { findVault, lockVaultRow, type VaultRow, type VaultWithStructure } from './queries.ts'
+import type { VaultCreation, VaultUpdate } from './schema.ts'
+import { faultsOfWallet, sealed } from './wallet-settings.ts'
+import { insertStructure, planOrThrow, summaryOf } from './write-structure.ts'
+
+/**
+ * Creates a draft vault with its derivation structure and its two built-in groups.
+ * @throws 400 with every fault of the structure, 409 when the code is taken
+ */
+export async function createVault(
+  trx: Trx,
+  { config, sealer }: Pick<Deps, 'config' | 'sealer'>,
+  { vault, routes }: Static<typeof VaultCreation>,
+  by: ByCaller,
+): Promise<VaultWithStructure> {
+  const { caller, now } = by
+  const plan = planOrThrow(routes, faultsOfWallet(vault, config, 'vault.'))
+  const id = newId(now)
+  const { code, name, walletServiceUrl } = vault
+  await trx
+    .insertInto('vaults')
+    .values({
+      id,
+      code,
+      name,
+      description: vault.description ?? null,
+      wallet_service_url: walletServiceUrl,
+      wallet_service_secret: sealed(sealer, vault.walletServiceSecret ?? null),
+      wallet_webhook_secret: sealed(sealer, vault.walletWebhookSecret ?? null),
+      created_at: now,
+      updated_at: now,
+    })
+    .execute()
+    .catch(onViolation('vaults_code_key', () => conflict('already_exists', `The vault code ${code} is taken`)))
+  await insertStructure(trx, id, plan, by)
+  await insertSystemGroups(trx, { vaultId: id, creatorId: caller.userId, now })
+  const target = { type: 'vault', id }
+  const details = { code, name, walletServiceUrl, structure: summaryOf(plan) }
+  await audit(trx, { ...byPlatform(by), vaultId: id }, 'vault.created', target, details)
+  // Platform administrators may know which vaults exist, but not their content.
+  await audit(trx, byPlatform(by), 'vault.created', target, { code, name })
+  return (await findVault(trx, id))!
+}
+
+/**
+ * Changes everything but the structure. A stored bearer secret is never sent to another origin than the one it was set for.
+ * @throws 400 for invalid settings of the wallet service, or a new origin without a new secret
+ */
+export async function updateVault(
+  trx: Trx,
+  { config, sealer }: Pick<Deps, 'config' | 'sealer'>,
+  body: Static<typeof VaultUpdate>,
+  by: ByMember,
+): Promise<VaultWithStructure> {
+  const { id } = by.member.vault
+  const faults = faultsOfWallet(body, config, '')
+  if (faults.length > 0) throw faulty(faults)
+  const vault = await lockVaultRow(trx, id)
+  const { walletServiceSecret, walletWebhookSecret, ...shown } = body
+  if (
+    body.walletServiceUrl !== undefined &&
+    walletServiceSecret === undefined &&
+    vault.wallet_service_secret !== null &&
+    new URL(body.walletServiceUrl).origin !== new URL(vault.wallet_service_url).origin
+  ) {
+    throw badRequest('walletServiceSecret', 'is required (or null) when walletServiceUrl moves to another origin')
+  }
+  await trx
+    .updateTable('vaults')
+    // Fields that are undefined are left out of the statement.
+    .set({
+      name: body.name,
+      description: body.description,
+      wallet_service_url: body.walletServiceUrl,
+      wallet_service_secret: sealed(sealer, walletServiceSecret),
+      wallet_webhook_secret: sealed(sealer, walletWebhookSecret),
+      updated_at: by.now,
+    })
+    .where('id', '=', id)
+    .execute()
+  const details = {
+    changes: shown,
+    isWalletServiceSecretChanged: walletServiceSecret !== undefined,
+    isWalletWebhookSecretChanged: walletWebhookSecret !== undefined,
+  }
+  const walletService = walletServiceChange(vault, body)
+  if (walletService === null) await audit(trx, byMember(by), 'vault.updated', { type: 'vault', id }, details)
+  else {
+    await announceVaultChange(trx, {
+      ...byMember(by),
+      action: 'vault.updated',
+      targetType: 'vault',
+      targetId: id,
+      details,
+      words: { sentence: `The wallet service of the vault ${quote(vault.name)} was changed`, ...walletService },
+    })
+  }
+  return (await findVault(trx, id))!
+}
+
+/**
+ * The announced change of the wallet service; null if it is unchanged. Of its URL only the origin is shown, because paths
+ * and queries may contain secrets.
+ */
+function walletServiceChange(
+  vault: VaultRow,
+  { walletServiceUrl = vault.wallet_service_url, walletServiceSecret, walletWebhookSecret }: Static<typeof VaultUpdate>,
+): Pick<ChangeInWords, 'before' | 'after'> | null {
+  const isUrlKept = walletServiceUrl === vault.wallet_service_url
+  if (isUrlKept && walletServiceSecret === undefined && walletWebhookSecret === undefined) return null
+  const [from, to] = [new URL(vault.wallet_service_url), new URL(walletServiceUrl)]
+  return {
+    before: { 'origin of walletServiceUrl': from.origin },
+    after: {
+      'origin of walletServiceUrl': to.origin,
+      'path of walletServiceUrl': from.href === to.href || from.origin !== to.origin ? null : 'changed',
+      walletServiceSecret: changeOfSecret(walletServiceSecret),
+      walletWebhookSecret: changeOfSecret(walletWebhookSecret),
+    },
+  }
+}
+
+function changeOfSecret(secret: string | null | undefined): 'removed' | 'replaced' | null {
+  if (secret === undefined) return null
+  return secret === null ? 'removed' : 'replaced'
+}
+
+/**
+ * Makes the structure final; addresses may be created from now on.
+ * @throws 409 when it is final already
+ */
+export async function lockVault(trx: Trx, by: ByMember): Promise<VaultWithStructure> {
+  const { id } = by.member.vault
+  const { numUpdatedRows } = await trx
+    .updateTable('vaults')
+    .set({ locked_at: by.now, updated_at: by.now })
+    .where('id', '=', id)
+    .where('locked_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  if (numUpdatedRows === 0n) throw conflict('vault_is_locked', 'The vault is locked already')
+  await audit(trx, byMember(by), 'vault.locked', { type: 'vault', id })
+  return (await findVault(trx, id))!
+}
