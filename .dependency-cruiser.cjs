@@ -51,6 +51,7 @@ module.exports = {
     },
     below('lib-is-pure', 'lib/', '(?!lib/)'),
     below('embedded-postgres-stands-alone', 'embedded-postgres/', '(?!embedded-postgres/)'),
+    below('wallet-conformance-above-lib-only', 'wallet-conformance/', '(?!(lib|wallet-conformance)/)'),
     below('db-above-lib-only', 'db/', '(?!(lib|db)/)'),
     below('access-above-db', 'access/', '(?!(lib|db|access)/)'),
     below('http-above-access', 'http/', '(?!(lib|db|access|http)/|deps\\.ts$|config\\.ts$)'),
@@ -89,7 +90,7 @@ module.exports = {
     {
       name: 'sdk-stands-alone',
       severity: 'error',
-      from: { path: '^sdk/src/', pathNot: '\\.test\\.ts$' },
+      from: { path: '^sdk/src/', pathNot: '\\.test\\.ts$|/testing/' },
       to: { path: '^(wallet|server|demo)/' },
     },
     {

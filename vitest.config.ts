@@ -35,6 +35,7 @@ export default defineConfig({
             'server/src/**/*.test.ts',
             'wallet/src/**/*.test.ts',
             'sdk/src/**/*.test.ts',
+            'sdk/scripts/**/*.test.js',
             'demo/src/**/*.test.ts',
             'tests/**/*.test.ts',
             'tools/**/*.test.js',

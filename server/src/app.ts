@@ -1,14 +1,14 @@
 import type { Deps } from './deps.ts'
+import type { App } from './http/endpoints.ts'
 import { healthRoutes } from './http/health.ts'
 import { metricsRoutes } from './http/metrics.ts'
 import { registerOpenApi } from './http/openapi.ts'
-import type { App } from './http/route.ts'
 import { ErrorSchema } from './http/schema.ts'
 import { createServer } from './http/server.ts'
-import { counterpartyExecutors } from './modules/address-book/counterparties/executors.ts'
+import { counterpartyExecutors } from './modules/address-book/counterparties/actions.ts'
 import { counterpartyRoutes } from './modules/address-book/counterparties/routes.ts'
 import { counterpartyComponents } from './modules/address-book/counterparties/schema.ts'
-import { counterpartyGroupExecutors } from './modules/address-book/groups/executors.ts'
+import { counterpartyGroupExecutors } from './modules/address-book/groups/actions.ts'
 import { counterpartyGroupRoutes } from './modules/address-book/groups/routes.ts'
 import { counterpartyGroupComponents } from './modules/address-book/groups/schema.ts'
 import { creditUnmatchedEvents } from './modules/money/deposits/actions.ts'
@@ -20,13 +20,15 @@ import { simulationRoutes } from './modules/money/simulations/routes.ts'
 import { simulationComponents } from './modules/money/simulations/schema.ts'
 import { transferRoutes } from './modules/money/transfers/routes.ts'
 import { transferComponents } from './modules/money/transfers/schema.ts'
-import { categoryExecutors } from './modules/operations/assignments/executors.ts'
+import { categoryExecutors } from './modules/operations/assignments/actions.ts'
 import { categoryAssignmentRoutes } from './modules/operations/assignments/routes.ts'
 import { categoryAssignmentComponents } from './modules/operations/assignments/schema.ts'
 import { operationCategoryRoutes } from './modules/operations/categories/routes.ts'
 import { operationCategoryComponents } from './modules/operations/categories/schema.ts'
 import { historyRoutes } from './modules/operations/history/routes.ts'
 import { historyComponents } from './modules/operations/history/schema.ts'
+import { lateRateRoutes } from './modules/operations/late-rates/routes.ts'
+import { operationRateComponents } from './modules/operations/late-rates/schema.ts'
 import { operationMetadataRoutes } from './modules/operations/metadata/routes.ts'
 import { operationMetadataComponents } from './modules/operations/metadata/schema.ts'
 import { operationRelationRoutes } from './modules/operations/relations/routes.ts'
@@ -56,7 +58,7 @@ import { approvalRequestComponents } from './modules/rules/approval-requests/sch
 import { policyRoutes } from './modules/rules/policies/routes.ts'
 import { policyComponents } from './modules/rules/policies/schema.ts'
 import type { Executors } from './modules/rules/votes/executor.ts'
-import { createAddressExecutor } from './modules/vaults/addresses/apply-create.ts'
+import { createAddressExecutor } from './modules/vaults/addresses/actions.ts'
 import { addressRoutes } from './modules/vaults/addresses/routes.ts'
 import { addressComponents } from './modules/vaults/addresses/schema.ts'
 import { addressGroupRoutes } from './modules/vaults/folders/routes.ts'
@@ -65,6 +67,7 @@ import { addressGrantRoutes } from './modules/vaults/grants/routes.ts'
 import { addressGrantComponents } from './modules/vaults/grants/schema.ts'
 import { vaultsRoutes } from './modules/vaults/vaults/routes.ts'
 import { vaultsComponents } from './modules/vaults/vaults/schema.ts'
+import { registerAppPages } from './pages/app-pages.ts'
 import { registerPages } from './pages/sign-in.ts'
 
 /** The composition root: every component and every module of the service, in one visible list. */
@@ -81,6 +84,7 @@ export async function createApp(deps: Deps): Promise<App> {
   )
   await app.register(async (webhook) => webhookRoutes(webhook as unknown as App, deps))
   await app.register(async (pages) => registerPages(pages as unknown as App, deps))
+  await app.register(async (pages) => registerAppPages(pages as unknown as App, deps))
   return app
 }
 
@@ -109,6 +113,7 @@ const components = [
   ...operationCategoryComponents,
   ...categoryAssignmentComponents,
   ...operationMetadataComponents,
+  ...operationRateComponents,
   ...operationRelationComponents,
   ...addressComponents,
   ...addressGrantComponents,
@@ -136,6 +141,7 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   operationCategoryRoutes,
   categoryAssignmentRoutes,
   operationMetadataRoutes,
+  lateRateRoutes,
   operationRelationRoutes,
   (app, deps) => addressRoutes(app, deps, executorsOf(deps)),
   addressGrantRoutes,

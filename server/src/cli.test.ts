@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -110,6 +110,20 @@ describe('commands beside a running server', () => {
     ])
   })
 
+  it('print a link to where the service of the data directory listens', async () => {
+    const { out } = await run(['admin', 'link', 'second@example.org'], { PORT: '8421' })
+    expect(new URL(out.trim()).origin).toBe(url)
+    const other = await run(['admin', 'link', 'second@example.org'], { PUBLIC_URL: 'https://vault.example.org' })
+    expect(new URL(other.out.trim()).origin).toBe('https://vault.example.org')
+    const record = join(dataDir, 'service.json')
+    const written = await readFile(record, 'utf8')
+    // As a crash leaves it: nothing listens there.
+    await writeFile(record, JSON.stringify({ origin: 'http://127.0.0.1:1' }))
+    const fallback = await run(['admin', 'link', 'second@example.org'], { PORT: '8421' })
+    expect(new URL(fallback.out.trim()).origin).toBe('http://localhost:8421')
+    await writeFile(record, written)
+  })
+
   it('T62 print a new link, for those who may sign in only, record it and notify the person by mail', async () => {
     expect((await run(['admin', 'link', 'second@example.org'])).code).toBe(0)
     expect(
@@ -120,7 +134,7 @@ describe('commands beside a running server', () => {
     ).toEqual([{ operator: userInfo().username }])
     // The running server sends the mails: one for each link that was made.
     const mails = () => readdir(join(dataDir, 'outbox')).catch(() => [])
-    await expect.poll(async () => (await mails()).filter((name) => name.endsWith('.eml')).length).toBe(3)
+    await expect.poll(async () => (await mails()).filter((name) => name.endsWith('.eml')).length).toBe(6)
     const result = await run(['admin', 'link', 'nobody@example.org'])
     expect(result).toEqual({ code: 2, out: '', err: 'strongroom: User not found\n' })
   })

@@ -7,11 +7,12 @@ import { inTransaction } from './db/transaction.ts'
 import { connectEmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres/start.ts'
 import { magicLinkTtlMinutes } from './lib/limits.ts'
 import { verifyLedger } from './modules/money/ledger/verify.ts'
-import { verifyTransfers } from './modules/money/transfers/verify.ts'
+import { verifyTransfers } from './modules/money/transfers/compare-record.ts'
 import { createSignInLink } from './modules/people/sign-in/actions.ts'
 import { addPlatformAdmin } from './modules/people/users/actions.ts'
 import { verifyAudit } from './modules/record/audit/verify.ts'
-import { verifyRequests } from './modules/rules/approval-requests/verify.ts'
+import { verifyRequests } from './modules/rules/approval-requests/compare-record.ts'
+import { findRunningOrigin } from './running-service.ts'
 
 /** The exit code of a verification that finds a difference. Like diff, `cli.ts` exits with 2 when the work failed. */
 const foundDifference = 1
@@ -81,9 +82,9 @@ async function printAudit(db: Db, asJson: boolean): Promise<void> {
 }
 
 async function makeSignInLink(db: Db, email: string): Promise<string> {
-  const { publicUrl, port } = readCommandConfig()
-  const publicOrigin = () => publicUrl ?? `http://localhost:${port}`
-  return inTransaction(db, (trx) => createSignInLink(trx, { publicOrigin }, email, new Date()))
+  const { publicUrl, port, dataDir } = readCommandConfig()
+  const origin = publicUrl ?? (await findRunningOrigin(dataDir)) ?? `http://localhost:${port}`
+  return inTransaction(db, (trx) => createSignInLink(trx, { publicOrigin: () => origin }, email, new Date()))
 }
 
 async function withDatabase(work: (db: Db) => Promise<void>): Promise<void> {

@@ -11,7 +11,7 @@ import { createSlowReads } from './db/slow-reads.ts'
 import { inTransaction } from './db/transaction.ts'
 import type { Deps } from './deps.ts'
 import { startEmbeddedPostgres } from './embedded-postgres/start.ts'
-import type { App } from './http/route.ts'
+import type { App } from './http/endpoints.ts'
 import { startTasks } from './jobs/tasks.ts'
 import {
   slowConnectionsMax,
@@ -24,6 +24,7 @@ import {
 } from './lib/limits.ts'
 import { createSealer, newSecret } from './lib/secrets.ts'
 import { addPlatformAdmin } from './modules/people/users/actions.ts'
+import { forgetOrigin, recordOrigin } from './running-service.ts'
 
 export type RunningServer = {
   url: string
@@ -67,6 +68,8 @@ export async function startServer(config: Config, clock: () => Date = () => new 
     if (config.publicUrl === null) {
       const origin = toLocalOrigin(app.server.address() as AddressInfo)
       deps.publicOrigin = () => origin
+      await recordOrigin(config.dataDir, origin)
+      stops.push(() => forgetOrigin(config.dataDir))
     }
     stopTasks = startTasks(deps)
     const url = deps.publicOrigin()

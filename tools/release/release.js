@@ -39,6 +39,7 @@ function changedFiles(root, version) {
   const manifests = folders.map((folder) => [`${folder}/package.json`, readJson(`${folder}/package.json`)])
   const names = manifests.map(([, { name }]) => name)
   const openApi = readJson('openapi.json')
+  const today = new Date().toISOString().slice(0, 10)
   return [
     ...[['package.json', root], ...manifests].map(([path, manifest]) => [
       path,
@@ -47,10 +48,11 @@ function changedFiles(root, version) {
     ['package-lock.json', toText(bumpLock(readJson('package-lock.json'), version, folders, names))],
     // The service writes this document the same way, with the version of its package.
     ['openapi.json', toText({ ...openApi, info: { ...openApi.info, version } })],
-    [
-      'CHANGELOG.md',
-      dateChangelog(readFileSync('CHANGELOG.md', 'utf8'), version, new Date().toISOString().slice(0, 10)),
-    ],
+    // The SDK is published with a changelog of its own.
+    ...['CHANGELOG.md', 'sdk/CHANGELOG.md'].map((path) => [
+      path,
+      dateChangelog(readFileSync(path, 'utf8'), version, today, path),
+    ]),
   ]
 }
 

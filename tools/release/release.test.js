@@ -10,6 +10,8 @@ const script = new URL('release.js', import.meta.url).pathname
 const workspaces = ['server', 'wallet', 'sdk', 'demo']
 const files = ['package.json', 'package-lock.json', 'openapi.json', ...workspaces.map((name) => `${name}/package.json`)]
 
+const changelogs = ['CHANGELOG.md', 'sdk/CHANGELOG.md']
+
 /** A repository with those files of the project that a release changes. */
 let folder
 
@@ -17,7 +19,9 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'strongroom-release-'))
   for (const name of workspaces) mkdirSync(join(folder, name))
   for (const path of files) cpSync(join(project, path), join(folder, path))
-  writeFileSync(join(folder, 'CHANGELOG.md'), '# Changelog\n\n## Unreleased\n\n### Added\n\n- Something.\n')
+  for (const path of changelogs) {
+    writeFileSync(join(folder, path), '# Changelog\n\n## Unreleased\n\n### Added\n\n- Something.\n')
+  }
   git('init', '--quiet')
   git('add', '.')
   git('commit', '--quiet', '-m', 'files: as they are')
@@ -36,7 +40,7 @@ describe('npm run release', () => {
   it('--dry-run names every file and the tag, and writes nothing', () => {
     const { status, stdout, stderr } = release('99.0.0', '--dry-run')
     expect([status, stderr]).toEqual([0, ''])
-    for (const path of [...files, 'CHANGELOG.md']) expect(stdout).toContain(`would write ${path}\n`)
+    for (const path of [...files, ...changelogs]) expect(stdout).toContain(`would write ${path}\n`)
     expect(stdout).toContain('git tag -a v99.0.0')
     expect(git('status', '--porcelain')).toBe('')
   })

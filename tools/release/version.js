@@ -53,12 +53,12 @@ function bumpDependencies(manifest, version, workspaces) {
  * The changelog with what was unreleased under the version and its date.
  * @param {string} date YYYY-MM-DD
  */
-export function dateChangelog(changelog, version, date) {
+export function dateChangelog(changelog, version, date, path = 'CHANGELOG.md') {
   const heading = '## Unreleased\n'
   const start = changelog.indexOf(heading)
-  if (start === -1) throw new Error('CHANGELOG.md has no section Unreleased')
+  if (start === -1) throw new Error(`${path} has no section Unreleased`)
   const after = changelog.slice(start + heading.length)
   const section = after.split(/^## /m)[0]
-  if (!/^- /m.test(section)) throw new Error('CHANGELOG.md lists nothing under Unreleased')
+  if (!/^- /m.test(section)) throw new Error(`${path} lists nothing under Unreleased`)
   return `${changelog.slice(0, start)}${heading}\n## ${version} (${date})\n${after}`
 }

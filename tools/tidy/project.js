@@ -11,7 +11,6 @@ const generated = new Set([
   'package-lock.json',
   'docs/wallet-protocol.openapi.json',
   'server/src/db/types.ts',
-  'sdk/src/schema.ts',
 ])
 /** A landed migration is never edited, not even to mend its comments. */
 const landed = /\/migrations\/\d{4}-[\w-]+\.sql$/

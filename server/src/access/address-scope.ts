@@ -49,7 +49,7 @@ type Wanted = {
 export function addressScopeOf(member: Viewer, { userId, folderId, ...wanted }: Wanted = {}): AddressScope {
   if (member.isAdmin) return scope(member, { isWholeVault: userId === undefined, ownerId: userId, folderId })
   if (userId !== undefined && userId !== member.userId) {
-    throw forbidden('Only administrators may read the data of another user')
+    throw forbidden('administrator_required', 'Only administrators may read the data of another user')
   }
   const asksForShared = wanted.includeShared ?? folderId !== undefined
   const access = wanted.access ?? (asksForShared ? 'all' : 'own')

@@ -2,12 +2,16 @@ import { sql } from 'kysely'
 import { type Db, prepared } from '../db/client.ts'
 import { sha256 } from '../lib/secrets.ts'
 import type { Caller, Member } from './caller.ts'
-import { membershipOf } from './memberships.ts'
-import { isEveryone } from './system-groups.ts'
+import { isEveryone, membershipOf } from './memberships.ts'
 
 export const serviceTokenPrefix = 'srk_'
 
-type Authenticated = { caller: Caller; member: Member | null; vaultExists: boolean; session: SessionTimes | null }
+export type Authenticated = {
+  caller: Caller
+  member: Member | null
+  vaultExists: boolean
+  session: SessionTimes | null
+}
 type SessionTimes = { id: string; lastSeenAt: Date; endsAt: Date }
 
 type Row = {

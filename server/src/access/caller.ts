@@ -38,13 +38,13 @@ export type AccessLevel = 'public' | 'caller' | 'member' | 'administrator' | 'pl
 type WithCaller = { caller: Caller | null; member: Member | null }
 
 export function callerOf(request: WithCaller): Caller {
-  if (request.caller === null) throw unauthorized()
+  if (request.caller === null) throw unauthorized('authentication_required', 'A valid token or session is required')
   return request.caller
 }
 
 /** The caller as a member of the vault in the path; only in routes of level member or administrator. */
 export function memberOf(request: WithCaller): Member {
-  if (request.member === null) throw forbidden('You are not a member of this vault')
+  if (request.member === null) throw forbidden('not_a_member', 'You are not a member of this vault')
   return request.member
 }
 

@@ -1,5 +1,4 @@
 import { type RawBuilder, sql } from 'kysely'
-import { isAdministrators } from './system-groups.ts'
 
 /**
  * SQL for a lateral join: one row with the memberships of a user in a vault. `group_ids` are the groups that store the
@@ -20,4 +19,23 @@ export function administratorsOf(vaultIds: string[]): RawBuilder<unknown> {
     select m.user_id from policy_groups g
     join policy_group_memberships m on m.vault_id = g.vault_id and m.group_id = g.id
     where g.vault_id = any(${vaultIds}::text[]) and ${isAdministrators('g')}`
+}
+
+/** What a grant or a list of approvers names: a person, or a policy group for all its members. */
+export const subjectKinds = ['user', 'group'] as const
+export type SubjectKind = (typeof subjectKinds)[number]
+
+/** Code of the built-in group whose members administer the vault. */
+export const administratorsCode = 'administrators'
+/** Code of the built-in group that every member of any group of the vault is in; its members are never stored. */
+export const everyoneCode = 'everyone'
+
+/** SQL: whether a row of `policy_groups` is the group of the administrators. */
+export const isAdministrators = (group: string) => isSystemGroup(group, administratorsCode)
+
+/** SQL: whether a row of `policy_groups` is the group of all members. */
+export const isEveryone = (group: string) => isSystemGroup(group, everyoneCode)
+
+function isSystemGroup(group: string, code: string): RawBuilder<boolean> {
+  return sql<boolean>`(${sql.ref(`${group}.is_system`)} and ${sql.ref(`${group}.code`)} = ${sql.lit(code)})`
 }

@@ -1,12 +1,23 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
-import type { Static, TSchema } from 'typebox'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  preHandlerAsyncHookHandler,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from 'fastify'
+import { type Static, type TSchema, Type } from 'typebox'
 import { type AccessLevel, type Caller, callerOf, type Member, memberOf } from '../access/caller.ts'
 import type { Db, Trx } from '../db/client.ts'
 import type { Deps } from '../deps.ts'
 import { type PageQuery, type Position, pageOf, toPage } from '../lib/cursor.ts'
-import { type Answer, answerOnce, mutate, type Refusal, type Sent } from './mutate.ts'
-import { type App, type RouteSpec, route } from './route.ts'
-import { PageOf, Ref } from './schema.ts'
+import { bodyBytesMax } from '../lib/limits.ts'
+import { type Reason, reasons } from '../lib/reasons.ts'
+import { type Answer, answerOnce, mutate, noContent, type Refusal, type Sent } from './mutate.ts'
+import { ErrorSchema, PageOf, Ref } from './schema.ts'
 
 type Spec = Omit<RouteSpec, 'tag'> & {
   preHandler?: preHandlerAsyncHookHandler
@@ -40,6 +51,10 @@ export type AnswerOf<S extends Pick<Spec, 'answers'>> =
         : { status: Status }
     }[keyof S['answers'] & number]
   | Refusal
+
+/** A write that is documented to have no body may answer nothing, which is sent as 204. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a handler without a return statement has this type.
+type NoAnswer<S extends Spec> = S['answers'] extends { 204: null } ? undefined | void : never
 
 /** What a GET may answer: the documented body; a reply that it sent itself where a file or a redirect is documented. */
 type ReadAnswer<S extends Spec> =
@@ -97,10 +112,15 @@ export function endpoints(typed: App, deps: Deps, tag: string) {
     <const S extends Spec>(
       path: string,
       spec: S,
-      work: (trx: Trx, input: Input<S>, http: Http) => Promise<AnswerOf<S>>,
+      work: (trx: Trx, input: Input<S>, http: Http) => Promise<AnswerOf<S> | NoAnswer<S>>,
     ): void =>
       register(method, path, spec, (input, http) =>
-        mutate(deps, http.request, http.reply, (trx) => work(trx, input, http) as Promise<Answer>),
+        mutate(
+          deps,
+          http.request,
+          http.reply,
+          async (trx) => ((await work(trx, input, http)) ?? noContent()) as Answer,
+        ),
       )
 
   return {
@@ -154,4 +174,94 @@ export function endpoints(typed: App, deps: Deps, tag: string) {
       register(method, path, spec, handle)
     },
   }
+}
+
+/** The Fastify instance of every module: schemas give the types of params, query, body and answer. */
+export type App = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression<RawServerDefault>,
+  RawReplyDefaultExpression<RawServerDefault>,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>
+
+export type RouteSpec = {
+  operationId: string
+  summary: string
+  description?: string
+  tag: string
+  access: AccessLevel
+  params?: TSchema
+  querystring?: TSchema
+  body?: TSchema
+  /** Schemas of the successful answers by status; null for an answer without a body. */
+  answers: Record<number, TSchema | null>
+  /** Media types of files that a 200 may be instead of JSON. */
+  files?: readonly string[]
+  /**
+   * Reasons of errors beyond those that follow from the rest, such as `not_a_member`; a bare status where no reason is
+   * particular to the operation. The document gets an example of each.
+   */
+  errors?: readonly (number | Reason)[]
+}
+
+type Schema<S extends RouteSpec> = Omit<
+  { [K in keyof S as K extends 'params' | 'querystring' | 'body' ? K : never]: S[K] },
+  never
+>
+
+const noQuery = Type.Object({}, { additionalProperties: false })
+
+/** The options of a route: its schemas, its documentation and its access level. */
+export function route<const S extends RouteSpec>(
+  spec: S,
+): { schema: Schema<S>; config: { access: AccessLevel }; bodyLimit?: number } {
+  const declared = (spec.errors ?? []).filter((error) => typeof error === 'string')
+  const errors = new Set([
+    ...[400, 429, 500, 503],
+    ...(spec.errors ?? []).map((error) => (typeof error === 'string' ? reasons[error] : error)),
+  ])
+  if (spec.body !== undefined) for (const status of [413, 415]) errors.add(status)
+  if (spec.access !== 'public') errors.add(401)
+  if (spec.access !== 'public' && spec.access !== 'caller') errors.add(403)
+  if (spec.access === 'member' || spec.access === 'administrator') errors.add(404)
+  const response: Record<number, unknown> = {}
+  for (const [status, schema] of Object.entries(spec.answers)) {
+    response[Number(status)] = schema === null ? { type: 'null', description: 'No content' } : byName(schema)
+  }
+  if (spec.files !== undefined) response[200] = withFiles(response[200], spec.files)
+  for (const status of [...errors].sort()) response[status] = Ref(ErrorSchema)
+  const schema = {
+    operationId: spec.operationId,
+    summary: spec.summary,
+    ...(spec.description === undefined ? {} : { description: spec.description }),
+    tags: [spec.tag],
+    ...(spec.access === 'public' ? {} : { security: [{ bearer: [] }, { cookie: [] }] }),
+    ...(spec.params === undefined ? {} : { params: spec.params }),
+    // For the examples of errors in the document, which does not show them.
+    'x-access': spec.access,
+    'x-reasons': declared,
+    querystring: spec.querystring ?? noQuery,
+    ...(spec.body === undefined ? {} : { body: byName(spec.body) }),
+    response,
+  }
+  return {
+    schema: schema as unknown as Schema<S>,
+    config: { access: spec.access },
+    // All other routes have the limit of unauthenticated senders.
+    ...(spec.access === 'public' ? {} : { bodyLimit: bodyBytesMax }),
+  }
+}
+
+/** A response that is JSON, where the route has a JSON answer, or a file of one of the media types. */
+function withFiles(json: unknown, mediaTypes: readonly string[]): object {
+  const file = { schema: { type: 'string', format: 'binary', examples: ['(bytes of the file)'] } }
+  const content: Record<string, unknown> = json === undefined ? {} : { 'application/json': { schema: json } }
+  for (const type of mediaTypes) content[type] = file
+  return { description: 'Success', content }
+}
+
+/** A component is referred to, never repeated, so that clients get one type for it. */
+function byName(schema: TSchema & { $id?: string }): TSchema {
+  return schema.$id === undefined ? schema : Ref(schema)
 }

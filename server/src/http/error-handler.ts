@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { Logger } from 'pino'
 import { OutcomeUnknownError } from '../db/lost-commit.ts'
 import { sqlStateOf } from '../db/transaction.ts'
 import { AppError, badRequest, faulty, toErrorBody, unavailable } from '../lib/errors.ts'
+import type { Reason } from '../lib/reasons.ts'
 import { StrictJsonError } from '../lib/strict-json.ts'
 import { ValidationError } from './validation.ts'
 
@@ -28,57 +30,65 @@ export function handleFrameworkError(thrown: unknown, request: FastifyRequest, r
 }
 
 /** Answers a malformed HTTP request, or one that is too slow or has too many headers, and closes the connection. */
-export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
+export function answerClientError(error: Error & { code?: string }, socket: Socket, log: Pick<Logger, 'info'>): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
-  const [status, message] = clientErrors[error.code ?? ''] ?? [400, 'The request is not valid HTTP']
-  const body = toErrorBody(new AppError(status, message), '')
+  const [reason, message] = clientErrors[error.code ?? ''] ?? ['malformed_request', 'The request is not valid HTTP']
+  const refusal = new AppError(reason, message)
+  const requestId = randomUUID()
+  const body = toErrorBody(refusal, requestId)
   const text = JSON.stringify(body)
   if (socket.writable) {
     socket.write(
-      `HTTP/1.1 ${status} ${body.error}\r\nContent-Type: application/json; charset=utf-8\r\n` +
-        `Content-Length: ${Buffer.byteLength(text)}\r\nX-Request-Id: ${randomUUID()}\r\n` +
+      `HTTP/1.1 ${refusal.status} ${body.error}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+        `Content-Length: ${Buffer.byteLength(text)}\r\nX-Request-Id: ${requestId}\r\n` +
         `X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${text}`,
     )
   }
   socket.destroySoon()
+  log.info({ requestId, status: refusal.status }, 'answered')
 }
 
-/** Connection errors of Node.js by their code, with the status and message of the response. */
-const clientErrors: Record<string, [status: number, message: string]> = {
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request took too long to arrive'],
-  HPE_HEADER_OVERFLOW: [431, 'The header fields are larger than this service accepts'],
+/** Connection errors of Node.js by their code, with the reason and message of the response. */
+const clientErrors: Record<string, [reason: Reason, message: string]> = {
+  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request took too long to arrive'],
+  HPE_HEADER_OVERFLOW: ['headers_too_large', 'The header fields are larger than this service accepts'],
 }
 
-/** Errors of Fastify by their code, with the status and message of the response. */
-const fastifyErrors: Record<string, [status: number, message: string]> = {
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: [415, 'The content type must be application/json'],
-  FST_ERR_MAX_PARAM_LENGTH: [414, 'A part of the path is too long'],
+/** Errors of Fastify by their code, with the reason and message of the response. */
+const fastifyErrors: Record<string, [reason: Reason, message: string]> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: ['body_too_large', 'The body is larger than this service accepts'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'The content type must be application/json'],
+  FST_ERR_MAX_PARAM_LENGTH: ['path_too_long', 'A part of the path is too long'],
 }
 
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown
   if (thrown instanceof ValidationError) return faulty(thrown.faults)
-  if (thrown instanceof StrictJsonError) return badRequest('body', thrown.message)
+  if (thrown instanceof StrictJsonError) return badRequest('body', thrown.message, 'malformed_body')
   if (thrown instanceof SyntaxError && (thrown as { statusCode?: number }).statusCode === 400) {
-    return badRequest('body', 'is not valid JSON')
+    return badRequest('body', 'is not valid JSON', 'malformed_body')
   }
   const { code = '', statusCode } = (thrown ?? {}) as FastifyError
-  if (code === 'FST_ERR_BAD_URL') return badRequest('path', 'is not a valid URL path')
+  if (code === 'FST_ERR_BAD_URL') return badRequest('path', 'is not a valid URL path', 'malformed_request')
   const known = fastifyErrors[code]
   if (known !== undefined) return new AppError(known[0], known[1])
-  if (thrown instanceof OutcomeUnknownError) return unavailable(unknownOutcome, 2)
-  if (isDatabaseUnreachable(thrown)) return unavailable('The database cannot be reached right now', 2)
+  if (thrown instanceof OutcomeUnknownError) return unavailable('outcome_unknown', unknownOutcome, 2)
+  if (isDatabaseUnreachable(thrown))
+    return unavailable('database_unreachable', 'The database cannot be reached right now', 2)
   if (sqlStateOf(thrown) === '40001' || sqlStateOf(thrown) === '40P01') {
-    return unavailable('Too many conflicting requests; try again later', 1)
+    return unavailable('too_many_conflicts', 'Too many conflicting requests; try again later', 1)
   }
-  if (sqlStateOf(thrown) === '57014') return unavailable('The request took too long and had no effect', 2)
+  if (sqlStateOf(thrown) === '57014') return unavailable('timed_out', 'The request took too long and had no effect', 2)
   // PostgreSQL cannot store a NUL character in text.
   if (sqlStateOf(thrown) === '22021' || sqlStateOf(thrown) === '22P05')
     return badRequest('request', 'contains a character that cannot be stored')
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
-    return new AppError(statusCode, 'The request cannot be processed')
+    return new AppError('malformed_request', 'The request cannot be processed')
   }
-  return new AppError(500, 'An unexpected error occurred; the log of the service has details under this request id')
+  return new AppError(
+    'internal_error',
+    'An unexpected error occurred; the log of the service has details under this request id',
+  )
 }
 
 const unknownOutcome =

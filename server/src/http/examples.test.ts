@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { exampleOf, type JsonSchema } from './examples.ts'
+import { exampleOf, type JsonSchema } from './openapi.ts'
 
 const components: Record<string, JsonSchema> = {
   Money: { type: 'string', examples: ['1.5'] },

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { authenticate } from '../access/authenticate.ts'
 import type { AccessLevel } from '../access/caller.ts'
 import type { Deps } from '../deps.ts'
-import { forbidden, notFound, unauthorized } from '../lib/errors.ts'
+import { type AppError, forbidden, notFound, unauthorized } from '../lib/errors.ts'
 
 export const sessionCookie = 'session_token'
 
@@ -23,36 +23,45 @@ export async function guard(deps: Deps, request: FastifyRequest): Promise<void> 
   const level = request.routeOptions.config.access
   if (level === undefined || level === 'public') return
   const credential = readCredential(request)
-  if (credential === null) throw unauthorized()
+  if (credential === null) throw unauthorized('authentication_required', 'A token or session is required')
   if (credential.via === 'cookie') assertOwnOrigin(deps, request)
 
   const now = deps.clock()
   const vaultCode = level === 'member' || level === 'administrator' ? (request.params as { code: string }).code : null
   const found = await authenticate(deps.db, credential.token, vaultCode, now)
-  if (found === null) throw unauthorized()
+  if (found === null) throw invalidToken()
   request.caller = found.caller
   request.member = found.member
   if (found.session !== null) await touchSession(deps, found.session, now)
 
   if (vaultCode !== null) {
     if (!found.vaultExists) throw notFound('Vault')
-    if (found.member === null) throw forbidden('You are not a member of this vault')
+    if (found.member === null) throw forbidden('not_a_member', 'You are not a member of this vault')
     if (level === 'administrator' && !found.member.isAdmin)
-      throw forbidden('Only administrators of the vault may do this')
+      throw forbidden('administrator_required', 'Only administrators of the vault may do this')
   }
-  if (level === 'platform' && !found.caller.isPlatformAdmin) throw forbidden('Only platform administrators may do this')
+  if (level === 'platform' && !found.caller.isPlatformAdmin)
+    throw forbidden('platform_administrator_required', 'Only platform administrators may do this')
 }
 
 /** The bearer token if there is an Authorization header, regardless of cookies; else the session cookie. */
 export function readCredential(request: FastifyRequest): { token: string; via: 'bearer' | 'cookie' } | null {
   const header = request.headers.authorization
   if (header !== undefined) {
-    const match = /^Bearer ([A-Za-z0-9_-]{16,128})$/i.exec(header)
-    if (match === null) throw unauthorized('The Authorization header must be "Bearer <token>"')
-    return { token: match[1]!, via: 'bearer' }
+    const token = /^Bearer +([^ ]+)$/i.exec(header)?.[1]
+    if (token === undefined) {
+      throw unauthorized('malformed_authorization', 'The Authorization header must be "Bearer <token>"')
+    }
+    if (!/^[A-Za-z0-9_-]{16,128}$/.test(token)) throw invalidToken()
+    return { token, via: 'bearer' }
   }
   const cookie = request.cookies[sessionCookie]
   return cookie === undefined || cookie === '' ? null : { token: cookie, via: 'cookie' }
+}
+
+/** The same for a token that cannot be one and for one that ended. */
+function invalidToken(): AppError {
+  return unauthorized('invalid_token', 'The token or session is unknown, expired or revoked')
 }
 
 /** Whether a page of our own origin made the request, according to the headers that browsers set. */
@@ -64,11 +73,12 @@ export function isFromOwnOrigin({ publicOrigin }: Pick<Deps, 'publicOrigin'>, re
 /** A browser sends the cookie with requests of any site; only our own pages may write with it. */
 function assertOwnOrigin(deps: Deps, request: FastifyRequest): void {
   if (request.method === 'GET' || request.method === 'HEAD') return
-  if (!isFromOwnOrigin(deps, request)) throw forbidden('Requests with the session cookie must come from this origin')
+  if (!isFromOwnOrigin(deps, request))
+    throw forbidden('foreign_origin', 'Requests with the session cookie must come from this origin')
   const mediaType = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
   const mayLackBody = request.method === 'DELETE' && mediaType === undefined
   if (mediaType !== 'application/json' && !mayLackBody) {
-    throw forbidden('Writes with the session cookie must be application/json')
+    throw forbidden('json_required', 'Writes with the session cookie must be application/json')
   }
 }
 

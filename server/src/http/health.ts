@@ -4,11 +4,12 @@ import type { Db } from '../db/client.ts'
 import type { Deps } from '../deps.ts'
 import { unavailable } from '../lib/errors.ts'
 import { readinessTimeoutMilliseconds } from '../lib/limits.ts'
-import { endpoints } from './endpoints.ts'
-import type { App } from './route.ts'
-import { Closed } from './schema.ts'
+import { type App, endpoints } from './endpoints.ts'
+import { Closed, described } from './schema.ts'
 
-const Status = Closed({ status: Type.Literal('ok', { examples: ['ok'] }) })
+const Status = Closed({
+  status: described(Type.Literal('ok', { examples: ['ok'] }), 'Always `ok`; a service that is not well answers 503.'),
+})
 const isUp: Static<typeof Status> = { status: 'ok' }
 const probe = { access: 'public', answers: { 200: Status }, rateLimit: false } as const
 
@@ -38,7 +39,7 @@ export function healthRoutes(app: App, deps: Deps): void {
     async (db) => {
       await assertDatabaseAnswers(db).catch((error: unknown) => {
         deps.log.warn({ err: error }, 'not ready')
-        throw unavailable('The database does not answer right now', 2)
+        throw unavailable('database_unreachable', 'The database does not answer right now', 2)
       })
       return isUp
     },

@@ -28,7 +28,7 @@ export function shedLoad(server: Server, { path, isFull, refusal, log }: Sheddin
       .end(text)
     refused += 1
     if (performance.now() - notedAt < noteMilliseconds) return
-    log.warn({ path, refused, status: refusal.status }, 'requests were refused')
+    log.warn({ path, refused, status: refusal.status, requestId: id }, 'requests were refused')
     notedAt = performance.now()
     refused = 0
   }

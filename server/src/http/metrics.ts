@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 import type { Config } from '../config.ts'
 import { AppError, unauthorized } from '../lib/errors.ts'
 import { equalsSecret } from '../lib/secrets.ts'
-import { type App, route } from './route.ts'
+import { type App, route } from './endpoints.ts'
 
 /**
  * Measures requests and serves them, with the figures of the process, at /metrics in the Prometheus text format. The
@@ -48,9 +48,9 @@ export function metricsRoutes(app: App, { metricsToken, demo }: Pick<Config, 'me
     },
   })
   app.get('/metrics', { ...spec, config: { ...spec.config, rateLimit: false } }, async (request, reply) => {
-    if (metricsToken === null && !demo) throw new AppError(404, 'There is no such route')
+    if (metricsToken === null && !demo) throw new AppError('no_such_route', 'There is no such route')
     if (metricsToken !== null && !equalsSecret(request.headers.authorization ?? '', `Bearer ${metricsToken}`)) {
-      throw unauthorized('The token of METRICS_TOKEN is required')
+      throw unauthorized('invalid_token', 'The token of METRICS_TOKEN is required')
     }
     if (!collectsProcess) collectDefaultMetrics({ register: registry })
     collectsProcess = true

@@ -5,8 +5,8 @@ import { deleteExpiredRows } from '../jobs/housekeeping.ts'
 import { conflict, forbidden } from '../lib/errors.ts'
 import { createTestApp, type Person, type TestApp } from '../testing/app.ts'
 import { createTestShell } from '../testing/shell.ts'
+import { type App, route } from './endpoints.ts'
 import { answerOnce, created, mutate, noContent, ok } from './mutate.ts'
-import { type App, route } from './route.ts'
 import { Closed } from './schema.ts'
 
 const hour = 3_600_000
@@ -66,7 +66,13 @@ describe('T50 Idempotency-Key', () => {
     const second = await write({ n: 1, how: 'refuse' }, 'key-1')
     expect(first.statusCode).toBe(403)
     expect(second.statusCode).toBe(403)
-    expect(second.json()).toEqual({ error: 'Forbidden', message: 'Blocked by policy', code: 403 })
+    expect(second.json()).toEqual({
+      error: 'Forbidden',
+      message: 'Blocked by policy',
+      code: 403,
+      reason: 'blocked_by_policy',
+      requestId: first.headers['x-request-id'],
+    })
     expect(await effects()).toEqual([1])
   })
 
@@ -235,8 +241,8 @@ function addTestRoutes(app: App): void {
         entered()
         await hold
         if (how === 'no content') return noContent()
-        if (how === 'refuse') return { refusal: forbidden('Blocked by policy') }
-        if (how === 'fail') throw conflict('Not now')
+        if (how === 'refuse') return { refusal: forbidden('blocked_by_policy', 'Blocked by policy') }
+        if (how === 'fail') throw conflict('wrong_state', 'Not now')
         if (how === 'break') throw new Error('broken')
         if (how === 'secret') return created({ name: 'robot', token: 'srk_very_secret' }, { secrets: ['token'] })
         return created(how === 'private' ? { note: 'private' } : { n })

@@ -114,7 +114,7 @@ async function once(
   const attempt = () =>
     inTransaction(deps.db, async (trx): Promise<Serialised> => {
       const { isFree, stored } = await claim(trx, callerId, key)
-      if (!isFree) throw conflict('A request with this Idempotency-Key is still running')
+      if (!isFree) throw conflict('idempotency_key_in_use', 'A request with this Idempotency-Key is still running')
       if (stored !== null) return replay(deps, stored, fingerprint)
       const answer = await work(trx)
       const fresh = serialise(answer, request.id)
@@ -158,7 +158,7 @@ async function claim(db: Db | Trx, callerId: string, key: string): Promise<{ isF
 
 function replay(deps: Deps, stored: Stored, fingerprint: Buffer): Serialised {
   if (!stored.fingerprint.equals(fingerprint)) {
-    throw conflict('This Idempotency-Key was used for a different request')
+    throw conflict('idempotency_key_reused', 'This Idempotency-Key was used for a different request')
   }
   const { text, headers } = JSON.parse(deps.sealer.open(stored.body)) as {
     text: string | null

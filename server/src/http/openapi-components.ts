@@ -15,15 +15,19 @@ type SharedOperation = Omit<Operation, 'parameters' | 'responses'> & {
 }
 type Use = { parameter: Parameter; operationIds: string[] }
 
+/** A successful answer of fewer characters stays in its operations: a reference would save nothing worth the detour. */
+const sharedAnswerLengthMin = 2_000
+
 /**
- * Moves parameters that several operations share, and the error responses, to the components of the document. The
- * meaning of the document stays the same; it becomes shorter, and clients get one type for each.
+ * Moves parameters that several operations share, their larger answers, and the error responses, to the components of the
+ * document. The meaning of the document stays the same; it becomes shorter, and clients get one type for each.
  *
  * @param meanings the description that the error of each status has unless an operation gives its own
  */
 export function shareComponents(document: OpenApiDocument, meanings: Record<string, string>): SharedDocument {
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path))
   const parameterNames = nameParameters(operations)
+  const responseNames = nameResponses(operations, meanings)
   const parameters: Shared<Parameter> = {}
   const responses: Shared<Response> = {}
 
@@ -37,17 +41,44 @@ export function shareComponents(document: OpenApiDocument, meanings: Record<stri
       })
     }
     for (const [status, response] of Object.entries(operation.responses)) {
-      const name = statusNames[Number(status)]?.replaceAll(' ', '')
-      // An error that an operation describes in its own words stays where it is.
-      if (Number(status) < 400 || name === undefined || '$ref' in response) continue
-      if (response.description !== meanings[status]) continue
-      responses[name] = response
+      const name = responseNames.get(`${status} ${JSON.stringify(response)}`)
+      if (name === undefined) continue
+      responses[name] = response as Response
       operation.responses[status] = { $ref: `#/components/responses/${name}` }
     }
   }
   const shared = document as unknown as SharedDocument
   shared.components = { ...document.components, parameters: sorted(parameters), responses: sorted(responses) }
   return shared
+}
+
+/**
+ * The component of each response, by its status and text: of errors, unless an operation describes one in its own words,
+ * and of large answers that several operations have. The most frequent response of an error has the name of its status.
+ */
+function nameResponses(operations: Operation[], meanings: Record<string, string>): Map<string, string> {
+  const uses = new Map<string, { status: string; text: string; operationIds: string[] }>()
+  for (const { operationId = '', responses } of operations) {
+    for (const [status, response] of Object.entries(responses)) {
+      const text = JSON.stringify(response)
+      if (Number(status) >= 400 ? response.description !== meanings[status] : text.length < sharedAnswerLengthMin)
+        continue
+      const use = uses.get(`${status} ${text}`) ?? { status, text, operationIds: [] }
+      use.operationIds.push(operationId)
+      uses.set(`${status} ${text}`, use)
+    }
+  }
+  const names = new Map<string, string>()
+  const taken = new Set<string>()
+  for (const [key, { status, operationIds }] of byFrequency(uses)) {
+    const plain = statusNames[Number(status)]?.replaceAll(' ', '') ?? 'Answer'
+    if (plain === 'Answer' && operationIds.length < 2) continue
+    const isFirstError = plain !== 'Answer' && !taken.has(plain)
+    const name = isFirstError ? plain : `${capitalized(operationIds[0]!)}${plain}`
+    taken.add(name)
+    names.set(key, name)
+  }
+  return names
 }
 
 /**
@@ -65,8 +96,7 @@ function nameParameters(operations: Operation[]): Map<string, string> {
   }
   const names = new Map<string, string>()
   const taken = new Set<string>()
-  const byUse = [...uses].sort(([, a], [, b]) => b.operationIds.length - a.operationIds.length)
-  for (const [text, { parameter, operationIds }] of byUse) {
+  for (const [text, { parameter, operationIds }] of byFrequency(uses)) {
     if (operationIds.length < 2) continue
     const plain = capitalized(parameter.name.replaceAll('-', ''))
     const name = taken.has(plain) ? `${capitalized(operationIds[0]!)}${plain}` : plain
@@ -74,6 +104,10 @@ function nameParameters(operations: Operation[]): Map<string, string> {
     names.set(text, name)
   }
   return names
+}
+
+function byFrequency<Use extends { operationIds: string[] }>(uses: Map<string, Use>): [string, Use][] {
+  return [...uses].sort(([, a], [, b]) => b.operationIds.length - a.operationIds.length)
 }
 
 function capitalized(text: string): string {

@@ -1,11 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import { Ajv } from 'ajv'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { describeApi } from '../describe-api.ts'
-import { parseTimestamp } from '../lib/period.ts'
 import { createTestApp, type TestApp } from '../testing/app.ts'
 import { withoutReferences } from '../testing/described-api.ts'
-import type { OpenApiDocument } from './openapi.ts'
+import type { JsonSchema, OpenApiDocument } from './openapi.ts'
 import type { SharedDocument } from './openapi-components.ts'
 
 let test: TestApp
@@ -60,6 +58,34 @@ describe('openapi.json', () => {
     expect(unguarded.filter(({ operation }) => operation.security !== undefined).map(({ label }) => label)).toEqual([])
   })
 
+  it('describes every operation, parameter and property', () => {
+    const { schemas } = shared.components
+    const bare: string[] = []
+    const describes = (schema: JsonSchema): boolean => {
+      const found = schema.$ref === undefined ? schema : schemas[schema.$ref.replace('#/components/schemas/', '')]!
+      return Boolean(found.description) || [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].some(describes)
+    }
+    const check = (label: string, schema: JsonSchema) => {
+      for (const [name, property] of Object.entries(schema.properties ?? {})) {
+        if (!describes(property)) bare.push(`${label}.${name}`)
+        check(`${label}.${name}`, property)
+      }
+      const { items, additionalProperties: rest, patternProperties, anyOf, oneOf, allOf } = schema
+      const parts = [items, rest, ...Object.values(patternProperties ?? {}), anyOf, oneOf, allOf].flat()
+      for (const part of parts) if (typeof part === 'object') check(label, part)
+    }
+    for (const [name, schema] of Object.entries(schemas)) check(name, schema)
+    for (const { label, operation } of operationsOf(document)) {
+      if (!operation.description) bare.push(label)
+      for (const { name, description } of operation.parameters ?? []) if (!description) bare.push(`${label} ${name}`)
+      const media = [operation.requestBody, ...Object.values(operation.responses)].flatMap((part) =>
+        Object.values(part?.content ?? {}),
+      )
+      for (const { schema } of media) check(label, schema ?? {})
+    }
+    expect(bare).toEqual([])
+  })
+
   it('describes every answer', () => {
     const bare = operationsOf(document).flatMap(({ label, operation }) =>
       Object.entries(operation.responses ?? {})
@@ -71,10 +97,10 @@ describe('openapi.json', () => {
 
   it('refers only to components that are there, and uses each', () => {
     const used = new Set([...text.matchAll(/"\$ref": "([^"]+)"/g)].map(([, ref]) => ref))
-    const { schemas, parameters, responses } = shared.components
+    const { schemas, parameters, responses, examples } = shared.components
     const known = new Set(
-      Object.entries({ schemas, parameters, responses }).flatMap(([kind, components]) =>
-        Object.keys(components).map((name) => `#/components/${kind}/${name}`),
+      Object.entries({ schemas, parameters, responses, examples }).flatMap(([kind, components]) =>
+        Object.keys(components ?? {}).map((name) => `#/components/${kind}/${name}`),
       ),
     )
     expect([...used].filter((ref) => !known.has(ref!))).toEqual([])
@@ -103,33 +129,6 @@ describe('openapi.json', () => {
         .map(([status]) => `${label} ${status}`),
     )
     expect(bare).toEqual([])
-  })
-
-  it('gives every request and every successful answer an example that fits its schema', () => {
-    const ajv = new Ajv({
-      strict: false,
-      allErrors: true,
-      formats: { 'date-time': (at: string) => parseTimestamp(at) !== null },
-    })
-    ajv.addSchema({ $id: 'openapi', components: document.components })
-    const faults: string[] = []
-    const check = (label: string, holder: { schema?: object; example?: unknown }) => {
-      if (holder.schema === undefined) return
-      if (holder.example === undefined) return faults.push(`${label}: no example`)
-      const validate = ajv.compile(
-        JSON.parse(JSON.stringify(holder.schema).replaceAll('"#/components/', '"openapi#/components/')) as object,
-      )
-      if (!validate(holder.example)) faults.push(`${label}: ${ajv.errorsText(validate.errors)}`)
-    }
-    for (const { label, operation } of operationsOf(document)) {
-      for (const parameter of operation.parameters ?? []) check(`${label} ${parameter.name}`, parameter)
-      for (const media of Object.values(operation.requestBody?.content ?? {})) check(`${label} request`, media)
-      for (const [status, response] of Object.entries(operation.responses ?? {})) {
-        if (!status.startsWith('2')) continue
-        for (const media of Object.values(response.content ?? {})) check(`${label} ${status}`, media)
-      }
-    }
-    expect(faults).toEqual([])
   })
 
   it('describes every route that is there', () => {

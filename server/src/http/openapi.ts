@@ -1,30 +1,37 @@
 import { createRequire } from 'node:module'
 import swagger from '@fastify/swagger'
-import swaggerUi from '@fastify/swagger-ui'
+import type { AccessLevel } from '../access/caller.ts'
 import { faultsListedMax, faultyValuesMax, idempotencyKeyLengthMax } from '../lib/limits.ts'
-import { exampleOf, type JsonSchema } from './examples.ts'
+import { type Reason, reasons } from '../lib/reasons.ts'
+import { type App, route } from './endpoints.ts'
+import { type ErrorExample, exampleOfError, shellReasons } from './error-examples.ts'
 import { shareComponents } from './openapi-components.ts'
-import { type App, route } from './route.ts'
+import { registerReference } from './reference.ts'
 
-const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
+// By the name of the package: a benchmark compiles this file to another folder.
+const { version } = createRequire(import.meta.url)('@strongroom/server/package.json') as { version: string }
 
-type Media = Record<string, { schema?: JsonSchema; example?: unknown }>
+type Media = Record<string, { schema?: JsonSchema; example?: unknown; examples?: Record<string, { $ref: string }> }>
 export type Parameter = { name: string; in: string; description?: string; schema?: JsonSchema; example?: unknown }
 export type Response = { description?: string; content?: Media }
 export type Operation = {
   operationId?: string
   summary?: string
+  description?: string
   tags?: string[]
   security?: object[]
   parameters?: Parameter[]
   requestBody?: { content?: Media }
   responses: Record<string, Response>
+  /** Who may call it and with which reasons it may refuse: read and removed while the document is made. */
+  'x-access'?: AccessLevel
+  'x-reasons'?: Reason[]
 }
 /** The document with every parameter and answer in its place, before `shareComponents`. */
 export type OpenApiDocument = {
   openapi: string
   paths: Record<string, Record<string, Operation>>
-  components: { schemas: Record<string, JsonSchema> }
+  components: { schemas: Record<string, JsonSchema>; examples?: Record<string, ErrorExample> }
 }
 
 const idempotencyKey: Parameter = {
@@ -75,7 +82,7 @@ export async function registerOpenApi(app: App): Promise<void> {
           'control, zero-width or bidirectional character (emoji keep theirs), and line breaks only in ' +
           'comments, descriptions, notes, payment purposes, reasons and help texts. A 400 lists up to ' +
           `${faultsListedMax} faults; in a request of more than ${faultyValuesMax} values, not all of them ` +
-          'are looked for.',
+          'are looked for. The document itself is at `/openapi.json`.',
       },
       components: {
         securitySchemes: {
@@ -95,11 +102,7 @@ export async function registerOpenApi(app: App): Promise<void> {
       return shareComponents(complete(openapiObject), meanings) as never
     },
   })
-  await app.register(swaggerUi, {
-    routePrefix: '/docs',
-    // Without the top bar of the library, which selects a document: there is only one.
-    uiConfig: { layout: 'BaseLayout', docExpansion: 'none', deepLinking: true },
-  })
+  await registerReference(app)
   let text: string | undefined
   app.get(
     '/openapi.json',
@@ -128,6 +131,7 @@ export function openApiText(app: App): string {
 /** Adds what routes do not declare themselves: examples, descriptions of statuses, and the header of repeatable writes. */
 function complete(document: OpenApiDocument): OpenApiDocument {
   const components = document.components.schemas
+  const used = new Set<Reason>()
   const operations = Object.values(document.paths).flatMap((path) => Object.entries(path))
   for (const [method, operation] of operations) {
     if (takesKey(method, operation)) {
@@ -135,6 +139,7 @@ function complete(document: OpenApiDocument): OpenApiDocument {
     }
     for (const status of shellErrors(method, operation)) {
       operation.responses[status] ??= {
+        description: meanings[status] ?? 'Error',
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
       }
     }
@@ -142,14 +147,41 @@ function complete(document: OpenApiDocument): OpenApiDocument {
       if (parameter.schema !== undefined) parameter.example ??= exampleOf(parameter.schema, components)
     }
     addMediaExamples(operation.requestBody?.content, components)
+    // The example asks for the first page: a cursor is of one list of one service.
+    for (const { example } of Object.values(operation.requestBody?.content ?? {})) {
+      if (typeof example === 'object') delete (example as { cursor?: string }).cursor
+    }
     for (const [status, response] of Object.entries(operation.responses)) {
       if (response.description === undefined || response.description === 'Default Response')
         response.description = meanings[status] ?? 'Error'
       if (status.startsWith('2')) addMediaExamples(response.content, components)
     }
+    for (const reason of addErrorExamples(method, operation)) used.add(reason)
   }
+  document.components.examples = Object.fromEntries([...used].sort().map((reason) => [reason, exampleOfError(reason)]))
   return document
 }
+
+/** Names an example for each reason that the operation can refuse with. Returns the reasons. */
+function addErrorExamples(method: string, operation: Operation): Reason[] {
+  const declared = operation['x-reasons'] ?? []
+  const possible = [...new Set([...declared, ...shellReasons(method, operation, takesKey(method, operation))])]
+  delete operation['x-access']
+  delete operation['x-reasons']
+  const named: Reason[] = []
+  for (const [status, { content }] of Object.entries(operation.responses)) {
+    const media = content?.['application/json']
+    if (Number(status) < 400 || media === undefined) continue
+    const fitting = possible.filter((reason) => String(reasons[reason]) === status)
+    const examples = fitting.length > 0 ? fitting : [usualReasons[status]].filter((reason) => reason !== undefined)
+    media.examples = Object.fromEntries(examples.map((reason) => [reason, { $ref: `#/components/examples/${reason}` }]))
+    named.push(...examples)
+  }
+  return named
+}
+
+/** The reason of an error whose route declares no more than its status. */
+const usualReasons: Record<string, Reason> = { 401: 'invalid_token', 404: 'not_found' }
 
 /** Errors of the HTTP shell itself: a foreign origin, a key that was used before, a body that it cannot read. */
 function shellErrors(method: string, operation: Operation): string[] {
@@ -160,13 +192,96 @@ function shellErrors(method: string, operation: Operation): string[] {
   ]
 }
 
-/** The webhook does not take the header: a repeated event changes nothing anyway. */
-function takesKey(method: string, operation: Operation): boolean {
-  return method !== 'get' && operation.operationId !== 'receiveWalletEvent'
+/** The webhook does not take the header: an event that comes again changes nothing anyway. */
+function takesKey(method: string, { operationId = '' }: Operation): boolean {
+  return method !== 'get' && operationId !== 'receiveWalletEvent'
 }
 
 function addMediaExamples(content: Media | undefined, components: Record<string, JsonSchema>): void {
   for (const media of Object.values(content ?? {})) {
     if (media.schema !== undefined && media.example === undefined) media.example = exampleOf(media.schema, components)
   }
+}
+
+/** The keywords of JSON Schema 2020-12 that our schemas use. */
+export type JsonSchema = {
+  $ref?: string
+  description?: string
+  type?: string | string[]
+  const?: unknown
+  enum?: unknown[]
+  default?: unknown
+  examples?: unknown[]
+  format?: string
+  properties?: Record<string, JsonSchema>
+  patternProperties?: Record<string, JsonSchema>
+  additionalProperties?: JsonSchema | boolean
+  items?: JsonSchema | JsonSchema[]
+  anyOf?: JsonSchema[]
+  oneOf?: JsonSchema[]
+  allOf?: JsonSchema[]
+  pattern?: string
+  minLength?: number
+  maxLength?: number
+  minimum?: number
+  minItems?: number
+  maxItems?: number
+}
+
+/** A component may contain itself; its example stops at this depth. */
+const depthMax = 24
+
+/**
+ * An example of what a schema describes: its own `examples`, `const`, `enum` or `default`, else made of its parts, the
+ * optional ones included. `components` are the schemas that `#/components/schemas/<Name>` refers to.
+ */
+export function exampleOf(schema: JsonSchema, components: Record<string, JsonSchema>, depth = 0): unknown {
+  if (schema.examples !== undefined && schema.examples.length > 0) return schema.examples[0]
+  if ('const' in schema) return schema.const
+  if (schema.enum !== undefined) return schema.enum[0]
+  if ('default' in schema) return schema.default
+  if (depth > depthMax) return null
+  if (schema.$ref !== undefined) return exampleOf(resolve(schema.$ref, components), components, depth + 1)
+  if (schema.allOf !== undefined) {
+    return Object.assign({}, ...schema.allOf.map((part) => exampleOf(part, components, depth + 1)))
+  }
+  const choices = schema.anyOf ?? schema.oneOf
+  if (choices !== undefined) {
+    const telling = choices.find((choice) => choice.type !== 'null') ?? {}
+    return exampleOf(telling, components, depth + 1)
+  }
+  const type = Array.isArray(schema.type) ? schema.type.find((name) => name !== 'null') : schema.type
+  if (type === 'object' || schema.properties !== undefined) return exampleOfObject(schema, components, depth)
+  if (type === 'array') return exampleOfArray(schema, components, depth)
+  if (type === 'string') return exampleOfString(schema)
+  if (type === 'integer' || type === 'number') return schema.minimum ?? 1
+  if (type === 'boolean') return true
+  return null
+}
+
+function resolve(ref: string, components: Record<string, JsonSchema>): JsonSchema {
+  const name = ref.replace('#/components/schemas/', '')
+  const found = components[name]
+  if (found === undefined) throw new Error(`There is no schema component ${name}`)
+  return found
+}
+
+function exampleOfObject(schema: JsonSchema, components: Record<string, JsonSchema>, depth: number): unknown {
+  const members = Object.entries(schema.properties ?? {})
+  const example = Object.fromEntries(members.map(([name, part]) => [name, exampleOf(part, components, depth + 1)]))
+  const free = Object.values(schema.patternProperties ?? {})[0] ?? schema.additionalProperties
+  if (members.length === 0 && typeof free === 'object') return { key: exampleOf(free, components, depth + 1) }
+  return example
+}
+
+function exampleOfArray(schema: JsonSchema, components: Record<string, JsonSchema>, depth: number): unknown[] {
+  if (Array.isArray(schema.items)) return schema.items.map((item) => exampleOf(item, components, depth + 1))
+  if (schema.items === undefined || schema.maxItems === 0) return []
+  const item = exampleOf(schema.items, components, depth + 1)
+  return Array.from({ length: Math.max(1, schema.minItems ?? 1) }, () => item)
+}
+
+function exampleOfString(schema: JsonSchema): string {
+  if (schema.format === 'date-time') return '2026-01-31T09:30:00.000Z'
+  return 'text'.padEnd(schema.minLength ?? 0, 'x')
 }

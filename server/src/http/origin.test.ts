@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestApp, type Person, type TestApp } from '../testing/app.ts'
 import { createTestShell } from '../testing/shell.ts'
-import { type App, route } from './route.ts'
+import { type App, route } from './endpoints.ts'
 
 const own = 'http://localhost:8420'
 let test: TestApp
@@ -86,6 +86,28 @@ describe('T48 the session cookie', () => {
     },
   )
 
+  it.each([
+    [undefined, 'authentication_required', 'A token or session is required', ''],
+    ['Bearer', 'malformed_authorization', 'The Authorization header must be "Bearer <token>"', 'invalid_request'],
+    ['Basic eDp5', 'malformed_authorization', 'The Authorization header must be "Bearer <token>"', 'invalid_request'],
+    ['Bearer x y', 'malformed_authorization', 'The Authorization header must be "Bearer <token>"', 'invalid_request'],
+    ['Bearer x', 'invalid_token', 'The token or session is unknown, expired or revoked', 'invalid_token'],
+    ['Bearer ö!', 'invalid_token', 'The token or session is unknown, expired or revoked', 'invalid_token'],
+    [
+      `Bearer ${'x'.repeat(43)}`,
+      'invalid_token',
+      'The token or session is unknown, expired or revoked',
+      'invalid_token',
+    ],
+  ])('says what is wrong with the Authorization header %j', async (authorization, reason, message, error) => {
+    const headers = authorization === undefined ? {} : { authorization }
+    const answer = await shell.inject({ method: 'GET', url: '/thing', headers })
+    expect(answer.statusCode).toBe(401)
+    expect(answer.json()).toMatchObject({ reason, message })
+    const challenge = 'Bearer realm="strongroom"'
+    expect(answer.headers['www-authenticate']).toBe(error === '' ? challenge : `${challenge}, error="${error}"`)
+  })
+
   it.each(['', 'x', 'a'.repeat(5_000)])('of the value %j is nobody', async (value) => {
     const answer = await shell.inject({ method: 'GET', url: '/thing', headers: { cookie: `session_token=${value}` } })
     expect(answer.statusCode).toBe(401)
@@ -110,7 +132,8 @@ async function send(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', headers: Record
     ...(hasBody ? { payload: '{}' } : {}),
   })
   if (answer.statusCode === 403) {
-    expect(answer.json()).toEqual({ error: 'Forbidden', message: expect.any(String), code: 403 })
+    expect(answer.json()).toMatchObject({ error: 'Forbidden', code: 403 })
+    expect(['foreign_origin', 'json_required']).toContain(answer.json().reason)
   }
   return answer.statusCode
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { faultOfText } from './plain-text.ts'
+import { faultOfText } from './validation.ts'
 
 const characters: [what: string, from: number, to?: number][] = [
   ['control characters', 0x00, 0x08],

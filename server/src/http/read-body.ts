@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
-import { AppError, badRequest } from '../lib/errors.ts'
+import { AppError, badRequest, tooManyRequests } from '../lib/errors.ts'
 import { bodyBytesPerCallerMax } from '../lib/limits.ts'
 
 export type BodyReader = (request: FastifyRequest, payload: Readable) => Promise<Buffer>
@@ -18,9 +18,7 @@ export function createBodyReader(): BodyReader {
     if (caller === undefined) return
     const sum = (bytesOf.get(caller) ?? 0) + bytes
     if (sum > bodyBytesPerCallerMax) {
-      throw new AppError(429, 'You are sending too much at a time; try again later', {
-        headers: { 'retry-after': '1' },
-      })
+      throw tooManyRequests('too_many_at_once', 'You are sending too much at a time; try again later', 1)
     }
     if (sum === 0) bytesOf.delete(caller)
     else bytesOf.set(caller, sum)
@@ -82,9 +80,9 @@ function forEachChunk(payload: Readable, take: (chunk: Buffer) => void): Promise
 }
 
 function tooLarge(): AppError {
-  return new AppError(413, 'The body is larger than this service accepts')
+  return new AppError('body_too_large', 'The body is larger than this service accepts')
 }
 
 function notWhole(): AppError {
-  return badRequest('body', 'does not have the length that Content-Length states')
+  return badRequest('body', 'does not have the length that Content-Length states', 'malformed_body')
 }

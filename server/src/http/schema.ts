@@ -2,6 +2,8 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { idPattern } from '../lib/ids.ts'
 import * as limits from '../lib/limits.ts'
 import { decimalPattern, rawAmountPattern } from '../lib/money.ts'
+import { type Reason, reasons } from '../lib/reasons.ts'
+import { vocabulary } from './vocabulary.ts'
 
 /** Building blocks of the wire format. Every leaf has an example, from which the examples of OpenAPI are made. */
 
@@ -22,9 +24,11 @@ export const Color = Type.String({
   examples: ['#1d4ed8'],
 })
 export const Emoji = Type.String({ minLength: 1, maxLength: 32, examples: ['🏦'] })
+/** An image. Only over HTTPS: a page that is served over HTTPS shows no other, and the pages permit no other. */
 export const Uri = Type.String({
-  pattern: '^https?://',
+  pattern: '^https://[^\\s]+$',
   maxLength: limits.uriLengthMax,
+  description: 'Address of an image, over HTTPS.',
   examples: ['https://example.org/logo.png'],
 })
 export const Name = Type.String({
@@ -53,11 +57,35 @@ export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Ty
 export const Enum = <const T extends readonly string[]>(values: T) =>
   Type.Unsafe<T[number]>(Type.String({ enum: [...values], examples: [values[0]] }))
 
-/** An object that refuses unknown members: a misspelt field must never be ignored. */
+/**
+ * An object that refuses unknown members: a misspelt field must never be ignored. A property without a description gets the
+ * one that the vocabulary has for its name.
+ */
 export const Closed = <T extends Record<string, TSchema>>(
   properties: T,
-  options: { $id?: string; description?: string } = {},
-) => Type.Object(properties, { additionalProperties: false, ...options })
+  options: { $id?: string; description?: string; examples?: unknown[] } = {},
+) => Type.Object(describedByName(properties), { additionalProperties: false, ...options })
+
+function describedByName<T extends Record<string, TSchema>>(properties: T): T {
+  const entries = Object.entries(properties).map(([name, schema]) => {
+    const text = vocabulary[name]
+    return [name, text === undefined || describesItself(schema) ? schema : described(schema, text)]
+  })
+  return Object.fromEntries(entries) as T
+}
+
+function describesItself(schema: TSchema): boolean {
+  const { $ref, description, anyOf } = schema as { $ref?: string; description?: string; anyOf?: TSchema[] }
+  // A component has its own description; beside a reference the document keeps none.
+  return $ref !== undefined || description !== undefined || (anyOf ?? []).some(describesItself)
+}
+
+/** The schema with another description. It keeps the marks that are not enumerable, such as that it is optional. */
+export const described = <T extends TSchema>(schema: T, description: string): T =>
+  Object.defineProperties(
+    {},
+    { ...Object.getOwnPropertyDescriptors(schema), description: { value: description, enumerable: true } },
+  ) as T
 
 /** Refers to a named component and keeps its static type (`Type.Ref` infers unknown: sinclairzx81/typebox#1494). */
 export const Ref = <T extends TSchema & { $id?: string }>(schema: T) => {
@@ -83,7 +111,7 @@ export const Profile = Closed(
     color: Nullable(Color),
     emoji: Nullable(Emoji),
   },
-  { $id: 'Profile' },
+  { $id: 'Profile', description: 'What others see of a person or a service.' },
 )
 export type Profile = Static<typeof Profile>
 
@@ -93,7 +121,10 @@ export const PageOf = <T extends TSchema>(item: T) =>
 
 export const pageQuery = {
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: limits.pageItemsMax, default: limits.pageItemsDefault, examples: [20] }),
+    described(
+      Type.Integer({ minimum: 1, maximum: limits.pageItemsMax, default: limits.pageItemsDefault, examples: [20] }),
+      'Largest number of items of a page. A page may have fewer, even if it is not the last.',
+    ),
   ),
   cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'nextCursor of the previous page.' })),
 }
@@ -114,32 +145,56 @@ export const IncludeShared = Type.Optional(
   }),
 )
 
-export const VaultParams = Closed({ code: Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }) })
+export const VaultParams = Closed({
+  code: described(Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }), 'Code of the vault.'),
+})
 export const VaultAndIdParams = Closed({
-  code: Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }),
-  id: Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
+  code: described(Type.String({ minLength: 1, maxLength: 63, examples: ['main-vault'] }), 'Code of the vault.'),
+  id: described(
+    Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
+    'Identifier of the resource.',
+  ),
 })
 export const IdParams = Closed({
-  id: Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
+  id: described(
+    Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
+    'Identifier of the resource.',
+  ),
 })
 
 export const ErrorSchema = Type.Object(
   {
-    error: Type.String({ examples: ['Bad Request'] }),
-    message: Type.String({ examples: ['amount: must be a decimal string'] }),
-    code: Type.Union([Type.Integer({ examples: [400] }), Type.String()]),
-    details: Type.Optional(
-      Type.Union([
-        Type.Array(
-          Closed({
-            field: Type.String({ examples: ['amount'] }),
-            message: Type.String({ examples: ['must be a decimal string'] }),
-          }),
-        ),
-        Type.String(),
-      ]),
+    error: described(Type.String({ examples: ['Bad Request'] }), 'Name of the HTTP status.'),
+    message: described(
+      Type.String({ examples: ['amount: must be a decimal string'] }),
+      'What went wrong, for people to read; the words may change.',
     ),
-    requestId: Type.Optional(Type.String()),
+    code: described(Type.Union([Type.Integer({ examples: [400] }), Type.String()]), 'HTTP status as a number.'),
+    reason: Type.Unsafe<Reason>(
+      Type.String({
+        enum: Object.keys(reasons),
+        description: 'What went wrong, for a program to act on. docs/errors.md says what each reason means.',
+        examples: ['validation_failed'],
+      }),
+    ),
+    details: Type.Optional(
+      described(
+        Type.Union([
+          Type.Array(
+            Closed({
+              field: described(Type.String({ examples: ['amount'] }), 'Path of the field, parameter or header.'),
+              message: described(Type.String({ examples: ['must be a decimal string'] }), 'What is wrong with it.'),
+            }),
+          ),
+          Type.String(),
+        ]),
+        'For `validation_failed` the fields and what is wrong with each; otherwise a sentence more about the cause, if there is one.',
+      ),
+    ),
+    requestId: Type.String({
+      description: 'Names the request in the log of the service; the header X-Request-Id holds the id of the answer.',
+      examples: ['0b6c9d3e-8f57-4f7e-9a55-1c2d3e4f5a6b'],
+    }),
   },
   { $id: 'Error', additionalProperties: false },
 )

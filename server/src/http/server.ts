@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server } from 'node:http'
+import { Readable } from 'node:stream'
 import cookie from '@fastify/cookie'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import type { Deps } from '../deps.ts'
-import { AppError, badRequest } from '../lib/errors.ts'
+import { AppError, badRequest, tooManyRequests } from '../lib/errors.ts'
 import {
   connectionsMax,
   connectionsPerAddressMax,
@@ -17,11 +18,12 @@ import {
 } from '../lib/limits.ts'
 import { senderOf } from '../lib/sender.ts'
 import { parseStrictJson } from '../lib/strict-json.ts'
+import { registerCompression } from './compression.ts'
+import { contentPolicy } from './content-policy.ts'
+import type { App } from './endpoints.ts'
 import { answerClientError, handleError, handleFrameworkError } from './error-handler.ts'
 import { assertAccessDeclared, guard } from './guard.ts'
-import { MethodTable } from './method-table.ts'
 import { createBodyReader } from './read-body.ts'
-import type { App } from './route.ts'
 import { createValidatorCompiler } from './validation.ts'
 
 /** The HTTP shell: parsers, guards, errors and headers, without any route of the service itself. */
@@ -31,8 +33,8 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
     bodyLimit: publicBodyBytesMax,
     genReqId: () => randomUUID(),
     trustProxy: trustedProxies(deps.config.trustProxy),
-    logController: new LogController({ disableRequestLogging: true }),
-    exposeHeadRoutes: false,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    exposeHeadRoutes: true,
     forceCloseConnections: 'idle',
     keepAliveTimeout: keepAliveSeconds * 1_000,
     ...timeoutsOf(deps.config.requestTimeoutSeconds * 1_000),
@@ -40,7 +42,7 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
     return503OnClosing: false,
     routerOptions: { maxParamLength: 256 },
     frameworkErrors: (error, request, reply) => handleFrameworkError(error, request, reply as never),
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, deps.log),
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.server.maxConnections = connectionsMax
@@ -66,30 +68,18 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
   })
   app.setNotFoundHandler((request) => {
     const allowed = methods.allowedFor(request.url)
-    if (allowed.length === 0) throw new AppError(404, 'There is no such route')
-    throw new AppError(405, `${request.method} is not possible here`, { headers: { allow: allowed.join(', ') } })
+    if (allowed.length === 0) throw new AppError('no_such_route', 'There is no such route')
+    throw new AppError('method_not_allowed', `${request.method} is not possible here`, {
+      headers: { allow: allowed.join(', ') },
+    })
   })
 
   app.decorateRequest('caller', null)
   app.decorateRequest('member', null)
+  await registerCompression(app as never)
   await app.register(cookie)
   await app.register(helmet, {
-    contentSecurityPolicy: {
-      // All that we serve comes from this origin; nothing may be loaded from, or sent to, any other.
-      useDefaults: false,
-      directives: {
-        'default-src': ["'self'"],
-        'base-uri': ["'self'"],
-        'font-src': ["'self'", 'data:'],
-        'form-action': ["'self'"],
-        'frame-ancestors': ["'none'"],
-        'img-src': ["'self'", 'data:'],
-        'object-src': ["'none'"],
-        'script-src': ["'self'"],
-        'script-src-attr': ["'none'"],
-        'style-src': ["'self'", "'unsafe-inline'"],
-      },
-    },
+    contentSecurityPolicy: false,
     frameguard: { action: 'deny' },
     strictTransportSecurity: deps.config.publicUrl?.startsWith('https:') === true,
   })
@@ -97,6 +87,7 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
     reply.header('cache-control', 'no-store')
+    reply.header('content-security-policy', strictPolicy)
     const refusal: unknown = await guard(deps, request).then(
       () => null,
       (error: unknown) => error,
@@ -112,6 +103,12 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
     if (!takesBody && !isEmptyObject(request.body))
       throw badRequest('body', 'must be empty: this endpoint takes no body')
   })
+  app.addHook('onSend', async (request, _reply, payload) => {
+    // The answer to HEAD has no body: a file would be made to its end for nobody.
+    if (request.method !== 'HEAD' || !(payload instanceof Readable)) return payload
+    payload.destroy()
+    return Readable.from([])
+  })
   app.addHook('onResponse', async (request, reply) => {
     request.log.info(
       {
@@ -125,6 +122,8 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
   })
   return app as unknown as App
 }
+
+const strictPolicy = contentPolicy({ showsLogos: false })
 
 /** One address gets at most half of the connections, so that a single sender cannot keep all others out. */
 function shareConnections(server: Server): void {
@@ -177,21 +176,48 @@ async function createRateLimiter(
     if (request.routeOptions.config.rateLimit === false) return
     const state = await count(request)
     if (state.isAllowed || !state.isExceeded) return
-    throw new AppError(429, 'Too many requests; try again later', {
-      headers: { 'retry-after': String(Math.max(1, state.ttlInSeconds)) },
-    })
+    throw tooManyRequests('rate_limited', 'Too many requests; try again later', Math.max(1, state.ttlInSeconds))
   }
 }
 
 function parseBody(request: FastifyRequest, body: Buffer): unknown {
   const charset = /charset\s*=\s*"?([^";\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1]
-  if (charset !== undefined && charset.toLowerCase() !== 'utf-8') throw new AppError(415, 'The charset must be utf-8')
+  if (charset !== undefined && charset.toLowerCase() !== 'utf-8')
+    throw new AppError('unsupported_media_type', 'The charset must be utf-8')
   if (body.length === 0) return undefined
   try {
     return parseStrictJson(new TextDecoder('utf-8', { fatal: true }).decode(body))
   } catch (error) {
-    if (error instanceof SyntaxError) throw badRequest('body', 'is not valid JSON')
-    if (error instanceof TypeError) throw badRequest('body', 'is not valid UTF-8')
+    if (error instanceof SyntaxError) throw badRequest('body', 'is not valid JSON', 'malformed_body')
+    if (error instanceof TypeError) throw badRequest('body', 'is not valid UTF-8', 'malformed_body')
     throw error
   }
+}
+
+/** Which methods each path knows, so that a wrong method is a 405 that names the right ones, not a 404. */
+export class MethodTable {
+  readonly #methodsByUrl = new Map<string, { pattern: RegExp; methods: Set<string> }>()
+
+  add(url: string, method: string | string[]): void {
+    const entry = this.#methodsByUrl.get(url) ?? { pattern: toPattern(url), methods: new Set<string>() }
+    for (const name of [method].flat()) entry.methods.add(name)
+    this.#methodsByUrl.set(url, entry)
+  }
+
+  allowedFor(url: string): string[] {
+    const path = url.split('?')[0] ?? ''
+    const allowed = new Set<string>()
+    for (const { pattern, methods } of this.#methodsByUrl.values()) {
+      if (pattern.test(path)) for (const method of methods) allowed.add(method)
+    }
+    return [...allowed].sort()
+  }
+}
+
+function toPattern(url: string): RegExp {
+  const source = url
+    .split('/')
+    .map((part) => (part.startsWith(':') ? '[^/]+' : part === '*' ? '.*' : part.replace(/[.+?^${}()|[\]\\]/g, '\\$&')))
+    .join('/')
+  return new RegExp(`^${source}$`)
 }

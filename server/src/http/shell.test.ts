@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { Readable } from 'node:stream'
 import { sql } from 'kysely'
 import { Type } from 'typebox'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -8,7 +9,7 @@ import { badRequest } from '../lib/errors.ts'
 import { createTestApp, type Person, type TestApp } from '../testing/app.ts'
 import { createTestShell } from '../testing/shell.ts'
 import { insertVault } from '../testing/vault-fixture.ts'
-import { type App, route } from './route.ts'
+import { type App, route } from './endpoints.ts'
 import { Closed, DecimalAmount, Name, Nullable, pageQuery } from './schema.ts'
 
 let test: TestApp
@@ -63,18 +64,30 @@ describe('T51 errors in the specified body', () => {
   it('answers an unknown route', async () => {
     const answer = await test.anonymous.get('/nowhere')
     expect(answer.status).toBe(404)
-    expect(answer.body).toEqual({ error: 'Not Found', message: 'There is no such route', code: 404 })
+    expect(answer.body).toEqual({
+      error: 'Not Found',
+      message: 'There is no such route',
+      code: 404,
+      reason: 'no_such_route',
+      requestId: answer.headers['x-request-id'],
+    })
   })
 
   it.each([
     ['GET', '/echo', 'POST'],
-    ['DELETE', '/things/17', 'GET, PUT'],
+    ['DELETE', '/things/17', 'GET, HEAD, PUT'],
     ['OPTIONS', '/echo', 'POST'],
   ] as const)('answers %s %s with 405 and Allow', async (method, url, allow) => {
     const answer = await shell.inject({ method, url })
     expect(answer.statusCode).toBe(405)
     expect(answer.headers.allow).toBe(allow)
-    expect(answer.json()).toEqual({ error: 'Method Not Allowed', message: `${method} is not possible here`, code: 405 })
+    expect(answer.json()).toEqual({
+      error: 'Method Not Allowed',
+      message: `${method} is not possible here`,
+      code: 405,
+      reason: 'method_not_allowed',
+      requestId: answer.headers['x-request-id'],
+    })
   })
 
   it.each([
@@ -109,6 +122,8 @@ describe('T51 errors in the specified body', () => {
       error: 'Bad Request',
       message,
       code: 400,
+      reason: field === 'body' && message !== 'body: must be object' ? 'malformed_body' : 'validation_failed',
+      requestId: answer.headers['x-request-id'],
       details: [{ field, message: message.slice(`${field}: `.length) }],
     })
   })
@@ -131,6 +146,8 @@ describe('T51 errors in the specified body', () => {
       error: 'Unsupported Media Type',
       message: expect.any(String),
       code: 415,
+      reason: 'unsupported_media_type',
+      requestId: answer.headers['x-request-id'],
     })
   })
 
@@ -147,7 +164,7 @@ describe('T51 errors in the specified body', () => {
   it('answers a body of 10 MB with 413', async () => {
     const answer = await shell.inject({ method: 'POST', url: '/echo', payload: { text: 'x'.repeat(10_000_000) } })
     expect(answer.statusCode).toBe(413)
-    expect(answer.json()).toMatchObject({ error: 'Payload Too Large', code: 413 })
+    expect(answer.json()).toMatchObject({ error: 'Payload Too Large', code: 413, reason: 'body_too_large' })
   })
 
   it('names every fault of a body, once each', async () => {
@@ -237,15 +254,17 @@ describe('T51 errors in the specified body', () => {
       error: 'Bad Request',
       message: 'path: is not a valid URL path',
       code: 400,
+      reason: 'malformed_request',
+      requestId: answer.headers['x-request-id'],
       details: [{ field: 'path', message: 'is not a valid URL path' }],
     })
-    expect(answer.headers['x-request-id']).toBeDefined()
+    expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
   })
 
   it('answers a part of a path that is too long', async () => {
     const answer = await shell.inject({ method: 'GET', url: `/things/${'a'.repeat(300)}` })
     expect(answer.statusCode).toBe(414)
-    expect(answer.json()).toMatchObject({ error: 'URI Too Long', code: 414 })
+    expect(answer.json()).toMatchObject({ error: 'URI Too Long', code: 414, reason: 'path_too_long' })
   })
 
   it('answers a NUL character that reaches the database with 400', async () => {
@@ -263,6 +282,7 @@ describe('T51 errors in the specified body', () => {
         error: 'Internal Server Error',
         message: 'An unexpected error occurred; the log of the service has details under this request id',
         code: 500,
+        reason: 'internal_error',
         requestId: answer.headers['x-request-id'],
       })
       expect(answer.body).not.toMatch(/select|relation|\.ts|\.js|at |\/|secret/)
@@ -289,10 +309,37 @@ describe('T51 errors in the specified body', () => {
       error: 'Service Unavailable',
       message: 'The database cannot be reached right now',
       code: 503,
+      reason: 'database_unreachable',
       requestId: answer.headers['x-request-id'],
     })
     await app.close()
     await db.destroy()
+  })
+})
+
+describe('HEAD', () => {
+  it('answers as GET does, without the body', async () => {
+    for (const [url, headers] of [
+      ['/things/17', {}],
+      ['/things/17?acess=all', {}],
+      ['/mine', {}],
+      ['/mine', { authorization: `Bearer ${person.token}` }],
+      ['/throw/error', {}],
+      ['/nowhere', {}],
+    ] as const) {
+      const [get, head] = await Promise.all(
+        (['GET', 'HEAD'] as const).map((method) => shell.inject({ method, url, headers })),
+      )
+      expect(head!.statusCode, url).toBe(get!.statusCode)
+      expect(head!.body, url).toBe('')
+      expect(head!.headers['content-type'], url).toBe(get!.headers['content-type'])
+    }
+  })
+
+  it('does not make a file', async () => {
+    const answer = await shell.inject({ method: 'HEAD', url: '/file' })
+    expect([answer.statusCode, answer.body, answer.headers['content-type']]).toEqual([200, '', 'text/csv'])
+    expect(file.destroyed).toBe(true)
   })
 })
 
@@ -334,8 +381,9 @@ describe('T51 what is no HTTP request', () => {
     const [head = '', body = ''] = answer.split('\r\n\r\n')
     expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} ${error}\r\n`))
     expect(head.toLowerCase()).toContain('content-type: application/json; charset=utf-8')
-    expect(head.toLowerCase()).toContain('x-request-id: ')
-    expect(JSON.parse(body)).toMatchObject({ error, message: expect.any(String), code: status })
+    const [, requestId] = /^x-request-id: ([0-9a-f-]{36})$/im.exec(head) ?? []
+    const reason = status === 431 ? 'headers_too_large' : 'malformed_request'
+    expect(JSON.parse(body)).toMatchObject({ error, message: expect.any(String), code: status, reason, requestId })
   })
 })
 
@@ -362,6 +410,8 @@ describe('the rate limit', () => {
       error: 'Too Many Requests',
       message: 'Too many requests; try again later',
       code: 429,
+      reason: 'rate_limited',
+      requestId: answer.headers['x-request-id'],
     })
     expect((await get(other.token)).statusCode).toBe(200)
   })
@@ -397,6 +447,12 @@ describe('the rate limit', () => {
   })
 })
 
+let file: Readable
+/** A file without an end. */
+async function* endless(): AsyncGenerator<string> {
+  for (;;) yield 'a,b\n'.repeat(1_000)
+}
+
 function addTestRoutes(app: App): void {
   const spec = { summary: 'Test', tag: 'Test', answers: { 200: Any } } as const
   app.post(
@@ -427,6 +483,10 @@ function addTestRoutes(app: App): void {
   )
   app.get('/things/:id', route({ ...spec, operationId: 'getThing', access: 'public' }), async () => ({}))
   app.put('/things/:id', route({ ...spec, operationId: 'putThing', access: 'public' }), async () => ({}))
+  app.get('/file', route({ ...spec, operationId: 'getFile', access: 'public' }), async (_request, reply) => {
+    file = Readable.from(endless())
+    return reply.type('text/csv').send(file as never)
+  })
   app.get('/mine', route({ ...spec, operationId: 'getMine', access: 'caller' }), async () => ({}))
   const Find = Closed({ text: Type.String() })
   app.get('/find', route({ ...spec, operationId: 'find', access: 'public', querystring: Find }), async (request) => {

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
-import { runTasks, type Task } from './run-tasks.ts'
+import { runTasks, type Task } from './tasks.ts'
 
 /** Starts one task. `lines` are what it has logged. */
 function start(task: Partial<Task> & Pick<Task, 'run'>) {

@@ -1,5 +1,6 @@
 import { inTransaction } from '../db/transaction.ts'
 import type { Deps } from '../deps.ts'
+import { appPaths } from '../lib/app-paths.ts'
 import { magicLinkTtlMinutes, mailBackoff } from '../lib/limits.ts'
 import { networkOf } from '../lib/sender.ts'
 import { invitationMessage, magicLinkMessage, operatorLinkMessage, signInMessage } from '../mail/messages.ts'
@@ -8,7 +9,7 @@ import { sendMail } from '../mail/send.ts'
 import type { Mail } from '../mail/transport.ts'
 import { findInvitationToMail } from '../modules/people/invitations/queries.ts'
 import { issueMagicLink, type MagicLinkRequest, type OperatorLinkNotice } from '../modules/people/sign-in/actions.ts'
-import { describeAgent } from '../modules/people/sign-in/describe-agent.ts'
+import { describeAgent } from '../modules/people/sign-in/devices.ts'
 import { keyToEnd, type SignInNotice } from '../modules/people/sign-in/sessions.ts'
 import { type Claims, runClaims } from './run-claims.ts'
 
@@ -109,6 +110,10 @@ function composeOperatorLink(deps: Deps, { mailId, email, operator, createdAt }:
     id: mailId,
     date: new Date(createdAt),
     to: email,
-    ...operatorLinkMessage({ operator, createdAt: new Date(createdAt), link: deps.publicOrigin() }),
+    ...operatorLinkMessage({
+      operator,
+      createdAt: new Date(createdAt),
+      link: `${deps.publicOrigin()}${appPaths.sessions()}`,
+    }),
   }
 }

@@ -1,4 +1,5 @@
 import type { Deps } from '../deps.ts'
+import { appPaths } from '../lib/app-paths.ts'
 import { mailBackoff } from '../lib/limits.ts'
 import { announcementMessage, type Message, notificationMessage } from '../mail/messages.ts'
 import { sendMail } from '../mail/send.ts'
@@ -53,17 +54,26 @@ async function sendNotification(deps: Deps, notification: DueNotification, signa
     notification.kind === 'stopped'
       ? `${notification.subject_id}-${notification.created_at.getTime()}`
       : notification.subject_id
-  await send(deps, mailId, [notification], notificationMessage(notification, deps.publicOrigin()), signal)
+  await send(deps, mailId, [notification], notificationMessage(notification, linkTo(deps, notification)), signal)
 }
 
 async function sendAnnouncement(deps: Deps, { changes }: Announcement, signal?: AbortSignal): Promise<void> {
   const [{ mail_id, vault_code: code, vault_name: name }] = changes
   const message = announcementMessage({
     vault: code === null || name === null ? null : { code, name },
-    changes: changes.map(({ content, subject_id }) => ({ content, auditRecordId: subject_id })),
+    changes: changes.map(({ content, subject_id }) => ({
+      content,
+      auditRecordId: subject_id,
+      link: `${deps.publicOrigin()}${appPaths.change(code, subject_id)}`,
+    })),
     origin: deps.publicOrigin(),
   })
   await send(deps, mail_id, changes, message, signal)
+}
+
+function linkTo(deps: Deps, { subject_type, subject_id, vault_code }: DueNotification): string {
+  const path = subject_type === 'transfer' ? appPaths.transfer : appPaths.approvalRequest
+  return `${deps.publicOrigin()}${path(vault_code, subject_id)}`
 }
 
 type Addressed = NotificationKey & { created_at: Date; email: string }

@@ -1,12 +1,11 @@
 import type { Deps } from '../deps.ts'
 import { createDelivery, postOutstandingFees } from '../modules/money/transfers/deliver.ts'
-import { expireTransfers } from '../modules/money/transfers/expire.ts'
+import { expireTransfers } from '../modules/money/transfers/vote.ts'
 import { sealAuditRecords } from '../modules/record/audit/seal.ts'
 import { pollRates } from '../modules/registry/rates/poll.ts'
 import { runDueExports } from '../modules/reports/exports/run.ts'
-import { expireRequests } from '../modules/rules/approval-requests/expire.ts'
+import { expireRequests } from '../modules/rules/approval-requests/vote.ts'
 import { deleteExpiredRows } from './housekeeping.ts'
-import { runTasks, type Task } from './run-tasks.ts'
 import { sendMails } from './send-mails.ts'
 import { sendNotifications } from './send-notifications.ts'
 
@@ -38,4 +37,56 @@ function tasksOf(deps: Deps): Task[] {
       : [{ name: 'poll-rates', everyMilliseconds: 60_000, run: () => pollRates(deps, ratesUrl) }]),
     { name: 'housekeeping', everyMilliseconds: 600_000, run: () => deleteExpiredRows(deps) },
   ]
+}
+
+/** Work that a node repeats in the background. */
+export type Task = {
+  name: string
+  /** The pause after a run, before the next one. */
+  everyMilliseconds: number
+  run(signal: AbortSignal): Promise<unknown>
+  /** Called at a stop: waits for work that runs have started and not awaited. */
+  finish?(): Promise<unknown>
+}
+
+/**
+ * Runs each task now and repeats it after a pause, and never runs one task twice at once. A failed run does not end its
+ * task. The returned function aborts the signal of the current runs and waits until they end.
+ */
+export function runTasks({ log }: Pick<Deps, 'log'>, tasks: Task[]): () => Promise<void> {
+  const stops = tasks.map((task) => runTask(log, task))
+  return async () => {
+    await Promise.all(stops.map((stop) => stop()))
+  }
+}
+
+function runTask(log: Deps['log'], task: Task): () => Promise<void> {
+  const { name, everyMilliseconds, finish } = task
+  const stopping = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  let failure: string | null = null
+  let running = run()
+
+  async function run(): Promise<void> {
+    try {
+      await task.run(stopping.signal)
+      if (failure !== null) log.info({ task: name }, 'a background task works again')
+      failure = null
+    } catch (error) {
+      // A task that fails every second, for example while the database is down, is logged once.
+      if (failure !== String(error)) log.error({ err: error, task: name }, 'a background task failed')
+      failure = String(error)
+    }
+    if (stopping.signal.aborted) return
+    timer = setTimeout(() => {
+      running = run()
+    }, everyMilliseconds)
+  }
+
+  return async () => {
+    stopping.abort()
+    clearTimeout(timer)
+    await running
+    await finish?.()
+  }
 }

@@ -27,11 +27,14 @@ export function encodeCursor(position: Position, tag?: string): string {
 export function decodeCursor(cursor: string, tag?: string): Position {
   const bytes = Buffer.from(cursor, 'base64url')
   // The decoder passes over what is not of its alphabet.
-  if (bytes.toString('base64url') !== cursor) throw badRequest('cursor', 'is not a cursor of this list')
+  if (bytes.toString('base64url') !== cursor)
+    throw badRequest('cursor', 'is not a cursor of this list', 'invalid_cursor')
   const text = bytes.toString()
   const [milliseconds = '', id = '', ...rest] = text.split('.')
-  if (!/^\d{1,15}$/.test(milliseconds) || !idForm.test(id)) throw badRequest('cursor', 'is not a cursor of this list')
-  if (rest.length > 1 || rest[0] !== tag) throw badRequest('cursor', 'is not a cursor of this list with these filters')
+  if (!/^\d{1,15}$/.test(milliseconds) || !idForm.test(id))
+    throw badRequest('cursor', 'is not a cursor of this list', 'invalid_cursor')
+  if (rest.length > 1 || rest[0] !== tag)
+    throw badRequest('cursor', 'is not a cursor of this list with these filters', 'invalid_cursor')
   return { createdAt: new Date(Number(milliseconds)), id }
 }
 

@@ -1,3 +1,5 @@
+import { type Reason, type ReasonOf, reasons } from './reasons.ts'
+
 /** One fault of a request: a dotted path into it and what is wrong there. */
 export type FieldFault = { field: string; message: string }
 
@@ -23,8 +25,9 @@ export type ErrorBody = {
   error: string
   message: string
   code: number | string
+  reason: Reason
   details?: FieldFault[] | string
-  requestId?: string
+  requestId: string
 }
 
 type ErrorOptions = {
@@ -34,65 +37,80 @@ type ErrorOptions = {
   cause?: unknown
 }
 
-/** The one error class of the service: an HTTP status with what the caller may know (contract 1.7). */
+/** The one error class of the service: a reason, which gives the HTTP status, and what the caller may know (contract 1.7). */
 export class AppError extends Error {
+  readonly reason: Reason
   readonly status: number
   readonly details: FieldFault[] | string | undefined
   readonly code: string | undefined
   readonly headers: Record<string, string>
 
-  constructor(status: number, message: string, options: ErrorOptions = {}) {
+  constructor(reason: Reason, message: string, options: ErrorOptions = {}) {
     super(message, { cause: options.cause })
     this.name = 'AppError'
-    this.status = status
+    this.reason = reason
+    this.status = reasons[reason]
     this.details = options.details
     this.code = options.code
     this.headers = options.headers ?? {}
   }
 }
 
-/** The specified body of an error; only a 5xx names the request, so that it can be found in the log. */
+/** The specified body of an error. The log of the service has the request under the same id. */
 export function toErrorBody(error: AppError, requestId: string): ErrorBody {
   return {
     error: statusNames[error.status] ?? 'Error',
     message: error.message,
     code: error.code ?? error.status,
+    reason: error.reason,
     ...(error.details === undefined ? {} : { details: error.details }),
-    ...(error.status >= 500 ? { requestId } : {}),
+    requestId,
   }
 }
 
-export function badRequest(field: string, message: string): AppError {
-  return new AppError(400, `${field}: ${message}`, { details: [{ field, message }] })
+export function badRequest(field: string, message: string, reason: ReasonOf<400> = 'validation_failed'): AppError {
+  return new AppError(reason, `${field}: ${message}`, { details: [{ field, message }] })
 }
 
 export function faulty(faults: FieldFault[]): AppError {
   const first = faults[0]
-  return new AppError(400, first === undefined ? 'The request is not valid' : `${first.field}: ${first.message}`, {
-    details: faults,
-  })
+  const message = first === undefined ? 'The request is not valid' : `${first.field}: ${first.message}`
+  return new AppError('validation_failed', message, { details: faults })
 }
 
-export function unauthorized(message = 'A valid token or session is required'): AppError {
-  return new AppError(401, message)
+export function unauthorized(reason: ReasonOf<401>, message: string): AppError {
+  const challenge = challenges[reason]
+  return new AppError(reason, message, challenge === undefined ? {} : { headers: { 'www-authenticate': challenge } })
 }
 
-export function forbidden(message: string): AppError {
-  return new AppError(403, message)
+/** RFC 6750, 3: no error code for a request without credentials. A Bearer token is no answer to the other reasons. */
+const challenges: Partial<Record<Reason, string>> = {
+  authentication_required: 'Bearer realm="strongroom"',
+  malformed_authorization: 'Bearer realm="strongroom", error="invalid_request"',
+  invalid_token: 'Bearer realm="strongroom", error="invalid_token"',
 }
 
+export function forbidden(reason: ReasonOf<403>, message: string): AppError {
+  return new AppError(reason, message)
+}
+
+/** One reason for all nouns, so that the answer does not reveal whether a hidden object exists. */
 export function notFound(noun: string): AppError {
-  return new AppError(404, `${noun} not found`)
+  return new AppError('not_found', `${noun} not found`)
 }
 
-export function conflict(message: string, details: string = message): AppError {
-  return new AppError(409, message, { details })
+export function conflict(reason: ReasonOf<409>, message: string, details: string = message): AppError {
+  return new AppError(reason, message, { details })
+}
+
+export function tooManyRequests(reason: ReasonOf<429>, message: string, retryAfterSeconds: number): AppError {
+  return new AppError(reason, message, { headers: { 'retry-after': String(retryAfterSeconds) } })
 }
 
 export function badGateway(message: string, cause?: unknown): AppError {
-  return new AppError(502, message, { cause })
+  return new AppError('wallet_service_failed', message, { cause })
 }
 
-export function unavailable(message: string, retryAfterSeconds: number): AppError {
-  return new AppError(503, message, { headers: { 'retry-after': String(retryAfterSeconds) } })
+export function unavailable(reason: ReasonOf<503>, message: string, retryAfterSeconds: number): AppError {
+  return new AppError(reason, message, { headers: { 'retry-after': String(retryAfterSeconds) } })
 }

@@ -61,6 +61,8 @@ export const velocityWindowSecondsMin = 60
 export const velocityWindowSecondsMax = 2_592_000
 export const approversPerPolicyMax = 100
 export const approvalThresholdMax = 100
+/** Whom a preview names for each requirement; it counts the others. */
+export const shownVotersMax = 100
 export const routesPerVaultMax = 16
 export const variantsPerRouteMax = 500
 export const groupsPerInvitationMax = 50
@@ -195,3 +197,6 @@ export const downloadsMax = 32
 export const downloadsPerCallerMax = 4
 export const downloadBytesPerSecondMin = 65_536
 export const downloadGraceMilliseconds = 60_000
+
+/** A smaller answer would hardly become smaller by compression. */
+export const compressedBytesMin = 1_024

@@ -30,6 +30,11 @@ export function formatDecimal(raw: bigint | string, decimals: number): string {
   return fraction === '' ? sign + whole : `${sign}${whole}.${fraction}`
 }
 
+/** A plain decimal string without trailing zeros of its fraction. */
+export function trimDecimal(text: string): string {
+  return text.includes('.') ? text.replace(/\.?0+$/, '') : text
+}
+
 /**
  * What a raw amount is worth: USD with two decimals, rounded half to even (contract 1.4).
  *

@@ -14,7 +14,7 @@ const buttonStyle =
 export function layOut({ subject, lines, button, link, closing }: Parts): Message {
   const paragraphs: Html[] = lines.map(textOf).map((line) => html`<p style="white-space:pre-line">${line}</p>`)
   const body = html`<!doctype html>
-<html lang="en"><body style="font-family:sans-serif;line-height:1.5;color:#16202e;max-width:34rem">
+<html lang="en"><body style="font-family:sans-serif;line-height:1.5;color:#16202e;max-width:34rem;overflow-wrap:anywhere">
 ${paragraphs}
 <p><a href="${link}" style="${buttonStyle}">${button}</a></p>
 <p style="font-size:.85rem;color:#56606e">Or copy this address into your browser:<br>${link}</p>

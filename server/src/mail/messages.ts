@@ -67,7 +67,7 @@ export function operatorLinkMessage({ operator, createdAt, link }: OperatorLink)
         'The link is recorded in the audit log, and you get another mail when it is used.',
       ],
     ],
-    button: 'Open Strongroom',
+    button: 'See your sessions',
     link,
     closing: 'You cannot turn this mail off.',
   })
@@ -105,10 +105,11 @@ type Notification = {
   reason: string | null
 }
 
-/** @param link to Strongroom */
+/** @param link to the page of the transfer or approval request */
 export function notificationMessage(notification: Notification, link: string): Message {
   const { vault_name: vaultName, initiator } = notification
   const subject = describeSubject(notification)
+  const button = notification.amount === null ? 'Open the request' : 'Open the transfer'
   switch (notification.kind) {
     case 'approval_needed':
       return layOut({
@@ -117,7 +118,7 @@ export function notificationMessage(notification: Notification, link: string): M
           `${initiator} requested the ${subject} in the vault ${vaultName}.`,
           'The request waits for votes. You are one of its approvers.',
         ],
-        button: 'Open Strongroom',
+        button,
         link,
         closing: [
           'Before you vote, compare what you see in Strongroom with what you expect.',
@@ -130,7 +131,7 @@ export function notificationMessage(notification: Notification, link: string): M
         lines: [
           `The ${subject} that you requested in the vault ${vaultName} is now ${describeOutcome(notification.status)}.`,
         ],
-        button: 'Open Strongroom',
+        button,
         link,
         closing: 'You can turn these mails off in your profile.',
       })
@@ -141,7 +142,7 @@ export function notificationMessage(notification: Notification, link: string): M
           `Strongroom stopped the ${subject} in the vault ${vaultName}. It was requested by ${initiator}.`,
           `Reason: ${notification.reason ?? 'unknown'}`,
         ],
-        button: 'Open Strongroom',
+        button,
         link,
         closing: [
           'You receive this mail because you are an administrator of the vault or the initiator.',
@@ -168,7 +169,7 @@ type Announcement = {
   /** null: changes of the platform, such as of a token */
   vault: { code: string; name: string } | null
   /** The content is null if an earlier version of the service announced the change. */
-  changes: { content: string | null; auditRecordId: string }[]
+  changes: { content: string | null; auditRecordId: string; link: string }[]
   origin: string
 }
 
@@ -182,11 +183,14 @@ export function announcementMessage({ vault, changes, origin }: Announcement): M
     subject: vault === null ? 'Changes to the Strongroom platform' : `Changes to the vault ${vault.name}`,
     lines: [
       `The following was changed ${place} at ${origin}.`,
-      ...changes.map(({ content, auditRecordId }) => content ?? `A change was made.\nAudit record: ${auditRecordId}`),
+      ...changes.map(({ content, auditRecordId, link }) => {
+        const text = content ?? `A change was made.\nAudit record: ${auditRecordId}`
+        return changes.length === 1 ? text : `${text}\n${link}`
+      }),
       `To find a change in ${log}, use the number of its audit record.`,
     ],
-    button: 'Open Strongroom',
-    link: origin,
+    button: changes.length === 1 ? 'Open the change' : 'Open the latest change',
+    link: changes.at(-1)!.link,
     closing: [
       'You receive this mail because the change affects something that you administer, own or vote on, or your permissions.',
       'You cannot turn it off.',

@@ -1,10 +1,11 @@
+import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDatabase } from '../db/client.ts'
-import { migrate } from '../db/migrate.ts'
+import { createMigrator, migrate } from '../db/migrate.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { mailAttemptsMax, mailLeaseMilliseconds } from '../lib/limits.ts'
-import { createTestDatabase } from '../testing/database.ts'
+import { createEmptyDatabase, createTestDatabase } from '../testing/database.ts'
 import { claimMail, deleteMail, enqueueMail, retryMail } from './queue.ts'
 
 const cleanups: (() => Promise<unknown>)[] = []
@@ -103,9 +104,22 @@ const pgBoss = (queues: string[]) => `
     .join('')}`
 
 describe('an upgrade from the version that kept mails in pg-boss', () => {
+  async function openEarlierDatabase() {
+    const database = await createEmptyDatabase()
+    cleanups.push(() => database.drop())
+    const pool = new pg.Pool({ connectionString: database.url, max: 1 })
+    const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
+    const { error } = await createMigrator(db).migrateTo('0025-tokens-of-addresses')
+    await db.destroy()
+    if (error !== undefined) throw error
+    const client = new pg.Client({ connectionString: database.url })
+    await client.connect()
+    cleanups.push(() => client.end())
+    return { url: database.url, client }
+  }
+
   async function migrateFrom(queues: string[]) {
-    const { url, client } = await openTestDatabase()
-    await client.query(`drop table queued_mails; delete from schema_migrations where name = '0026-queued-mails'`)
+    const { url, client } = await openEarlierDatabase()
     await client.query(pgBoss(queues))
     await client.query(`insert into pgboss.job (name, data, state, retry_count, start_after, started_on) values
       ('send-mail', '{"kind": "created"}', 'created', 0, '2026-01-21T12:00:00Z', null),
@@ -140,8 +154,7 @@ describe('an upgrade from the version that kept mails in pg-boss', () => {
   })
 
   it('loses no mail of a request that ends while it runs', async () => {
-    const { url, client } = await openTestDatabase()
-    await client.query(`drop table queued_mails; delete from schema_migrations where name = '0026-queued-mails'`)
+    const { url, client } = await openEarlierDatabase()
     await client.query(pgBoss(['send-mail']))
     await client.query('begin')
     await client.query(`insert into pgboss.job (name, data) values ('send-mail', '{"kind": "late"}')`)

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { authenticate } from '../access/authenticate.ts'
 import { inTransaction } from '../db/transaction.ts'
 import type { Deps } from '../deps.ts'
-import { isFromOwnOrigin, sessionCookie } from '../http/guard.ts'
-import type { App } from '../http/route.ts'
+import type { App } from '../http/endpoints.ts'
+import { isFromOwnOrigin } from '../http/guard.ts'
 import { forbidden } from '../lib/errors.ts'
 import { type Html, html } from '../lib/html.ts'
 import { formBytesMax } from '../lib/limits.ts'
@@ -12,16 +11,16 @@ import { formatMinute } from '../lib/period.ts'
 import { sha256 } from '../lib/secrets.ts'
 import { findInvitedByToken } from '../modules/people/invitations/queries.ts'
 import { redeemWithCode } from '../modules/people/sign-in/actions.ts'
-import { describeAgent } from '../modules/people/sign-in/describe-agent.ts'
+import { deviceOf, setSession } from '../modules/people/sign-in/cookies.ts'
+import { describeAgent } from '../modules/people/sign-in/devices.ts'
 import { findMagicLink, findMailedSession, getPerson } from '../modules/people/sign-in/queries.ts'
 import { isOwnPath } from '../modules/people/sign-in/redirect.ts'
 import { endMailedSession, isKeyToEnd } from '../modules/people/sign-in/sessions.ts'
 import { countFailedRequest } from '../modules/people/sign-in/sign-in-limit.ts'
-import { deviceOf, setSession } from '../modules/people/sign-in/sign-in-reply.ts'
+import { findSignedIn, layout, pageOptions, sendPage, when } from './layout.ts'
 
-const options = { schema: { hide: true }, config: { access: 'public' as const } }
 /** The plain forms of these pages, which need no script. No other part of the service reads this media type. */
-const formOptions = { ...options, schema: { hide: true, body: { type: 'object', maxProperties: 4 } } }
+const formOptions = { ...pageOptions, schema: { hide: true, body: { type: 'object', maxProperties: 4 } } }
 
 /**
  * The pages of the sign-in: the form, the code that redeems a link, the signed-in user, and the button that ends a
@@ -39,7 +38,7 @@ export function registerPages(app: App, deps: Deps): void {
 
   for (const { name, type } of assets) {
     const content = readFileSync(new URL(`./assets/${name}`, import.meta.url))
-    app.get(`/assets/${name}`, options, (_request, reply) =>
+    app.get(`/assets/${name}`, pageOptions, (_request, reply) =>
       reply.type(type).header('cache-control', 'public, max-age=300').send(content),
     )
   }
@@ -47,11 +46,11 @@ export function registerPages(app: App, deps: Deps): void {
 
 function registerForm(app: App, deps: Deps): void {
   for (const url of ['/', '/sign-in']) {
-    app.get(url, options, async (request, reply) => {
+    app.get(url, pageOptions, async (request, reply) => {
       const { invitation, error, redirectTo } = textsOf(request.query)
-      const userId = await findSignedInUserId(deps, request)
-      if (userId !== null && invitation === undefined) {
-        return sendPage(reply, signedInPage(await getPerson(deps.db, userId)))
+      const signedIn = await findSignedIn(deps, request)
+      if (signedIn !== null && invitation === undefined) {
+        return sendPage(reply, signedInPage(await getPerson(deps.db, signedIn.caller.userId)))
       }
       return sendPage(
         reply,
@@ -68,7 +67,7 @@ function registerForm(app: App, deps: Deps): void {
 }
 
 function registerConfirmation(app: App, deps: Deps): void {
-  app.get('/sign-in/confirm', options, async (request, reply) => {
+  app.get('/sign-in/confirm', pageOptions, async (request, reply) => {
     const { token = '' } = textsOf(request.query)
     const link = await findMagicLink(deps.db, token, deps.clock())
     return link === null ? refuse(deps, request, reply) : sendConfirmPage(reply, { token, ...link, fault: null })
@@ -76,7 +75,8 @@ function registerConfirmation(app: App, deps: Deps): void {
 
   app.post('/sign-in/confirm', formOptions, async (request, reply) => {
     // Another site must not be able to sign a user in to an account of its choice.
-    if (!isFromOwnOrigin(deps, request)) throw forbidden('This form is for the sign-in page of this origin only')
+    if (!isFromOwnOrigin(deps, request))
+      throw forbidden('foreign_origin', 'This form is for the sign-in page of this origin only')
     const { token = '', code = '' } = textsOf(request.body)
     const typed = code.replaceAll(/\s/g, '')
     const link = await findMagicLink(deps.db, token, deps.clock())
@@ -102,7 +102,7 @@ function registerConfirmation(app: App, deps: Deps): void {
 }
 
 function registerEndOfSession(app: App, deps: Deps): void {
-  app.get('/sign-in/end-session', options, async (request, reply) => {
+  app.get('/sign-in/end-session', pageOptions, async (request, reply) => {
     const { session = '', key = '' } = textsOf(request.query)
     if (!isKeyToEnd(deps.sealer, session, key)) return refuse(deps, request, reply)
     const found = await findMailedSession(deps.db, session, deps.clock())
@@ -142,17 +142,6 @@ const assets = [
 function textsOf(given: unknown): Record<string, string | undefined> {
   const entries = Object.entries((given ?? {}) as Record<string, unknown>)
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
-}
-
-async function findSignedInUserId(deps: Deps, request: FastifyRequest): Promise<string | null> {
-  const token = request.cookies[sessionCookie]
-  if (token === undefined || token === '') return null
-  const found = await authenticate(deps.db, token, null, deps.clock())
-  return found?.caller.userId ?? null
-}
-
-function sendPage(reply: FastifyReply, page: Html): FastifyReply {
-  return reply.type('text/html; charset=utf-8').send(page.html)
 }
 
 function signInPage({
@@ -262,31 +251,4 @@ ${vaults.length === 0 ? html`<p class="quiet">You are not a member of any vault 
 <button type="button" id="sign-out" class="plain">Sign out</button>
 <p id="status" class="note" role="status" hidden></p>`,
   )
-}
-
-function when(condition: boolean, piece: Html): Html {
-  return condition ? piece : html``
-}
-
-function layout(title: string, body: Html): Html {
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${title} · Strongroom</title>
-<link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/assets/sign-in.css">
-<script src="/assets/sign-in.js" defer></script>
-</head>
-<body>
-<main>
-<p class="brand"><img src="/assets/icon.svg" alt="" width="28" height="28"> Strongroom</p>
-<h1>${title}</h1>
-${body}
-</main>
-</body>
-</html>
-`
 }

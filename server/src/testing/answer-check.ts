@@ -1,6 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import { expect } from 'vitest'
-import type { App } from '../http/route.ts'
+import type { App } from '../http/endpoints.ts'
+import { type Reason, reasons } from '../lib/reasons.ts'
 import type { Answer } from './app.ts'
 import { describedApiOf } from './described-api.ts'
 
@@ -33,6 +34,7 @@ function createAnswerCheck(app: App): AnswerCheck {
 
   return (method, path, answer) => {
     const bare = path.split('?')[0]!
+    if (answer.status >= 400) checkReason(`${method} ${bare}`, answer)
     const found = paths.find(
       ({ pattern, operations }) => pattern.test(bare) && operations[method.toLowerCase()] !== undefined,
     )
@@ -52,6 +54,14 @@ function createAnswerCheck(app: App): AnswerCheck {
       )
     }
   }
+}
+
+/** Holds for every error, also where the document describes nothing, such as unknown paths. */
+function checkReason(request: string, { status, body, headers }: Answer): void {
+  const { reason, requestId } = body as { reason?: Reason; requestId?: string }
+  expect(reasons[reason as Reason], `${request} answers ${status} with the reason ${reason}`).toBe(status)
+  expect(requestId, `${request} answers ${status} without the id of the request`).toMatch(/^[0-9a-f-]{36}$/)
+  if (headers['idempotency-replayed'] === undefined) expect(requestId).toBe(headers['x-request-id'])
 }
 
 function toNamedRefs(schema: object): object {

@@ -20,6 +20,8 @@ export type FeedCost = {
 export function createCostMeter(url: string) {
   const ran: CompiledQuery[] = []
   const pool = new pg.Pool({ connectionString: url, max: 1 })
+  // The server may stop before the last connection has closed; a query that fails rejects anyway.
+  pool.on('error', () => {})
   const db: Db = new Kysely<DB>({
     dialect: new PostgresDialect({ pool }),
     log: (event) => {

@@ -1,7 +1,6 @@
 import type { AddressScope } from '../access/address-scope.ts'
 import type { Db } from '../db/client.ts'
-import { type FeedFilters, noFilters } from '../modules/operations/feed/feed.ts'
-import { lookUp } from '../modules/operations/feed/feed-lookups.ts'
+import { type FeedFilters, lookUp, noFilters } from '../modules/operations/feed/feed.ts'
 import { chooseFeedPath, type FeedPath } from '../modules/operations/feed/feed-path.ts'
 import type { FeedWorld } from './feed-world.ts'
 

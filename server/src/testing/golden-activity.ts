@@ -144,7 +144,7 @@ export const golden: Activity = {
     { ...coinIn, key: 'u1' },
     { ...dollarOut, key: 'u2' },
   ],
-  hasReclassified: false,
+  reclassifiedCount: 0,
   orderStatistics: new Map([
     ['coin', { smallest: 51n, lower: 100n, upper: 100n, largest: 250n }],
     ['dollar', { smallest: 4n, lower: 4n, upper: 7n, largest: 7n }],

@@ -32,7 +32,13 @@ export function readCsv(text: string): string[][] {
 }
 
 type ReadCell = { value: string; isText: boolean; format: number }
-export type Sheet = { name: string; cells: Map<string, ReadCell>; isFrozen: boolean }
+export type Sheet = {
+  name: string
+  cells: Map<string, ReadCell>
+  isFrozen: boolean
+  /** The columns whose cells say why their numbers are text. */
+  noted: string[]
+}
 
 /** Reads a workbook by the names and relations in it, as any program would. */
 export function readWorkbook(bytes: Uint8Array): Sheet[] {
@@ -68,7 +74,10 @@ export function readWorkbook(bytes: Uint8Array): Sheet[] {
       expect(cells.has(place), `${place} is written once`).toBe(false)
       cells.set(place, { value: plainOf(content!), isText, format: formats[Number(attribute(head!, 's'))]! })
     }
-    return { name: plainOf(attribute(tag!, 'name')!), cells, isFrozen: xml.includes('state="frozen"') }
+    const noted = [...xml.matchAll(/promptTitle="Numbers as text"[^>]* sqref="([A-Z]+)2:/g)].map(
+      ([, column]) => column!,
+    )
+    return { name: plainOf(attribute(tag!, 'name')!), cells, isFrozen: xml.includes('state="frozen"'), noted }
   })
 }
 
@@ -80,19 +89,91 @@ const plainOf = (xml: string) =>
     .replaceAll('&amp;', '&')
     .replace(/_x([0-9A-F]{4})_/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 
+/** The files of a ZIP archive by their names, in their order. */
+export function readArchive(bytes: Uint8Array): Map<string, string> {
+  return new Map(Object.entries(unzipSync(bytes)).map(([name, file]) => [name, Buffer.from(file).toString('utf8')]))
+}
+
+/** A text of a page where it is drawn; `width` is that of its glyphs by the embedded font. */
+export type DrawnText = {
+  x: number
+  y: number
+  size: number
+  gray: number
+  font: string
+  isBold: boolean
+  text: string
+  width: number
+}
+type PdfFont = { name: string; characters: string[]; widths: number[] }
+
 /** The text of all pages of a PDF, in the order in which it is drawn, and the number of pages. */
-export function readPdf(bytes: Buffer): { pages: number; text: string } {
+export function readPdf(bytes: Buffer): { pages: number; text: string; fonts: string[]; drawn: DrawnText[][] } {
   const source = bytes.toString('latin1')
   expect(source.startsWith('%PDF-') && source.trimEnd().endsWith('%%EOF'), 'a whole PDF').toBe(true)
-  const parts: string[] = []
-  for (const { index } of source.matchAll(/stream\n/g)) {
-    if (source.slice(index - 3, index) === 'end') continue
-    const end = source.indexOf('\nendstream', index)
-    const stream = bytes.subarray(index + 7, end)
-    const isDeflated = stream[0] === 0x78
-    const drawn = (isDeflated ? inflateSync(stream) : stream).toString('latin1')
-    for (const [, literal] of drawn.matchAll(/\(((?:[^\\()]|\\.)*)\) Tj/gs))
-      parts.push(literal!.replace(/\\(.)/gs, '$1'))
+  const objects = new Map<string, { head: string; stream: string }>()
+  for (const [, number, body] of source.matchAll(/(?:^|\n)(\d+) 0 obj\n(.*?)\nendobj/gs)) {
+    const start = body!.indexOf('\nstream\n')
+    if (start === -1) objects.set(number!, { head: body!, stream: '' })
+    else {
+      const raw = Buffer.from(body!.slice(start + 8, body!.lastIndexOf('\nendstream')), 'latin1')
+      const head = body!.slice(0, start)
+      const stream = head.includes('/FlateDecode') ? inflateSync(raw) : raw
+      objects.set(number!, { head, stream: stream.toString('latin1') })
+    }
   }
-  return { pages: source.match(/\/Type \/Page\n/g)?.length ?? 0, text: parts.join(' ') }
+  const fonts = fontsOf(objects)
+  const streams = [...objects.values()].map(({ stream }) => stream)
+  const drawn = streams.filter((stream) => stream.includes('/Total Do')).map((stream) => textsOf(stream, fonts))
+  const total = streams.filter((stream) => stream.startsWith('BT /') && !stream.includes(' Do'))
+  const all = [...drawn.flat(), ...total.flatMap((stream) => textsOf(stream, fonts))]
+  return {
+    pages: source.match(/\/Type \/Page\n/g)?.length ?? 0,
+    text: all.map(({ text }) => text).join(' '),
+    fonts: [...fonts.values()].map(({ name }) => name),
+    drawn,
+  }
+}
+
+/** The fonts by the names that pages use; characters are those that a viewer copies for a glyph. */
+function fontsOf(objects: Map<string, { head: string; stream: string }>): Map<string, PdfFont> {
+  const fonts = new Map<string, PdfFont>()
+  const reference = (head: string, key: string) => new RegExp(`/${key} \\[?(\\d+) 0 R`).exec(head)![1]!
+  for (const { head } of objects.values()) {
+    for (const [, name, number] of head.matchAll(/\/(F\d+) (\d+) 0 R/g)) {
+      const font = objects.get(number!)!.head
+      const map = objects.get(reference(font, 'ToUnicode'))!.stream
+      const widths = /\/W \[0 \[([^\]]*)\]\]/.exec(objects.get(reference(font, 'DescendantFonts'))!.head)![1]!
+      fonts.set(name!, {
+        name: /\/BaseFont \/(\S+)/.exec(font)![1]!,
+        characters: [...map.matchAll(/\[([^\]]*)\]/g)].flatMap(([, list]) =>
+          [...list!.matchAll(/<([0-9a-f ]*)>/g)].map(([, hex]) =>
+            String.fromCharCode(...hex!.split(' ').map((unit) => Number.parseInt(unit, 16))),
+          ),
+        ),
+        widths: widths.trim().split(/\s+/).map(Number),
+      })
+    }
+  }
+  return fonts
+}
+
+function textsOf(stream: string, fonts: Map<string, PdfFont>): DrawnText[] {
+  const operators = /BT \/(F\d+) ([\d.]+) Tf ([\d.]+) g (?:1 0 0 -1 (\S+) (\S+) Tm )?\(((?:[^\\()]|\\[\s\S])*)\) Tj ET/g
+  return [...stream.matchAll(operators)].map(([, font, size, gray, x, y, literal]) => {
+    const { name, characters, widths } = fonts.get(font!)!
+    const bytes = literal!.replace(/\\([\s\S])/g, (_, escaped) => (escaped === 'r' ? '\r' : escaped))
+    expect(bytes.length % 2, 'glyphs are of two bytes').toBe(0)
+    const glyphs = (bytes.match(/[\s\S]{2}/g) ?? []).map((pair) => pair.charCodeAt(0) * 256 + pair.charCodeAt(1))
+    return {
+      x: Number(x ?? 0),
+      y: Number(y ?? 0),
+      size: Number(size),
+      gray: Number(gray),
+      font: name,
+      isBold: name.includes('Bold'),
+      text: glyphs.map((glyph) => characters[glyph]).join(''),
+      width: (glyphs.reduce((sum, glyph) => sum + widths[glyph]!, 0) * Number(size)) / 1000,
+    }
+  })
 }

@@ -1,5 +1,7 @@
 import type { Column, ReportDocument, Row, Table } from '../modules/reports/files/document.ts'
 
+export const sampleSha256 = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'
+
 /** A report as renderers take it, with minimal values for the parts that a test does not set. */
 export function sampleDocument(parts: Partial<ReportDocument> = {}): ReportDocument {
   return {
@@ -7,14 +9,18 @@ export function sampleDocument(parts: Partial<ReportDocument> = {}): ReportDocum
     title: 'Account statement',
     generatedAt: new Date('2026-02-01T10:00:00.000Z'),
     facts: [{ label: 'Vault', value: 'Main vault (main-vault)' }],
+    timezone: 'Europe/Berlin',
     pageHead: ['Main vault (main-vault) · 2026-01-01 00:00:00 to 2026-02-01 00:00:00 Europe/Berlin'],
+    chart: null,
     tables: [],
+    contentSha256: () => sampleSha256,
     ...parts,
   }
 }
 
 export function sampleTable(columns: Column[], rows: Iterable<Row>, title = 'Postings'): Table {
   return {
+    name: title.toLowerCase().replaceAll(' ', '-'),
     title,
     columns,
     // As they come from a database: one after the other.

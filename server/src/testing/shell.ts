@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import type { App } from '../http/route.ts'
+import type { App } from '../http/endpoints.ts'
 import { ErrorSchema } from '../http/schema.ts'
 import { createServer } from '../http/server.ts'
 

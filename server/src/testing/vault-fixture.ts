@@ -1,8 +1,8 @@
-import { administratorsCode, everyoneCode } from '../access/system-groups.ts'
+import { administratorsCode, everyoneCode } from '../access/memberships.ts'
 import { inTransaction } from '../db/transaction.ts'
 import { newId } from '../lib/ids.ts'
-import { insertMemberships } from '../modules/rules/policies/memberships.ts'
-import { insertSystemGroups } from '../modules/rules/policies/system-groups.ts'
+import { insertSystemGroups } from '../modules/rules/policies/group-actions.ts'
+import { insertMemberships } from '../modules/rules/policies/queries.ts'
 import type { Person, TestApp } from './app.ts'
 
 export type VaultFixture = {

@@ -1,0 +1,15 @@
+// The entry of `npm start`: brings the compiled code up to date, then runs the demo in this process. It loads nothing big
+// before it has printed what it does.
+process.stdout.write('Strongroom: PostgreSQL, server, reference wallet, local chain and a demo organisation start.\n')
+try {
+  const { transpileStale } = await import('./transpile.js')
+  const count = await transpileStale()
+  const { reportProgress } = await import('../../demo/dist/progress.js')
+  if (count > 0) reportProgress(`${count} files are compiled`)
+  const { supervise } = await import('../../demo/dist/supervise.js')
+  await supervise()
+} catch (error) {
+  const hint = error.code === 'ERR_MODULE_NOT_FOUND' ? '; run "npm ci" first' : ''
+  process.stderr.write(`Strongroom cannot start: ${error.message}${hint}\n`)
+  process.exit(1)
+}

@@ -1,0 +1,51 @@
+// Compiles TypeScript to JavaScript file by file, without a type check (that is `npm run typecheck`): a start needs none,
+// and the type checker takes half a minute. What it writes is what `npm run build` writes, except for declarations.
+import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const packages = ['sdk', 'server', 'wallet', 'demo']
+
+/**
+ * Compiles the files that changed since they were compiled, and copies what lies beside them.
+ * @returns {Promise<number>} how many files were compiled
+ * @throws {Error} that names the file and its syntax error
+ */
+export async function transpileStale() {
+  // The resources of the SDK are generated from the description of the API.
+  const generated = join(root, 'sdk/src/generated/operations.ts')
+  if (changedAt(generated) < changedAt(join(root, 'openapi.json'))) await import('../../sdk/scripts/generate.js')
+  const stale = packages.flatMap((name) => staleFiles(join(root, name)))
+  if (stale.length > 0) {
+    const { transform } = await import('oxc-transform')
+    await Promise.all(stale.map((file) => transpile(transform, file)))
+  }
+  await import('../../server/scripts/copy-sql.js')
+  await import('../../wallet/scripts/copy-migrations.js')
+  return stale.length
+}
+
+function staleFiles(folder) {
+  return readdirSync(join(folder, 'src'), { recursive: true })
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && !/(^|\/)testing\//.test(name))
+    .map((name) => ({ source: join(folder, 'src', name), output: join(folder, 'dist', name.replace(/\.ts$/, '.js')) }))
+    .filter(({ source, output }) => changedAt(output) < changedAt(source))
+}
+
+function changedAt(path) {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
+}
+
+async function transpile(transform, { source, output }) {
+  const { code, errors } = await transform(source, readFileSync(source, 'utf8'), {
+    target: 'es2023',
+    typescript: { onlyRemoveTypeImports: true, rewriteImportExtensions: 'rewrite' },
+  })
+  if (errors.length > 0) throw new Error(`${source}: ${errors[0].message}`)
+  mkdirSync(dirname(output), { recursive: true })
+  // Written aside and renamed: a start that is interrupted leaves no half of a file that looks up to date.
+  const draft = `${output}.${process.pid}`
+  writeFileSync(draft, code)
+  renameSync(draft, output)
+}
