@@ -1,6 +1,5 @@
-import type { PolicySnapshot } from '../server/src/modules/rules/policies/decision.ts'
-import { evaluatePolicy } from '../server/src/modules/rules/policies/evaluate.ts'
-import type { Facts } from '../server/src/modules/rules/policies/facts.ts'
+import { evaluatePolicy } from '../server/src/modules/rules/policies/decide.ts'
+import type { Facts, PolicySnapshot } from '../server/src/modules/rules/policies/decision.ts'
 
 /**
  * CPU time of the policies of one transfer: 1,000 candidates, each with two rules and five selectors of every applicable

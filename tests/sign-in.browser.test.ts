@@ -1,10 +1,11 @@
-import { existsSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { inTransaction } from '../server/src/db/transaction.ts'
+import { sendNotifications } from '../server/src/jobs/send-notifications.ts'
 import { createSignInLink } from '../server/src/modules/people/sign-in/actions.ts'
 import { createTestApp, type TestApp } from '../server/src/testing/app.ts'
+import { findChromium } from '../server/src/testing/find-chromium.ts'
 import { createOutbox, linkIn, type Outbox } from '../server/src/testing/outbox.ts'
 import { insertVault } from '../server/src/testing/vault-fixture.ts'
 
@@ -187,6 +188,38 @@ describe('signing in with a browser', () => {
     expect(await page.textContent('main')).toContain('Vault guest-vault')
   })
 
+  it('by a mail about a change: leads to the change after the sign-in, on a page that can show every logo', async () => {
+    const chief = await test.signIn('chief@example.org')
+    const vault = await insertVault(test, 'logo-vault', chief)
+    await chief.post('/invitations', { email: 'late@example.org', groupIds: [vault.administratorsId] })
+    test.clock.advance(61_000)
+    await sendNotifications(test.deps)
+    const link = (await outbox.read())
+      .filter(({ to, subject }) => to === 'chief@example.org' && subject.startsWith('Changes to the vault'))
+      .flatMap(({ text }) => /https?:\/\/\S+\/app\/\S+/.exec(text)?.[0] ?? [])
+      .at(-1)!
+    await openBrowser()
+    await page.goto(link)
+    await askForLink('chief@example.org')
+    await page.goto((await outbox.lastLink('chief@example.org')).href)
+    await page.getByRole('heading', { name: 'Change' }).waitFor()
+    expect(page.url()).toBe(link)
+    expect(await page.textContent('pre')).toContain('"late@example.org" was invited.')
+
+    const accepted = 'https://logos.example.org/token.svg'
+    const others = ['http://logos.example.org/token.svg', 'https://logos.example.org/gone.svg']
+    await page.route('**/token.svg', (route) => route.fulfill({ contentType: 'image/svg+xml', body: square }))
+    await page.route('**/gone.svg', (route) => route.abort())
+    expect((await chief.patch('/users/me', { image: accepted })).status).toBe(200)
+    expect((await chief.patch('/users/me', { image: others[0] })).status).toBe(400)
+    expect(await showsImage(accepted)).toBe(true)
+    for (const other of others) expect(await showsImage(other)).toBe(false)
+    await page.goto(origin)
+    expect(await showsImage(accepted)).toBe(false)
+    // The browser reports what the policy refused.
+    faults.length = 0
+  })
+
   it('reports a link that is no longer valid', async () => {
     await openBrowser()
     await page.goto(`${origin}/sign-in/confirm?token=unknown`)
@@ -196,25 +229,22 @@ describe('signing in with a browser', () => {
   })
 })
 
+const square = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>'
+
+function showsImage(source: string): Promise<boolean> {
+  return page.evaluate(`new Promise((resolve) => {
+    const image = new Image()
+    image.onload = () => resolve(true)
+    image.onerror = () => resolve(false)
+    image.src = ${JSON.stringify(source)}
+  })`)
+}
+
 async function askForLink(email: string): Promise<void> {
   await page.getByLabel('E-mail address').fill(email)
   await page.getByRole('button', { name: 'E-mail me a sign-in link' }).click()
   await page.getByText('a link is on its way').waitFor()
   await test.sendMails()
-}
-
-function findChromium(): string {
-  const candidates = [
-    process.env.CHROMIUM_PATH,
-    '/usr/bin/chromium',
-    '/usr/bin/chromium-browser',
-    '/usr/bin/google-chrome',
-  ]
-  const found = candidates.find((path) => path !== undefined && existsSync(path))
-  if (found === undefined) {
-    throw new Error('The browser tests need Chromium: apt-get install chromium, or set CHROMIUM_PATH to a browser.')
-  }
-  return found
 }
 
 function freePort(): Promise<number> {

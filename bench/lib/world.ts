@@ -10,7 +10,7 @@ import {
   commitWalletEvents,
 } from '../../server/src/modules/money/deposits/actions.ts'
 import { parseWalletEvent } from '../../server/src/modules/money/deposits/parse-event.ts'
-import { signatureOf } from '../../server/src/modules/money/deposits/signature.ts'
+import { signatureOf } from '../../server/src/modules/money/deposits/signers.ts'
 import { type FakeWallet, fakeAddress, startFakeWallet } from '../../server/src/testing/fake-wallet.ts'
 import { toRequest } from './http-load.ts'
 import { type Stack, webhookSecret } from './stack.ts'

@@ -1,7 +1,10 @@
 import { join } from 'node:path'
-import { type Client, signIn } from './api-client.ts'
+import { type Address, type CreateVaultBody, type Strongroom, StrongroomError, type Vault } from '@strongroom/sdk'
 import { token, tokenAddress } from './chain.ts'
 import { readJson, writeJson } from './data-files.ts'
+import { demoPolicies, type Groups } from './policies.ts'
+import { demoRates } from './rates.ts'
+import { signIn } from './sign-in.ts'
 
 export const vaultCode = 'treasury'
 export const people = {
@@ -27,11 +30,6 @@ type Way = {
 /** Records that the organisation of a vault is complete; from then on its members manage it and the demo does not repair it. */
 type Mark = { vaultId: string; walletUrl: string; address: string }
 
-type Vault = { id: string; lockedAt: string | null; walletServiceUrl: string }
-type Page<Item> = { items: Item[] }
-type Group = { id: string; code: string }
-type Address = { id: string; address: string; label: string | null; balances: unknown[] }
-
 /**
  * Sets up the demo organisation through the public API. Each step looks before it creates, so a set-up that was
  * interrupted is completed by the next start. Returns the on-chain address of the treasurer.
@@ -41,9 +39,10 @@ export async function ensureOrganisation(way: Way): Promise<{ address: string }>
   const mark = readJson<Mark>(markPath)
   const admin = await signIn(way.baseUrl, await way.linkFor(way.adminEmail))
   try {
-    const { status, body: vault } = await admin.find<Vault>(`/vaults/${vaultCode}`)
+    const found = await findVault(admin)
     // A member removed the demo's administrator from the vault, which is permitted.
-    if (mark !== null && status === 403) return mark
+    if (mark !== null && found === 'forbidden') return mark
+    const vault = found === 'forbidden' ? null : found
     if (mark !== null && vault?.id === mark.vaultId) {
       if (vault.walletServiceUrl === mark.walletUrl && mark.walletUrl !== way.wallet.url) {
         await pointToWallet(admin, way.wallet.url)
@@ -60,22 +59,32 @@ export async function ensureOrganisation(way: Way): Promise<{ address: string }>
     writeJson(markPath, { vaultId, walletUrl: way.wallet.url, address: address.address } satisfies Mark)
     return address
   } finally {
-    await admin.signOut()
+    await admin.auth.signOut()
   }
 }
 
-async function pointToWallet(admin: Client, walletServiceUrl: string): Promise<void> {
-  await admin.request('PATCH', `/vaults/${vaultCode}`, { walletServiceUrl })
+async function findVault(admin: Strongroom): Promise<Vault | 'forbidden' | null> {
+  try {
+    return await admin.vault(vaultCode).get()
+  } catch (error) {
+    if (error instanceof StrongroomError && error.status === 403) return 'forbidden'
+    if (error instanceof StrongroomError && error.status === 404) return null
+    throw error
+  }
 }
 
-async function completeVault(admin: Client, found: Vault | null, wallet: Way['wallet']): Promise<string> {
-  const vault = found ?? (await admin.request<Vault>('POST', '/vaults', vaultDraft(wallet)))
+async function pointToWallet(admin: Strongroom, walletServiceUrl: string): Promise<void> {
+  await admin.vault(vaultCode).update({ walletServiceUrl })
+}
+
+async function completeVault(admin: Strongroom, found: Vault | null, wallet: Way['wallet']): Promise<string> {
+  const vault = found ?? (await admin.vaults.create(vaultDraft(wallet)))
   if (vault.walletServiceUrl !== wallet.url) await pointToWallet(admin, wallet.url)
-  if (vault.lockedAt === null) await admin.request('POST', `/vaults/${vaultCode}/lock`)
+  if (vault.lockedAt === null) await admin.vault(vaultCode).lock()
   return vault.id
 }
 
-function vaultDraft(wallet: Way['wallet']) {
+function vaultDraft(wallet: Way['wallet']): CreateVaultBody {
   return {
     vault: {
       code: vaultCode,
@@ -99,94 +108,41 @@ function vaultDraft(wallet: Way['wallet']) {
   }
 }
 
-async function completeTokens(admin: Client): Promise<void> {
-  const { items } = await admin.request<Page<{ code: string }>>('GET', '/tokens?network=ethereum&limit=100')
+async function completeTokens(admin: Strongroom): Promise<void> {
+  const { items } = await admin.tokens.list({ network: 'ethereum', limit: 100 }).page()
   const ether = { code: 'ETH', symbol: 'ETH', name: 'Ether', decimals: 18, contractAddress: null }
   const wanted = [ether, { ...token, contractAddress: tokenAddress }]
   const missing = wanted.filter(({ code }) => !items.some((item) => item.code === code))
-  await Promise.all(missing.map((one) => admin.request('POST', '/tokens', { network: 'ethereum', ...one })))
+  await Promise.all(
+    missing.map(async (one) => {
+      const { id } = await admin.tokens.create({ network: 'ethereum', ...one })
+      // The provider is read again in a minute; the first deposit comes earlier and has a value, too.
+      const usdRate = demoRates[one.code]!
+      await admin.tokens.recordRate(id, { usdRate, asOf: new Date().toISOString(), source: 'demo' })
+    }),
+  )
 }
 
-type Groups = { administrators: string; treasury: string; compliance: string }
-
-async function completeGroups(admin: Client): Promise<Groups> {
-  const path = `/vaults/${vaultCode}/policy-groups`
-  const { items } = await admin.request<Page<Group>>('GET', `${path}?limit=100`)
+async function completeGroups(admin: Strongroom): Promise<Groups> {
+  const { policyGroups } = admin.vault(vaultCode)
+  const { items } = await policyGroups.list({ limit: 100 }).page()
   const ensure = async (code: string, name: string) =>
-    (items.find((group) => group.code === code) ?? (await admin.request<Group>('POST', path, { code, name }))).id
+    (items.find((group) => group.code === code) ?? (await policyGroups.create({ code, name }))).id
   const [treasury, compliance] = await Promise.all([ensure('treasury', 'Treasury'), ensure('compliance', 'Compliance')])
   return { treasury, compliance, administrators: items.find(({ code }) => code === 'administrators')!.id }
 }
 
-async function completePolicies(admin: Client, groups: Groups): Promise<void> {
-  const { items } = await admin.request<Page<{ code: string }>>('GET', `/vaults/${vaultCode}/policies?limit=100`)
-  const missing = policiesOf(groups).filter(({ code }) => !items.some((item) => item.code === code))
-  await Promise.all(
-    missing.map(({ groupId, ...policy }) => admin.request('POST', `/policy-groups/${groupId}/policies`, policy)),
-  )
-}
-
-/** Three layers by amount: small needs no vote, medium one of the treasury, large two of it and one of compliance. */
-function policiesOf({ administrators, treasury, compliance }: Groups) {
-  const allow = { effect: 'allow' }
-  const votes = (approvalThreshold: number, groupId: string) => ({
-    effect: 'requireApproval',
-    approvalThreshold,
-    approvers: [{ kind: 'group', groupId }],
-  })
-  const when = (code: string, ...amounts: object[]) => ({
-    actionType: 'transfer',
-    groupId: treasury,
-    rules: [
-      {
-        conditionType: 'require',
-        selectors: [
-          { selectorType: 'token', value: code },
-          ...amounts.map((value) => ({ selectorType: 'amount', value })),
-        ],
-      },
-    ],
-  })
-  const above = (value: string) => ({ op: 'gt', value })
-  const upTo = (value: string) => ({ op: 'lte', value })
-  const newAddress = { actionType: 'create_address', ...allow }
-  return [
-    { code: 'treasury-addresses', name: 'The treasury creates addresses', groupId: treasury, ...newAddress },
-    { code: 'admin-addresses', name: 'Administrators create addresses', groupId: administrators, ...newAddress },
-    { code: 'tusd-small', name: 'Up to 100 TUSD', ...when('TUSD', upTo('100')), ...allow },
-    {
-      code: 'tusd-medium',
-      name: 'Up to 10,000 TUSD: one of the treasury',
-      ...when('TUSD', above('100'), upTo('10000')),
-      ...votes(1, treasury),
-    },
-    // A large amount matches both policies, and each has its own threshold.
-    {
-      code: 'tusd-large-treasury',
-      name: 'Above 10,000 TUSD: two of the treasury',
-      ...when('TUSD', above('10000')),
-      ...votes(2, treasury),
-    },
-    {
-      code: 'tusd-large-compliance',
-      name: 'Above 10,000 TUSD: one of compliance',
-      ...when('TUSD', above('10000')),
-      ...votes(1, compliance),
-    },
-    { code: 'eth-small', name: 'Up to 0.1 ETH', ...when('ETH', upTo('0.1')), ...allow },
-    {
-      code: 'eth-large',
-      name: 'Above 0.1 ETH: two of the treasury',
-      ...when('ETH', above('0.1')),
-      ...votes(2, treasury),
-    },
-  ]
+async function completePolicies(admin: Strongroom, groups: Groups): Promise<void> {
+  const { policies } = admin.vault(vaultCode)
+  const { items } = await policies.list({ limit: 100 }).page()
+  const missing = demoPolicies(groups).filter(({ code }) => !items.some((item) => item.code === code))
+  await Promise.all(missing.map(({ groupId, ...policy }) => policies.create(groupId, policy)))
 }
 
 /** Users become members when they sign in; the demo does it for them, so that it can be used at once. */
-async function completePeople(admin: Client, groups: Groups, way: Way): Promise<void> {
-  type Invitation = { email: string; status: string }
-  const invitations = await admin.request<Invitation[]>('GET', `/vaults/${vaultCode}/invitations`)
+async function completePeople(admin: Strongroom, groups: Groups, way: Way): Promise<void> {
+  const vault = admin.vault(vaultCode)
+  const invitations = await vault.invitations.list()
   const members = [
     { email: people.treasurer, groupId: groups.treasury },
     { email: people.secondTreasurer, groupId: groups.treasury },
@@ -197,22 +153,22 @@ async function completePeople(admin: Client, groups: Groups, way: Way): Promise<
     members.map(async ({ email, groupId }) => {
       const status = invitations.find((invitation) => invitation.email === email)?.status
       if (status === 'accepted') return
-      if (status !== 'pending') await admin.request('POST', '/invitations', { email, groupIds: [groupId] })
+      if (status !== 'pending') await vault.invitations.create({ email, groupIds: [groupId] })
       const person = await signIn(way.baseUrl, await way.linkFor(email))
-      await person.signOut()
+      await person.auth.signOut()
     }),
   )
 }
 
-async function completeAddress(admin: Client, way: Way): Promise<Address> {
-  const path = `/vaults/${vaultCode}/addresses`
-  const { items } = await admin.request<Page<Address>>('GET', `${path}?search=${addressLabel}&limit=100`)
+async function completeAddress(admin: Strongroom, way: Way): Promise<Address> {
+  const { items } = await admin.vault(vaultCode).addresses.list({ search: addressLabel, limit: 100 }).page()
   const found = items.find(({ label }) => label === addressLabel)
   if (found !== undefined) return found
   await way.walletReady
   const treasurer = await signIn(way.baseUrl, await way.linkFor(people.treasurer))
   const order = { network: 'ethereum', segments: { desk: 'operations' }, token: token.code, label: addressLabel }
-  const created = await treasurer.request<Address>('POST', path, order)
-  await treasurer.signOut()
+  const { value: created } = await treasurer.vault(vaultCode).addresses.create(order)
+  await treasurer.auth.signOut()
+  if (created === null) throw new Error(`a policy holds the creation of the address ${addressLabel} for approval`)
   return created
 }

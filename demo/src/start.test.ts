@@ -1,71 +1,78 @@
-import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { execFile, execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
+import type { Strongroom } from '@strongroom/sdk'
 import { createPublicClient, erc20Abi, formatUnits, type Hex, http } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { linkIn, parseMail } from '../../server/src/testing/outbox.ts'
-import { type Client, signIn } from './api-client.ts'
 import { tokenAddress } from './chain.ts'
 import { people } from './organisation.ts'
+import { signIn } from './sign-in.ts'
+import {
+  buildProject,
+  type Demo,
+  isAlive,
+  launchDemo,
+  livingPids,
+  pidOf,
+  postgresPid,
+  root,
+  startDemo,
+  until,
+} from './testing/demo.ts'
 
-const root = fileURLToPath(new URL('../../', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'strongroom-demo-'))
 /** A name with a space, as users have them. */
 const dataDir = join(folder, 'my data')
-
-type Demo = { process: ChildProcess; output: () => string; url: string; link: string; rpcUrl: string; address: Hex }
 
 let demo: Demo
 let transferId: string
 const recipient = privateKeyToAddress(generatePrivateKey())
 
-beforeAll(() => {
-  // Compiles only what is out of date.
-  execFileSync('npm', ['run', '--silent', 'build'], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
-}, 120_000)
+beforeAll(buildProject, 120_000)
 
 afterAll(() => {
-  for (const pid of livingPids()) process.kill(pid, 'SIGKILL')
+  for (const pid of livingPids(dataDir)) process.kill(pid, 'SIGKILL')
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
 })
 
 it('starts on an empty data directory and prints a link that signs the administrator in', async () => {
-  demo = await startDemo()
+  demo = await startDemo(dataDir)
   const admin = await signIn(demo.url, demo.link)
-  const session = await admin.request<{ vaults: object[]; isPlatformAdmin: boolean }>('GET', '/auth/session')
+  const session = await admin.auth.getCurrentSession()
   expect(session).toMatchObject({ isPlatformAdmin: true, vaults: [{ code: 'treasury', isAdmin: true }] })
-  type Policy = { code: string; effect: string; approvalThreshold: number; group: { code: string } }
-  const { items } = await admin.request<{ items: Policy[] }>('GET', '/vaults/treasury/policies?limit=100')
+  const { items } = await admin.vault('treasury').policies.list({ limit: 100 }).page()
   expect(items.map(({ code, effect, approvalThreshold }) => `${code} ${effect} ${approvalThreshold}`).sort()).toEqual([
     'admin-addresses allow 0',
     'eth-large requireApproval 2',
     'eth-small allow 0',
     'treasury-addresses allow 0',
+    'tusd-daily requireApproval 1',
     'tusd-large-compliance requireApproval 1',
     'tusd-large-treasury requireApproval 2',
     'tusd-medium requireApproval 1',
     'tusd-small allow 0',
   ])
   expect((await fetch(`${demo.url}/docs`)).status).toBe(200)
+  expect(demo.output()).toMatch(/^Strongroom: .+ start\.\n/)
+  expect(demo.output()).toMatch(/^ +\d+\.\d s {2}the server is ready$/m)
 })
 
 it('pays the treasurer on chain, and a small transfer goes to the chain by itself', async () => {
   const treasurer = await signInByMail(people.treasurer)
   await until(async () => (await balancesOf(treasurer)) === 'ETH 5, TUSD 50000')
-  const path = '/vaults/treasury/transfers'
-  const transfer = await treasurer.request<{ id: string }>('POST', path, {
+  const { transfers } = treasurer.vault('treasury')
+  const transfer = await transfers.create({
     fromAddressId: await operationsId(treasurer),
     toAddress: recipient,
     token: 'TUSD',
     amount: '25',
   })
   transferId = transfer.id
-  await until(async () => (await statusOf(treasurer)) === 'confirmed')
+  expect((await transfers.wait(transferId)).status).toBe('confirmed')
   expect(await dollarsOf(recipient)).toBe('25')
 })
 
@@ -73,14 +80,15 @@ it('asks one of the treasury for a medium transfer, and two of it and one of com
   const treasurer = await signInByMail(people.treasurer)
   const preview = async (token: string, amount: string) => {
     const order = { fromAddressId: await operationsId(treasurer), toAddress: recipient, token, amount }
-    type Preview = { decision: { effect: string; requirements: { threshold: number }[] } }
-    const { decision } = await treasurer.request<Preview>('POST', '/vaults/treasury/transfers/preview', order)
+    const { decision } = await treasurer.vault('treasury').transfers.preview(order)
     return [decision.effect, ...decision.requirements.map(({ threshold }) => threshold).sort()]
   }
   expect(await preview('TUSD', '100')).toEqual(['allow'])
   expect(await preview('TUSD', '100.000001')).toEqual(['approval', 1])
   expect(await preview('TUSD', '10000')).toEqual(['approval', 1])
   expect(await preview('TUSD', '10000.000001')).toEqual(['approval', 1, 2])
+  // With the 25 of today, this is above the limit of a day.
+  expect(await preview('TUSD', '39975.000001')).toEqual(['approval', 1, 1, 2])
   expect(await preview('ETH', '0.1')).toEqual(['allow'])
   expect(await preview('ETH', '0.2')).toEqual(['approval', 2])
 })
@@ -102,8 +110,8 @@ it('lets the command line verify books and record while it runs', async () => {
 })
 
 it('refuses a second start on the same data directory with one line', async () => {
-  const { code, output } = await startAndFail({})
-  expect(output).toMatch(/^Strongroom cannot start: process \d+ runs Strongroom in .+ already; .+\n$/)
+  const { code, error } = await startAndFail({})
+  expect(error).toMatch(/^Strongroom cannot start: process \d+ runs Strongroom in .+ already; .+\n$/)
   expect(code).toBe(1)
 })
 
@@ -112,9 +120,9 @@ it('refuses a port that is in use with one line', async () => {
   const port = await new Promise<number>((resolve) => {
     blocker.listen(0, '127.0.0.1', () => resolve((blocker.address() as { port: number }).port))
   })
-  const { code, output } = await startAndFail({ PORT: String(port), DATA_DIR: join(folder, 'other') })
+  const { code, error } = await startAndFail({ PORT: String(port), DATA_DIR: join(folder, 'other') })
   blocker.close()
-  expect(output).toBe(`Strongroom cannot start: port ${port} of 127.0.0.1 is in use; set PORT to another one\n`)
+  expect(error).toBe(`Strongroom cannot start: port ${port} of 127.0.0.1 is in use; set PORT to another one\n`)
   expect(code).toBe(1)
 })
 
@@ -122,7 +130,7 @@ it('continues where it was after everything was killed', async () => {
   await killAll()
   const secrets = readFileSync(join(dataDir, 'secrets.json'), 'utf8')
   const { rpcUrl, address } = demo
-  demo = await startDemo()
+  demo = await startDemo(dataDir)
   expect(readFileSync(join(dataDir, 'secrets.json'), 'utf8')).toBe(secrets)
   expect(demo).toMatchObject({ rpcUrl, address })
   const treasurer = await signInByMail(people.treasurer)
@@ -133,46 +141,28 @@ it('continues where it was after everything was killed', async () => {
 })
 
 it('clears away what a killed supervisor left behind', async () => {
-  const orphans = livingPids()
+  const orphans = livingPids(dataDir)
   demo.process.kill('SIGKILL')
   await until(async () => demo.process.signalCode !== null)
-  demo = await startDemo()
-  const own = livingPids()
+  demo = await startDemo(dataDir)
+  const own = livingPids(dataDir)
   // PostgreSQL may be reused; everything else is new.
-  expect(orphans.filter((pid) => pid !== postgresPid() && own.includes(pid))).toEqual([])
+  expect(orphans.filter((pid) => pid !== postgresPid(dataDir) && own.includes(pid))).toEqual([])
   const treasurer = await signInByMail(people.treasurer)
   expect(await balancesOf(treasurer)).toMatch(/TUSD 49975$/)
 })
 
-it('carries out the tour of the README as written, request by request', async () => {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8')
-  // A block to run, and its output if a fence without a language follows at once.
-  const steps = [...readme.matchAll(/```sh tour\n([\s\S]*?)```\n(?:\n```\n([\s\S]*?)```\n)?/g)]
-  const mark = '== end of a block =='
-  const script = ['set -euo pipefail', ...steps.flatMap(([, block]) => [block!, `echo; echo '${mark}'`])].join('\n')
-  const env = { PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: dataDir, BASE: `${demo.url}/api/v1` }
-  const printed = await new Promise<string>((resolve, reject) => {
-    execFile('bash', ['-c', script], { env, cwd: root, timeout: 170_000 }, (error, stdout, stderr) =>
-      error === null ? resolve(stdout) : reject(new Error(`${error.message}\n${stdout}${stderr}`)),
-    )
-  })
-  const answers = printed.split(mark).map((answer) => answer.trim())
-  const expected = steps.map(([, , output]) => output?.trim())
-  expect(expected.filter((output) => output !== undefined)).toHaveLength(4)
-  for (const [index, output] of expected.entries()) if (output !== undefined) expect(answers[index]).toBe(output)
-})
-
 it('stops with a clear message when a part dies', async () => {
-  process.kill(pidOf('wallet')!, 'SIGKILL')
+  process.kill(pidOf(dataDir, 'wallet')!, 'SIGKILL')
   await until(async () => demo.process.exitCode !== null)
   expect(demo.process.exitCode).toBe(1)
   expect(demo.output()).toMatch(/The wallet ended unexpectedly\. The end of .+wallet\.log:\n\{/)
-  expect(livingPids()).toEqual([])
+  expect(livingPids(dataDir)).toEqual([])
 })
 
 it('ends on SIGTERM and leaves no process behind', async () => {
-  demo = await startDemo()
-  const pids = livingPids()
+  demo = await startDemo(dataDir)
+  const pids = livingPids(dataDir)
   expect(pids).toHaveLength(5)
   demo.process.kill('SIGTERM')
   await until(async () => demo.process.exitCode !== null)
@@ -182,45 +172,18 @@ it('ends on SIGTERM and leaves no process behind', async () => {
   expect(readdirSync(join(dataDir, 'run')).filter((name) => name.endsWith('.json'))).toEqual([])
 })
 
-function launch(settings: NodeJS.ProcessEnv) {
-  // The suite's own settings, such as DATABASE_URL, are not the demo's.
-  const env = { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', DATA_DIR: dataDir, ...settings }
-  const child = spawn(process.execPath, [join(root, 'demo/dist/start.js')], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk) => {
-      output += chunk
-    })
-  }
-  return { child, output: () => output }
-}
-
-/** Resolves when the demo reports that it is ready. */
-async function startDemo(): Promise<Demo> {
-  const { child, output } = launch({})
-  await until(async () => {
-    if (child.exitCode !== null) expect.fail(output())
-    return /^ {2}Stop /m.test(output())
+async function startAndFail(settings: NodeJS.ProcessEnv): Promise<{ code: number | null; error: string }> {
+  const { child } = launchDemo({ DATA_DIR: dataDir, ...settings })
+  let error = ''
+  child.stderr!.on('data', (chunk) => {
+    error += chunk
   })
-  const field = (name: string) => new RegExp(`^  ${name} +(\\S+)`, 'm').exec(output())![1]!
-  return {
-    process: child,
-    output,
-    url: new URL(field('API')).origin,
-    link: field('Sign in'),
-    rpcUrl: field('Chain').replace(/,$/, ''),
-    address: field('Operations') as Hex,
-  }
-}
-
-async function startAndFail(settings: NodeJS.ProcessEnv): Promise<{ code: number | null; output: string }> {
-  const { child, output } = launch(settings)
   await until(async () => child.exitCode !== null)
-  return { code: child.exitCode, output: output() }
+  return { code: child.exitCode, error }
 }
 
 /** Requests a sign-in link and follows the one in the mail of the outbox. */
-async function signInByMail(email: string): Promise<Client> {
+async function signInByMail(email: string): Promise<Strongroom> {
   const outbox = join(dataDir, 'outbox')
   const before = new Set(readdirSync(outbox))
   await fetch(`${demo.url}/api/v1/auth/magic-link`, {
@@ -240,25 +203,20 @@ async function signInByMail(email: string): Promise<Client> {
   return await signIn(demo.url, linkIn(mail).href)
 }
 
-async function balancesOf(client: Client): Promise<string> {
-  type Total = { token: { code: string }; availableDecimal: string }
-  const { totals } = await client.request<{ totals: Total[] }>('GET', '/vaults/treasury/balances?summary=true')
+async function balancesOf(client: Strongroom): Promise<string> {
+  const { totals } = await client.vault('treasury').balances.get({ summary: true })
   return totals
     .map(({ token, availableDecimal }) => `${token.code} ${availableDecimal}`)
     .sort()
     .join(', ')
 }
 
-async function operationsId(client: Client): Promise<string> {
-  const { items } = await client.request<{ items: { id: string; address: string }[] }>(
-    'GET',
-    '/vaults/treasury/addresses',
-  )
+async function operationsId(client: Strongroom): Promise<string> {
+  const { items } = await client.vault('treasury').addresses.list().page()
   return items.find(({ address }) => address === demo.address)!.id
 }
 
-const statusOf = async (client: Client) =>
-  (await client.request<{ status: string }>('GET', `/vaults/treasury/transfers/${transferId}`)).status
+const statusOf = async (client: Strongroom) => (await client.vault('treasury').transfers.get(transferId)).status
 
 async function dollarsOf(owner: Hex): Promise<string> {
   const chain = createPublicClient({ transport: http(demo.rpcUrl) })
@@ -282,42 +240,9 @@ async function verify(): Promise<void> {
   )
 }
 
-function pidOf(name: string): number | null {
-  const path = join(dataDir, 'run', `${name}.json`)
-  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as { pid: number }).pid : null
-}
-
-function postgresPid(): number | null {
-  const path = join(dataDir, 'postgres', 'postmaster.pid')
-  return existsSync(path) ? Number(readFileSync(path, 'utf8').split('\n')[0]) : null
-}
-
-/** Supervisor, server, wallet, chain and PostgreSQL, those that are running. */
-function livingPids(): number[] {
-  const pids = [...['supervisor', 'server', 'wallet', 'chain'].map(pidOf), postgresPid()]
-  return pids.filter((pid) => pid !== null).filter(isAlive)
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
-}
-
 async function killAll(): Promise<void> {
-  const pids = livingPids()
+  const pids = livingPids(dataDir)
   expect(pids).toHaveLength(5)
   for (const pid of pids) process.kill(pid, 'SIGKILL')
   await until(async () => !pids.some(isAlive))
-}
-
-async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 60_000
-  while (!(await isTrue())) {
-    if (Date.now() > deadline) expect.fail('What was waited for did not happen within 60 s')
-    await sleep(50)
-  }
 }

@@ -7,6 +7,8 @@ import { ensureOrganisation } from './organisation.ts'
 import { type Part, spawnPart } from './part.ts'
 import { choosePorts, claimPort } from './ports.ts'
 import { claimDataDir, endOrphans, forgetProcess, identityOf, recordProcess, waitUntilReaped } from './processes.ts'
+import { reportProgress, secondsSinceStart } from './progress.ts'
+import { ensureRates } from './rates.ts'
 import type { LinkQuestion, ServerStart } from './run-server.ts'
 import type { WalletStart } from './run-wallet.ts'
 import { ensureSecrets, type Secrets } from './secrets.ts'
@@ -50,9 +52,9 @@ async function start(stops: Stops, die: (message: string) => void): Promise<void
   const secrets = ensureSecrets(dataDir)
   const [serverPort, ports] = await Promise.all([claimServerPort(settings), choosePorts(dataDir)])
 
-  const database = startDatabase(settings, die)
+  const database = report(startDatabase(settings, die), 'PostgreSQL is running')
   stops.database = async () => (await orNull(database))?.stop()
-  const chain = startChain(dataDir, ports.chain)
+  const chain = report(startChain(dataDir, ports.chain), 'the local chain is running')
   stops.chain = async () => {
     await (await orNull(chain))?.stop()
     forgetProcess(dataDir, 'chain')
@@ -82,14 +84,14 @@ async function start(stops: Stops, die: (message: string) => void): Promise<void
         clients: [{ name: 'treasury', token: secrets.walletToken }],
       },
     }
-    return wallet.ask<{ url: string }>(startWallet)
+    return report(wallet.ask<{ url: string }>(startWallet), 'the wallet is ready')
   })
   const serverReady = database.then(({ url: databaseUrl }) => {
     const startServer: ServerStart = {
       type: 'start',
       environment: toEnvironment(settings, secrets, { PORT: String(serverPort), DATABASE_URL: databaseUrl }),
     }
-    return server.ask<{ url: string }>(startServer)
+    return report(server.ask<{ url: string }>(startServer), 'the server is ready')
   })
   // When the database refuses both, the server reports it better.
   const walletUp = walletReady.catch(async (error: unknown) => {
@@ -124,9 +126,14 @@ async function start(stops: Stops, die: (message: string) => void): Promise<void
     address,
     rpcUrl,
     chainId,
-    // The process began before this code was loaded; that time is included.
-    seconds: performance.now() / 1000,
+    seconds: secondsSinceStart(),
   })
+}
+
+async function report<Value>(work: Promise<Value>, step: string): Promise<Value> {
+  const value = await work
+  reportProgress(step)
+  return value
 }
 
 async function claimServerPort({ config: { port, host } }: Settings): Promise<number> {
@@ -182,6 +189,7 @@ function watchProcess(pid: number, onEnd: () => void): void {
 function toEnvironment(settings: Settings, secrets: Secrets, overrides: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return {
     ...settings.environment,
+    RATES_URL: settings.config.ratesUrl ?? ensureRates(settings.dataDir),
     STRONGROOM_SECRET_KEY: settings.config.secretKey ?? secrets.secretKey,
     WALLET_WEBHOOK_SECRET: [webhookSecretOf(settings, secrets), ...settings.config.webhookSecrets.slice(1)].join(','),
     ...overrides,

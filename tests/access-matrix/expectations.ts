@@ -11,6 +11,8 @@ export type Row = {
   endsSession?: boolean
   /** It lists the vaults by id and code to permitted callers, and nothing of their content. */
   namesVaults?: true
+  /** It reads the registry, which belongs to no vault. */
+  ofRegistry?: true
   /** Requests from the caller's own vault that name `strange` resources elsewhere than in the path. */
   reaches?(own: Resources, strange: Resources): Promise<Request[]>
 }
@@ -91,6 +93,8 @@ export const expectations: Record<string, Row> = {
 '404            404', async (r) => ({ params: { id: await r.session() } })),
   signOut:              row('    401      204   204        204         204     204   204      204   204          204      204     ' +
 '409            409', plain, { endsSession: true }),
+  getMyProfile:         row('    401      200   200        200         200     200   200      200   200          200      200     ' +
+'200            200', plain),
   updateMyProfile:      row('    401      200   200        200         200     200   200      200   200          200      200     ' +
 '200            200', () => ({ body: { color: '#1d4ed8' } })),
 
@@ -104,6 +108,8 @@ export const expectations: Record<string, Row> = {
 '403            403', async (r) => ({ params: { id: await r.token() }, body: { enabled: true } })),
   recordTokenRate:      row('    401      403   403        403         403     403   403      403   403          403      201     ' +
 '403            403', async (r) => ({ params: { id: await r.token() }, body: rateBody() })),
+  listTokenRates:       row('    401      200   200        200         200     200   200      200   200          200      200     ' +
+'200            200', async (r) => ({ params: { id: await r.token() } }), { ofRegistry: true }),
   listHeldRates:        row('    401      403   403        403         403     403   403      403   403          403      200     ' +
 '403            403', plain),
   confirmHeldRate:      row('    401      403   403        403         403     403   403      403   403          403      200     ' +
@@ -216,6 +222,8 @@ export const expectations: Record<string, Row> = {
                         row('    401      403   200        200         200     200   404      200   200          403      403     404            403', ofOperation),
   assignCategory:       row('    401      403   201        403         403     403   404      403   201          403      403     404            403', async (r) => ({ params: { type: 'transfer', id: await r.transfer(), categoryId: await r.category() }, body: { values: {} } }), { reaches: reachByAssignment }),
   unassignCategory:     row('    401      403   204        403         403     403   404      403   204          403      403     404            403', async (r) => ({ params: await r.assignment() })),
+  addOperationRate:     row('    401      403   403        403         403     403   403      403   200          403      403     ' +
+'403            403', async (r) => ({ params: { type: 'transfer', id: await r.lateRatedTransfer() } })),
   updateOperationMetadata:
                         row('    401      403   200        403         403     403   404      403   403          403      403     404            403', async (r) => ({ ...(await ofOperation(r)), body: { note: 'Agreed' } })),
 
@@ -277,6 +285,8 @@ export const expectations: Record<string, Row> = {
                         row('    401      403   200        200         200     200   404      404   200          403      403     404            403', reportOf(async (r) => ({ addressId: await r.address(), tokenId: await r.token() }))),
   reportOperationsExceptions:
                         row('    401      403   200        200         200     200   200      200   200          403      403     200            403', reportOf(plain)),
+  // The columns are those of the rows above.
+  reportOperations:     row('401 403 200 200 200 200 200 200 200 403 403 200 403', reportOf(plain)),
   reportApprovalActivity:
                         row('    401      403   200        200         200     200   200      200   200          403      403     200            403', reportOf(plain)),
   reportCategoryAnalytics:
@@ -292,10 +302,19 @@ export const expectations: Record<string, Row> = {
                         row('    401      403   403        403         403     403   403      403   403          403      200     403            403', plain, { namesVaults: true }),
 }
 
+// A report answers a body as it answers a query.
+for (const [operationId, { expected, request }] of Object.entries(expectations)) {
+  if (!operationId.startsWith('report')) continue
+  expectations[`post${operationId.replace('report', 'Report')}`] = {
+    expected,
+    request: async (r) => ({ body: { ...(await request(r)).query, includeShared: true } }),
+  }
+}
+
 function row(
   statuses: string,
   request: Row['request'],
-  more: Pick<Row, 'endsSession' | 'namesVaults' | 'reaches'> = {},
+  more: Pick<Row, 'endsSession' | 'namesVaults' | 'ofRegistry' | 'reaches'> = {},
 ): Row {
   const numbers = statuses.trim().split(/\s+/).map(Number)
   const expected = Object.fromEntries(callerNames.map((name, column) => [name, numbers[column]]))

@@ -49,6 +49,7 @@ export type Resources = {
   heldRate(): Promise<string>
   deposit(): Promise<string>
   transfer(): Promise<string>
+  lateRatedTransfer(): Promise<string>
   approvalRequest(): Promise<string>
   session(): Promise<string>
   invitation(): Promise<string>
@@ -390,6 +391,14 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
     }),
     deposit: async () => depositId,
     transfer: keep('transfer', transfer),
+    lateRatedTransfer: keep('lateRatedTransfer', async () => {
+      const id = await transfer()
+      const { createdAt, tokenId } = (await owner.get(`/vaults/${code}/transfers/${id}`)).body
+      // Fresh enough for this transfer and for none that is ordered later.
+      const asOf = new Date(Date.parse(createdAt) - 15 * 60_000).toISOString()
+      await post(vault.admin, `/tokens/${tokenId}/rates`, { usdRate: '3000', asOf, source: 'manual' })
+      return id
+    }),
     approvalRequest: keep('approvalRequest', async () => {
       const answer = await owner.post(`/vaults/${code}/addresses`, {
         network: 'ethereum',
@@ -523,6 +532,7 @@ function absentResources(code: string): Resources {
     heldRate: nothing,
     deposit: nothing,
     transfer: nothing,
+    lateRatedTransfer: nothing,
     approvalRequest: nothing,
     session: nothing,
     invitation: nothing,

@@ -1,4 +1,4 @@
-import type { App } from '../../server/src/http/route.ts'
+import type { App } from '../../server/src/http/endpoints.ts'
 import { newId } from '../../server/src/lib/ids.ts'
 import { type ReportType, reportTypes } from '../../server/src/modules/reports/reports/catalogue.ts'
 import { describedApiOf } from '../../server/src/testing/described-api.ts'
@@ -118,6 +118,7 @@ function idsBySegment(organisation: Organisation): Record<string, string[]> {
     'policy-groups': idsOf(groups),
     policies,
     invitations: [],
+    tokens: idsOf(Object.values(organisation.vault.tokens)),
   }
 }
 

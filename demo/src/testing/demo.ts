@@ -1,0 +1,96 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Hex } from 'viem'
+
+export const root = fileURLToPath(new URL('../../../', import.meta.url))
+
+export type Demo = {
+  process: ChildProcess
+  output(): string
+  /** The origin of the server. */
+  url: string
+  /** Signs the administrator in. */
+  link: string
+  rpcUrl: string
+  /** The address of the treasurer on the chain. */
+  address: Hex
+}
+
+/** Compiles what is out of date. */
+export function buildProject(): void {
+  execFileSync('npm', ['run', '--silent', 'build'], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
+}
+
+/** Starts what `npm start` starts, on a free port unless the settings name one. Nothing of it is ready yet. */
+export function launchDemo(settings: NodeJS.ProcessEnv & { DATA_DIR: string }): {
+  child: ChildProcess
+  output(): string
+} {
+  // The suite's own settings, such as DATABASE_URL, are not the demo's.
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', ...settings }
+  const child = spawn(process.execPath, [join(root, 'tools/start/start.js')], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      output += chunk
+    })
+  }
+  return { child, output: () => output }
+}
+
+/** Resolves when the demo reports that it is ready. */
+export async function startDemo(dataDir: string): Promise<Demo> {
+  const { child, output } = launchDemo({ DATA_DIR: dataDir })
+  await until(async () => {
+    if (child.exitCode !== null) throw new Error(`the demo ended: ${output()}`)
+    return /^ {2}Stop /m.test(output())
+  })
+  const field = (name: string) => new RegExp(`^  ${name} +(\\S+)`, 'm').exec(output())![1]!
+  return {
+    process: child,
+    output,
+    url: new URL(field('API')).origin,
+    link: field('Sign in'),
+    rpcUrl: field('Chain').replace(/,$/, ''),
+    address: field('Operations') as Hex,
+  }
+}
+
+export function pidOf(dataDir: string, name: string): number | null {
+  const path = join(dataDir, 'run', `${name}.json`)
+  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as { pid: number }).pid : null
+}
+
+export function postgresPid(dataDir: string): number | null {
+  const path = join(dataDir, 'postgres', 'postmaster.pid')
+  return existsSync(path) ? Number(readFileSync(path, 'utf8').split('\n')[0]) : null
+}
+
+/** Supervisor, server, wallet, chain and PostgreSQL, those that are running. */
+export function livingPids(dataDir: string): number[] {
+  const parts = ['supervisor', 'server', 'wallet', 'chain'].map((name) => pidOf(dataDir, name))
+  return [...parts, postgresPid(dataDir)].filter((pid) => pid !== null).filter(isAlive)
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+export async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 60_000
+  while (!(await isTrue())) {
+    if (Date.now() > deadline) throw new Error('What was waited for did not happen within 60 s')
+    await sleep(50)
+  }
+}

@@ -1,0 +1,68 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { signIn } from '../demo/src/sign-in.ts'
+import { buildProject, type Demo, livingPids, root, startDemo, until } from '../demo/src/testing/demo.ts'
+import { findMismatch, readSteps, runSteps } from './guides/walk.ts'
+
+/** Every block of the guides that is marked as run, on the demo that their readers have. The README comes first, as for them. */
+const documents = ['README.md', ...readdirSync(join(root, 'docs/guides')).filter((name) => name.endsWith('.md'))]
+const folder = mkdtempSync(join(tmpdir(), 'strongroom-guides-'))
+const dataDir = join(folder, 'my data')
+
+let demo: Demo
+
+beforeAll(async () => {
+  buildProject()
+  demo = await startDemo(dataDir)
+  const admin = await signIn(demo.url, demo.link)
+  const { balances } = admin.vault('treasury')
+  await until(async () => (await balances.get({ summary: true })).totals.length === 2)
+})
+
+afterAll(async () => {
+  demo?.process.kill('SIGTERM')
+  await until(async () => livingPids(dataDir).length === 0)
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+})
+
+it('there is a guide for each kind of user, and the index of the docs names it', () => {
+  const guides = documents.slice(1).map((name) => name.replace('.md', ''))
+  expect(guides.sort()).toEqual([
+    'administrator',
+    'approver',
+    'auditor',
+    'compliance',
+    'integrator',
+    'operator',
+    'treasurer',
+    'wallet-builder',
+  ])
+  const index = readFileSync(join(root, 'docs/README.md'), 'utf8')
+  for (const name of guides) expect(index).toContain(`(guides/${name}.md)`)
+})
+
+it.each(documents)('%s is answered as written, request by request', async (name) => {
+  const path = join(root, name === 'README.md' ? name : `docs/guides/${name}`)
+  const steps = readSteps(readFileSync(path, 'utf8'))
+  expect(steps.filter(({ answer }) => answer !== null).length).toBeGreaterThanOrEqual(5)
+  const { PATH, HOME } = process.env
+  const env = { PATH, HOME, DATA_DIR: dataDir, BASE: `${demo.url}/api/v1`, NODE_PORT: String(await findFreePort()) }
+  const printed = await runSteps(steps, { cwd: root, env })
+  for (const [index, { line, answer }] of steps.entries()) {
+    if (answer !== null) expect(findMismatch(answer, printed[index]!), `line ${line}`).toBeNull()
+  }
+})
+
+/** For the node that the guide for operators starts beside the demo. */
+function findFreePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo
+      server.close(() => resolve(port))
+    })
+  })
+}
