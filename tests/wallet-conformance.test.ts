@@ -32,7 +32,9 @@ describe('the reference wallet', () => {
 
 describe('a wallet service with one mistake', () => {
   it.each(quickOf(faultyWallets))('%s fails when it %s', async (check, _mistake, fault) => {
-    const report = await stand.run([categoryOf(check)], { changes: { spend: false }, faults: { wallet: fault } })
+    // The whole category takes ten times as long, and shows as well that no other check fails.
+    const only = isComplete ? categoryOf(check) : check
+    const report = await stand.run([only], { changes: { spend: false }, faults: { wallet: fault } })
     expect(failedIn(report)).toEqual([check])
   })
 

@@ -136,6 +136,8 @@ async function send(target: string, { method, path, headers, body }: Call): Prom
   const bytes = Buffer.from(body)
   const outgoing = request(target, { method, path, headers: { ...others, 'content-length': bytes.length } })
   const answered = once(outgoing, 'response')
+  // A service may answer and close before it has read a body that it refuses; the rest then cannot be written.
+  outgoing.on('error', () => undefined)
   outgoing.end(bytes)
   const [response] = await answered
   return { status: response.statusCode, headers: response.headers, body: await textOf(response) }
