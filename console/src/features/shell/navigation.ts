@@ -1,0 +1,22 @@
+import { CircleCheck, House, type LucideIcon } from 'lucide-react'
+import { t } from '../../lib/language.ts'
+
+/** One page of a vault in the sidebar. `phone` pages stand in the bar at the bottom of a phone; the others below "More". */
+export type NavigationItem = {
+  to: string
+  label: string
+  Icon: LucideIcon
+  /** The second key after `g`. */
+  hotkey?: string
+  phone?: true
+  /** For those who may see it; everybody when absent. */
+  visible?: (viewer: { isAdmin: boolean }) => boolean
+}
+
+/** The pages of a vault in the order of the sidebar. `to` stands below /v/{code}. */
+export function navigation(): NavigationItem[] {
+  return [
+    { to: '', label: t('Home'), Icon: House, hotkey: 'h', phone: true },
+    { to: '/approvals', label: t('Approvals'), Icon: CircleCheck, hotkey: 'p', phone: true },
+  ]
+}

@@ -1,0 +1,156 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { LogOut, Menu } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { useHotkeys } from 'react-hotkeys-hook'
+import { strongroom } from '../../lib/api.ts'
+import { t } from '../../lib/language.ts'
+import { nameOf, sessionQuery } from '../../lib/session.ts'
+import { Sheet } from '../../ui/sheet.tsx'
+import { type NavigationItem, navigation } from './navigation.ts'
+
+/** The frame of all pages of a vault: its switcher, its pages, who is signed in. */
+export function Shell({ code, children }: { code: string; children: ReactNode }) {
+  const { data: session } = useQuery(sessionQuery)
+  const vault = session?.vaults.find((each) => each.code === code)
+  const items = navigation().filter(({ visible }) => visible?.({ isAdmin: vault?.isAdmin ?? false }) ?? true)
+  useNavigationKeys(code, items)
+  return (
+    <div className="min-h-dvh md:grid md:grid-cols-[15rem_1fr]">
+      <a href="#content" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-paper focus:p-3">
+        {t('Skip to the content')}
+      </a>
+      <div className="hidden border-r border-line bg-paper md:block">
+        <div className="sticky top-0 flex h-dvh flex-col overflow-y-auto p-3">
+          <Brand />
+          <VaultSwitcher code={code} />
+          <nav aria-label={t('Pages')} className="grid gap-0.5">
+            {items.map((item) => (
+              <NavigationLink key={item.to} code={code} item={item} />
+            ))}
+          </nav>
+          <div className="mt-auto pt-4">{session !== undefined && <SignedIn name={nameOf(session.user)} />}</div>
+        </div>
+      </div>
+      <div className="min-w-0">
+        <main id="content" tabIndex={-1} className="mx-auto max-w-6xl p-4 pb-28 outline-none md:p-6">
+          {children}
+        </main>
+      </div>
+      <PhoneBar code={code} items={items} name={session === undefined ? '' : nameOf(session.user)} />
+    </div>
+  )
+}
+
+function Brand() {
+  return (
+    <Link to="/" className="mb-3 flex items-center gap-2 p-2 font-semibold">
+      <img src="/assets/icon.svg" alt="" width="24" height="24" /> Strongroom
+    </Link>
+  )
+}
+
+function VaultSwitcher({ code }: { code: string }) {
+  const { data: session } = useQuery(sessionQuery)
+  const navigate = useNavigate()
+  return (
+    <select
+      aria-label={t('Vault')}
+      className="mb-3 min-h-10 w-full rounded-md border border-line bg-paper px-2"
+      value={code}
+      onChange={({ target }) => navigate({ to: '/v/$code', params: { code: target.value } })}
+    >
+      {(session?.vaults ?? [{ code, name: code }]).map((each) => (
+        <option key={each.code} value={each.code}>
+          {each.name}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+function NavigationLink({ code, item: { to, label, Icon } }: { code: string; item: NavigationItem }) {
+  return (
+    <Link
+      to={`/v/${code}${to}` as '/'}
+      activeOptions={{ exact: to === '' }}
+      className="flex min-h-11 items-center gap-3 rounded-md px-3 text-quiet hover:bg-ground hover:text-ink md:min-h-9"
+      activeProps={{ className: 'bg-accent-soft text-ink font-medium', 'aria-current': 'page' }}
+    >
+      <Icon size={18} aria-hidden />
+      {label}
+    </Link>
+  )
+}
+
+function SignedIn({ name }: { name: string }) {
+  return (
+    <div className="flex items-center justify-between gap-2 border-t border-line pt-3">
+      <span className="truncate px-2 text-quiet">{name}</span>
+      <button
+        type="button"
+        aria-label={t('Sign out')}
+        title={t('Sign out')}
+        className="grid size-10 place-items-center text-quiet hover:text-ink"
+        onClick={async () => {
+          await strongroom.auth.signOut()
+          window.location.assign('/sign-in')
+        }}
+      >
+        <LogOut size={18} aria-hidden />
+      </button>
+    </div>
+  )
+}
+
+/** On a phone: four pages within reach of the thumb, all others below "More". */
+function PhoneBar({ code, items, name }: { code: string; items: NavigationItem[]; name: string }) {
+  const [open, setOpen] = useState(false)
+  return (
+    <nav aria-label={t('Main pages')} className="fixed inset-x-0 bottom-0 z-40 flex border-t border-line bg-paper md:hidden">
+      {items
+        .filter(({ phone }) => phone)
+        .map(({ to, label, Icon }) => (
+          <Link
+            key={to}
+            to={`/v/${code}${to}` as '/'}
+            activeOptions={{ exact: to === '' }}
+            className="grid min-h-14 flex-1 justify-items-center gap-0.5 py-2 text-xs text-quiet"
+            activeProps={{ className: 'text-accent font-medium', 'aria-current': 'page' }}
+          >
+            <Icon size={20} aria-hidden />
+            {label}
+          </Link>
+        ))}
+      <button type="button" className="grid min-h-14 flex-1 justify-items-center gap-0.5 py-2 text-xs text-quiet" onClick={() => setOpen(true)}>
+        <Menu size={20} aria-hidden />
+        {t('More')}
+      </button>
+      <Sheet title={t('All pages')} open={open} onClose={() => setOpen(false)}>
+        <VaultSwitcher code={code} />
+        {/* biome-ignore lint/a11y/noStaticElementInteractions: a link that was followed closes the sheet. */}
+        {/* biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard follows the links, and their click arrives here. */}
+        <div className="grid gap-1" onClick={() => setOpen(false)}>
+          {items.map((item) => (
+            <NavigationLink key={item.to} code={code} item={item} />
+          ))}
+        </div>
+        <SignedIn name={name} />
+      </Sheet>
+    </nav>
+  )
+}
+
+/** `g` and then the letter of a page opens it. */
+function useNavigationKeys(code: string, items: NavigationItem[]): void {
+  const navigate = useNavigate()
+  const keyed = items.filter(({ hotkey }) => hotkey !== undefined)
+  useHotkeys(
+    keyed.map(({ hotkey }) => `g>${hotkey}`),
+    (_event, { keys }) => {
+      const item = keyed.find(({ hotkey }) => hotkey === keys?.at(-1))
+      if (item !== undefined) void navigate({ to: `/v/${code}${item.to}` as '/' })
+    },
+    [code, items.length],
+  )
+}

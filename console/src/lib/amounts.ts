@@ -1,0 +1,35 @@
+import { localeNow } from './language.ts'
+
+/**
+ * An amount as the reader's language writes it: exact at any length, with separators of thousands and all the decimals
+ * that the amount has.
+ * @param decimal digits with an optional sign and decimals, as the API sends them: "1234.5"
+ */
+export function formatAmount(decimal: string): string {
+  const decimals = decimal.split('.')[1]?.length ?? 0
+  const format = new Intl.NumberFormat(localeNow(), { minimumFractionDigits: decimals, maximumFractionDigits: 100 })
+  // A string is formatted digit by digit; a number would be rounded.
+  return format.format(decimal as Intl.StringNumericLiteral)
+}
+
+/** A value in USD with two decimals; unknown is "–" and never zero. */
+export function formatUsd(value: string | null | undefined): string {
+  if (value === null || value === undefined) return '–'
+  const format = new Intl.NumberFormat(localeNow(), { style: 'currency', currency: 'USD' })
+  return format.format(value as Intl.StringNumericLiteral)
+}
+
+/** What a person typed, as the API wants it: "1234.5". Null where it is no amount with at most `decimals` decimals. */
+export function parseAmount(text: string, decimals: number): string | null {
+  const separator = decimalSeparator()
+  const grouping = separator === ',' ? /[.\s'’  ]/g : /[,\s'’  ]/g
+  const plain = text.trim().replace(grouping, '').replace(separator, '.')
+  const match = /^(\d+)(?:\.(\d+))?$/.exec(plain)
+  if (match === null || (match[2]?.length ?? 0) > decimals) return null
+  return plain
+}
+
+function decimalSeparator(): string {
+  const parts = new Intl.NumberFormat(localeNow()).formatToParts(1.5)
+  return parts.find(({ type }) => type === 'decimal')?.value ?? '.'
+}

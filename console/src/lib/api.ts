@@ -1,0 +1,31 @@
+import { createStrongroom, type Strongroom, StrongroomError, type VaultClient } from '@strongroom/sdk'
+
+/** The service that this page came from; the cookie of the session is sent along by the browser. */
+export const strongroom: Strongroom = createStrongroom({ baseUrl: window.location.origin, fetch: fetchOrSignIn })
+
+const vaults = new Map<string, VaultClient>()
+
+/** The client of a vault: one object per code. */
+export function vaultOf(code: string): VaultClient {
+  const known = vaults.get(code)
+  if (known !== undefined) return known
+  const vault = strongroom.vault(code)
+  vaults.set(code, vault)
+  return vault
+}
+
+/** A session that has ended leads to the sign-in and back to the page that is open. */
+async function fetchOrSignIn(request: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+  const response = await fetch(request, init)
+  if (response.status === 401) signIn()
+  return response
+}
+
+export function signIn(): void {
+  const { pathname, search } = window.location
+  window.location.assign(`/sign-in?redirectTo=${encodeURIComponent(pathname + search)}`)
+}
+
+export function isNotFound(error: unknown): boolean {
+  return error instanceof StrongroomError && error.status === 404
+}

@@ -1,0 +1,56 @@
+import { type I18n, type Messages, setupI18n } from '@lingui/core'
+import { compileMessage } from '@lingui/message-utils/compileMessage'
+
+export const languages = { en: 'English', de: 'Deutsch' } as const
+export type Language = keyof typeof languages | 'pseudo'
+
+const i18n: I18n = setupI18n({ locale: 'en', messages: { en: {} } })
+i18n.setMessagesCompiler(compileMessage)
+
+/**
+ * A text of the console in the language of the reader. The English text is the key: it stands in the code, and
+ * `languages/de/` holds its translation. Values are given by name: `t('{count, plural, one {# vote} other {# votes}}', { count })`.
+ * Texts are made while a page is drawn and never when a module is loaded, because the language may not be known then.
+ */
+export function t(text: string, values?: Record<string, unknown>): string {
+  return i18n._(text, values)
+}
+
+export function languageNow(): Language {
+  return i18n.locale as Language
+}
+
+/** The locale for numbers and dates: the one of the browser where it speaks the language of the console. */
+export function localeNow(): string {
+  const language = i18n.locale === 'pseudo' ? 'en' : i18n.locale
+  return navigator.languages.find((each) => each.toLowerCase().startsWith(language)) ?? language
+}
+
+const storageKey = 'strongroom.language'
+
+/** Loads the language that the reader chose, or the first of the browser's that the console speaks. */
+export async function loadLanguage(): Promise<void> {
+  const language = chosenLanguage()
+  document.documentElement.lang = language === 'pseudo' ? 'en' : language
+  if (language === 'en') return
+  i18n.load(language, await messagesOf(language))
+  i18n.activate(language)
+}
+
+/** The page is loaded anew: no text of the old language stays. */
+export function chooseLanguage(language: Language): void {
+  localStorage.setItem(storageKey, language)
+  window.location.reload()
+}
+
+function chosenLanguage(): Language {
+  const stored = localStorage.getItem(storageKey)
+  if (stored === 'pseudo' || (stored !== null && stored in languages)) return stored as Language
+  const spoken = navigator.languages.map((each) => each.slice(0, 2).toLowerCase())
+  return (spoken.find((each) => each in languages) ?? 'en') as Language
+}
+
+async function messagesOf(language: Language): Promise<Messages> {
+  if (language === 'pseudo') return (await import('../languages/pseudo.ts')).messages
+  return (await import('../languages/de.ts')).messages
+}

@@ -1,0 +1,40 @@
+import { t } from './language.ts'
+import { localeNow } from './language.ts'
+
+/** The reader's time zone, as an IANA name. */
+export const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
+
+/** Day and minute in the reader's zone. */
+export function formatTime(at: string): string {
+  return new Intl.DateTimeFormat(localeNow(), { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(at))
+}
+
+/** With seconds and the zone, for a tooltip. */
+export function formatTimeInFull(at: string): string {
+  return new Intl.DateTimeFormat(localeNow(), { dateStyle: 'full', timeStyle: 'long' }).format(new Date(at))
+}
+
+export function formatDay(at: string): string {
+  return new Intl.DateTimeFormat(localeNow(), { dateStyle: 'medium' }).format(new Date(at))
+}
+
+/** Relative under an hour, else day and minute. */
+export function formatRecent(at: string, now: number = Date.now()): string {
+  const minutes = Math.round((new Date(at).getTime() - now) / 60_000)
+  if (Math.abs(minutes) >= 60) return formatTime(at)
+  return new Intl.RelativeTimeFormat(localeNow(), { numeric: 'auto' }).format(minutes, 'minute')
+}
+
+/** How long until a time, in its two largest units: "2 days, 3 hours". */
+export function formatTimeLeft(at: string, now: number = Date.now()): string {
+  const minutes = Math.floor((new Date(at).getTime() - now) / 60_000)
+  if (minutes <= 0) return t('time is up')
+  const days = Math.floor(minutes / 1_440)
+  const hours = Math.floor((minutes % 1_440) / 60)
+  if (days > 0) return `${units(days, 'day')}, ${units(hours, 'hour')}`
+  return hours > 0 ? `${units(hours, 'hour')}, ${units(minutes % 60, 'minute')}` : units(minutes, 'minute')
+}
+
+function units(count: number, unit: string): string {
+  return new Intl.NumberFormat(localeNow(), { style: 'unit', unit, unitDisplay: 'long' }).format(count)
+}

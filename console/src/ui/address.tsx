@@ -1,0 +1,46 @@
+import { Check, Copy } from 'lucide-react'
+import { useState } from 'react'
+import { t } from '../lib/language.ts'
+
+/** A whole address in groups of four, with its name first. It is never shortened: look-alikes differ in the middle. */
+export function Address({ address, name, copy = false }: { address: string; name?: string | null | undefined; copy?: boolean }) {
+  return (
+    <span className="inline-flex flex-wrap items-baseline gap-x-2">
+      {name !== null && name !== undefined && <span className="font-medium">{name}</span>}
+      <span className="code [overflow-wrap:anywhere]">
+        {groupsOfFour(address).map((group, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: groups of one address keep their places.
+          <span key={index} className={index % 2 === 0 ? '' : 'text-quiet'}>
+            {group}
+          </span>
+        ))}
+      </span>
+      {copy && <CopyButton text={address} label={t('Copy the address')} />}
+    </span>
+  )
+}
+
+/** "0x" stays with the first group. Copied text has no spaces, because the groups are set apart by colour only. */
+export function groupsOfFour(address: string): string[] {
+  const head = address.startsWith('0x') ? '0x' : ''
+  const groups = address.slice(head.length).match(/.{1,4}/g) ?? []
+  return [`${head}${groups[0] ?? ''}`, ...groups.slice(1)]
+}
+
+export function CopyButton({ text, label }: { text: string; label: string }) {
+  const [copied, setCopied] = useState(false)
+  return (
+    <button
+      type="button"
+      aria-label={copied ? t('Copied') : label}
+      className="grid size-8 place-items-center self-center text-quiet hover:text-accent"
+      onClick={async () => {
+        await navigator.clipboard.writeText(text)
+        setCopied(true)
+        setTimeout(() => setCopied(false), 2_000)
+      }}
+    >
+      {copied ? <Check size={15} aria-hidden /> : <Copy size={15} aria-hidden />}
+    </button>
+  )
+}

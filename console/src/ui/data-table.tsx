@@ -1,0 +1,151 @@
+import { createColumnHelper, tableFeatures, useTable } from '@tanstack/react-table'
+import { useWindowVirtualizer } from '@tanstack/react-virtual'
+import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { useHotkeys } from 'react-hotkeys-hook'
+import { t } from '../lib/language.ts'
+import { Button } from './button.tsx'
+
+export type Column<Row> = {
+  id: string
+  header: string
+  cell: (row: Row) => ReactNode
+  /** 'end' for figures. */
+  align?: 'start' | 'end'
+  /** Classes of the cell, for example a width. */
+  className?: string
+}
+
+/** The part of an infinite query that a table needs to load more. */
+export type More = { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown }
+
+type DataTableProps<Row> = {
+  caption: string
+  columns: readonly Column<Row>[]
+  rows: readonly Row[]
+  rowKey: (row: Row) => string
+  more?: More
+  /** The height of a row in pixels before it is measured. */
+  estimate?: number
+}
+
+const features = tableFeatures({})
+
+/**
+ * A table that draws only the rows in sight, however many are loaded. Rows load as the reader comes near the end. On a
+ * phone each row is a card. `j` and `k` move between the links of the rows.
+ */
+export function DataTable<Row extends object>({ caption, columns, rows, rowKey, more, estimate = 53 }: DataTableProps<Row>) {
+  const definitions = useMemo(() => {
+    const helper = createColumnHelper<typeof features, Row>()
+    return columns.map((column) =>
+      helper.display({ id: column.id, header: column.header, cell: ({ row }) => column.cell(row.original) }),
+    )
+  }, [columns])
+  const table = useTable({ features, columns: definitions, data: rows as Row[], getRowId: rowKey })
+  const body = useRef<HTMLTableSectionElement>(null)
+  const [offset, setOffset] = useState(0)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what stands above the table may move it whenever rows change.
+  useLayoutEffect(() => setOffset(body.current?.getBoundingClientRect().top! + window.scrollY), [rows.length])
+  const virtualizer = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: () => estimate,
+    overscan: 8,
+    scrollMargin: offset,
+    getItemKey: (index) => rowKey(rows[index]!),
+  })
+  const shown = virtualizer.getVirtualItems()
+  const last = shown.at(-1)?.index ?? -1
+  useEffect(() => {
+    if (more?.hasNextPage === true && !more.isFetchingNextPage && last >= rows.length - 20) more.fetchNextPage()
+  }, [more, last, rows.length])
+  useRowKeys(body, virtualizer.scrollToIndex, rows.length)
+
+  const above = (shown[0]?.start ?? offset) - offset
+  const below = virtualizer.getTotalSize() - ((shown.at(-1)?.end ?? offset) - offset)
+  const models = table.getRowModel().rows
+  return (
+    <>
+      {/* Roles are said, because a table that is drawn as cards loses them. */}
+      <table
+        role="table"
+        aria-rowcount={more?.hasNextPage === true ? -1 : rows.length + 1}
+        className="w-full border-collapse max-md:block"
+      >
+        <caption className="sr-only">{caption}</caption>
+        <thead role="rowgroup" className="max-md:sr-only">
+          <tr role="row" aria-rowindex={1} className="border-b border-line text-left text-[0.8125rem] text-quiet">
+            {columns.map(({ id, header, align, className }) => (
+              <th key={id} role="columnheader" scope="col" className={`px-3 py-2 font-medium ${end(align)} ${className ?? ''}`}>
+                {header}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody ref={body} role="rowgroup" className="max-md:block">
+          <Space height={above} />
+          {shown.map(({ index }) => (
+            <tr
+              key={models[index]!.id}
+              ref={virtualizer.measureElement}
+              data-index={index}
+              role="row"
+              aria-rowindex={index + 2}
+              className="border-b border-line hover:bg-accent-soft/40 max-md:block max-md:py-3"
+            >
+              {models[index]!.getAllCells().map((cell, position) => (
+                <td
+                  key={cell.id}
+                  role="cell"
+                  data-label={columns[position]!.header}
+                  className={`px-3 py-2 align-top max-md:flex max-md:justify-between max-md:gap-4 max-md:py-1 max-md:text-right max-md:before:shrink-0 max-md:before:text-quiet max-md:before:content-[attr(data-label)] ${end(columns[position]!.align)} ${columns[position]!.className ?? ''}`}
+                >
+                  <table.FlexRender cell={cell} />
+                </td>
+              ))}
+            </tr>
+          ))}
+          <Space height={below} />
+        </tbody>
+      </table>
+      {more?.hasNextPage === true && (
+        <p className="flex items-center gap-3 p-3 text-quiet">
+          {t('{count} loaded, more below', { count: rows.length })}
+          <Button busy={more.isFetchingNextPage} onClick={() => more.fetchNextPage()}>
+            {t('Load more')}
+          </Button>
+        </p>
+      )}
+    </>
+  )
+}
+
+const end = (align: 'start' | 'end' | undefined) => (align === 'end' ? 'md:text-right' : '')
+
+/** Stands for the rows that are out of sight. */
+function Space({ height }: { height: number }) {
+  if (height <= 0) return null
+  return (
+    <tr aria-hidden="true" className="max-md:block">
+      <td className="block p-0" ref={(cell) => void cell?.style.setProperty('height', `${height}px`)} />
+    </tr>
+  )
+}
+
+/** `j` and `k` put the focus on the first link of the next or previous row. */
+function useRowKeys(
+  body: React.RefObject<HTMLTableSectionElement | null>,
+  scrollTo: (index: number) => void,
+  count: number,
+): void {
+  const move = (by: number) => {
+    const current = document.activeElement?.closest('tr[data-index]')?.getAttribute('data-index')
+    const index = current === null || current === undefined ? 0 : Number(current) + by
+    if (index < 0 || index >= count) return
+    scrollTo(index)
+    requestAnimationFrame(() => {
+      body.current?.querySelector<HTMLElement>(`tr[data-index="${index}"] a, tr[data-index="${index}"] button`)?.focus()
+    })
+  }
+  useHotkeys('j', () => move(1), [count])
+  useHotkeys('k', () => move(-1), [count])
+}

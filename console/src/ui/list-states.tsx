@@ -1,0 +1,101 @@
+import { useEffect, useState, type ReactNode } from 'react'
+import { isNotFound } from '../lib/api.ts'
+import { t } from '../lib/language.ts'
+import { messageOf, requestIdOf } from '../lib/query-client.ts'
+import { Button } from './button.tsx'
+
+/** The part of a query that decides what a list shows. */
+export type Loading = { isPending: boolean; isError: boolean; error: unknown; refetch: () => unknown }
+
+type ListStateProps = {
+  query: Loading
+  isEmpty: boolean
+  /** What is shown in place of an empty list: what it is for and the next step. */
+  empty: ReactNode
+  /** Set when a filter is on: an empty list then offers to clear it. */
+  clearFilter?: (() => void) | undefined
+  rows?: number
+  children: ReactNode
+}
+
+/** The states of every list and detail: loading, failed, empty, empty by filter, and filled. */
+export function ListState({ query, isEmpty, empty, clearFilter, rows = 5, children }: ListStateProps) {
+  if (query.isPending) return <Skeleton rows={rows} />
+  if (query.isError) return <Failed error={query.error} retry={() => query.refetch()} />
+  if (!isEmpty) return children
+  if (clearFilter === undefined) return <Empty>{empty}</Empty>
+  return (
+    <Empty>
+      <p>{t('Nothing matches this filter.')}</p>
+      <Button onClick={clearFilter}>{t('Clear the filter')}</Button>
+    </Empty>
+  )
+}
+
+/** What one thing needs before it is shown: it loads, it failed, it does not exist. */
+export function DetailState({ query, children }: { query: Loading; children: ReactNode }) {
+  if (query.isPending) return <Skeleton rows={6} />
+  if (query.isError) {
+    return isNotFound(query.error) ? <NotFound /> : <Failed error={query.error} retry={() => query.refetch()} />
+  }
+  return children
+}
+
+/** Grey rows of the true height, after a moment: what comes at once does not flicker. */
+export function Skeleton({ rows }: { rows: number }) {
+  const [shown, show] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => show(true), 150)
+    return () => clearTimeout(timer)
+  }, [])
+  return (
+    <div role="status" aria-busy="true" className={shown ? '' : 'invisible'}>
+      <span className="sr-only">{t('Loading')}</span>
+      {Array.from({ length: rows }, (_, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: rows without content have no other key.
+        <div key={index} className="my-2 h-10 animate-pulse rounded-md bg-line/50" />
+      ))}
+    </div>
+  )
+}
+
+export function Empty({ children }: { children: ReactNode }) {
+  return (
+    <div className="flex flex-col items-start gap-3 rounded-lg border border-dashed border-line p-6 text-quiet">{children}</div>
+  )
+}
+
+export function Failed({ error, retry }: { error: unknown; retry: () => void }) {
+  const requestId = requestIdOf(error)
+  return (
+    <div role="alert" className="flex flex-col items-start gap-3 rounded-lg border border-bad bg-bad-soft p-4">
+      <p className="font-medium text-bad">{messageOf(error)}</p>
+      {requestId !== null && (
+        <p className="text-quiet">
+          {t('Request')} <span className="code">{requestId}</span>
+        </p>
+      )}
+      <Button onClick={retry}>{t('Try again')}</Button>
+    </div>
+  )
+}
+
+export function NotFound() {
+  return (
+    <Empty>
+      <h1 className="text-ink">{t('Not found')}</h1>
+      <p>{t('This does not exist, or you may not see it.')}</p>
+      <a className="text-accent underline" href="/">
+        {t('To the start')}
+      </a>
+    </Empty>
+  )
+}
+
+export function Crashed({ error, retry }: { error: unknown; retry: () => void }) {
+  return (
+    <div className="mx-auto max-w-xl p-6">
+      <Failed error={error} retry={retry} />
+    </div>
+  )
+}

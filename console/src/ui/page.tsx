@@ -1,0 +1,47 @@
+import type { ReactNode } from 'react'
+
+/** A page: its title, what can be done on it, and its content. The title is also the one of the browser's tab. */
+export function Page({ title, actions, children }: { title: string; actions?: ReactNode; children: ReactNode }) {
+  return (
+    <>
+      <title>{`${title} · Strongroom`}</title>
+      <header className="mb-4 flex flex-wrap items-center justify-between gap-3">
+        <h1>{title}</h1>
+        {actions !== undefined && <div className="flex flex-wrap gap-2">{actions}</div>}
+      </header>
+      {children}
+    </>
+  )
+}
+
+/** A part of a page on its own ground. */
+export function Card({ title, actions, children }: { title?: string; actions?: ReactNode; children: ReactNode }) {
+  return (
+    <section className="mb-4 rounded-lg border border-line bg-paper p-4">
+      {(title !== undefined || actions !== undefined) && (
+        <div className="mb-3 flex flex-wrap items-center justify-between gap-2">
+          {title !== undefined && <h2>{title}</h2>}
+          {actions}
+        </div>
+      )}
+      {children}
+    </section>
+  )
+}
+
+export type Fact = readonly [name: string, value: ReactNode]
+
+/** Names and values. What is null is left out. */
+export function Facts({ facts }: { facts: readonly Fact[] }) {
+  const known = facts.filter(([, value]) => value !== null && value !== undefined && value !== '')
+  return (
+    <dl className="grid gap-x-6 gap-y-2 sm:grid-cols-[minmax(8rem,max-content)_1fr]">
+      {known.map(([name, value]) => (
+        <div key={name} className="contents">
+          <dt className="text-quiet">{name}</dt>
+          <dd className="mb-2 min-w-0 [overflow-wrap:anywhere] sm:mb-0">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

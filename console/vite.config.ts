@@ -1,0 +1,25 @@
+import tailwindcss from '@tailwindcss/vite'
+import { tanstackRouter } from '@tanstack/router-plugin/vite'
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vite'
+import { routeTree } from './route-tree.config.js'
+
+/** The service that `npm run dev -w console` passes calls on to. */
+const service = process.env.STRONGROOM_URL ?? 'http://localhost:8420'
+
+export default defineConfig({
+  plugins: [tanstackRouter(routeTree), react(), tailwindcss()],
+  build: {
+    target: 'es2023',
+    // The content policy lets no font or script come from the page itself.
+    assetsInlineLimit: 0,
+    assetsDir: 'console',
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 1_000,
+  },
+  server: {
+    proxy: Object.fromEntries(
+      ['/api', '/assets', '/sign-in', '/openapi.json', '/docs'].map((path) => [path, { target: service }]),
+    ),
+  },
+})
