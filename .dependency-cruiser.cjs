@@ -94,6 +94,32 @@ module.exports = {
       to: { path: '^(wallet|server|demo)/' },
     },
     {
+      name: 'console-knows-the-sdk-only',
+      severity: 'error',
+      from: { path: '^console/src/' },
+      to: { path: '^(wallet|server|demo|sdk)/', dependencyTypes: ['local'] },
+    },
+    {
+      name: 'console-lib-is-below-ui',
+      comment: 'In the console: lib ← ui ← features ← routes ← main.',
+      severity: 'error',
+      from: { path: '^console/src/lib/' },
+      to: { path: '^console/src/(?!lib/|languages/)' },
+    },
+    {
+      name: 'console-ui-knows-no-feature',
+      severity: 'error',
+      from: { path: '^console/src/ui/' },
+      to: { path: '^console/src/(features|routes|main)' },
+    },
+    {
+      name: 'console-features-know-queries-of-each-other',
+      comment: 'A feature may ask for the data of another one, and does not draw with its parts.',
+      severity: 'error',
+      from: { path: '^console/src/features/([^/]+)/' },
+      to: { path: '^console/src/(features/(?!$1/)[^/]+/(?!queries\\.ts$)|routes|main)' },
+    },
+    {
       name: 'demo-uses-what-the-packages-export',
       severity: 'error',
       from: { path: '^demo/src/', pathNot: '\\.test\\.ts$' },
@@ -108,13 +134,13 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '/dist/' },
+    exclude: { path: '/dist/|route-tree\\.gen' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.base.json' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['types', 'import', 'default'],
-      extensions: ['.ts', '.js', '.d.ts'],
+      extensions: ['.ts', '.tsx', '.js', '.d.ts'],
     },
   },
 }

@@ -1,4 +1,4 @@
-// Writes src/route-tree.gen.ts, the list of pages, from the files of src/routes.
+// Writes the list of pages, which TypeScript checks and Vite bundles, from the files of the folder of routes.
 import { fileURLToPath } from 'node:url'
 import { Generator, getConfig } from '@tanstack/router-generator'
 import { routeTree } from '../route-tree.config.js'

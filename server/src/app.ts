@@ -68,6 +68,7 @@ import { addressGrantComponents } from './modules/vaults/grants/schema.ts'
 import { vaultsRoutes } from './modules/vaults/vaults/routes.ts'
 import { vaultsComponents } from './modules/vaults/vaults/schema.ts'
 import { registerAppPages } from './pages/app-pages.ts'
+import { consoleFolder, registerConsole } from './pages/console.ts'
 import { registerPages } from './pages/sign-in.ts'
 
 /** The composition root: every component and every module of the service, in one visible list. */
@@ -83,7 +84,11 @@ export async function createApp(deps: Deps): Promise<App> {
     { prefix: '/api/v1' },
   )
   await app.register(async (webhook) => webhookRoutes(webhook as unknown as App, deps))
-  await app.register(async (pages) => registerPages(pages as unknown as App, deps))
+  const folder = consoleFolder(deps)
+  await app.register(async (pages) => {
+    if (folder !== null) await registerConsole(pages as unknown as App, folder)
+    registerPages(pages as unknown as App, deps, folder !== null)
+  })
   await app.register(async (pages) => registerAppPages(pages as unknown as App, deps))
   return app
 }

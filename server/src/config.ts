@@ -9,6 +9,8 @@ export type Config = {
   host: string
   publicUrl: string | null
   dataDir: string
+  /** Whether this node serves the web console beside the API. */
+  servesConsole: boolean
   databaseUrl: string | null
   demo: boolean
   adminEmail: string | null
@@ -57,6 +59,7 @@ export const settings: Setting[] = [
     fallback: 'http://localhost:PORT',
   },
   { name: 'DATA_DIR', about: 'folder of the embedded database and of demo mail', fallback: './.strongroom' },
+  { name: 'CONSOLE', about: 'off: this node serves the API only, without the web console', fallback: 'on' },
   { name: 'DATABASE_URL', about: 'PostgreSQL 15 to 18; unset: the embedded server', fallback: '', isSecret: true },
   {
     name: 'DEMO',
@@ -150,7 +153,8 @@ export type Environment = Record<string, string | undefined>
 export function readConfig(env: Environment = process.env): Config {
   const faults: string[] = []
   const reader = createReader(env, faults)
-  const { demo, allowed, allowedRisks, text, integer, url, list, requiredOutsideDemo, refuse, refuseWeak } = reader
+  const { demo, allowed, allowedRisks, text, onOff, integer, url, list, requiredOutsideDemo, refuse, refuseWeak } =
+    reader
 
   const host = text('HOST') ?? '127.0.0.1'
   if (isIP(host) === 0 && host !== 'localhost') faults.push(`HOST must be an IP address or localhost, not "${host}"`)
@@ -184,16 +188,12 @@ export function readConfig(env: Environment = process.env): Config {
 
   const rateJumpFactorHundredths = readRateJumpFactor(reader)
 
-  const logLevel = text('LOG_LEVEL') ?? 'info'
-  if (!['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].includes(logLevel)) {
-    faults.push(`LOG_LEVEL must be fatal, error, warn, info, debug, trace or silent, not "${logLevel}"`)
-  }
-
   const config: Config = {
     port: integer('PORT', 8420, 0, 65_535),
     host,
     publicUrl: publicUrl === null ? null : new URL(publicUrl).origin,
     dataDir: text('DATA_DIR') ?? './.strongroom',
+    servesConsole: onOff('CONSOLE'),
     databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:']),
     demo,
     adminEmail,
@@ -210,7 +210,7 @@ export function readConfig(env: Environment = process.env): Config {
     requestTimeoutSeconds: integer('REQUEST_TIMEOUT_SECONDS', 30, 1, 600),
     trustProxy: readTrustedProxies(text('TRUST_PROXY'), faults),
     metricsToken,
-    logLevel,
+    logLevel: readLogLevel(reader),
     acceptsWeakSecrets: demo || allowed.includes('secrets'),
     allowedRisks,
   }
@@ -232,6 +232,11 @@ function createReader(env: Environment, faults: string[]) {
     if (value === 'true' || value === '1') return true
     faults.push(`${name} must be true or false, not "${value}"`)
     return false
+  }
+  const onOff = (name: string): boolean => {
+    const value = text(name)
+    if (value !== null && value !== 'on' && value !== 'off') faults.push(`${name} must be on or off, not "${value}"`)
+    return value !== 'off'
   }
   const integer = (name: string, fallback: number, min: number, max: number): number => {
     const value = text(name)
@@ -269,7 +274,20 @@ function createReader(env: Environment, faults: string[]) {
   const refuseWeak = (name: string, secrets: (string | null)[]) => {
     if (secrets.some((secret) => secret !== null && canBeGuessed(secret))) refuse('secrets', `${name} ${guessable}`)
   }
-  return { demo, allowed, allowedRisks, faults, text, integer, url, list, requiredOutsideDemo, refuse, refuseWeak }
+  return {
+    demo,
+    allowed,
+    allowedRisks,
+    faults,
+    text,
+    onOff,
+    integer,
+    url,
+    list,
+    requiredOutsideDemo,
+    refuse,
+    refuseWeak,
+  }
 }
 
 function readWebhookSecrets({ demo, faults, list, refuseWeak }: Reader): string[] {
@@ -296,6 +314,14 @@ function readMail(reader: Reader): Pick<Config, 'smtpUrl' | 'smtpRequiresTls'> {
     refuse('smtp', 'SMTP_URL is used without TLS where its server offers none')
   }
   return { smtpUrl, smtpRequiresTls: !demo && !isLocalMail && !allowed.includes('smtp') }
+}
+
+function readLogLevel({ faults, text }: Reader): string {
+  const logLevel = text('LOG_LEVEL') ?? 'info'
+  if (!['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].includes(logLevel)) {
+    faults.push(`LOG_LEVEL must be fatal, error, warn, info, debug, trace or silent, not "${logLevel}"`)
+  }
+  return logLevel
 }
 
 function readRateJumpFactor({ faults, text }: Reader): number {

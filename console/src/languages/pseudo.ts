@@ -1,7 +1,9 @@
 /** Every text 40 % longer and with accents, to see what is cut off and what cannot be translated. Made from the German keys. */
 import { messages as german } from './de.ts'
 
-export const messages: Record<string, string> = Object.fromEntries(Object.keys(german).map((key) => [key, stretch(key)]))
+export const messages: Record<string, string> = Object.fromEntries(
+  Object.keys(german).map((key) => [key, stretch(key)]),
+)
 
 function stretch(text: string): string {
   let depth = 0
@@ -13,4 +15,15 @@ function stretch(text: string): string {
   return `[${marked.join('')}${'~'.repeat(Math.ceil(text.length * 0.4))}]`
 }
 
-const accents: Record<string, string> = { a: 'á', e: 'é', i: 'í', o: 'ó', u: 'ú', A: 'Á', E: 'É', I: 'Í', O: 'Ó', U: 'Ú' }
+const accents: Record<string, string> = {
+  a: 'á',
+  e: 'é',
+  i: 'í',
+  o: 'ó',
+  u: 'ú',
+  A: 'Á',
+  E: 'É',
+  I: 'Í',
+  O: 'Ó',
+  U: 'Ú',
+}

@@ -1,5 +1,4 @@
-import { t } from './language.ts'
-import { localeNow } from './language.ts'
+import { localeNow, t } from './language.ts'
 
 /** The reader's time zone, as an IANA name. */
 export const zone = Intl.DateTimeFormat().resolvedOptions().timeZone

@@ -13,7 +13,11 @@ function AllVaults() {
     <main className="mx-auto max-w-3xl p-4 md:p-8">
       <Page title={t('Your vaults')}>
         <Card title={session.data === undefined ? '' : nameOf(session.data.user)}>
-          <ListState query={session} isEmpty={session.data?.vaults.length === 0} empty={<p>{t('You are a member of no vault. An administrator can invite you.')}</p>}>
+          <ListState
+            query={session}
+            isEmpty={session.data?.vaults.length === 0}
+            empty={<p>{t('You are a member of no vault. An administrator can invite you.')}</p>}
+          >
             <ul className="grid gap-2">
               {session.data?.vaults.map(({ code, name }) => (
                 <li key={code}>

@@ -3,13 +3,20 @@ import { useState } from 'react'
 import { t } from '../lib/language.ts'
 
 /** A whole address in groups of four, with its name first. It is never shortened: look-alikes differ in the middle. */
-export function Address({ address, name, copy = false }: { address: string; name?: string | null | undefined; copy?: boolean }) {
+export function Address({
+  address,
+  name,
+  copy = false,
+}: {
+  address: string
+  name?: string | null | undefined
+  copy?: boolean
+}) {
   return (
     <span className="inline-flex flex-wrap items-baseline gap-x-2">
       {name !== null && name !== undefined && <span className="font-medium">{name}</span>}
       <span className="code [overflow-wrap:anywhere]">
         {groupsOfFour(address).map((group, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: groups of one address keep their places.
           <span key={index} className={index % 2 === 0 ? '' : 'text-quiet'}>
             {group}
           </span>

@@ -14,7 +14,9 @@ const looks: Record<Tone, { className: string; Icon: LucideIcon }> = {
 export function Badge({ tone, children }: { tone: Tone; children: string }) {
   const { className, Icon } = looks[tone]
   return (
-    <span className={`inline-flex items-center gap-1 rounded-full px-2 py-0.5 text-[0.8125rem] font-medium whitespace-nowrap ${className}`}>
+    <span
+      className={`inline-flex items-center gap-1 rounded-full px-2 py-0.5 text-[0.8125rem] font-medium whitespace-nowrap ${className}`}
+    >
       <Icon size={13} aria-hidden />
       {children}
     </span>

@@ -27,7 +27,16 @@ type ButtonProps = Omit<ComponentProps<'button'>, 'disabled'> & {
 }
 
 /** A button. What one may never do is not drawn at all; what one may not do now is drawn with the reason. */
-export function Button({ look = 'plain', disabledBecause, busy, icon, children, onClick, className, ...rest }: ButtonProps) {
+export function Button({
+  look = 'plain',
+  disabledBecause,
+  busy,
+  icon,
+  children,
+  onClick,
+  className,
+  ...rest
+}: ButtonProps) {
   const off = busy === true || (disabledBecause !== null && disabledBecause !== undefined)
   return (
     <button

@@ -34,7 +34,14 @@ const features = tableFeatures({})
  * A table that draws only the rows in sight, however many are loaded. Rows load as the reader comes near the end. On a
  * phone each row is a card. `j` and `k` move between the links of the rows.
  */
-export function DataTable<Row extends object>({ caption, columns, rows, rowKey, more, estimate = 53 }: DataTableProps<Row>) {
+export function DataTable<Row extends object>({
+  caption,
+  columns,
+  rows,
+  rowKey,
+  more,
+  estimate = 53,
+}: DataTableProps<Row>) {
   const definitions = useMemo(() => {
     const helper = createColumnHelper<typeof features, Row>()
     return columns.map((column) =>
@@ -44,8 +51,7 @@ export function DataTable<Row extends object>({ caption, columns, rows, rowKey, 
   const table = useTable({ features, columns: definitions, data: rows as Row[], getRowId: rowKey })
   const body = useRef<HTMLTableSectionElement>(null)
   const [offset, setOffset] = useState(0)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what stands above the table may move it whenever rows change.
-  useLayoutEffect(() => setOffset(body.current?.getBoundingClientRect().top! + window.scrollY), [rows.length])
+  useLayoutEffect(() => setOffset(body.current!.getBoundingClientRect().top + window.scrollY), [rows.length])
   const virtualizer = useWindowVirtualizer({
     count: rows.length,
     estimateSize: () => estimate,
@@ -75,7 +81,12 @@ export function DataTable<Row extends object>({ caption, columns, rows, rowKey, 
         <thead role="rowgroup" className="max-md:sr-only">
           <tr role="row" aria-rowindex={1} className="border-b border-line text-left text-[0.8125rem] text-quiet">
             {columns.map(({ id, header, align, className }) => (
-              <th key={id} role="columnheader" scope="col" className={`px-3 py-2 font-medium ${end(align)} ${className ?? ''}`}>
+              <th
+                key={id}
+                role="columnheader"
+                scope="col"
+                className={`px-3 py-2 font-medium ${end(align)} ${className ?? ''}`}
+              >
                 {header}
               </th>
             ))}

@@ -7,7 +7,12 @@ const inputClass =
 type Common = { label: string; hint?: ReactNode; error?: string | null | undefined }
 
 /** A labelled field. The hint and the fault are read with it. */
-function Labelled({ label, hint, error, children }: Common & { children: (ids: { id: string; describedBy?: string }) => ReactNode }) {
+function Labelled({
+  label,
+  hint,
+  error,
+  children,
+}: Common & { children: (ids: { id: string; describedBy?: string }) => ReactNode }) {
   const id = useId()
   const described = [hint !== undefined && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
   return (
@@ -34,7 +39,13 @@ export function TextField({ label, hint, error, ...rest }: Common & ComponentPro
   return (
     <Labelled label={label} hint={hint} error={error}>
       {({ id, describedBy }) => (
-        <input id={id} className={inputClass} aria-invalid={error ? true : undefined} aria-describedby={describedBy} {...rest} />
+        <input
+          id={id}
+          className={inputClass}
+          aria-invalid={error ? true : undefined}
+          aria-describedby={describedBy}
+          {...rest}
+        />
       )}
     </Labelled>
   )
@@ -44,7 +55,14 @@ export function TextArea({ label, hint, error, ...rest }: Common & ComponentProp
   return (
     <Labelled label={label} hint={hint} error={error}>
       {({ id, describedBy }) => (
-        <textarea id={id} rows={3} className={inputClass} aria-invalid={error ? true : undefined} aria-describedby={describedBy} {...rest} />
+        <textarea
+          id={id}
+          rows={3}
+          className={inputClass}
+          aria-invalid={error ? true : undefined}
+          aria-describedby={describedBy}
+          {...rest}
+        />
       )}
     </Labelled>
   )
@@ -54,7 +72,13 @@ export function SelectField({ label, hint, error, children, ...rest }: Common & 
   return (
     <Labelled label={label} hint={hint} error={error}>
       {({ id, describedBy }) => (
-        <select id={id} className={inputClass} aria-invalid={error ? true : undefined} aria-describedby={describedBy} {...rest}>
+        <select
+          id={id}
+          className={inputClass}
+          aria-invalid={error ? true : undefined}
+          aria-describedby={describedBy}
+          {...rest}
+        >
           {children}
         </select>
       )}
@@ -66,7 +90,13 @@ export function CheckField({ label, hint, ...rest }: { label: string; hint?: Rea
   const id = useId()
   return (
     <div className="mb-3 flex items-start gap-3">
-      <input id={id} type="checkbox" className="mt-1 size-4 accent-accent" aria-describedby={hint === undefined ? undefined : `${id}-hint`} {...rest} />
+      <input
+        id={id}
+        type="checkbox"
+        className="mt-1 size-4 accent-accent"
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        {...rest}
+      />
       <div>
         <label htmlFor={id}>{label}</label>
         {hint !== undefined && (

@@ -1,4 +1,4 @@
-import { useEffect, useState, type ReactNode } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { isNotFound } from '../lib/api.ts'
 import { t } from '../lib/language.ts'
 import { messageOf, requestIdOf } from '../lib/query-client.ts'
@@ -52,7 +52,6 @@ export function Skeleton({ rows }: { rows: number }) {
     <div role="status" aria-busy="true" className={shown ? '' : 'invisible'}>
       <span className="sr-only">{t('Loading')}</span>
       {Array.from({ length: rows }, (_, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: rows without content have no other key.
         <div key={index} className="my-2 h-10 animate-pulse rounded-md bg-line/50" />
       ))}
     </div>
@@ -61,7 +60,9 @@ export function Skeleton({ rows }: { rows: number }) {
 
 export function Empty({ children }: { children: ReactNode }) {
   return (
-    <div className="flex flex-col items-start gap-3 rounded-lg border border-dashed border-line p-6 text-quiet">{children}</div>
+    <div className="flex flex-col items-start gap-3 rounded-lg border border-dashed border-line p-6 text-quiet">
+      {children}
+    </div>
   )
 }
 

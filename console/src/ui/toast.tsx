@@ -26,7 +26,11 @@ function subscribe(listener: () => void): () => void {
 export function Toasts() {
   const shown = useSyncExternalStore(subscribe, () => toasts)
   return (
-    <div role="status" aria-live="polite" className="pointer-events-none fixed inset-x-0 bottom-20 z-50 grid justify-items-center gap-2 px-4 md:bottom-6">
+    <div
+      role="status"
+      aria-live="polite"
+      className="pointer-events-none fixed inset-x-0 bottom-20 z-50 grid justify-items-center gap-2 px-4 md:bottom-6"
+    >
       {shown.map(({ id, text }) => (
         <p key={id} className="rounded-md bg-ink px-4 py-2 text-paper shadow-lg">
           {text}

@@ -17,6 +17,7 @@ import { findMagicLink, findMailedSession, getPerson } from '../modules/people/s
 import { isOwnPath } from '../modules/people/sign-in/redirect.ts'
 import { endMailedSession, isKeyToEnd } from '../modules/people/sign-in/sessions.ts'
 import { countFailedRequest } from '../modules/people/sign-in/sign-in-limit.ts'
+import { sendConsole } from './console.ts'
 import { findSignedIn, layout, pageOptions, sendPage, when } from './layout.ts'
 
 /** The plain forms of these pages, which need no script. No other part of the service reads this media type. */
@@ -26,13 +27,13 @@ const formOptions = { ...pageOptions, schema: { hide: true, body: { type: 'objec
  * The pages of the sign-in: the form, the code that redeems a link, the signed-in user, and the button that ends a
  * session. They load nothing from other origins and follow the strict content policy of the service.
  */
-export function registerPages(app: App, deps: Deps): void {
+export function registerPages(app: App, deps: Deps, hasConsole: boolean): void {
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'string', bodyLimit: formBytesMax },
     async (_request: FastifyRequest, body: string) => Object.fromEntries(new URLSearchParams(body)),
   )
-  registerForm(app, deps)
+  registerForm(app, deps, hasConsole)
   registerConfirmation(app, deps)
   registerEndOfSession(app, deps)
 
@@ -44,12 +45,14 @@ export function registerPages(app: App, deps: Deps): void {
   }
 }
 
-function registerForm(app: App, deps: Deps): void {
+function registerForm(app: App, deps: Deps, hasConsole: boolean): void {
   for (const url of ['/', '/sign-in']) {
     app.get(url, pageOptions, async (request, reply) => {
       const { invitation, error, redirectTo } = textsOf(request.query)
       const signedIn = await findSignedIn(deps, request)
       if (signedIn !== null && invitation === undefined) {
+        if (hasConsole && url === '/') return sendConsole(reply)
+        if (hasConsole) return reply.redirect(redirectTo !== undefined && isOwnPath(redirectTo) ? redirectTo : '/', 302)
         return sendPage(reply, signedInPage(await getPerson(deps.db, signedIn.caller.userId)))
       }
       return sendPage(

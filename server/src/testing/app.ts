@@ -55,6 +55,8 @@ export async function createTestApp(env: Record<string, string> = {}): Promise<T
     STRONGROOM_SECRET_KEY: 'a test key that is long enough to pass',
     WALLET_ALLOWED_HOSTS: '127.0.0.1',
     LOG_LEVEL: 'silent',
+    // The console is a build of its own; what it needs of the service is tested with it.
+    CONSOLE: 'off',
     ...env,
   })
   let offset = 0

@@ -74,8 +74,9 @@ function NavigationLink({ code, item: { to, label, Icon } }: { code: string; ite
     <Link
       to={`/v/${code}${to}` as '/'}
       activeOptions={{ exact: to === '' }}
-      className="flex min-h-11 items-center gap-3 rounded-md px-3 text-quiet hover:bg-ground hover:text-ink md:min-h-9"
-      activeProps={{ className: 'bg-accent-soft text-ink font-medium', 'aria-current': 'page' }}
+      className="flex min-h-11 items-center gap-3 rounded-md px-3 md:min-h-9"
+      inactiveProps={{ className: 'text-quiet hover:bg-ground hover:text-ink' }}
+      activeProps={{ className: 'bg-accent-soft font-medium', 'aria-current': 'page' }}
     >
       <Icon size={18} aria-hidden />
       {label}
@@ -107,7 +108,10 @@ function SignedIn({ name }: { name: string }) {
 function PhoneBar({ code, items, name }: { code: string; items: NavigationItem[]; name: string }) {
   const [open, setOpen] = useState(false)
   return (
-    <nav aria-label={t('Main pages')} className="fixed inset-x-0 bottom-0 z-40 flex border-t border-line bg-paper md:hidden">
+    <nav
+      aria-label={t('Main pages')}
+      className="fixed inset-x-0 bottom-0 z-40 flex border-t border-line bg-paper md:hidden"
+    >
       {items
         .filter(({ phone }) => phone)
         .map(({ to, label, Icon }) => (
@@ -115,14 +119,19 @@ function PhoneBar({ code, items, name }: { code: string; items: NavigationItem[]
             key={to}
             to={`/v/${code}${to}` as '/'}
             activeOptions={{ exact: to === '' }}
-            className="grid min-h-14 flex-1 justify-items-center gap-0.5 py-2 text-xs text-quiet"
+            className="grid min-h-14 flex-1 justify-items-center gap-0.5 py-2 text-xs"
+            inactiveProps={{ className: 'text-quiet' }}
             activeProps={{ className: 'text-accent font-medium', 'aria-current': 'page' }}
           >
             <Icon size={20} aria-hidden />
             {label}
           </Link>
         ))}
-      <button type="button" className="grid min-h-14 flex-1 justify-items-center gap-0.5 py-2 text-xs text-quiet" onClick={() => setOpen(true)}>
+      <button
+        type="button"
+        className="grid min-h-14 flex-1 justify-items-center gap-0.5 py-2 text-xs text-quiet"
+        onClick={() => setOpen(true)}
+      >
         <Menu size={20} aria-hidden />
         {t('More')}
       </button>

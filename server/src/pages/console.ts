@@ -1,0 +1,67 @@
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import fastifyStatic from '@fastify/static'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../deps.ts'
+import type { App } from '../http/endpoints.ts'
+import { sessionCookie } from '../http/guard.ts'
+import { pageOptions } from './layout.ts'
+
+/** Which paths the console draws itself, in the browser. */
+const drawnInBrowser = ['/v/*', '/me', '/me/*', '/platform', '/platform/*', '/reference', '/reference/*']
+
+/**
+ * Everything comes from this origin, and no text becomes code: the console makes no HTML from strings, and only its own
+ * worker has a URL that it vouches for (the policy "strongroom").
+ */
+const consolePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "worker-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  'trusted-types strongroom',
+].join('; ')
+
+const files = { ...pageOptions, config: { ...pageOptions.config, rateLimit: false as const } }
+
+/** The folder of the built console; null where it was not built or this node serves the API only. */
+export function consoleFolder({ config }: Deps): string | null {
+  if (!config.servesConsole) return null
+  const folder = join(dirname(fileURLToPath(import.meta.resolve('@strongroom/console/package.json'))), 'dist')
+  return existsSync(join(folder, 'index.html')) ? folder : null
+}
+
+/** Serves the console: one HTML page for all of its paths, and files whose names change with their content. */
+export async function registerConsole(app: App, folder: string): Promise<void> {
+  await app.register(fastifyStatic, { root: folder, serve: false, preCompressed: true })
+  for (const path of drawnInBrowser) app.get(path, files, sendToSignInOrConsole)
+  // Checks files without a session, so that nobody has to ask us whether their evidence is genuine.
+  app.get('/verify', files, (_request, reply) => sendConsole(reply))
+  app.get('/manifest.webmanifest', files, (_request, reply) => reply.sendFile('manifest.webmanifest'))
+  app.get('/console/*', files, (request, reply) => {
+    const { '*': name } = request.params as { '*': string }
+    reply.header('cache-control', 'public, max-age=31536000, immutable')
+    return reply.sendFile(join('console', name), { cacheControl: false })
+  })
+}
+
+export function sendConsole(reply: FastifyReply): FastifyReply {
+  reply.header('content-security-policy', consolePolicy).header('cache-control', 'no-cache')
+  return reply.sendFile('index.html', { cacheControl: false })
+}
+
+/** Without a cookie the way leads to the sign-in at once; a session that has ended is noticed by the first call. */
+function sendToSignInOrConsole(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const isSignedIn = (request.cookies[sessionCookie] ?? '') !== ''
+  if (isSignedIn) return sendConsole(reply)
+  return reply.redirect(`/sign-in?redirectTo=${encodeURIComponent(request.url)}`, 302)
+}
