@@ -14,6 +14,8 @@ import { counterpartyGroupComponents } from './modules/address-book/groups/schem
 import { creditUnmatchedEvents } from './modules/money/deposits/actions.ts'
 import { depositRoutes, webhookRoutes } from './modules/money/deposits/routes.ts'
 import { depositComponents } from './modules/money/deposits/schema.ts'
+import { inboxRoutes } from './modules/money/inbox/routes.ts'
+import { inboxComponents } from './modules/money/inbox/schema.ts'
 import { ledgerRoutes } from './modules/money/ledger/routes.ts'
 import { ledgerComponents } from './modules/money/ledger/schema.ts'
 import { simulationRoutes } from './modules/money/simulations/routes.ts'
@@ -112,6 +114,7 @@ const components = [
   ...counterpartyGroupComponents,
   ...depositComponents,
   ...transferComponents,
+  ...inboxComponents,
   ...historyComponents,
   ...reportComponents,
   ...reportExportComponents,
@@ -139,6 +142,7 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   ledgerRoutes,
   depositRoutes,
   transferRoutes,
+  inboxRoutes,
   (app, deps) => simulationRoutes(app, deps, executorsOf(deps)),
   historyRoutes,
   reportRoutes,

@@ -47,6 +47,8 @@ const allowed: Record<string, string> = {
   'rules/policies/lockExistingAddressGroups': 'an administrator writes a policy; only whether the ids exist',
   'address-book/recipients/insertPaidRecipient': 'by the id of a transfer that this very transaction confirms',
   'registry/tokens/listVaultIdsUsingToken': 'ids of vaults, to put a change of the token on their records',
+  'money/inbox/listInbox': 'over all vaults of a user: what they vote on or asked for, which they may read by its id',
+  'money/inbox/countWaiting': 'over all vaults of a user: how much of what they vote on waits for them',
   'money/transfers/listDueApprovals': 'ids only, for the task that expires them, which acts for nobody',
   'money/transfers/listStoredOrders':
     'by the ids of transfers that were locked, and for the verifier, which acts for nobody',

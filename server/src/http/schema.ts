@@ -115,6 +115,21 @@ export const Profile = Closed(
 )
 export type Profile = Static<typeof Profile>
 
+/** The kinds of users. */
+export const userKinds = ['person', 'service'] as const
+
+/** The profile beside an id: what members of a vault see of each other, without the e-mail address. */
+export const MemberProfile = Closed(
+  {
+    userId: Id,
+    kind: described(Enum(userKinds), 'Whether a person signs in, or a service with a token.'),
+    name: described(Name, 'Name; the username or the id where the person chose none.'),
+    image: Nullable(Uri),
+  },
+  { $id: 'MemberProfile', description: 'Who is behind an id, for people to read.' },
+)
+export type MemberProfile = Static<typeof MemberProfile>
+
 /** The answer of every list: `items` and the cursor of the next page, null at the end. */
 export const PageOf = <T extends TSchema>(item: T) =>
   Closed({ items: Type.Array(item), nextCursor: Nullable(Type.String({ examples: ['MTc2ODAuY21pOGgyazFw'] })) })

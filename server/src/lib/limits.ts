@@ -40,6 +40,9 @@ export const feedScannedRows = 4_000
 /** Ranges that are gathered for a filter; for more than that, the rows of the vault are filtered. */
 export const feedGatheredRangesMax = 1_000
 
+/** What the inbox counts to: a badge shows no more. */
+export const inboxCountMax = 100
+
 export const nameLengthMax = 200
 export const descriptionLengthMax = 2_000
 export const labelLengthMax = 200

@@ -1,5 +1,16 @@
 import { type Static, Type } from 'typebox'
-import { Closed, Color, described, Emoji, Name, Nullable, Profile, Uri, Username } from '../../../http/schema.ts'
+import {
+  Closed,
+  Color,
+  described,
+  Emoji,
+  MemberProfile,
+  Name,
+  Nullable,
+  Profile,
+  Uri,
+  Username,
+} from '../../../http/schema.ts'
 
 /** The own profile of a person; only they see which mails they receive. */
 export const OwnProfile = Closed(
@@ -39,4 +50,4 @@ export const UpdateProfile = Closed({
 })
 export type UpdateProfile = Static<typeof UpdateProfile>
 
-export const userComponents = [Profile, OwnProfile]
+export const userComponents = [Profile, MemberProfile, OwnProfile]

@@ -1,0 +1,60 @@
+import type { Static } from 'typebox'
+import { formatDecimal } from '../../../lib/money.ts'
+import type { PreparedStep } from '../../rules/votes/executor.ts'
+import type { RequirementState } from '../../rules/votes/tally.ts'
+import type { InboxRow } from './queries.ts'
+import type { InboxItem } from './schema.ts'
+
+export function toInboxItem(row: InboxRow): Static<typeof InboxItem> {
+  return {
+    kind: row.kind,
+    id: row.id,
+    vault: { id: row.vault_id, code: row.vault_code, name: row.vault_name },
+    actionType: row.kind === 'transfer' ? 'transfer' : row.action,
+    status: row.status,
+    initiator: row.initiator,
+    createdAt: row.created_at.toISOString(),
+    expiresAt: row.expires_at.toISOString(),
+    payloadHash: row.payload_hash.toString('hex'),
+    myDecision: row.decision,
+    decidedAt: row.voted_at?.toISOString() ?? null,
+    votes: votesOf(row.requirements),
+    transfer: row.kind === 'transfer' ? toTransferPart(row) : null,
+    approvalRequest: row.kind === 'transfer' ? null : { subject: subjectOf(row.steps, row.target_name) },
+  }
+}
+
+function toTransferPart(row: Extract<InboxRow, { kind: 'transfer' }>) {
+  return {
+    amount: row.amount,
+    amountDecimal: formatDecimal(row.amount, row.decimals),
+    token: { id: row.token_id, code: row.token_code, symbol: row.token_symbol, decimals: row.decimals },
+    network: row.network,
+    toAddress: row.to_address,
+    recipientName: row.counterparty_name,
+    usdValue: row.usd_value,
+    paymentPurpose: row.payment_purpose,
+  }
+}
+
+/** The requirement that lacks most votes; of several, the one with the highest threshold. Waived ones need none. */
+export function votesOf(requirements: RequirementState[]): { given: number; needed: number } {
+  const lack = ({ threshold, approvalsCount }: RequirementState) => Math.max(0, threshold - approvalsCount)
+  const [strictest] = requirements
+    .filter(({ bypassed }) => !bypassed)
+    .toSorted((a, b) => lack(b) - lack(a) || b.threshold - a.threshold)
+  return { given: strictest?.approvalsCount ?? 0, needed: strictest?.threshold ?? 0 }
+}
+
+/** What names the object in the payload of an action, in the order of preference. */
+const naming = ['name', 'label', 'code'] as const
+
+/** What the first step is about, as the requester named it; otherwise the name or the id of what it changes. */
+export function subjectOf(steps: PreparedStep[], targetName: string | null): string {
+  const [first] = steps
+  const payload = first?.step.payload ?? {}
+  const given = naming.map((field) => payload[field]).find((value) => typeof value === 'string' && value.trim() !== '')
+  // Ids in the payload: of the operation that is to be categorised, of the counterparty that is to join a group.
+  const id = payload.operationId ?? payload.network ?? first?.targetId ?? first?.step.action ?? ''
+  return String(given ?? targetName ?? id)
+}

@@ -1,0 +1,143 @@
+import { type RawBuilder, sql } from 'kysely'
+import { type MemberProfile, memberProfile } from '../../../access/profile.ts'
+import type { Db } from '../../../db/client.ts'
+import type { Paging } from '../../../lib/cursor.ts'
+import { inboxCountMax } from '../../../lib/limits.ts'
+import type { OperationStatus } from '../../../lib/operations.ts'
+import type { RequestStatus } from '../../rules/approval-requests/lifecycle.ts'
+import type { RequestAction } from '../../rules/approval-requests/steps.ts'
+import type { PreparedStep } from '../../rules/votes/executor.ts'
+import { requirementsOf } from '../../rules/votes/queries.ts'
+import type { RequirementState } from '../../rules/votes/tally.ts'
+import type { InboxState } from './schema.ts'
+
+type Part = {
+  vault_id: string
+  id: string
+  vault_code: string
+  vault_name: string
+  initiator: MemberProfile
+  /** By which the list is ordered: the vote of the caller in `decided`, otherwise the creation. */
+  at: Date
+  created_at: Date
+  expires_at: Date
+  payload_hash: Buffer
+  decision: 'approve' | 'reject' | null
+  voted_at: Date | null
+  requirements: RequirementState[]
+}
+
+export type InboxRow = Part &
+  (
+    | {
+        kind: 'transfer'
+        status: OperationStatus
+        amount: string
+        token_id: string
+        token_code: string
+        token_symbol: string
+        decimals: number
+        network: string
+        to_address: string
+        counterparty_name: string | null
+        usd_value: string | null
+        payment_purpose: string | null
+      }
+    | {
+        kind: 'approval_request'
+        status: RequestStatus
+        action: RequestAction
+        steps: PreparedStep[]
+        /** Name of the counterparty or of the group of counterparties that the first step changes; null for others. */
+        target_name: string | null
+      }
+  )
+
+/** Who asks and when. Only what a user may read by its id is in their inbox: what they vote on, and what they asked for. */
+export type Reader = { userId: string; now: Date }
+
+/** One page of the inbox over all vaults of the user, newest first; one row more than the limit. */
+export async function listInbox(db: Db, reader: Reader, state: InboxState, page: Paging): Promise<InboxRow[]> {
+  const { rows } = await sql<InboxRow>`
+    with found as materialized (${subjects[state](reader, page)})
+    select f.vault_id, f.id, f.at, v.code as vault_code, v.name as vault_name, ${memberProfile('i')} as initiator,
+      case when t.id is null then 'approval_request' else 'transfer' end as kind, coalesce(o.status, r.status) as status,
+      coalesce(t.created_at, r.created_at) as created_at, coalesce(t.expires_at, r.expires_at) as expires_at,
+      coalesce(t.payload_hash, r.payload_hash) as payload_hash, w.decision, w.voted_at,
+      ${requirementsOf(sql.ref('f.vault_id'), sql.ref('f.id'))} as requirements,
+      o.amount, o.token_id, k.code as token_code, k.symbol as token_symbol, k.decimals, n.slug as network, t.to_address,
+      o.counterparty_name, o.usd_value, o.payment_purpose, r.action, r.steps, coalesce(c.name, g.name) as target_name
+    from found f
+    join vaults v on v.id = f.vault_id
+    left join operations o on o.vault_id = f.vault_id and o.id = f.id
+    left join transfers t on t.vault_id = f.vault_id and t.id = f.id
+    left join tokens k on k.id = o.token_id
+    left join networks n on n.id = o.network_id
+    left join approval_requests r on r.vault_id = f.vault_id and r.id = f.id
+    left join counterparties c on c.vault_id = f.vault_id and c.id = r.steps -> 0 ->> 'targetId'
+    left join counterparty_groups g on g.vault_id = f.vault_id and g.id = r.steps -> 0 ->> 'targetId'
+    left join approval_voters w on w.vault_id = f.vault_id and w.subject_id = f.id and w.user_id = ${reader.userId}
+    join users i on i.id = coalesce(o.initiator_id, r.initiator_id)
+    order by f.at desc, f.id desc`.execute(db)
+  return rows
+}
+
+/** How many subjects wait for the vote of the user, counted to one more than `inboxCountMax`. */
+export async function countWaiting(db: Db, reader: Reader): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from (${waitingFor(reader)} limit ${inboxCountMax + 1}) w`.execute(db)
+  return rows[0]!.count
+}
+
+/** SQL: the vaults that the user is a member of. Who left a vault sees nothing of it, and what they asked for neither. */
+const vaultsOf = (userId: string) =>
+  sql`(select distinct m.vault_id from policy_group_memberships m where m.user_id = ${userId})`
+
+/**
+ * SQL: the subjects that the user may vote on now. It reads the entitlements of the user to what is open, however much the
+ * vaults hold; `open` is an entitlement whose voting was not closed.
+ */
+const waitingFor = ({ userId, now }: Reader) => sql`
+  select w.vault_id, w.subject_id as id, w.created_at as at
+  from (
+    select distinct e.vault_id, e.subject_id from ${vaultsOf(userId)} m
+    join approval_eligibilities e on e.vault_id = m.vault_id and e.user_id = ${userId} and e.held is null
+  ) open
+  join approval_voters w on w.vault_id = open.vault_id and w.subject_id = open.subject_id and w.user_id = ${userId}
+  where w.decision is null
+    and exists (select from entitled_voters e
+      where e.vault_id = w.vault_id and e.subject_id = w.subject_id and e.user_id = ${userId})
+    and (exists (select from transfers t
+        where t.vault_id = w.vault_id and t.id = w.subject_id and t.phase = 'waiting' and t.expires_at > ${now})
+      or exists (select from approval_requests r
+        where r.vault_id = w.vault_id and r.id = w.subject_id and r.status = 'pending' and r.expires_at > ${now}))`
+
+/** SQL: newest first from a position; `at` and `id` name the columns. */
+function pageOf(at: string, id: string, { after, limit }: Paging): RawBuilder<unknown> {
+  const [instant, key] = [sql.ref(at), sql.ref(id)]
+  const from = after === null ? sql`` : sql`and (${instant}, ${key}) < (${after.createdAt}, ${after.id})`
+  return sql`${from} order by ${instant} desc, ${key} desc limit ${limit + 1}`
+}
+
+/** SQL: one page of the subjects of each part, as (vault_id, id, at). Each vault gives one page at most, from an index. */
+const subjects: Record<InboxState, (reader: Reader, page: Paging) => RawBuilder<unknown>> = {
+  waiting: (reader, page) => sql`
+    select f.vault_id, f.id, f.at from (${waitingFor(reader)}) f where true ${pageOf('f.at', 'f.id', page)}`,
+
+  decided: ({ userId }, page) => sql`
+    select f.vault_id, f.id, f.at from ${vaultsOf(userId)} m cross join lateral (
+      select w.vault_id, w.subject_id as id, w.voted_at as at from approval_voters w
+      where w.vault_id = m.vault_id and w.user_id = ${userId} and w.decision is not null
+      ${pageOf('w.voted_at', 'w.subject_id', page)}
+    ) f where true ${pageOf('f.at', 'f.id', page)}`,
+
+  mine: ({ userId }, page) => sql`
+    select f.vault_id, f.id, f.at from ${vaultsOf(userId)} m cross join lateral (
+      (select t.vault_id, t.id, t.created_at as at from transfers t
+        where t.vault_id = m.vault_id and t.payload ->> 'initiatorId' = ${userId} and t.expires_at is not null
+        ${pageOf('t.created_at', 't.id', page)})
+      union all
+      (select r.vault_id, r.id, r.created_at as at from approval_requests r
+        where r.vault_id = m.vault_id and r.initiator_id = ${userId} ${pageOf('r.created_at', 'r.id', page)})
+    ) f where true ${pageOf('f.at', 'f.id', page)}`,
+}

@@ -1,0 +1,49 @@
+import type { Deps } from '../../../deps.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
+import { PageOf, Ref } from '../../../http/schema.ts'
+import { cursorTag, pageOf, toPage } from '../../../lib/cursor.ts'
+import { inboxCountMax } from '../../../lib/limits.ts'
+import { toInboxItem } from './present.ts'
+import { countWaiting, listInbox } from './queries.ts'
+import { InboxCount, InboxItem, InboxQuery } from './schema.ts'
+
+export function inboxRoutes(app: App, deps: Deps): void {
+  const api = endpoints(app, deps, 'Inbox')
+
+  api.get(
+    '/inbox',
+    {
+      operationId: 'listInbox',
+      summary: 'List your inbox',
+      description:
+        'Transfers and approval requests of all vaults of the caller that wait for their vote, that they voted on, or ' +
+        'that they asked for. Newest first: by the vote in `decided`, otherwise by the creation. A cursor is valid only ' +
+        'with the `state` of the request that returned it.',
+      access: 'caller',
+      querystring: InboxQuery,
+      answers: { 200: PageOf(Ref(InboxItem)) },
+    },
+    async (db, { caller, query, now }) => {
+      const { state = 'waiting' } = query
+      const tag = cursorTag({ list: 'inbox', state })
+      const page = pageOf(query, tag)
+      const rows = await listInbox(db, { userId: caller.userId, now }, state, page)
+      return toPage(rows, page.limit, ({ at, id }) => ({ createdAt: at, id }), toInboxItem, tag)
+    },
+  )
+
+  api.get(
+    '/inbox/count',
+    {
+      operationId: 'countInbox',
+      summary: 'Count what waits for your vote',
+      description: `Over all vaults of the caller. It counts to ${inboxCountMax}, whatever waits.`,
+      access: 'caller',
+      answers: { 200: InboxCount },
+    },
+    async (db, { caller, now }) => {
+      const counted = await countWaiting(db, { userId: caller.userId, now })
+      return { waiting: Math.min(counted, inboxCountMax), waitingCapped: counted > inboxCountMax }
+    },
+  )
+}

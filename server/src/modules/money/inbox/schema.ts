@@ -1,0 +1,123 @@
+import { Type } from 'typebox'
+import {
+  Closed,
+  DecimalAmount,
+  described,
+  Enum,
+  Id,
+  MemberProfile,
+  Nullable,
+  pageQuery,
+  RawAmount,
+  Ref,
+  Timestamp,
+} from '../../../http/schema.ts'
+import { inboxCountMax } from '../../../lib/limits.ts'
+import { operationStatuses } from '../../../lib/operations.ts'
+import { requestStatuses } from '../../rules/approval-requests/lifecycle.ts'
+import { requestActions } from '../../rules/approval-requests/schema.ts'
+
+const Text = (example: string) => Type.String({ examples: [example] })
+
+/** The kinds of subjects that people vote on. */
+export const inboxKinds = ['transfer', 'approval_request'] as const
+export type InboxKind = (typeof inboxKinds)[number]
+
+/** Which part of the inbox: what the caller may vote on now, what they voted on, and what they asked for. */
+export const inboxStates = ['waiting', 'decided', 'mine'] as const
+export type InboxState = (typeof inboxStates)[number]
+
+const InboxTransfer = Closed({
+  amount: RawAmount,
+  amountDecimal: DecimalAmount,
+  token: described(
+    Closed({
+      id: Id,
+      code: Text('USDT'),
+      symbol: Text('₮'),
+      decimals: Type.Integer({ minimum: 0, examples: [6] }),
+    }),
+    'The token that is paid.',
+  ),
+  network: Text('ethereum'),
+  toAddress: Text('0x70997970C51812dc3A010C7d01b50e0d17dc79C8'),
+  recipientName: described(
+    Nullable(Text('Northwind Trading')),
+    'Name of the counterparty that is paid; null when the address book has none.',
+  ),
+  usdValue: described(
+    Nullable(Text('1.50')),
+    'Value in USD when it was ordered; null when no rate was known, never `0.00` for that.',
+  ),
+  paymentPurpose: Nullable(Text('Invoice 4711')),
+})
+
+const InboxRequest = Closed({
+  subject: Type.String({
+    description: 'What the action is about, in a few words: a name, an address label or a code; otherwise an id.',
+    examples: ['Northwind Trading'],
+  }),
+})
+
+export const InboxItem = Closed(
+  {
+    kind: described(Enum(inboxKinds), 'What is voted on. It is read, approved and rejected by the paths of its kind.'),
+    id: Id,
+    vault: described(
+      Closed({ id: Id, code: Text('main-vault'), name: Text('Main vault') }),
+      'The vault that it belongs to.',
+    ),
+    actionType: described(Enum(['transfer', ...requestActions]), 'The action that is, or was, voted on.'),
+    status: described(
+      Enum([...new Set([...operationStatuses, ...requestStatuses])]),
+      'Status of the transfer or of the approval request.',
+    ),
+    initiator: Ref(MemberProfile),
+    createdAt: Timestamp,
+    expiresAt: described(Nullable(Timestamp), 'Instant at which the time to vote ends, or ended, in UTC.'),
+    payloadHash: Type.String({
+      description:
+        'SHA-256 (hex) to which votes are bound; a vote may name it, and is refused when it is another by then.',
+      pattern: '^[0-9a-f]{64}$',
+      examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+    }),
+    myDecision: described(Nullable(Enum(['approve', 'reject'])), 'How the caller voted; null for no vote.'),
+    decidedAt: described(Nullable(Timestamp), 'Instant of the vote of the caller, in UTC; null for no vote.'),
+    votes: described(
+      Closed({
+        given: Type.Integer({ minimum: 0, examples: [1], description: 'Approvals that count.' }),
+        needed: Type.Integer({ minimum: 0, examples: [2], description: 'Approvals that are needed.' }),
+      }),
+      'Of the policy that lacks most votes, when several ask for votes; the transfer or request itself names all.',
+    ),
+    transfer: described(Nullable(InboxTransfer), 'What is paid; null for other kinds.'),
+    approvalRequest: described(Nullable(InboxRequest), 'What is asked for; null for other kinds.'),
+  },
+  { $id: 'InboxItem', description: 'Something that waits, or waited, for votes.' },
+)
+
+export const InboxQuery = Closed({
+  state: Type.Optional(
+    described(
+      Type.Unsafe<InboxState>(Type.String({ enum: [...inboxStates], default: 'waiting', examples: ['waiting'] })),
+      '`waiting`: the caller may vote on it now. `decided`: the caller voted on it. `mine`: the caller asked for it, and ' +
+        'it waited for votes.',
+    ),
+  ),
+  ...pageQuery,
+})
+
+export const InboxCount = Closed(
+  {
+    waiting: Type.Integer({
+      minimum: 0,
+      maximum: inboxCountMax,
+      description: `How much waits for the vote of the caller, counted to ${inboxCountMax}.`,
+      examples: [3],
+    }),
+    waitingCapped: Type.Boolean({ description: 'true: there is more than was counted.', examples: [false] }),
+  },
+  { $id: 'InboxCount', description: 'How much waits for the caller, over all their vaults.' },
+)
+
+export const inboxComponents = [InboxItem, InboxCount]
