@@ -11,7 +11,7 @@ const resourceOfOperation = new Map([['createPolicy', 'policies']])
 /** Nouns that operationIds use for a resource in addition to its name. */
 const nounsOfResource = {
   auditLog: ['AuditRecords', 'PlatformAuditRecords'],
-  me: ['MyProfile', 'OwnProfile', 'Me'],
+  me: ['MyProfile', 'OwnProfile', 'MyMembership', 'Me'],
   operationCategories: ['Category'],
   operations: ['OfOperation'],
 }

@@ -37,6 +37,8 @@ import { operationRelationRoutes } from './modules/operations/relations/routes.t
 import { operationRelationComponents } from './modules/operations/relations/schema.ts'
 import { invitationRoutes } from './modules/people/invitations/routes.ts'
 import { invitationComponents } from './modules/people/invitations/schema.ts'
+import { memberRoutes } from './modules/people/members/routes.ts'
+import { memberComponents } from './modules/people/members/schema.ts'
 import { serviceTokenRoutes } from './modules/people/service-tokens/routes.ts'
 import { serviceTokenComponents } from './modules/people/service-tokens/schema.ts'
 import { authRoutes } from './modules/people/sign-in/routes.ts'
@@ -100,6 +102,7 @@ const components = [
   ...auditComponents,
   ...userComponents,
   ...authComponents,
+  ...memberComponents,
   ...invitationComponents,
   ...serviceTokenComponents,
   ...policyComponents,
@@ -132,6 +135,7 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   auditRoutes,
   userRoutes,
   authRoutes,
+  memberRoutes,
   invitationRoutes,
   serviceTokenRoutes,
   policyRoutes,

@@ -151,6 +151,11 @@ export const expectations: Record<string, Row> = {
   deletePolicy:         row('    401      404   403        403         403     403   403      403   204          404      404     403            404', async (r) => ({ params: { id: await r.policy() } })),
   simulatePolicies:     row('    401      403   200        200         200     200   404      404   200          403      403     404            403', async (r) => ({ body: { actionType: 'transfer', payload: (await order(r)).body } })),
 
+  getMyMembership:      row('    401      403   200        200         200     200   200      200   200          403      403     ' +
+'200            403', plain),
+  listMembers:          row('    401      403   200        200         200     200   200      200   200          403      403     ' +
+'200            403', plain),
+
   createInvitation:     row('    401      404   403        403         403     403   403      403   201          404      404     403            404', async (r) => ({ body: { email: `guest-${fresh()}@example.org`, groupIds: [await r.group()] } })),
   listInvitations:      row('    401      403   403        403         403     403   403      403   200          403      403     403            403', plain),
   getInvitation:        row('    401      404   404        404         404     404   404      404   200          404      404     404            404', async (r) => ({ params: { id: await r.invitation() } })),

@@ -89,8 +89,6 @@ type Secrets = {
   requested: Set<string>
   /** Of the other member alone, who may also edit categories. */
   other: Set<string>
-  /** Of the approver, whose name is in the owner's requests. */
-  approver: Set<string>
   /** For administrators: invitations and service tokens. */
   administrators: Set<string>
 }
@@ -149,11 +147,11 @@ export async function createWorld(test: TestApp): Promise<World> {
     admin: all(rival),
     owner: [...all(rival), main.secrets.other, main.secrets.administrators],
     other: [...all(rival), ...without(main.secrets, 'vault', 'other')],
-    approver: [...all(rival), ...without(main.secrets, 'vault', 'approver', 'asked', 'requested')],
+    approver: [...all(rival), ...without(main.secrets, 'vault', 'asked', 'requested')],
     service: [...all(rival), ...without(main.secrets, 'vault')],
   }
   for (const name of viewerNames) {
-    withheld[name] = [...all(rival), ...without(main.secrets, 'vault', 'shared', 'asked', 'approver')]
+    withheld[name] = [...all(rival), ...without(main.secrets, 'vault', 'shared', 'asked')]
   }
   return {
     main,
@@ -249,14 +247,17 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
   const service = await post(admin, `/vaults/${code}/service-tokens`, { name: 'Bookkeeping', groupIds: [members] })
 
   const secrets: Secrets = {
-    vault: new Set([vault.id, code, vault.groups.everyone, ...Object.values(groups)]),
+    // The members of a vault know each other.
+    vault: new Set([
+      ...[vault.id, code, vault.groups.everyone, ...Object.values(groups)],
+      ...[owner, other, admin, people.approver].map(nameOf),
+    ]),
     owner: new Set(),
     shared: new Set(),
-    asked: new Set([nameOf(owner)]),
+    asked: new Set(),
     requested: new Set(),
-    other: new Set([nameOf(other)]),
-    approver: new Set([nameOf(people.approver)]),
-    administrators: new Set([nameOf(admin), service.id, service.token]),
+    other: new Set(),
+    administrators: new Set([service.id, service.token]),
   }
   for (const route of vault.vault.routes) {
     secrets.vault.add(route.id)

@@ -21,6 +21,20 @@ export function administratorsOf(vaultIds: string[]): RawBuilder<unknown> {
     where g.vault_id = any(${vaultIds}::text[]) and ${isAdministrators('g')}`
 }
 
+/**
+ * SQL: the groups of a vault that store the user, as JSON of {id, name} in the order of their names; `everyone` is left out,
+ * because every member is in it.
+ */
+export function groupsOf(vaultId: RawBuilder<unknown>, userId: RawBuilder<unknown>): RawBuilder<MemberGroup[]> {
+  return sql<MemberGroup[]>`(
+    select coalesce(json_agg(json_build_object('id', g.id, 'name', g.name) order by g.name, g.id), '[]')
+    from policy_group_memberships m
+    join policy_groups g on g.vault_id = m.vault_id and g.id = m.group_id
+    where m.vault_id = ${vaultId} and m.user_id = ${userId})`
+}
+
+export type MemberGroup = { id: string; name: string }
+
 /** What a grant or a list of approvers names: a person, or a policy group for all its members. */
 export const subjectKinds = ['user', 'group'] as const
 export type SubjectKind = (typeof subjectKinds)[number]

@@ -74,9 +74,9 @@ type Truth = boolean | null
  * the request: a policy that restricts (block, approval) matches, and one that only allows does not. The trace marks such
  * an assumption, because it must never be the reason why an action is permitted.
  */
-export function evaluatePolicy(policy: PolicySnapshot, facts: Facts): PolicyTrace {
+export function evaluatePolicy(policy: PolicySnapshot, facts: Facts, evaluate = evaluateSelector): PolicyTrace {
   const assumed = policy.effect !== 'allow' || asksApproval(policy)
-  const rules = policy.rules.map((rule) => evaluateRule(rule, facts, assumed))
+  const rules = policy.rules.map((rule) => evaluateRule(rule, facts, assumed, evaluate))
   const truth = allOf(rules.map(({ truth }) => truth))
   return {
     policyId: policy.id,
@@ -100,12 +100,13 @@ function evaluateRule(
   { conditionType, selectors }: Rule,
   facts: Facts,
   assumed: boolean,
+  evaluate: typeof evaluateSelector,
 ): { truth: Truth; trace: RuleTrace } {
   const assumedOfSelector = conditionType === 'exclude' ? !assumed : assumed
   const truths: Truth[] = []
   const traces: SelectorTrace[] = []
   for (const selector of selectors) {
-    const { matched, observed } = evaluateSelector(selector, facts)
+    const { matched, observed } = evaluate(selector, facts)
     truths.push(matched)
     const { selectorType, value: expected } = selector
     traces.push({ selectorType, matched: matched ?? assumedOfSelector, expected, observed })

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { isEveryone, membershipOf, type SubjectKind } from '../../../access/memberships.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
@@ -46,7 +46,19 @@ export async function listCandidates(
   actionType: string,
   groupIds: string[],
 ): Promise<PolicySnapshot[]> {
-  const { rows } = await sql<PolicySnapshot>`${prepared}
+  const ofAction = sql`p.action_type = ${actionType}`
+  const { rows } = await sql<PolicySnapshot>`${prepared} ${candidates(vaultId, groupIds, ofAction)}`.execute(db)
+  return rows
+}
+
+/** The candidates of every action. */
+export async function listAllCandidates(db: Db | Trx, vaultId: string, groupIds: string[]): Promise<PolicySnapshot[]> {
+  const { rows } = await candidates(vaultId, groupIds, sql`true`).execute(db)
+  return rows
+}
+
+function candidates(vaultId: string, groupIds: string[], condition: RawBuilder<unknown>): RawBuilder<PolicySnapshot> {
+  return sql<PolicySnapshot>`
     select p.id, p.group_id as "groupId", p.code, p.name, p.action_type as "actionType", p.effect,
       p.block_reason as "blockReason", p.approval_threshold as "approvalThreshold", p.admin_bypass as "adminBypass",
       p.allow_initiator_approval as "allowInitiatorApproval", p.rules, coalesce(a.approvers, '[]') as approvers
@@ -56,9 +68,8 @@ export async function listCandidates(
         as approvers
       from policy_approvers a where a.vault_id = p.vault_id and a.policy_id = p.id
     ) a on true
-    where p.vault_id = ${vaultId} and p.action_type = ${actionType} and p.enabled and p.group_id = any(${groupIds})
-    order by p.id collate "C"`.execute(db)
-  return rows
+    where p.vault_id = ${vaultId} and ${condition} and p.enabled and p.group_id = any(${groupIds})
+    order by p.id collate "C"`
 }
 
 export async function findPolicy(

@@ -19,6 +19,8 @@ type Entry = {
   actionTypes: readonly ActionType[]
   /** Description of what it compares. */
   summary: string
+  /** It looks at the initiator alone, so that its result is known before there is an action. */
+  isOfInitiator?: true
 }
 
 const transfers: readonly ActionType[] = ['transfer']
@@ -102,8 +104,13 @@ const entries = {
     actionTypes: [...transfers, ...counterpartyChanges],
     summary: 'hours since the counterparty was created',
   },
-  initiator: { kind: initiator, actionTypes, summary: 'initiator, by user id' },
-  initiatorGroup: { kind: initiatorGroup, actionTypes, summary: 'policy group of the initiator, by id' },
+  initiator: { kind: initiator, actionTypes, summary: 'initiator, by user id', isOfInitiator: true },
+  initiatorGroup: {
+    kind: initiatorGroup,
+    actionTypes,
+    summary: 'policy group of the initiator, by id',
+    isOfInitiator: true,
+  },
   category: {
     kind: category,
     actionTypes: transfers,
@@ -149,3 +156,9 @@ export function evaluateSelector(selector: { selectorType: string; value: unknow
   const entry = registry.get(selector.selectorType)
   return entry === undefined ? { matched: null, observed: null } : entry.kind.evaluate(selector.value, facts)
 }
+
+/** As `evaluateSelector` before there is an action: what does not look at the initiator alone is unknown. */
+export const evaluateOfInitiator: typeof evaluateSelector = (selector, facts) =>
+  registry.get(selector.selectorType)?.isOfInitiator === true
+    ? evaluateSelector(selector, facts)
+    : { matched: null, observed: null }

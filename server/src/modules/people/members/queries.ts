@@ -1,0 +1,55 @@
+import { sql } from 'kysely'
+import { groupsOf, type MemberGroup, membershipOf } from '../../../access/memberships.ts'
+import { displayNameOf } from '../../../access/profile.ts'
+import type { Db } from '../../../db/client.ts'
+import type { Paging } from '../../../lib/cursor.ts'
+import { containsPattern } from '../../../lib/like.ts'
+
+export type MemberRow = {
+  id: string
+  kind: 'person' | 'service'
+  name: string
+  image: string | null
+  email: string | null
+  created_at: Date
+  groups: MemberGroup[]
+  is_admin: boolean
+  last_seen_at: Date | null
+}
+type Filter = { search?: string | undefined; kind?: string | undefined }
+
+/**
+ * Who is a member of the vault and can use it, the newest id first; ids that no user is behind and disabled users are left
+ * out. The page walks an index of memberships by user, so that a large vault costs no more than a small one.
+ */
+export async function listMembers(
+  db: Db,
+  vaultId: string,
+  { search, kind }: Filter,
+  { after, limit }: Paging,
+): Promise<MemberRow[]> {
+  const pattern = search === undefined ? null : containsPattern(search)
+  const { rows } = await sql<MemberRow>`
+    select u.id, u.kind, ${displayNameOf('u')} as name, u.image, u.email, u.created_at,
+      ${groupsOf(sql`${vaultId}`, sql`u.id`)} as groups, own.is_admin,
+      (select max(s.last_seen_at) from sessions s where s.user_id = u.id) as last_seen_at
+    from (
+      select distinct m.user_id from policy_group_memberships m
+      where m.vault_id = ${vaultId} ${after === null ? sql`` : sql`and m.user_id < ${after.id}`}
+    ) d
+    join users u on u.id = d.user_id and u.disabled_at is null
+    cross join lateral ${membershipOf(sql`${vaultId}`, sql`u.id`)} own
+    where true
+      ${kind === undefined ? sql`` : sql`and u.kind = ${kind}`}
+      ${pattern === null ? sql`` : sql`and (u.name ilike ${pattern} or u.username ilike ${pattern} or u.email ilike ${pattern})`}
+    order by d.user_id desc
+    limit ${limit + 1}`.execute(db)
+  return rows
+}
+
+/** The groups of the vault that name the user, by name. */
+export async function listGroupsOf(db: Db, vaultId: string, userId: string): Promise<MemberGroup[]> {
+  const { rows } = await sql<{ groups: MemberGroup[] }>`
+    select ${groupsOf(sql`${vaultId}::text`, sql`${userId}::text`)} as groups`.execute(db)
+  return rows[0]!.groups
+}

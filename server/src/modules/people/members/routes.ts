@@ -1,0 +1,49 @@
+import type { Deps } from '../../../deps.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
+import { VaultParams } from '../../../http/schema.ts'
+import { outlooksOf } from '../../rules/policies/outlook.ts'
+import { listAllCandidates } from '../../rules/policies/queries.ts'
+import { toMember } from './present.ts'
+import { listGroupsOf, listMembers } from './queries.ts'
+import { Member, MemberQuery, Membership } from './schema.ts'
+
+const ofMember = { access: 'member', params: VaultParams } as const
+
+export function memberRoutes(app: App, deps: Deps): void {
+  const api = endpoints(app, deps, 'People')
+
+  api.list(
+    '/vaults/:code/members',
+    {
+      operationId: 'listMembers',
+      summary: 'List members',
+      description:
+        'The people and services of the vault with their groups, the newest first. For members of the vault. Disabled ' +
+        'ones are left out, and so are members of groups that are no users of this service.',
+      ...ofMember,
+      querystring: MemberQuery,
+      item: Member,
+    },
+    (db, { member, query }, page) => listMembers(db, member.vault.id, query, page),
+    toMember,
+  )
+
+  api.get(
+    '/vaults/:code/me',
+    {
+      operationId: 'getMyMembership',
+      summary: 'Get your membership',
+      description:
+        'The groups and the role of the caller in the vault, and what the policies decide about each action that the ' +
+        'caller could ask for. Nothing is ordered.',
+      ...ofMember,
+      answers: { 200: Membership },
+    },
+    async (db, { member }) => {
+      const { userId, groupIds, isAdmin, vault } = member
+      const groups = await listGroupsOf(db, vault.id, userId)
+      const may = outlooksOf(await listAllCandidates(db, vault.id, groupIds), member)
+      return { userId, groups, isAdmin, may }
+    },
+  )
+}

@@ -1,0 +1,68 @@
+import { type Static, Type } from 'typebox'
+import {
+  Closed,
+  described,
+  Email,
+  Enum,
+  Id,
+  MemberProfile,
+  Name,
+  Nullable,
+  pageQuery,
+  Timestamp,
+  userKinds,
+} from '../../../http/schema.ts'
+import { nameLengthMax } from '../../../lib/limits.ts'
+import { type ActionType, actionTypes } from '../../rules/policies/decision.ts'
+import { outlooks } from '../../rules/policies/outlook.ts'
+
+const groups = Type.Array(Closed({ id: Id, name: Name }), {
+  description: 'The groups of the vault that name them, by name. Every member is in `everyone` too, which is left out.',
+})
+const Outlook = described(Enum(outlooks), 'What the policies decide about it.')
+const isAdmin = Type.Boolean({ description: 'Whether they administer the vault.', examples: [false] })
+
+export const Member = Closed(
+  {
+    ...MemberProfile.properties,
+    email: described(Nullable(Email), 'E-mail address; null for a service.'),
+    groups,
+    isAdmin,
+    lastSeenAt: described(
+      Nullable(Timestamp),
+      'When they last used a session, to within an hour; null for a service and for who has no session.',
+    ),
+  },
+  { $id: 'Member', description: 'A person or service that is in a group of the vault and can use it.' },
+)
+export type Member = Static<typeof Member>
+
+const may = Closed(
+  Object.fromEntries(actionTypes.map((action) => [action, Outlook])) as Record<ActionType, typeof Outlook>,
+  {
+    description:
+      'What the policies decide when the caller asks for each action: `allow`, `approval` (after votes), `deny`, or ' +
+      '`depends` if that is decided by more than who asks, such as the amount. Rights on addresses come in addition.',
+  },
+)
+export const Membership = Closed(
+  { userId: Id, groups, isAdmin, may },
+  { $id: 'Membership', description: 'What the caller is in a vault, and what the policies let them ask for.' },
+)
+export type Membership = Static<typeof Membership>
+
+export const MemberQuery = Closed({
+  ...pageQuery,
+  search: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: nameLengthMax,
+      description: 'A part of the name, the username or the e-mail address, regardless of case.',
+      examples: ['ann'],
+    }),
+  ),
+  kind: Type.Optional(described(Enum(userKinds), 'Restricts the list to people or to services.')),
+})
+export type MemberQuery = Static<typeof MemberQuery>
+
+export const memberComponents = [Member, Membership]

@@ -1,0 +1,102 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { evaluatePolicy } from './decide.ts'
+import { combine, type PolicyEffect, type PolicySnapshot } from './decision.ts'
+import { outlooksOf } from './outlook.ts'
+
+const me = { userId: 'me', groupIds: ['team', 'everyone'], isAdmin: false }
+const admin = { ...me, isAdmin: true }
+
+type Selector = { selectorType: string; value: unknown }
+const mine: Selector = { selectorType: 'initiator', value: 'me' }
+const others: Selector = { selectorType: 'initiatorGroup', value: 'board' }
+const large: Selector = { selectorType: 'amount', value: { op: 'gt', value: '5' } }
+const always: Selector = { selectorType: 'time', value: { timezone: 'UTC', days: ['mon'], from: '00:00', to: '24:00' } }
+
+let count = 0
+function policy(effect: PolicyEffect, selectors: Selector[] = [], rest: Partial<PolicySnapshot> = {}): PolicySnapshot {
+  const id = `p${++count}`
+  const rules = selectors.map((selector, index) => ({
+    id: `r${index}`,
+    conditionType: 'require',
+    createdAt: '2026-01-01T00:00:00.000Z',
+    selectors: [{ id: 's', ...selector }],
+  }))
+  const approvalThreshold = effect === 'requireApproval' ? 1 : 0
+  const common = { groupId: 'everyone', code: id, name: id, actionType: 'transfer', blockReason: null, approvers: [] }
+  return {
+    ...common,
+    id,
+    effect,
+    approvalThreshold,
+    adminBypass: false,
+    allowInitiatorApproval: false,
+    rules,
+    ...rest,
+  }
+}
+const outlook = (...policies: PolicySnapshot[]) => outlooksOf(policies, me).transfer
+
+describe('what the policies let somebody ask for', () => {
+  it('is denied without a policy, and each action has its own answer', () => {
+    const { transfer, create_address: address } = outlooksOf([policy('allow')], me)
+    expect([transfer, address]).toEqual(['allow', 'deny'])
+  })
+
+  it('is decided by selectors of the initiator', () => {
+    expect(outlook(policy('allow', [mine]))).toBe('allow')
+    expect(outlook(policy('allow', [others]))).toBe('deny')
+    expect(outlook(policy('allow', [mine]), policy('block', [others]))).toBe('allow')
+    expect(outlook(policy('allow'), policy('block', [mine]))).toBe('deny')
+    expect(outlook(policy('allow'), policy('requireApproval'))).toBe('approval')
+    expect(outlook(policy('allow', [], { approvalThreshold: 2 }))).toBe('approval')
+  })
+
+  it('depends where the action itself decides, the time of it included', () => {
+    expect(outlook(policy('allow', [large]))).toBe('depends')
+    expect(outlook(policy('allow', [always]))).toBe('depends')
+    expect(outlook(policy('allow'), policy('requireApproval', [large]))).toBe('depends')
+    expect(outlook(policy('allow'), policy('block', [large]))).toBe('depends')
+  })
+
+  it('does not depend on what cannot change the answer', () => {
+    expect(outlook(policy('allow'), policy('allow', [large]))).toBe('allow')
+    expect(outlook(policy('requireApproval'), policy('requireApproval', [large]))).toBe('approval')
+    expect(outlook(policy('block'), policy('allow', [large]))).toBe('deny')
+    expect(outlook(policy('block', [large]))).toBe('deny')
+    expect(outlook(policy('allow', [large, others]))).toBe('deny')
+  })
+
+  it('knows who need not wait for votes', () => {
+    const waived = policy('requireApproval', [], { adminBypass: true })
+    expect([outlooksOf([waived], me).transfer, outlooksOf([waived], admin).transfer]).toEqual(['approval', 'allow'])
+  })
+
+  it('is the one decision that all orders have, or depends', () => {
+    const selectors = fc.subarray([mine, others, large, { selectorType: 'token', value: 'ETH' }], { maxLength: 2 })
+    const anyPolicy = fc
+      .tuple(fc.constantFrom<PolicyEffect>('allow', 'block', 'requireApproval'), selectors, fc.boolean())
+      .map(([effect, chosen, adminBypass]) => policy(effect, chosen, { adminBypass }))
+    const orders = ['1', '9'].flatMap((amount) =>
+      ['ETH', 'USDT'].map((code) => ({ amount, token: { id: `id of ${code}`, code } })),
+    )
+    const property = fc.property(fc.array(anyPolicy, { maxLength: 5 }), fc.boolean(), (policies, isAdmin) => {
+      const effects = orders.map((order) => {
+        const facts = { now: new Date(), initiatorId: 'me', initiatorGroupIds: me.groupIds, ...order }
+        const matches = policies.filter((each) => evaluatePolicy(each, facts).matched)
+        const { effect } = combine(
+          matches.map((each) => ({ policy: each, inDoubt: false })),
+          isAdmin,
+        )
+        return effect === 'block' ? 'deny' : effect
+      })
+      const found = outlooksOf(policies, { ...me, isAdmin }).transfer
+      if (found !== 'depends') return expect(new Set(effects)).toEqual(new Set([found]))
+      const looksAtOrder = policies.some(({ rules }) =>
+        rules.some(({ selectors: [one] }) => ['amount', 'token'].includes(one!.selectorType)),
+      )
+      expect(looksAtOrder).toBe(true)
+    })
+    fc.assert(property, { numRuns: 500 })
+  })
+})
