@@ -59,6 +59,7 @@ import { reportComponents } from './modules/reports/reports/catalogue.ts'
 import { reportRoutes } from './modules/reports/reports/routes.ts'
 import { approvalRequestRoutes } from './modules/rules/approval-requests/routes.ts'
 import { approvalRequestComponents } from './modules/rules/approval-requests/schema.ts'
+import { policyFormComponents } from './modules/rules/policies/form-schema.ts'
 import { policyRoutes } from './modules/rules/policies/routes.ts'
 import { policyComponents } from './modules/rules/policies/schema.ts'
 import type { Executors } from './modules/rules/votes/executor.ts'
@@ -106,6 +107,7 @@ const components = [
   ...invitationComponents,
   ...serviceTokenComponents,
   ...policyComponents,
+  ...policyFormComponents,
   ...simulationComponents,
   ...approvalRequestComponents,
   ...networkComponents,

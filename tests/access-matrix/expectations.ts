@@ -145,6 +145,7 @@ export const expectations: Record<string, Row> = {
   removePolicyGroupMember:
                         row('    401      404   403        403         403     403   403      403   204          404      404     403            404', async (r) => ({ params: await r.membership() })),
   listPolicies:         row('    401      403   200        200         200     200   200      200   200          403      403     200            403', plain),
+  listPolicySelectors:  row('401 403 200 200 200 200 200 200 200 403 403 200 403', plain),
   createPolicy:         row('    401      404   403        403         403     403   403      403   201          404      404     403            404', async (r) => ({ params: { id: await r.group() }, body: policyBody() }), { reaches: reachByPolicy }),
   getPolicy:            row('    401      404   200        200         200     200   200      200   200          404      404     200            404', async (r) => ({ params: { id: await r.policy() } })),
   updatePolicy:         row('    401      404   403        403         403     403   403      403   200          404      404     403            404', async (r) => ({ params: { id: await r.policy() }, body: { name: 'Renamed' } })),

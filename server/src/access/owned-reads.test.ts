@@ -43,6 +43,7 @@ const allowed: Record<string, string> = {
   'rules/policies/lockGroup': 'by lockForAdministrator',
   'rules/policies/lockPolicy': 'by lockForAdministrator',
   'rules/policies/findMissingReferences': 'an administrator writes a policy; only whether what it names exists',
+  'rules/policies/lockReferences': 'by findMissingReferences',
   'rules/policies/listNamedAmong': 'an administrator writes a policy; only whether what it names exists',
   'rules/policies/lockExistingAddressGroups': 'an administrator writes a policy; only whether the ids exist',
   'address-book/recipients/insertPaidRecipient': 'by the id of a transfer that this very transaction confirms',

@@ -57,6 +57,8 @@ export const addressLengthMax = 128
 export const txHashLengthMax = 128
 
 export const rulesPerPolicyMax = 50
+/** Policies that one simulation tries. */
+export const draftPoliciesMax = 50
 export const selectorsPerRuleMax = 50
 export const selectorValuesMax = 200
 export const selectorValueLengthMax = 128

@@ -3,6 +3,7 @@ import { type App, endpoints } from '../../../http/endpoints.ts'
 import { ok } from '../../../http/mutate.ts'
 import { VaultParams } from '../../../http/schema.ts'
 import { badRequest, forbidden } from '../../../lib/errors.ts'
+import { readDrafts } from '../../rules/policies/draft-policies.ts'
 import { toPolicySimulation } from '../../rules/policies/present.ts'
 import { findInitiator } from '../../rules/policies/queries.ts'
 import { PolicySimulation } from '../../rules/policies/schema.ts'
@@ -22,7 +23,7 @@ export function simulationRoutes(app: App, deps: Deps, executors: Executors): vo
       description:
         'Decides an action without carrying it out. Members simulate their own actions, administrators those of any ' +
         'member. The trace shows for every candidate policy why it matches or does not; `funds` whether the balance ' +
-        'suffices for a transfer.',
+        'suffices for a transfer. With `draft`, administrators try policies before they save them.',
       access: 'member',
       errors: ['administrator_required', 'not_permitted'],
       params: VaultParams,
@@ -35,8 +36,12 @@ export function simulationRoutes(app: App, deps: Deps, executors: Executors): vo
       if (!isOwn && !member.isAdmin)
         throw forbidden('administrator_required', 'Only administrators may simulate the actions of another member')
       const initiator = isOwn ? member : await findInitiator(db, member.vault.id, initiatorId)
+      // A bound that the caller chooses tells, by matching or not, the sums that the trace hides.
+      if (body.draft !== undefined && !member.isAdmin)
+        throw forbidden('administrator_required', 'Only administrators may simulate policies that are not saved')
       if (initiator === null) throw badRequest('initiatorId', 'is not a member of the vault, or is disabled')
-      const outcome = await simulate(db, executors, { member, initiator, actionType, targetId, payload, now })
+      const drafts = body.draft === undefined ? null : await readDrafts(db, member.vault.id, body.draft, now)
+      const outcome = await simulate(db, executors, { member, initiator, actionType, targetId, payload, drafts, now })
       const simulation = toPolicySimulation(outcome.decision, { isAdmin: member.isAdmin, isInitiator: true })
       return ok({ ...simulation, funds: outcome.funds })
     },

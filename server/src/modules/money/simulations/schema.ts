@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
-import { Closed } from '../../../http/schema.ts'
+import { Closed, described } from '../../../http/schema.ts'
 import { membershipUserIdLengthMax } from '../../../lib/limits.ts'
+import { DraftPolicies } from '../../rules/policies/form-schema.ts'
 import { ActionType } from '../../rules/policies/schema.ts'
 
 export const SimulationOrder = Closed(
@@ -22,6 +23,9 @@ export const SimulationOrder = Closed(
         description: 'The counterparty or group that a counterparty action would change.',
         examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
       }),
+    ),
+    draft: Type.Optional(
+      described(DraftPolicies, 'Policies to try that are not saved. Only administrators may send them.'),
     ),
     payload: Type.Record(Type.String(), Type.Unknown(), {
       description:

@@ -6,6 +6,7 @@ import { AppError, badRequest, faulty } from '../../../lib/errors.ts'
 import { formatDecimal } from '../../../lib/money.ts'
 import { decide } from '../../rules/policies/decide.ts'
 import type { ActionType, Decision, Facts } from '../../rules/policies/decision.ts'
+import type { Drafts } from '../../rules/policies/draft-policies.ts'
 import type { Initiator } from '../../rules/policies/queries.ts'
 import type { Executors } from '../../rules/votes/executor.ts'
 import { AddressCreation } from '../../vaults/addresses/schema.ts'
@@ -18,6 +19,8 @@ type Simulation = {
   actionType: ActionType
   targetId: string | null
   payload: Record<string, unknown>
+  /** Policies that are not saved; null: the saved ones decide. */
+  drafts: Drafts | null
   now: Date
 }
 
@@ -34,7 +37,7 @@ const readAddress = payloadReader(AddressCreation)
  * @throws 400 with paths into the request, 404 and 409 as the action itself
  */
 export async function simulate(db: Db, executors: Executors, simulation: Simulation): Promise<Outcome> {
-  const { member, initiator, actionType, targetId, payload, now } = simulation
+  const { member, initiator, actionType, targetId, payload, drafts, now } = simulation
   const vaultId = member.vault.id
   return withinPayload(async () => {
     if (targetId !== null && (actionType === 'transfer' || actionType === 'create_address')) {
@@ -44,7 +47,7 @@ export async function simulate(db: Db, executors: Executors, simulation: Simulat
       const scope = visibleScopeOf(member)
       const { order, question } = await loadOrder(db, readTransfer(payload), { scope, initiator, spends: false, now })
       assertNotArchived(order)
-      return { decision: await decide(db, question), funds: fundsOf(order) }
+      return { decision: await decide(db, question, drafts), funds: fundsOf(order) }
     }
     const executor = executors[actionType]
     if (executor === undefined) throw badRequest('actionType', `${actionType} is not available yet`)
@@ -52,13 +55,9 @@ export async function simulate(db: Db, executors: Executors, simulation: Simulat
     if (actionType === 'create_address') readAddress(payload)
     const context = { vaultId, initiatorId: initiator.userId, now }
     const { facts } = await executor.prepare(db, context, { action: actionType, targetId, payload })
-    const decision = await decide(db, {
-      vaultId,
-      actionType,
-      initiator,
-      facts: { ...facts, now, initiatorId: initiator.userId, initiatorGroupIds: initiator.groupIds } as Facts,
-    })
-    return { decision, funds: null }
+    const about = { now, initiatorId: initiator.userId, initiatorGroupIds: initiator.groupIds }
+    const question = { vaultId, actionType, initiator, facts: { ...facts, ...about } as Facts }
+    return { decision: await decide(db, question, drafts), funds: null }
   })
 }
 

@@ -8,8 +8,8 @@ import { announceVaultChange, nameSubjects, quote } from '../../record/notificat
 import type { StoredRule } from './decision.ts'
 import {
   type ApproverDraft,
-  findMissingReferences,
   findPolicyFaults,
+  lockReferences,
   type PolicyChange,
   type PolicyDraft,
   type RuleDraft,
@@ -95,7 +95,7 @@ export async function deletePolicy(trx: Trx, id: string, { caller, now }: ByCall
 async function assertSound(trx: Trx, vaultId: string, draft: PolicyDraft, given: PolicyChange): Promise<void> {
   const faults = findPolicyFaults(draft)
   if (faults.length > 0) throw faulty(faults)
-  const dangling = await findMissingReferences(trx, vaultId, given)
+  const dangling = await lockReferences(trx, vaultId, given)
   if (dangling.length > 0) throw faulty(dangling)
 }
 

@@ -10,6 +10,7 @@ import {
   type RuleTrace,
   type SelectorTrace,
 } from './decision.ts'
+import { candidatesUnder, type Drafts } from './draft-policies.ts'
 import { type Initiator, listCandidates } from './queries.ts'
 import { evaluateSelector } from './selectors.ts'
 import { lockVelocity, sumVelocity, velocityLocksOf, velocityWindowsOf } from './velocity.ts'
@@ -24,11 +25,13 @@ export type Question = {
 /**
  * Decides on an action by the policies of the vault: one round trip for the candidates (enabled policies of the action's
  * type in groups of the initiator), one more when a candidate limits velocity, then the pure evaluation. Changes nothing
- * and locks nothing, so its velocity figures may be outdated at once.
+ * and locks nothing, so its velocity figures may be outdated at once. With drafts, it is what they would decide.
  */
-export async function decide(db: Db | Trx, question: Question): Promise<Decision> {
-  const candidates = await listCandidates(db, question.vaultId, question.actionType, question.initiator.groupIds)
-  return decideBy(db, candidates, question)
+export async function decide(db: Db | Trx, question: Question, drafts: Drafts | null = null): Promise<Decision> {
+  const { vaultId, actionType, initiator } = question
+  const saved = await listCandidates(db, vaultId, actionType, initiator.groupIds)
+  const { groupIds } = initiator
+  return decideBy(db, drafts === null ? saved : candidatesUnder(drafts, saved, { actionType, groupIds }), question)
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { FieldFault } from '../../../lib/errors.ts'
 import { findNetworksOfVaults } from '../../registry/networks/queries.ts'
-import { listMembersAmong, lockExistingGroups } from './queries.ts'
+import { listGroupsAmong, listMembersAmong, lockExistingGroups } from './queries.ts'
 import type { CreatePolicy, UpdatePolicy } from './schema.ts'
 import type { RouteVariant } from './selectors/addresses.ts'
 import { addressKeyOf, spellingKey } from './selectors/values.ts'
@@ -138,18 +138,26 @@ export function approverReferences({ approvers = [] }: PolicyChange, key: 'group
  * Objects that a policy names must exist when it is written: a block that names a misspelt token would never match.
  * Objects that are deleted later do not invalidate the policies that name them.
  */
-export async function findMissingReferences(trx: Trx, vaultId: string, given: PolicyChange): Promise<FieldFault[]> {
+export async function lockReferences(trx: Trx, vaultId: string, given: PolicyChange): Promise<FieldFault[]> {
+  const groups = [...selectorReferences(given, 'initiatorGroup'), ...approverReferences(given, 'groupId')]
+  await lockExistingGroups(trx, vaultId, idsOf(groups))
+  await lockExistingAddressGroups(trx, vaultId, idsOf(selectorReferences(given, 'addressGroup')))
+  return findMissingReferences(trx, vaultId, given)
+}
+
+/** The same for a policy that is only tried: nothing is locked. */
+export async function findMissingReferences(db: Db | Trx, vaultId: string, given: PolicyChange): Promise<FieldFault[]> {
   const named = (selectorType: SelectorType) => selectorReferences(given, selectorType)
   const groups = [...named('initiatorGroup'), ...approverReferences(given, 'groupId')]
   const users = [...named('initiator'), ...approverReferences(given, 'userId')]
   const addressGroups = named('addressGroup')
   const destinations = named('destination')
-  const existingGroups = await lockExistingGroups(trx, vaultId, idsOf(groups))
-  const existingAddressGroups = await lockExistingAddressGroups(trx, vaultId, idsOf(addressGroups))
-  const members = await listMembersAmong(trx, vaultId, idsOf(users))
-  const networks = await findNetworksOfVaults(trx, [vaultId])
+  const existingGroups = await listGroupsAmong(db, vaultId, idsOf(groups))
+  const members = await listMembersAmong(db, vaultId, idsOf(users))
+  const networks = await findNetworksOfVaults(db, [vaultId])
   const payable = idsOf(destinations).filter((text) => networks.some(({ type }) => addressKeyOf(text, type) !== null))
-  const existing = await listNamedAmong(trx, vaultId, {
+  const existing = await listNamedAmong(db, vaultId, {
+    addressGroup: idsOf(addressGroups),
     counterparty: idsOf(named('counterparty')),
     counterpartyGroup: idsOf(named('counterpartyGroup')),
     routeVariant: idsOf(named('routeVariant')),
@@ -159,7 +167,7 @@ export async function findMissingReferences(trx: Trx, vaultId: string, given: Po
   })
   return [
     ...missing(groups, existingGroups, 'is no policy group of the vault'),
-    ...missing(addressGroups, existingAddressGroups, 'is no address group of the vault'),
+    ...missing(addressGroups, existing.addressGroup, 'is no address group of the vault'),
     ...missing(users, members, 'is no member of the vault'),
     ...missing(named('network'), new Set(networks.map(({ slug }) => slug)), 'is no network of the vault'),
     ...missing(destinations, new Set(payable), 'is no address of a network of the vault'),
@@ -191,6 +199,7 @@ export async function lockExistingAddressGroups(trx: Trx, vaultId: string, ids: 
 }
 
 const namedTypes = [
+  'addressGroup',
   'counterparty',
   'counterpartyGroup',
   'routeVariant',
@@ -202,7 +211,8 @@ type Names<Value> = Record<(typeof namedTypes)[number], Value>
 
 /**
  * The values that exist in the vault, by selector type: ids, `route/variant` by codes, keys of categories, tokens by id or
- * code, and addresses by id or key. None of them is ever deleted while addresses exist.
+ * code, and addresses by id or key. None of them but folders is ever deleted
+ * while addresses exist.
  */
 export async function listNamedAmong(
   db: Db | Trx,
@@ -212,10 +222,11 @@ export async function listNamedAmong(
   const toSets = (names: Names<string[]>) =>
     Object.fromEntries(namedTypes.map((type) => [type, new Set(names[type])])) as Names<Set<string>>
   if (namedTypes.every((type) => wanted[type].length === 0)) return toSets(wanted)
-  const { counterparty, counterpartyGroup, routeVariant, category, token, sourceAddress } = wanted
+  const { addressGroup, counterparty, counterpartyGroup, routeVariant, category, token, sourceAddress } = wanted
   const networks = sql`select network_id from vault_networks where vault_id = ${vaultId}`
   const { rows } = await sql<Names<string[]>>`
     select
+      array(select id from address_groups where vault_id = ${vaultId} and id = any(${addressGroup})) as "addressGroup",
       array(select id from counterparties where vault_id = ${vaultId} and id = any(${counterparty})) as counterparty,
       array(select id from counterparty_groups where vault_id = ${vaultId} and id = any(${counterpartyGroup}))
         as "counterpartyGroup",

@@ -1,5 +1,14 @@
 import type { Static } from 'typebox'
-import type { Decision, KeptDecision, PolicyTrace, SelectorTrace } from './decision.ts'
+import {
+  actionTypes,
+  conditionTypes,
+  type Decision,
+  type KeptDecision,
+  type PolicyTrace,
+  policyEffects,
+  type SelectorTrace,
+} from './decision.ts'
+import type { PolicySelectors } from './form-schema.ts'
 import { settingsOf } from './policy-draft.ts'
 import type { GroupListRow, GroupRow, MembershipRow, PolicyRow } from './queries.ts'
 import type {
@@ -12,6 +21,7 @@ import type {
   PolicySimulation,
 } from './schema.ts'
 import { readVelocityWindow, velocityTypes } from './selectors/velocity.ts'
+import { describeSelectors } from './selectors.ts'
 
 export function toPolicyGroup(row: GroupRow): Static<typeof PolicyGroup> {
   return {
@@ -93,6 +103,15 @@ function isPrivate({ selectorType, expected }: SelectorTrace, isInitiator: boole
 
 function hidden(selector: SelectorTrace): SelectorTrace {
   return { ...selector, observed: null }
+}
+
+/** The same for every vault: only what a value names differs. */
+export function toPolicySelectors(): Static<typeof PolicySelectors> {
+  return {
+    conditionTypes: [...conditionTypes],
+    effects: [...policyEffects],
+    actionTypes: actionTypes.map((actionType) => ({ actionType, selectors: describeSelectors(actionType) })),
+  }
 }
 
 function groupFields(row: Omit<GroupRow, 'policies' | 'memberships'>) {

@@ -202,6 +202,22 @@ export async function listGroups(
   return rows
 }
 
+/** The groups of the list that the vault has. */
+export async function listGroupsAmong(db: Db | Trx, vaultId: string, ids: string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set()
+  const { rows } = await sql<{ id: string }>`
+    select id from policy_groups where vault_id = ${vaultId} and id = any(${ids})`.execute(db)
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** The ids of the policies of these codes, by code. */
+export async function findPolicyIds(db: Db | Trx, vaultId: string, codes: string[]): Promise<Map<string, string>> {
+  if (codes.length === 0) return new Map()
+  const { rows } = await sql<{ id: string; code: string }>`
+    select id, code from policies where vault_id = ${vaultId} and code = any(${codes})`.execute(db)
+  return new Map(rows.map(({ id, code }) => [code, id]))
+}
+
 /** The groups of the list that the vault has; they cannot be deleted until the transaction ends. */
 export async function lockExistingGroups(trx: Trx, vaultId: string, ids: string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set()

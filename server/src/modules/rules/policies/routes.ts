@@ -3,9 +3,17 @@ import { type App, endpoints } from '../../../http/endpoints.ts'
 import { created, ok } from '../../../http/mutate.ts'
 import { IdParams, VaultParams } from '../../../http/schema.ts'
 import { createPolicy, deletePolicy, updatePolicy } from './actions.ts'
+import { PolicySelectors } from './form-schema.ts'
 import { addMember, createPolicyGroup, deletePolicyGroup, removeMember, updatePolicyGroup } from './group-actions.ts'
 import { draftOf } from './policy-draft.ts'
-import { toMembership, toPolicy, toPolicyGroup, toPolicyGroupListItem, toPolicyListItem } from './present.ts'
+import {
+  toMembership,
+  toPolicy,
+  toPolicyGroup,
+  toPolicyGroupListItem,
+  toPolicyListItem,
+  toPolicySelectors,
+} from './present.ts'
 import { findGroup, findPolicy, listGroups, listPolicies } from './queries.ts'
 import {
   AddMember,
@@ -165,6 +173,21 @@ export function policyRoutes(app: App, deps: Deps): void {
     (db, { member, query }, page) => listPolicies(db, member.vault.id, query, page),
     toPolicyListItem,
     (row) => row,
+  )
+
+  api.get(
+    '/vaults/:code/policies/selectors',
+    {
+      operationId: 'listPolicySelectors',
+      summary: 'List the selectors of policies',
+      description:
+        'What a rule may look at, for each action: its title, its operators and the JSON Schema of its value, so that a ' +
+        'form can be drawn. For members of the vault.',
+      access: 'member',
+      params: VaultParams,
+      answers: { 200: PolicySelectors },
+    },
+    async () => toPolicySelectors(),
   )
 
   api.get(

@@ -22,8 +22,8 @@ import { actionTypes, conditionTypes, decisionEffects, policyEffects } from './d
 import { renderSelectorTable } from './selectors.ts'
 
 export const ActionType = Enum(actionTypes)
-const PolicyEffect = Enum(policyEffects)
-const ConditionType = Enum(conditionTypes)
+export const PolicyEffect = Enum(policyEffects)
+export const ConditionType = Enum(conditionTypes)
 const ApproverKind = Enum(subjectKinds)
 const MemberUserId = Type.String({
   minLength: 1,
@@ -31,7 +31,7 @@ const MemberUserId = Type.String({
   description: 'Any string: external services without a user can be members, too.',
   examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
 })
-const SelectorType = Type.String({ minLength: 1, maxLength: 64, examples: ['amount'] })
+export const SelectorType = Type.String({ minLength: 1, maxLength: 64, examples: ['amount'] })
 const SelectorValue = Type.Unknown({
   description: [
     'Numbers: {op: gt|gte|lt|lte, value} or {op: between, min, max} with decimal strings.',
@@ -331,19 +331,14 @@ const settings = {
   ),
 }
 const selectorsDescription = `The selectors, and the actions each applies to:\n\n${renderSelectorTable()}`
-export const CreatePolicy = Closed(
-  {
-    code: Code,
-    name: Name,
-    actionType: ActionType,
-    effect: described(
-      PolicyEffect,
-      'What the policy does when its rules match: permit, refuse, or permit after votes.',
-    ),
-    ...settings,
-  },
-  { description: selectorsDescription },
-)
+export const creation = {
+  code: Code,
+  name: Name,
+  actionType: ActionType,
+  effect: described(PolicyEffect, 'What the policy does when its rules match: permit, refuse, or permit after votes.'),
+  ...settings,
+}
+export const CreatePolicy = Closed(creation, { description: selectorsDescription })
 export const UpdatePolicy = Closed({
   code: Type.Optional(Code),
   name: Type.Optional(Name),

@@ -1,6 +1,7 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { actionTypes, type Facts } from './decision.ts'
-import { evaluateSelector, findSelectorFault, selectorTypes } from './selectors.ts'
+import { describeSelectors, evaluateSelector, findSelectorFault, selectorTypes } from './selectors.ts'
 
 const evmAddress = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 const bitcoinAddress = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'
@@ -273,6 +274,24 @@ describe('selectors', () => {
       else expect(factless).toBeNull()
     })
   }
+
+  it('are described by schemas that admit what is admitted and refuse what is refused', () => {
+    const ajv = new Ajv2020({ strict: true, allowUnionTypes: true })
+    const described = new Map(describeSelectors('transfer').map((each) => [each.selectorType, each]))
+    const lenient: string[] = []
+    for (const [selectorType, { matching, other, faulty }] of Object.entries(table)) {
+      const { valueSchema, operators } = described.get(selectorType)!
+      const admits = ajv.compile(valueSchema)
+      for (const value of [...matching, ...other]) expect(admits(value), JSON.stringify(value)).toBe(true)
+      const ops = [...matching, ...other].flatMap((value) => (value as { op?: string }).op ?? [])
+      expect(operators).toEqual(expect.arrayContaining(ops))
+      for (const [value, field] of faulty) if (admits(value)) lenient.push(`${selectorType} ${field}`)
+    }
+    // Everything else that is refused is refused by the schema, too.
+    const beyondSchemas = ['amount value.min', 'time value.timezone', 'time value.to']
+    const checksums = ['sourceAddress', 'destination'].flatMap((name) => [`${name} value`, `${name} value.1`])
+    expect(new Set(lenient)).toEqual(new Set([...beyondSchemas, ...checksums]))
+  })
 
   it('sourceAddress is certain only about what it knows of', () => {
     const bySelector = (value: string, known: Partial<Facts>) =>

@@ -10,13 +10,30 @@ import {
   initiator,
   initiatorGroup,
 } from './selectors/parties.ts'
-import type { Finding, SelectorKind } from './selectors/selector.ts'
+import type { Finding, JsonSchema, SelectorKind } from './selectors/selector.ts'
 import { time } from './selectors/time.ts'
 import { velocityAmount, velocityCount, velocityUsd } from './selectors/velocity.ts'
+
+/** What the strings of a value name, so that a form can offer a choice; null: nothing that the vault keeps a list of. */
+export const namedBySelectors = [
+  'token',
+  'network',
+  'address',
+  'address_group',
+  'route_variant',
+  'counterparty',
+  'counterparty_group',
+  'member',
+  'policy_group',
+  'category',
+] as const
 
 type Entry = {
   kind: SelectorKind
   actionTypes: readonly ActionType[]
+  /** A title in words. */
+  label: string
+  names: (typeof namedBySelectors)[number] | null
   /** Description of what it compares. */
   summary: string
   /** It looks at the initiator alone, so that its result is known before there is an action. */
@@ -39,84 +56,143 @@ const groupChanges: readonly ActionType[] = ['counterparty_group_update', 'count
  * docs/policies.md are rendered from it.
  */
 const entries = {
-  amount: { kind: amount, actionTypes: transfers, summary: 'amount in token units' },
-  amountUsd: { kind: amountUsd, actionTypes: transfers, summary: 'amount in USD at the newest rate' },
+  amount: { kind: amount, label: 'Amount', names: null, actionTypes: transfers, summary: 'amount in token units' },
+  amountUsd: {
+    kind: amountUsd,
+    label: 'Amount in USD',
+    names: null,
+    actionTypes: transfers,
+    summary: 'amount in USD at the newest rate',
+  },
   percentOfBalance: {
     kind: percentOfBalance,
+    label: 'Share of the balance in per cent',
+    names: null,
     actionTypes: transfers,
     summary: 'amount in per cent of what the source address has available of the token before the transfer',
   },
   velocityAmount: {
     kind: velocityAmount,
+    label: 'Amount within a period',
+    names: null,
     actionTypes: transfers,
     summary: 'sum of the transfers of the token in a window, this one included, in token units',
   },
   velocityUsd: {
     kind: velocityUsd,
+    label: 'USD within a period',
+    names: null,
     actionTypes: transfers,
     summary: 'sum of the transfers of all tokens in a window, this one included, in USD',
   },
   velocityCount: {
     kind: velocityCount,
+    label: 'Transfers within a period',
+    names: null,
     actionTypes: transfers,
     summary: 'number of transfers in a window, this one included',
   },
-  token: { kind: token, actionTypes: transfers, summary: 'token by id or code' },
-  network: { kind: network, actionTypes: transfersAndAddresses, summary: 'network by slug' },
+  token: { kind: token, label: 'Token', names: 'token', actionTypes: transfers, summary: 'token by id or code' },
+  network: {
+    kind: network,
+    label: 'Network',
+    names: 'network',
+    actionTypes: transfersAndAddresses,
+    summary: 'network by slug',
+  },
   sourceAddress: {
     kind: sourceAddress,
+    label: 'Paying address',
+    names: 'address',
     actionTypes: transfers,
     summary: 'source address, by id or on-chain address',
   },
   addressGroup: {
     kind: addressGroup,
+    label: 'Folder of the paying address',
+    names: 'address_group',
     actionTypes: transfers,
     summary: 'folder of the source address, by id',
   },
   routeVariant: {
     kind: routeVariant,
+    label: 'Segment of the address',
+    names: 'route_variant',
     actionTypes: transfersAndAddresses,
     summary: 'segment of the source address, or of the one to create, by the codes of route and variant',
   },
-  destination: { kind: destination, actionTypes: transfers, summary: 'on-chain address of the recipient' },
+  destination: {
+    kind: destination,
+    label: 'Recipient address',
+    names: null,
+    actionTypes: transfers,
+    summary: 'on-chain address of the recipient',
+  },
   destinationType: {
     kind: destinationType,
+    label: 'Kind of recipient',
+    names: null,
     actionTypes: transfers,
     summary: 'internal (an address of the vault), counterparty (of the address book) or unknown',
   },
   counterparty: {
     kind: counterparty,
+    label: 'Counterparty',
+    names: 'counterparty',
     actionTypes: [...transfers, ...counterpartyChanges],
     summary: 'counterparty that is paid or changed, by id',
   },
   counterpartyGroup: {
     kind: counterpartyGroup,
+    label: 'Counterparty group',
+    names: 'counterparty_group',
     actionTypes: [...transfers, ...counterpartyChanges, ...groupChanges],
     summary: 'group of the counterparty by id; for counterparty_group_* the group that is changed',
   },
   counterpartyKind: {
     kind: counterpartyKind,
+    label: 'Kind of counterparty',
+    names: null,
     actionTypes: [...transfers, 'counterparty_create', ...counterpartyChanges],
     summary: 'individual, company, exchange, service or other',
   },
   counterpartyAgeHours: {
     kind: counterpartyAgeHours,
+    label: 'Age of the counterparty in hours',
+    names: null,
     actionTypes: [...transfers, ...counterpartyChanges],
     summary: 'hours since the counterparty was created',
   },
-  initiator: { kind: initiator, actionTypes, summary: 'initiator, by user id', isOfInitiator: true },
+  initiator: {
+    kind: initiator,
+    label: 'Initiator',
+    names: 'member',
+    actionTypes,
+    summary: 'initiator, by user id',
+    isOfInitiator: true,
+  },
   initiatorGroup: {
     kind: initiatorGroup,
+    label: 'Group of the initiator',
+    names: 'policy_group',
     actionTypes,
     summary: 'policy group of the initiator, by id',
     isOfInitiator: true,
   },
   category: {
     kind: category,
+    label: 'Category',
+    names: 'category',
     actionTypes: transfers,
     summary: 'operation category that the order declares, by key',
   },
-  time: { kind: time, actionTypes, summary: 'weekly window on the wall clock of a zone' },
+  time: {
+    kind: time,
+    label: 'Time of the week',
+    names: null,
+    actionTypes,
+    summary: 'weekly window on the wall clock of a zone',
+  },
 } satisfies Record<string, Entry>
 
 export type SelectorType = keyof typeof entries
@@ -126,6 +202,21 @@ const registry: ReadonlyMap<string, Entry> = new Map(Object.entries(entries))
 
 /** The selectors that a policy may use. */
 export const selectorTypes: readonly string[] = [...registry.keys()]
+
+export type SelectorDescription = Pick<Entry, 'label' | 'names' | 'summary'> & {
+  selectorType: string
+  operators: string[]
+  valueSchema: JsonSchema
+}
+
+/** The selectors that a policy for this action may use, described for those who draw a form. */
+export function describeSelectors(actionType: ActionType): SelectorDescription[] {
+  return [...registry].flatMap(([selectorType, { kind, label, names, summary, actionTypes }]) =>
+    actionTypes.includes(actionType)
+      ? [{ selectorType, label, summary, names, operators: [...kind.operators], valueSchema: kind.schema }]
+      : [],
+  )
+}
 
 /** The table of selectors in Markdown, for the description of the API and the manual. */
 export function renderSelectorTable(): string {

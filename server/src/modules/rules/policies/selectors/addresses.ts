@@ -1,10 +1,20 @@
 import { selectorValueLengthMax, selectorValuesMax } from '../../../../lib/limits.ts'
 import { destinationTypes } from '../decision.ts'
-import { defineSelector, faultOf, type Reading, unknownFinding } from './selector.ts'
-import { addressKeyOf, isObject, readOnchainSet, readSet, readSetOf, spellingKey, strayKey } from './values.ts'
+import { defineSelector, faultOf, type Reading, unknownFinding, type ValueForm } from './selector.ts'
+import {
+  addressKeyOf,
+  anyOfSchema,
+  anySet,
+  isObject,
+  objectSchema,
+  onchainSet,
+  setOf,
+  spellingKey,
+  strayKey,
+} from './values.ts'
 
 /** The address that pays, by its id or its on-chain address. */
-export const sourceAddress = defineSelector(readOnchainSet, (named, { sourceAddressId, sourceAddress }) => {
+export const sourceAddress = defineSelector(onchainSet, (named, { sourceAddressId, sourceAddress }) => {
   const observed = sourceAddress ?? sourceAddressId
   if (observed === undefined) return unknownFinding
   const keys = named.map(spellingKey)
@@ -19,7 +29,7 @@ export const sourceAddress = defineSelector(readOnchainSet, (named, { sourceAddr
  * A folder that the source address is in, by its id. `observed` contains only named folders, because not every reader of
  * a trace may know the other folders of the owner.
  */
-export const addressGroup = defineSelector(readSet, (groupIds, { addressGroupIds }) => {
+export const addressGroup = defineSelector(anySet, (groupIds, { addressGroupIds }) => {
   if (addressGroupIds === undefined) return unknownFinding
   const observed = groupIds.filter((id) => addressGroupIds.includes(id))
   return { matched: observed.length > 0, observed }
@@ -27,8 +37,15 @@ export const addressGroup = defineSelector(readSet, (groupIds, { addressGroupIds
 
 export type RouteVariant = { route: string; variant: string }
 
+const codeSchema = { type: 'string', minLength: 1, maxLength: selectorValueLengthMax }
+const variants: ValueForm<RouteVariant[]> = {
+  read: readRouteVariants,
+  operators: [],
+  schema: anyOfSchema(objectSchema({ route: codeSchema, variant: codeSchema })),
+}
+
 /** A segment of the address by the codes of route and variant: one `{route, variant}`, or an array of them, meaning any of. */
-export const routeVariant = defineSelector(readRouteVariants, (named, { routeVariants }) =>
+export const routeVariant = defineSelector(variants, (named, { routeVariants }) =>
   routeVariants === undefined
     ? unknownFinding
     : {
@@ -39,7 +56,7 @@ export const routeVariant = defineSelector(readRouteVariants, (named, { routeVar
       },
 )
 
-export function readRouteVariants(value: unknown): Reading<RouteVariant[]> {
+function readRouteVariants(value: unknown): Reading<RouteVariant[]> {
   const values: unknown[] = Array.isArray(value) ? value : [value]
   if (values.length === 0) return faultOf('must name at least one {route, variant}')
   if (values.length > selectorValuesMax) return faultOf(`must not name more than ${selectorValuesMax} variants`)
@@ -62,19 +79,15 @@ function isCode(value: unknown): value is string {
 }
 
 /** The on-chain address that is paid, compared as its network compares addresses. */
-export const destination = defineSelector(readOnchainSet, (named, { destination }) => {
+export const destination = defineSelector(onchainSet, (named, { destination }) => {
   if (destination === undefined) return unknownFinding
   const { address, key, networkType } = destination
   return { matched: named.some((text) => addressKeyOf(text, networkType) === key), observed: address }
 })
 
-const types: readonly string[] = destinationTypes
-
 /** The type of the destination: an address of this service, one of the address book, or neither. */
-export const destinationType = defineSelector(
-  readSetOf((text) => types.includes(text), `must be one of ${types.join(', ')}`),
-  (named, { destinationType }) =>
-    destinationType === undefined
-      ? unknownFinding
-      : { matched: named.includes(destinationType), observed: destinationType },
+export const destinationType = defineSelector(setOf(destinationTypes), (named, { destinationType }) =>
+  destinationType === undefined
+    ? unknownFinding
+    : { matched: named.includes(destinationType), observed: destinationType },
 )

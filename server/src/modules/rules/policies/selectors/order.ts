@@ -1,16 +1,16 @@
 import { multiplyDecimals, percentOf } from '../../../../lib/money.ts'
 import { defineSelector, oncePerFacts, unknownFinding } from './selector.ts'
-import { meets, meetsBy, readComparison, readSet } from './values.ts'
+import { anySet, comparison, meets, meetsBy } from './values.ts'
 
 /** The amount in token units against a bound: `{op: "gt", value: "1000"}`. */
-export const amount = defineSelector(readComparison, (comparison, { amount }) =>
-  amount === undefined ? unknownFinding : { matched: meets(comparison, amount), observed: amount },
+export const amount = defineSelector(comparison, (bound, { amount }) =>
+  amount === undefined ? unknownFinding : { matched: meets(bound, amount), observed: amount },
 )
 
 /** The amount in USD at the rate of the moment, exact and not rounded to cents: `{op: "gt", value: "10000"}`. */
-export const amountUsd = defineSelector(readComparison, (comparison, facts) => {
+export const amountUsd = defineSelector(comparison, (bound, facts) => {
   const usd = usdOf(facts)
-  return usd === null ? unknownFinding : { matched: meets(comparison, usd), observed: usd }
+  return usd === null ? unknownFinding : { matched: meets(bound, usd), observed: usd }
 })
 
 /** What the amount is worth in USD; null when there is no rate. */
@@ -22,12 +22,12 @@ export const usdOf = oncePerFacts(({ amount, usdRate }) =>
  * The amount as a percentage of what the source address has available of the token before the transfer:
  * `{op: "gt", value: "50"}`. If nothing is available, the result is unknown.
  */
-export const percentOfBalance = defineSelector(readComparison, (comparison, facts) => {
+export const percentOfBalance = defineSelector(comparison, (bound, facts) => {
   const share = shareOf(facts)
   if (share === null) return unknownFinding
   const { hundredfold, available, percent } = share
   // Compared as amount × 100 against bound × available: a division would not be exact.
-  const matched = meetsBy(comparison, hundredfold, (bound) => multiplyDecimals(bound, available))
+  const matched = meetsBy(bound, hundredfold, (percentage) => multiplyDecimals(percentage, available))
   return { matched, observed: percent }
 })
 
@@ -38,19 +38,19 @@ const shareOf = oncePerFacts(({ amount, available }) =>
 )
 
 /** The token by id or code. A code may exist on several networks; the id names one of them. */
-export const token = defineSelector(readSet, (named, { token }) =>
+export const token = defineSelector(anySet, (named, { token }) =>
   token === undefined
     ? unknownFinding
     : { matched: named.includes(token.id) || named.includes(token.code), observed: token.code },
 )
 
 /** The network by its slug. */
-export const network = defineSelector(readSet, (slugs, { networkSlug }) =>
+export const network = defineSelector(anySet, (slugs, { networkSlug }) =>
   networkSlug === undefined ? unknownFinding : { matched: slugs.includes(networkSlug), observed: networkSlug },
 )
 
 /** The declared category of the operation, by its key. An operation without a category certainly does not match. */
-export const category = defineSelector(readSet, (keys, { category }) => {
+export const category = defineSelector(anySet, (keys, { category }) => {
   if (category === undefined) return unknownFinding
   return { matched: category !== null && keys.includes(category), observed: category }
 })

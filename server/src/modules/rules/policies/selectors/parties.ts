@@ -1,22 +1,22 @@
 import { formatDecimal, multiplyDecimals } from '../../../../lib/money.ts'
 import { counterpartyKinds } from '../decision.ts'
 import { defineSelector, oncePerFacts, unknownFinding } from './selector.ts'
-import { meetsBy, readComparison, readSet, readSetOf } from './values.ts'
+import { anySet, comparison, meetsBy, setOf } from './values.ts'
 
 /** The initiator of the action, by user id. */
-export const initiator = defineSelector(readSet, (userIds, { initiatorId }) => ({
+export const initiator = defineSelector(anySet, (userIds, { initiatorId }) => ({
   matched: userIds.includes(initiatorId),
   observed: initiatorId,
 }))
 
 /** A policy group that the initiator is in, by its id. */
-export const initiatorGroup = defineSelector(readSet, (groupIds, { initiatorGroupIds }) => ({
+export const initiatorGroup = defineSelector(anySet, (groupIds, { initiatorGroupIds }) => ({
   matched: groupIds.some((id) => initiatorGroupIds.includes(id)),
   observed: initiatorGroupIds,
 }))
 
 /** The counterparty that is paid or changed, by its id. A destination outside the address book certainly does not match. */
-export const counterparty = defineSelector(readSet, (ids, { counterparty }) => {
+export const counterparty = defineSelector(anySet, (ids, { counterparty }) => {
   if (counterparty === null) return { matched: false, observed: null }
   const id = counterparty?.id
   return id === undefined ? unknownFinding : { matched: ids.includes(id), observed: id }
@@ -26,7 +26,7 @@ export const counterparty = defineSelector(readSet, (ids, { counterparty }) => {
  * A counterparty group by its id: the one that a counterparty_group_* action acts upon, else those that the counterparty
  * is in now.
  */
-export const counterpartyGroup = defineSelector(readSet, (ids, { counterparty, counterpartyGroupIds }) => {
+export const counterpartyGroup = defineSelector(anySet, (ids, { counterparty, counterpartyGroupIds }) => {
   if (counterpartyGroupIds === undefined && counterparty === null) return { matched: false, observed: null }
   const groupIds = counterpartyGroupIds ?? counterparty?.groupIds
   return groupIds === undefined
@@ -34,17 +34,12 @@ export const counterpartyGroup = defineSelector(readSet, (ids, { counterparty, c
     : { matched: ids.some((id) => groupIds.includes(id)), observed: groupIds }
 })
 
-const kinds: readonly string[] = counterpartyKinds
-
 /** The kind of the counterparty. A destination outside the address book certainly does not match. */
-export const counterpartyKind = defineSelector(
-  readSetOf((text) => kinds.includes(text), `must be one of ${kinds.join(', ')}`),
-  (named, { counterparty }) => {
-    if (counterparty === null) return { matched: false, observed: null }
-    const kind = counterparty?.kind
-    return kind === undefined ? unknownFinding : { matched: named.includes(kind), observed: kind }
-  },
-)
+export const counterpartyKind = defineSelector(setOf(counterpartyKinds), (named, { counterparty }) => {
+  if (counterparty === null) return { matched: false, observed: null }
+  const kind = counterparty?.kind
+  return kind === undefined ? unknownFinding : { matched: named.includes(kind), observed: kind }
+})
 
 const hourMilliseconds = '3600000'
 
@@ -52,10 +47,10 @@ const hourMilliseconds = '3600000'
  * Hours since the counterparty was created: `{op: "lt", value: "24"}` is a counterparty of less than a
  * day. A destination outside the address book has no age, so the result is unknown.
  */
-export const counterpartyAgeHours = defineSelector(readComparison, (comparison, facts) => {
+export const counterpartyAgeHours = defineSelector(comparison, (bound, facts) => {
   const age = ageOf(facts)
   if (age === null) return unknownFinding
-  const matched = meetsBy(comparison, age.milliseconds, (hours) => multiplyDecimals(hours, hourMilliseconds))
+  const matched = meetsBy(bound, age.milliseconds, (hours) => multiplyDecimals(hours, hourMilliseconds))
   return { matched, observed: age.hours }
 })
 

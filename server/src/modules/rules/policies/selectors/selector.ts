@@ -7,17 +7,31 @@ export type Finding = { matched: boolean | null; observed: unknown }
 /** The parsed value of a selector, or its fault, whose `field` is relative to the value ('' is the value itself). */
 export type Reading<Value> = { value: Value } | { fault: FieldFault }
 
-export type SelectorKind = {
+/** JSON Schema of a value, as the API shows it. */
+export type JsonSchema = { [keyword: string]: unknown }
+
+/** How values are written: parsed strictly by `read`, and described for those who draw a form. */
+export type ValueForm<Value> = {
+  read(value: unknown): Reading<Value>
+  /** Admits what `read` admits, except for what a schema cannot say, such as checksums, zones and `min` below `max`. */
+  schema: JsonSchema
+  /** The comparisons that `op` may name; none for a set or a window. */
+  operators: readonly string[]
+}
+
+export type SelectorKind = Pick<ValueForm<unknown>, 'schema' | 'operators'> & {
   findFault(value: unknown): FieldFault | null
   evaluate(value: unknown, facts: Facts): Finding
 }
 
-/** Creates a selector from the parser of its value and its test of the facts; both are pure. */
+/** Creates a selector from the form of its value and its test of the facts; both are pure. */
 export function defineSelector<Value>(
-  read: (value: unknown) => Reading<Value>,
+  { read, schema, operators }: ValueForm<Value>,
   find: (value: Value, facts: Facts) => Finding,
 ): SelectorKind {
   return {
+    schema,
+    operators,
     findFault(value) {
       const reading = read(value)
       return 'fault' in reading ? reading.fault : null

@@ -1,7 +1,7 @@
 import { Temporal } from 'temporal-polyfill'
 import type { Facts } from '../decision.ts'
-import { defineSelector, faultOf, oncePerFacts, type Reading } from './selector.ts'
-import { isObject, strayKey } from './values.ts'
+import { defineSelector, faultOf, oncePerFacts, type Reading, type ValueForm } from './selector.ts'
+import { isObject, objectSchema, strayKey } from './values.ts'
 
 /**
  * A weekly window on the wall clock of a zone: from `from` (included) to `to` (excluded) on each of `days`. When `from` is
@@ -12,7 +12,25 @@ type Window = { timezone: string; days: string[]; fromMinutes: number; toMinutes
 
 const weekdays: readonly string[] = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']
 
-export const time = defineSelector(readWindow, ({ timezone, days, fromMinutes, toMinutes }, facts) => {
+const clockPattern = '([01][0-9]|2[0-3]):[0-5][0-9]'
+const zonePattern = '^[A-Za-z][A-Za-z0-9_+/-]{0,63}$'
+
+const weeklyWindow: ValueForm<Window> = {
+  read: readWindow,
+  operators: [],
+  schema: objectSchema({
+    timezone: { type: 'string', pattern: zonePattern, description: 'A zone of the IANA database.' },
+    days: { type: 'array', items: { enum: weekdays }, minItems: 1, uniqueItems: true },
+    from: { type: 'string', pattern: `^${clockPattern}$`, description: 'The first minute of the window.' },
+    to: {
+      type: 'string',
+      pattern: `^(${clockPattern}|24:00)$`,
+      description: 'The end; before `from`: of the next day.',
+    },
+  }),
+}
+
+export const time = defineSelector(weeklyWindow, ({ timezone, days, fromMinutes, toMinutes }, facts) => {
   const { minutes, today, yesterday, observed } = wallClockOf(facts, timezone)
   const matched =
     fromMinutes < toMinutes
@@ -64,6 +82,9 @@ function isWeekday(value: unknown): value is string {
   return typeof value === 'string' && weekdays.includes(value)
 }
 
+const zoneForm = new RegExp(zonePattern)
+const clockForm = new RegExp(`^${clockPattern}$`)
+
 /** Names found to be zones. */
 const knownZones = new Set<string>()
 const zonesMax = 1_000
@@ -71,7 +92,7 @@ const zonesMax = 1_000
 /** An offset such as `+02:00` is not a zone, because it has no daylight saving time. */
 function isZone(text: string): boolean {
   if (knownZones.has(text)) return true
-  if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(text)) return false
+  if (!zoneForm.test(text)) return false
   try {
     Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(text)
     if (knownZones.size < zonesMax) knownZones.add(text)
@@ -84,6 +105,6 @@ function isZone(text: string): boolean {
 /** Minutes since midnight; 1440 for "24:00"; null for anything else. */
 function readClock(text: unknown): number | null {
   if (text === '24:00') return 1440
-  if (typeof text !== 'string' || !/^([01][0-9]|2[0-3]):[0-5][0-9]$/.test(text)) return null
+  if (typeof text !== 'string' || !clockForm.test(text)) return null
   return Number(text.slice(0, 2)) * 60 + Number(text.slice(3))
 }

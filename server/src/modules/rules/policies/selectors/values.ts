@@ -1,17 +1,37 @@
 import { selectorValueLengthMax, selectorValuesMax } from '../../../../lib/limits.ts'
 import { compareDecimals, decimalPattern } from '../../../../lib/money.ts'
 import { type NetworkType, parseOnchainAddress } from '../../../../lib/onchain-address.ts'
-import { faultOf, type Reading } from './selector.ts'
+import { faultOf, type JsonSchema, type Reading, type ValueForm } from './selector.ts'
 
 /** How a number is compared: `{op, value}`, or `{op: "between", min, max}` with both ends included. Decimal strings. */
-export type Comparison =
-  | { op: 'gt' | 'gte' | 'lt' | 'lte'; value: string }
-  | { op: 'between'; min: string; max: string }
+export type Comparison = { op: OneSided; value: string } | { op: 'between'; min: string; max: string }
+
+export const oneSided = ['gt', 'gte', 'lt', 'lte'] as const
+export type OneSided = (typeof oneSided)[number]
 
 const decimalForm = new RegExp(decimalPattern)
 const decimalMessage = 'must be a decimal string such as "1000.5"'
 
-export function readComparison(value: unknown): Reading<Comparison> {
+/** An object of exactly these fields, all required. */
+export function objectSchema(properties: Record<string, JsonSchema>): JsonSchema {
+  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
+}
+
+export const decimalSchema: JsonSchema = { type: 'string', pattern: decimalPattern }
+
+/** A number against one bound, or between two. */
+export const comparison: ValueForm<Comparison> = {
+  read: readComparison,
+  operators: [...oneSided, 'between'],
+  schema: {
+    anyOf: [
+      objectSchema({ op: { enum: oneSided }, value: decimalSchema }),
+      objectSchema({ op: { const: 'between' }, min: decimalSchema, max: decimalSchema }),
+    ],
+  },
+}
+
+function readComparison(value: unknown): Reading<Comparison> {
   if (!isObject(value)) return faultOf('must be {op, value} or {op: "between", min, max}')
   const { op, value: bound, min, max } = value
   if (op === 'between') {
@@ -22,12 +42,14 @@ export function readComparison(value: unknown): Reading<Comparison> {
     if (compareDecimals(min, max) > 0) return faultOf('must not be above max', 'min')
     return { value: { op, min, max } }
   }
-  if (op !== 'gt' && op !== 'gte' && op !== 'lt' && op !== 'lte') {
-    return faultOf('must be one of gt, gte, lt, lte, between', 'op')
-  }
+  if (!isOneSided(op)) return faultOf('must be one of gt, gte, lt, lte, between', 'op')
   const stray = strayKey(value, ['op', 'value'])
   if (stray !== null) return faultOf('does not belong to {op, value}', stray)
   return isDecimal(bound) ? { value: { op, value: bound } } : faultOf(decimalMessage, 'value')
+}
+
+export function isOneSided(op: unknown): op is OneSided {
+  return (oneSided as readonly unknown[]).includes(op)
 }
 
 export function meets(comparison: Comparison, decimal: string): boolean {
@@ -48,8 +70,25 @@ export function meetsBy(comparison: Comparison, decimal: string, inUnit: (bound:
   return order <= 0
 }
 
+/** One value of this schema, or an array of them, meaning any of. */
+export function anyOfSchema(one: JsonSchema): JsonSchema {
+  return { anyOf: [one, { type: 'array', items: one, minItems: 1, maxItems: selectorValuesMax }] }
+}
+
 /** A set: one string, or an array of them, meaning any of. */
-export function readSet(value: unknown): Reading<string[]> {
+export const anySet: ValueForm<string[]> = {
+  read: readSet,
+  operators: [],
+  schema: anyOfSchema({ type: 'string', minLength: 1, maxLength: selectorValueLengthMax }),
+}
+
+/** A set of which the members are listed. */
+export function setOf(members: readonly string[]): ValueForm<string[]> {
+  const read = readSetOf((text) => members.includes(text), `must be one of ${members.join(', ')}`)
+  return { read, operators: [], schema: anyOfSchema({ enum: members }) }
+}
+
+function readSet(value: unknown): Reading<string[]> {
   const values: unknown[] = Array.isArray(value) ? value : [value]
   if (values.length === 0) return faultOf('must name at least one value')
   if (values.length > selectorValuesMax) return faultOf(`must not name more than ${selectorValuesMax} values`)
@@ -62,7 +101,7 @@ export function readSet(value: unknown): Reading<string[]> {
 }
 
 /** A set whose members are each validated. */
-export function readSetOf(isMember: (text: string) => boolean, message: string): (value: unknown) => Reading<string[]> {
+function readSetOf(isMember: (text: string) => boolean, message: string): (value: unknown) => Reading<string[]> {
   return (value) => {
     const reading = readSet(value)
     if ('fault' in reading) return reading
@@ -75,10 +114,13 @@ export function readSetOf(isMember: (text: string) => boolean, message: string):
 const evmForm = /^0x[0-9a-fA-F]{40}$/
 
 /** A set of on-chain addresses. A mixed-case EVM address must have a valid EIP-55 checksum. */
-export const readOnchainSet = readSetOf(
-  (text) => addressKeyOf(text, 'evm') !== null || (!evmForm.test(text) && addressKeyOf(text, 'other') !== null),
-  'must be an on-chain address; a mixed-case EVM address must have a valid EIP-55 checksum',
-)
+export const onchainSet: ValueForm<string[]> = {
+  ...anySet,
+  read: readSetOf(
+    (text) => addressKeyOf(text, 'evm') !== null || (!evmForm.test(text) && addressKeyOf(text, 'other') !== null),
+    'must be an on-chain address; a mixed-case EVM address must have a valid EIP-55 checksum',
+  ),
+}
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

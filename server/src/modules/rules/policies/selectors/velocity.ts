@@ -3,8 +3,17 @@ import { addDecimals, decimalPattern } from '../../../../lib/money.ts'
 import { type Facts, type VelocityScope, type VelocitySum, velocityScopes } from '../decision.ts'
 import type { SelectorType } from '../selectors.ts'
 import { usdOf } from './order.ts'
-import { defineSelector, faultOf, type Reading, unknownFinding } from './selector.ts'
-import { type Comparison, isObject, meets, strayKey } from './values.ts'
+import { defineSelector, faultOf, type JsonSchema, type Reading, unknownFinding, type ValueForm } from './selector.ts'
+import {
+  type Comparison,
+  decimalSchema,
+  isObject,
+  isOneSided,
+  meets,
+  objectSchema,
+  oneSided,
+  strayKey,
+} from './values.ts'
 
 export type VelocityLimit = { comparison: Comparison; windowSeconds: number; per: VelocityScope }
 
@@ -14,25 +23,41 @@ export const velocityTypes: ReadonlySet<string> = new Set<SelectorType>([
   'velocityCount',
 ])
 
+const limitSchema = (value: JsonSchema): JsonSchema =>
+  objectSchema({
+    op: { enum: oneSided },
+    value,
+    windowSeconds: { type: 'integer', minimum: velocityWindowSecondsMin, maximum: velocityWindowSecondsMax },
+    per: { enum: velocityScopes },
+  })
+const wholePattern = '^[0-9]+$'
+const amountLimit: ValueForm<VelocityLimit> = {
+  read: readAmountLimit,
+  operators: oneSided,
+  schema: limitSchema(decimalSchema),
+}
+const countLimit: ValueForm<VelocityLimit> = {
+  read: readCountLimit,
+  operators: oneSided,
+  schema: limitSchema({ type: 'string', allOf: [{ pattern: decimalPattern }, { pattern: wholePattern }] }),
+}
+
 /** The sum of the transfers of the token in the window, including this one, in token units. */
-export const velocityAmount = defineVelocity(readAmountLimit, ({ amount }, sum) =>
+export const velocityAmount = defineVelocity(amountLimit, ({ amount }, sum) =>
   amount === undefined ? null : addDecimals(sum.amount, amount),
 )
 
 /** The exact sum of the transfers of all tokens in the window, including this one, in USD. */
-export const velocityUsd = defineVelocity(readAmountLimit, (facts, sum) => {
+export const velocityUsd = defineVelocity(amountLimit, (facts, sum) => {
   const usd = usdOf(facts)
   return usd === null || sum.usd === null ? null : addDecimals(sum.usd, usd)
 })
 
 /** The number of transfers in the window, including this one. */
-export const velocityCount = defineVelocity(readCountLimit, (_facts, sum) => String(sum.count + 1))
+export const velocityCount = defineVelocity(countLimit, (_facts, sum) => String(sum.count + 1))
 
-function defineVelocity(
-  read: (value: unknown) => Reading<VelocityLimit>,
-  measure: (facts: Facts, sum: VelocitySum) => string | null,
-) {
-  return defineSelector(read, ({ comparison, windowSeconds, per }, facts) => {
+function defineVelocity(form: ValueForm<VelocityLimit>, measure: (facts: Facts, sum: VelocitySum) => string | null) {
+  return defineSelector(form, ({ comparison, windowSeconds, per }, facts) => {
     const sum = facts.velocity?.find((one) => one.per === per && one.windowSeconds === windowSeconds)
     const total = sum === undefined ? null : measure(facts, sum)
     return total === null ? unknownFinding : { matched: meets(comparison, total), observed: total }
@@ -49,7 +74,7 @@ function readCountLimit(value: unknown): Reading<VelocityLimit> {
   const reading = readAmountLimit(value)
   if ('fault' in reading) return reading
   const { comparison } = reading.value
-  const isWhole = comparison.op !== 'between' && /^[0-9]+$/.test(comparison.value)
+  const isWhole = comparison.op !== 'between' && new RegExp(wholePattern).test(comparison.value)
   return isWhole ? reading : faultOf('must be a whole number as a string, such as "10"', 'value')
 }
 
@@ -59,8 +84,7 @@ function readAmountLimit(value: unknown): Reading<VelocityLimit> {
   const stray = strayKey(value, ['op', 'value', 'windowSeconds', 'per'])
   if (stray !== null) return faultOf(`does not belong to ${form}`, stray)
   const { op, value: bound, windowSeconds, per } = value
-  if (op !== 'gt' && op !== 'gte' && op !== 'lt' && op !== 'lte')
-    return faultOf('must be one of gt, gte, lt, lte', 'op')
+  if (!isOneSided(op)) return faultOf(`must be one of ${oneSided.join(', ')}`, 'op')
   if (typeof bound !== 'string' || !decimalForm.test(bound)) {
     return faultOf('must be a decimal string such as "1000.5"', 'value')
   }

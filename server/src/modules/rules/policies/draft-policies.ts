@@ -1,0 +1,73 @@
+import type { Static } from 'typebox'
+import type { Db, Trx } from '../../../db/client.ts'
+import type { FieldFault } from '../../../lib/errors.ts'
+import { faulty } from '../../../lib/errors.ts'
+import { newId } from '../../../lib/ids.ts'
+import type { PolicySnapshot } from './decision.ts'
+import type { DraftPolicies } from './form-schema.ts'
+import { draftOf, findMissingReferences, findPolicyFaults } from './policy-draft.ts'
+import { findPolicyIds, listGroupsAmong } from './queries.ts'
+
+type DraftPolicy = PolicySnapshot & { enabled: boolean }
+
+/** Policies that are not saved, to be tried in place of the saved ones or beside them. */
+export type Drafts = { mode: Static<typeof DraftPolicies>['mode']; policies: DraftPolicy[] }
+
+/**
+ * The drafts of a request, checked like the policies that they would become. A draft with the code of a saved policy stands
+ * for it and keeps its id.
+ *
+ * @throws 400 naming every fault by its path within the request
+ */
+export async function readDrafts(
+  db: Db | Trx,
+  vaultId: string,
+  { mode, policies: bodies }: Static<typeof DraftPolicies>,
+  now: Date,
+): Promise<Drafts> {
+  const groups = await listGroupsAmong(db, vaultId, [...new Set(bodies.map(({ groupId }) => groupId))])
+  const idByCode = await findPolicyIds(
+    db,
+    vaultId,
+    bodies.map(({ code }) => code),
+  )
+  const faults: FieldFault[] = []
+  const policies: DraftPolicy[] = []
+  for (const [i, { groupId, ...body }] of bodies.entries()) {
+    const draft = draftOf(body)
+    const found = findPolicyFaults(draft)
+    if (!groups.has(groupId)) found.push({ field: 'groupId', message: 'is no policy group of the vault' })
+    const first = bodies.findIndex(({ code }) => code === body.code)
+    if (first !== i) found.push({ field: 'code', message: `is the same as draft.policies.${first}.code` })
+    // The form of references is checked before they are looked up.
+    if (found.length === 0) found.push(...(await findMissingReferences(db, vaultId, draft)))
+    faults.push(...found.map(({ field, message }) => ({ field: `draft.policies.${i}.${field}`, message })))
+    const { code, name, actionType, effect, blockReason, approvalThreshold, adminBypass } = draft
+    policies.push({
+      ...{ id: idByCode.get(code) ?? newId(now), groupId, code, name, actionType, effect, blockReason },
+      ...{ approvalThreshold, adminBypass, allowInitiatorApproval: draft.allowInitiatorApproval },
+      enabled: draft.enabled,
+      rules: draft.rules.map(({ conditionType, selectors }) => ({
+        ...{ id: newId(now), conditionType, createdAt: now.toISOString() },
+        selectors: selectors.map((selector) => ({ id: newId(now), ...selector })),
+      })),
+      approvers: draft.approvers.map(({ kind, userId, groupId }) => ({ kind, id: (userId ?? groupId)! })),
+    })
+  }
+  if (faults.length > 0) throw faulty(faults)
+  return { mode, policies }
+}
+
+/** What decides when the drafts are in force; `saved` are the candidates among the saved policies. */
+export function candidatesUnder(
+  { mode, policies }: Drafts,
+  saved: PolicySnapshot[],
+  { actionType, groupIds }: { actionType: string; groupIds: string[] },
+): PolicySnapshot[] {
+  const codes = new Set(policies.map(({ code }) => code))
+  const kept = mode === 'replace' ? [] : saved.filter(({ code }) => !codes.has(code))
+  const tried = policies.filter(
+    (policy) => policy.enabled && policy.actionType === actionType && groupIds.includes(policy.groupId),
+  )
+  return [...kept, ...tried.map(({ enabled: _, ...policy }) => policy)].toSorted((a, b) => (a.id < b.id ? -1 : 1))
+}

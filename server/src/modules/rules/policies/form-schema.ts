@@ -1,0 +1,60 @@
+import { Type } from 'typebox'
+import { Closed, described, Enum, Id, Nullable } from '../../../http/schema.ts'
+import * as limits from '../../../lib/limits.ts'
+import { ActionType, ConditionType, creation, PolicyEffect, SelectorType } from './schema.ts'
+import { namedBySelectors } from './selectors.ts'
+
+/** What a form for policies is drawn from. */
+export const PolicySelectors = Closed(
+  {
+    conditionTypes: described(Type.Array(ConditionType), 'How the selectors of a rule may be combined.'),
+    effects: described(Type.Array(PolicyEffect), 'What a policy may do when its rules match.'),
+    actionTypes: described(
+      Type.Array(
+        Closed({
+          actionType: ActionType,
+          selectors: described(
+            Type.Array(
+              Closed({
+                selectorType: SelectorType,
+                label: Type.String({ description: 'A title in words.', examples: ['Amount'] }),
+                summary: Type.String({ description: 'What it looks at.', examples: ['amount in token units'] }),
+                names: described(
+                  Nullable(Enum(namedBySelectors)),
+                  'What the strings of the value name, for a choice: by id; tokens also by code, networks by slug, categories ' +
+                    'by key, segments by the codes of route and variant. null: nothing that the vault has a list of.',
+                ),
+                operators: Type.Array(Type.String({ examples: ['gt'] }), {
+                  description: 'What `op` of the value may be. Empty for a set and for a window.',
+                }),
+                valueSchema: Type.Record(Type.String(), Type.Unknown(), {
+                  description:
+                    'JSON Schema (2020-12) of `value`. A value that fits may still be refused: what it names must exist, ' +
+                    'checksums must be right, and `min` must not be above `max`.',
+                  examples: [{ anyOf: [{ enum: ['individual', 'company'] }] }],
+                }),
+              }),
+            ),
+            'The selectors that a policy for this action may use.',
+          ),
+        }),
+      ),
+      'The actions that policies decide on.',
+    ),
+  },
+  { $id: 'PolicySelectors', description: 'The selectors of policies by action, as data for a form.' },
+)
+
+export const DraftPolicies = Closed({
+  mode: described(
+    Enum(['replace', 'add']),
+    '`replace`: the drafts alone decide. `add`: they decide beside the saved policies, and one with the code of a saved ' +
+      'policy in place of it.',
+  ),
+  policies: Type.Array(
+    Closed({ groupId: described(Id, 'Identifier of the policy group that the policy would belong to.'), ...creation }),
+    { maxItems: limits.draftPoliciesMax, description: 'Policies as `createPolicy` takes them. They are not saved.' },
+  ),
+})
+
+export const policyFormComponents = [PolicySelectors]
