@@ -72,7 +72,7 @@ import { addressGrantRoutes } from './modules/vaults/grants/routes.ts'
 import { addressGrantComponents } from './modules/vaults/grants/schema.ts'
 import { vaultsRoutes } from './modules/vaults/vaults/routes.ts'
 import { vaultsComponents } from './modules/vaults/vaults/schema.ts'
-import { registerAppPages } from './pages/app-pages.ts'
+import { registerChangePages } from './pages/changes.ts'
 import { consoleFolder, registerConsole } from './pages/console.ts'
 import { registerPages } from './pages/sign-in.ts'
 
@@ -94,7 +94,7 @@ export async function createApp(deps: Deps): Promise<App> {
     if (folder !== null) await registerConsole(pages as unknown as App, folder)
     registerPages(pages as unknown as App, deps, folder !== null)
   })
-  await app.register(async (pages) => registerAppPages(pages as unknown as App, deps))
+  await app.register(async (pages) => registerChangePages(pages as unknown as App, deps))
   return app
 }
 

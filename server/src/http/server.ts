@@ -68,7 +68,9 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
   })
   app.setNotFoundHandler((request) => {
     const allowed = methods.allowedFor(request.url)
-    if (allowed.length === 0) throw new AppError('no_such_route', 'There is no such route')
+    // A route of files exists for every name, and finds that there is no such file.
+    if (allowed.length === 0 || allowed.includes(request.method))
+      throw new AppError('no_such_route', 'There is no such route')
     throw new AppError('method_not_allowed', `${request.method} is not possible here`, {
       headers: { allow: allowed.join(', ') },
     })

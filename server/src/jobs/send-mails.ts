@@ -1,6 +1,6 @@
 import { inTransaction } from '../db/transaction.ts'
 import type { Deps } from '../deps.ts'
-import { appPaths } from '../lib/app-paths.ts'
+import { consolePaths } from '../lib/console-paths.ts'
 import { magicLinkTtlMinutes, mailBackoff } from '../lib/limits.ts'
 import { networkOf } from '../lib/sender.ts'
 import { invitationMessage, magicLinkMessage, operatorLinkMessage, signInMessage } from '../mail/messages.ts'
@@ -113,7 +113,7 @@ function composeOperatorLink(deps: Deps, { mailId, email, operator, createdAt }:
     ...operatorLinkMessage({
       operator,
       createdAt: new Date(createdAt),
-      link: `${deps.publicOrigin()}${appPaths.sessions()}`,
+      link: `${deps.publicOrigin()}${consolePaths.sessions()}`,
     }),
   }
 }

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { appPaths } from '../lib/app-paths.ts'
+import { consolePaths } from '../lib/console-paths.ts'
 import { mailBackoff } from '../lib/limits.ts'
 import { announcementMessage, type Message, notificationMessage } from '../mail/messages.ts'
 import { sendMail } from '../mail/send.ts'
@@ -64,7 +64,7 @@ async function sendAnnouncement(deps: Deps, { changes }: Announcement, signal?: 
     changes: changes.map(({ content, subject_id }) => ({
       content,
       auditRecordId: subject_id,
-      link: `${deps.publicOrigin()}${appPaths.change(code, subject_id)}`,
+      link: `${deps.publicOrigin()}${consolePaths.change(code, subject_id)}`,
     })),
     origin: deps.publicOrigin(),
   })
@@ -72,7 +72,7 @@ async function sendAnnouncement(deps: Deps, { changes }: Announcement, signal?: 
 }
 
 function linkTo(deps: Deps, { subject_type, subject_id, vault_code }: DueNotification): string {
-  const path = subject_type === 'transfer' ? appPaths.transfer : appPaths.approvalRequest
+  const path = subject_type === 'transfer' ? consolePaths.transfer : consolePaths.approvalRequest
   return `${deps.publicOrigin()}${path(vault_code, subject_id)}`
 }
 

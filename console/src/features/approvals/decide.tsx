@@ -1,0 +1,170 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Check, X } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { useHotkeys } from 'react-hotkeys-hook'
+import { t } from '../../lib/language.ts'
+import { sessionQuery } from '../../lib/session.ts'
+import { Button, buttonClass } from '../../ui/button.tsx'
+import { TextArea } from '../../ui/field.tsx'
+import { Failed } from '../../ui/list-states.tsx'
+import { Sheet } from '../../ui/sheet.tsx'
+import { nextWaitingQuery, pathOf, type SubjectKind, sendVote } from './queries.ts'
+
+type Subject = {
+  kind: SubjectKind
+  code: string
+  id: string
+  payloadHash: string
+  isOpen: boolean
+  approvers: readonly { userId: string; decision: 'approve' | 'reject' | null; canVote: boolean }[]
+}
+
+type DecideProps = { subject: Subject /** What the second tap repeats. */; summary: ReactNode }
+
+/**
+ * The two taps of a vote: the decision, and its confirmation with what matters repeated. The result that is shown is what
+ * the service answered, never a guess.
+ */
+export function Decide({ subject, summary }: DecideProps) {
+  const { data: session } = useQuery(sessionQuery)
+  const [decision, setDecision] = useState<'approve' | 'reject' | null>(null)
+  const mine = subject.approvers.find(({ userId }) => userId === session?.user.id)
+  const off = useReasonNotToVote(subject, mine, session !== undefined)
+  useHotkeys('a', () => off === null && setDecision('approve'), [off])
+  useHotkeys('r', () => off === null && setDecision('reject'), [off])
+  if (session === undefined) return null
+  if (mine === undefined || mine.decision !== null || !subject.isOpen)
+    return <Outcome mine={mine} isOpen={subject.isOpen} />
+  return (
+    <>
+      <div className="sticky bottom-16 z-30 -mx-4 mt-4 flex gap-3 border-t border-line bg-paper p-4 md:static md:mx-0 md:border-0 md:bg-transparent md:p-0">
+        <Button
+          look="danger"
+          className="flex-1 md:flex-none"
+          icon={<X size={18} aria-hidden />}
+          disabledBecause={off}
+          onClick={() => setDecision('reject')}
+        >
+          {t('Reject')}
+        </Button>
+        <Button
+          look="primary"
+          className="flex-1 md:flex-none"
+          icon={<Check size={18} aria-hidden />}
+          disabledBecause={off}
+          onClick={() => setDecision('approve')}
+        >
+          {t('Approve')}
+        </Button>
+      </div>
+      <Sheet
+        title={decision === 'reject' ? t('Reject this?') : t('Approve this?')}
+        open={decision !== null}
+        onClose={() => setDecision(null)}
+      >
+        {decision !== null && (
+          <Confirm subject={subject} decision={decision} summary={summary} close={() => setDecision(null)} />
+        )}
+      </Sheet>
+    </>
+  )
+}
+
+function useReasonNotToVote(
+  subject: Subject,
+  mine: Subject['approvers'][number] | undefined,
+  known: boolean,
+): string | null {
+  if (!known) return t('Loading')
+  if (!subject.isOpen || mine === undefined || mine.decision !== null) return t('There is nothing to decide')
+  return mine.canVote ? null : t('Your vote does not count here, for example because you asked for it yourself.')
+}
+
+function Confirm({
+  subject,
+  decision,
+  summary,
+  close,
+}: DecideProps & { decision: 'approve' | 'reject'; close: () => void }) {
+  const client = useQueryClient()
+  const [comment, setComment] = useState('')
+  const [missing, setMissing] = useState(false)
+  const vote = useMutation({
+    mutationFn: () =>
+      sendVote(subject.kind, subject.code, subject.id, {
+        decision,
+        comment: comment.trim(),
+        payloadHash: subject.payloadHash,
+      }),
+    onSuccess: async (answer) => {
+      const key = subject.kind === 'transfer' ? 'transfers' : 'approval-requests'
+      client.setQueryData([key, subject.code, subject.id], answer)
+      close()
+      await client.invalidateQueries({ queryKey: ['inbox'] })
+    },
+    // Somebody may have been faster: the page then shows what has happened.
+    onError: () =>
+      client.invalidateQueries({
+        queryKey: [subject.kind === 'transfer' ? 'transfers' : 'approval-requests', subject.code, subject.id],
+      }),
+  })
+  const reasons = [t('Unknown recipient'), t('Wrong amount'), t('Not expected')]
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (decision === 'reject' && comment.trim() === '') setMissing(true)
+        else vote.mutate()
+      }}
+    >
+      <div className="mb-4 rounded-md bg-ground p-3">{summary}</div>
+      {decision === 'reject' && (
+        <fieldset className="mb-3 flex flex-wrap gap-2">
+          <legend className="mb-1 font-medium">{t('Why?')}</legend>
+          {reasons.map((reason) => (
+            <Button key={reason} aria-pressed={comment === reason} onClick={() => setComment(reason)}>
+              {reason}
+            </Button>
+          ))}
+        </fieldset>
+      )}
+      <TextArea
+        label={decision === 'reject' ? t('Reason') : t('Comment (optional)')}
+        value={comment}
+        maxLength={500}
+        error={missing && comment.trim() === '' ? t('Say why, so that the person who asked can mend it.') : null}
+        onChange={({ target }) => setComment(target.value)}
+      />
+      {vote.isError && <Failed error={vote.error} retry={() => vote.mutate()} />}
+      <div className="mt-4 flex justify-end gap-3">
+        <Button onClick={close}>{t('Back')}</Button>
+        <Button type="submit" look={decision === 'reject' ? 'danger' : 'primary'} busy={vote.isPending}>
+          {decision === 'reject' ? t('Confirm the rejection') : t('Confirm')}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+/** What my vote was, and what waits next. */
+function Outcome({ mine, isOpen }: { mine: Subject['approvers'][number] | undefined; isOpen: boolean }) {
+  return (
+    <div role="status" className="mt-4 flex flex-wrap items-center gap-3">
+      {mine?.decision === 'approve' && <p className="font-medium text-good">{t('You approved this.')}</p>}
+      {mine?.decision === 'reject' && <p className="font-medium text-bad">{t('You rejected this.')}</p>}
+      {mine === undefined && isOpen && <p className="text-quiet">{t('Your vote is not asked for here.')}</p>}
+      {mine !== undefined && <NextWaiting />}
+    </div>
+  )
+}
+
+function NextWaiting() {
+  const { data } = useQuery(nextWaitingQuery)
+  if (data === undefined || data === null) return <p className="text-quiet">{t('Nothing else waits for you.')}</p>
+  return (
+    <Link to={pathOf(data) as '/'} className={buttonClass('plain')}>
+      {t('Next: what else waits for you')}
+    </Link>
+  )
+}

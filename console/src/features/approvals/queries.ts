@@ -1,0 +1,59 @@
+import type { ApprovalRequest, InboxItem, Transfer } from '@strongroom/sdk'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { strongroom, vaultOf } from '../../lib/api.ts'
+
+export type InboxState = 'waiting' | 'decided' | 'mine'
+export type SubjectKind = 'transfer' | 'request'
+export type Vote = { decision: 'approve' | 'reject'; comment: string; payloadHash: string }
+
+/** What waits for me, what I decided and what I asked for, over all my vaults. */
+export const inboxQuery = (state: InboxState) =>
+  infiniteQueryOptions({
+    queryKey: ['inbox', state],
+    queryFn: ({ pageParam, signal }) =>
+      strongroom.inbox
+        .list({ state, limit: 50, ...(pageParam === '' ? {} : { cursor: pageParam }) }, { signal })
+        .page(),
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  })
+
+export const inboxCountQuery = queryOptions({
+  queryKey: ['inbox', 'count'],
+  queryFn: ({ signal }) => strongroom.inbox.count({ signal }),
+})
+
+/** The newest item that waits for me. */
+export const nextWaitingQuery = queryOptions({
+  queryKey: ['inbox', 'next'],
+  queryFn: async ({ signal }) => (await strongroom.inbox.list({ limit: 1 }, { signal }).page()).items[0] ?? null,
+})
+
+export const transferQuery = (code: string, id: string) =>
+  queryOptions({
+    queryKey: ['transfers', code, id],
+    queryFn: ({ signal }) => vaultOf(code).transfers.get(id, { signal }),
+  })
+
+export const requestQuery = (code: string, id: string) =>
+  queryOptions({
+    queryKey: ['approval-requests', code, id],
+    queryFn: ({ signal }) => vaultOf(code).approvalRequests.get(id, { signal }),
+  })
+
+export async function sendVote(
+  kind: SubjectKind,
+  code: string,
+  id: string,
+  { decision, comment, payloadHash }: Vote,
+): Promise<Transfer | ApprovalRequest> {
+  const { transfers, approvalRequests } = vaultOf(code)
+  const body = { payloadHash, ...(comment === '' ? {} : { comment }) }
+  if (kind === 'transfer') return transfers[decision](id, body)
+  return approvalRequests[decision](id, body)
+}
+
+/** The page on which one decides about an item of the inbox. */
+export function pathOf({ kind, id, vault }: InboxItem): string {
+  return `/v/${vault.code}/approvals/${kind === 'transfer' ? 'transfer' : 'request'}/${id}`
+}

@@ -1,0 +1,140 @@
+import type { ApprovalRequest } from '@strongroom/sdk'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { vaultOf } from '../../lib/api.ts'
+import { t } from '../../lib/language.ts'
+import { nameOf, sessionQuery } from '../../lib/session.ts'
+import { formatTime, formatTimeLeft } from '../../lib/time.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { DetailState, Failed } from '../../ui/list-states.tsx'
+import { Card, type Fact, Facts, Page } from '../../ui/page.tsx'
+import { Decide } from './decide.tsx'
+import { requestQuery } from './queries.ts'
+import { Votes } from './votes.tsx'
+import { actionOf, statusOf } from './words.ts'
+
+/** One screen with all that an approver needs to decide on a change. */
+export function RequestApproval({ code, id }: { code: string; id: string }) {
+  const query = useQuery(requestQuery(code, id))
+  return (
+    <Page title={query.data === undefined ? t('Approve a change') : actionOf(query.data.action)}>
+      <DetailState query={query}>
+        {query.data !== undefined && <Decision code={code} request={query.data} />}
+      </DetailState>
+    </Page>
+  )
+}
+
+function Decision({ code, request }: { code: string; request: ApprovalRequest }) {
+  const { word, tone } = statusOf(request.status)
+  const isOpen = request.status === 'pending'
+  return (
+    <>
+      <Card title={t('What is asked for')} actions={<Badge tone={tone}>{word}</Badge>}>
+        <Payload request={request} />
+      </Card>
+      <Card title={t('About this request')}>
+        <Facts
+          facts={[
+            [t('Asked by'), nameOf(request.initiator)],
+            [t('Asked at'), formatTime(request.createdAt)],
+            [t('Time left'), isOpen ? formatTimeLeft(request.expiresAt) : null],
+            [t('Resolved at'), request.resolvedAt === null ? null : formatTime(request.resolvedAt)],
+            [t('Failed because'), request.failureReason],
+          ]}
+        />
+        <p className="mt-3 text-[0.8125rem] text-quiet">
+          {t('Your vote is bound to exactly this request:')}{' '}
+          <span className="code [overflow-wrap:anywhere]">{request.payloadHash}</span>
+        </p>
+      </Card>
+      <Votes
+        requirements={request.requirements}
+        approvers={request.approvers}
+        quorumReachable={request.quorumReachable}
+      />
+      {isOpen && <Cancel code={code} request={request} />}
+      <Decide
+        subject={{
+          kind: 'request',
+          code,
+          id: request.id,
+          payloadHash: request.payloadHash,
+          isOpen,
+          approvers: request.approvers,
+        }}
+        summary={
+          <>
+            <p className="font-semibold">{actionOf(request.action)}</p>
+            <Payload request={request} />
+          </>
+        }
+      />
+    </>
+  )
+}
+
+type Step = { action: ApprovalRequest['action']; payload: unknown }
+
+/** The request as names and values; of a composite request, each of its steps. */
+function Payload({ request }: { request: ApprovalRequest }) {
+  const steps = request.action === 'composite' ? (request.payload as { steps: Step[] }).steps : null
+  if (steps === null) return <Facts facts={factsOf(request.payload)} />
+  return (
+    <ol className="grid gap-3">
+      {steps.map((step, index) => (
+        <li key={`${index}-${step.action}`} className="border-l-2 border-line pl-3">
+          <h3 className="font-medium">
+            {t('{number}. {action}', { number: index + 1, action: actionOf(step.action) })}
+          </h3>
+          <Facts facts={factsOf(step.payload)} />
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+function factsOf(payload: unknown): Fact[] {
+  if (payload === null || typeof payload !== 'object') return [[t('Value'), String(payload)]]
+  return Object.entries(payload).map(([name, value]) => [inWords(name), textOf(value)])
+}
+
+/** "walletServiceUrl" as "Wallet service url". */
+function inWords(name: string): string {
+  const words = name
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .replaceAll('_', ' ')
+    .toLowerCase()
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+function textOf(value: unknown): string | null {
+  if (value === null || value === undefined) return null
+  if (Array.isArray(value)) return value.map(textOf).join('; ')
+  if (typeof value !== 'object') return String(value)
+  return Object.entries(value)
+    .map(([name, each]) => `${inWords(name)}: ${textOf(each) ?? '–'}`)
+    .join(', ')
+}
+
+/** Who asked for it may take it back as long as it waits. */
+function Cancel({ code, request }: { code: string; request: ApprovalRequest }) {
+  const { data: session } = useQuery(sessionQuery)
+  const client = useQueryClient()
+  const cancel = useMutation({
+    mutationFn: () => vaultOf(code).approvalRequests.cancel(request.id),
+    onSuccess: async (answer) => {
+      client.setQueryData(requestQuery(code, request.id).queryKey, answer)
+      await client.invalidateQueries({ queryKey: ['inbox'] })
+    },
+  })
+  if (session?.user.id !== request.initiatorId) return null
+  return (
+    <div className="mb-4">
+      {cancel.isError && <Failed error={cancel.error} retry={() => cancel.mutate()} />}
+      <Button look="danger" busy={cancel.isPending} onClick={() => cancel.mutate()}>
+        {t('Cancel this request')}
+      </Button>
+    </div>
+  )
+}

@@ -1,0 +1,63 @@
+import type { ApprovalRequest, Transfer } from '@strongroom/sdk'
+import { Check, Clock, X } from 'lucide-react'
+import { t } from '../../lib/language.ts'
+import { nameOf } from '../../lib/session.ts'
+import { formatRecent } from '../../lib/time.ts'
+import { Card } from '../../ui/page.tsx'
+
+type VotesProps = {
+  requirements: readonly { policyCode: string; threshold: number; approvalsCount: number; bypassed: boolean }[]
+  approvers: Transfer['approvers'] | ApprovalRequest['approvers']
+  quorumReachable: boolean
+}
+
+/** The rules that ask for votes, in words, and who has voted. */
+export function Votes({ requirements, approvers, quorumReachable }: VotesProps) {
+  return (
+    <Card title={t('Votes')}>
+      <ul className="mb-3 grid gap-1">
+        {requirements.map(({ policyCode, threshold, approvalsCount, bypassed }) => (
+          <li key={policyCode}>
+            {bypassed
+              ? t('The policy {policy} was waived by an administrator.', { policy: policyCode })
+              : t(
+                  'The policy {policy} asks for {threshold, plural, one {# approval} other {# approvals}}; {count} given.',
+                  {
+                    policy: policyCode,
+                    threshold,
+                    count: approvalsCount,
+                  },
+                )}
+          </li>
+        ))}
+      </ul>
+      {!quorumReachable && (
+        <p role="alert" className="mb-3 rounded-md bg-warn-soft p-3 text-warn">
+          {t('Too few people are left who may approve this. An administrator can change the approvers of the policy.')}
+        </p>
+      )}
+      <ul className="grid gap-2">
+        {approvers.map((approver) => (
+          <Vote key={approver.id} {...approver} />
+        ))}
+      </ul>
+    </Card>
+  )
+}
+
+function Vote({ user, decision, comment, votedAt, counts }: VotesProps['approvers'][number]) {
+  const Icon = decision === null ? Clock : decision === 'approve' ? Check : X
+  const tone = decision === null ? 'text-quiet' : decision === 'approve' ? 'text-good' : 'text-bad'
+  const word = decision === null ? t('no vote yet') : decision === 'approve' ? t('approved') : t('rejected')
+  return (
+    <li className="flex items-start gap-2">
+      <Icon size={17} aria-hidden className={`mt-0.5 shrink-0 ${tone}`} />
+      <span>
+        <span className="font-medium">{nameOf(user)}</span> <span className={tone}>{word}</span>
+        {votedAt !== null && <span className="text-quiet"> · {formatRecent(votedAt)}</span>}
+        {decision !== null && !counts && <span className="text-warn"> · {t('does not count')}</span>}
+        {comment !== null && <span className="block text-quiet">“{comment}”</span>}
+      </span>
+    </li>
+  )
+}

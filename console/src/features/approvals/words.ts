@@ -1,0 +1,41 @@
+import type { ApprovalRequest, InboxItem, Transfer } from '@strongroom/sdk'
+import { t } from '../../lib/language.ts'
+import type { Tone } from '../../ui/badge.tsx'
+
+type Status = InboxItem['status'] | Transfer['status'] | ApprovalRequest['status']
+
+/** The status of a transfer or request as a word, and what it means for the reader. */
+export function statusOf(status: Status): { word: string; tone: Tone } {
+  const words: Record<Status, { word: string; tone: Tone }> = {
+    awaiting_approval: { word: t('Waits for votes'), tone: 'waiting' },
+    pending: { word: t('In progress'), tone: 'waiting' },
+    confirmed: { word: t('Confirmed'), tone: 'good' },
+    failed: { word: t('Failed'), tone: 'bad' },
+    rejected: { word: t('Rejected'), tone: 'bad' },
+    cancelled: { word: t('Cancelled'), tone: 'neutral' },
+    applied: { word: t('Applied'), tone: 'good' },
+    expired: { word: t('Expired'), tone: 'neutral' },
+    stale: { word: t('Out of date'), tone: 'warn' },
+  }
+  return words[status]
+}
+
+/** What is asked for, as a title. */
+export function actionOf(action: InboxItem['actionType'] | ApprovalRequest['action']): string {
+  const words: Record<InboxItem['actionType'], string> = {
+    transfer: t('Transfer'),
+    create_address: t('New address'),
+    counterparty_create: t('New counterparty'),
+    counterparty_update: t('Change of a counterparty'),
+    counterparty_archive: t('Removal of a counterparty'),
+    counterparty_group_create: t('New group of counterparties'),
+    counterparty_group_update: t('Change of a group of counterparties'),
+    counterparty_group_archive: t('Removal of a group of counterparties'),
+    counterparty_group_add: t('Counterparty into a group'),
+    counterparty_group_remove: t('Counterparty out of a group'),
+    category_assign: t('Category of an operation'),
+    category_edit: t('Change of a category of an operation'),
+    composite: t('Several changes together'),
+  }
+  return words[action]
+}

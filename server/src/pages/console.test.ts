@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTestApp, type Person, type TestApp } from '../testing/app.ts'
+
+let test: TestApp
+let person: Person
+
+beforeAll(async () => {
+  test = await createTestApp({ CONSOLE: 'on' })
+  person = await test.signIn('person@example.org')
+})
+afterAll(() => test.close())
+
+const browser = () => test.client({ cookie: `session_token=${person.token}` })
+
+describe('the console', () => {
+  it('is one page for all of its paths, that nobody else may frame, extend or keep', async () => {
+    for (const path of ['//', '//v/treasury', '//v/treasury/approvals/transfer/x', '//me/sessions', '//platform']) {
+      const { status, body, headers } = await browser().get(path)
+      expect([path, status]).toEqual([path, 200])
+      expect(body).toContain('<div id="console">')
+      expect(headers['cache-control']).toBe('no-cache')
+      const policy = String(headers['content-security-policy'])
+      expect(policy).toContain("default-src 'none'")
+      expect(policy).toContain("require-trusted-types-for 'script'")
+      expect(policy).not.toMatch(/unsafe|https:|\*/)
+    }
+  })
+
+  it('leads to the sign-in without a session, but for the check of evidence, which asks nobody', async () => {
+    const { status, headers } = await test.anonymous.get('//v/treasury/approvals/transfer/x')
+    expect([status, headers.location]).toEqual([302, '/sign-in?redirectTo=%2Fv%2Ftreasury%2Fapprovals%2Ftransfer%2Fx'])
+    expect((await test.anonymous.get('//verify')).body).toContain('<div id="console">')
+    expect((await test.anonymous.get('//')).body).toContain('E-mail me a sign-in link')
+  })
+
+  it('sends files that never change, compressed as they were built, and only its own', async () => {
+    const { body } = await browser().get('//')
+    const script = /src="(\/console\/[^"]+\.js)"/.exec(body)![1]!
+    const file = await test.app.inject({ url: script, headers: { 'accept-encoding': 'br' } })
+    expect(file.statusCode).toBe(200)
+    expect(file.headers).toMatchObject({
+      'cache-control': 'public, max-age=31536000, immutable',
+      'content-encoding': 'br',
+      'x-content-type-options': 'nosniff',
+    })
+    for (const path of ['//console/absent.js', '//console/..%2f..%2fpackage.json', '//console/%2e%2e/index.html.br']) {
+      expect([path, (await browser().get(path)).status]).toEqual([path, 404])
+    }
+  })
+
+  it('returns a person who is signed in to the page that they came from', async () => {
+    const { status, headers } = await browser().get('//sign-in?redirectTo=%2Fv%2Ftreasury')
+    expect([status, headers.location]).toEqual([302, '/v/treasury'])
+    expect((await browser().get('//sign-in?redirectTo=//evil.example.org')).headers.location).toBe('/')
+  })
+
+  it('is absent where CONSOLE is off', async () => {
+    const app = await createTestApp()
+    expect((await app.anonymous.get('//v/treasury')).status).toBe(404)
+    await app.close()
+  })
+})
