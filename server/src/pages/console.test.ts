@@ -43,8 +43,9 @@ describe('the console', () => {
       'content-encoding': 'br',
       'x-content-type-options': 'nosniff',
     })
-    for (const path of ['//console/absent.js', '//console/..%2f..%2fpackage.json', '//console/%2e%2e/index.html.br']) {
-      expect([path, (await browser().get(path)).status]).toEqual([path, 404])
+    expect((await browser().get('//console/absent.js')).status).toBe(404)
+    for (const path of ['//console/..%2f..%2fpackage.json', '//console/%2e%2e/index.html.br']) {
+      expect([400, 404]).toContain((await browser().get(path)).status)
     }
   })
 
