@@ -50,6 +50,7 @@ export const reasons = {
   limit_reached: 409,
   no_session: 409,
   not_applied: 409,
+  payload_changed: 409,
   quorum_unreachable: 409,
   rate_not_recorded: 409,
   route_is_dynamic: 409,

@@ -16,6 +16,7 @@ import { inboxCountMax } from '../../../lib/limits.ts'
 import { operationStatuses } from '../../../lib/operations.ts'
 import { requestStatuses } from '../../rules/approval-requests/lifecycle.ts'
 import { requestActions } from '../../rules/approval-requests/schema.ts'
+import { PayloadHash } from '../../rules/votes/schema.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
 
@@ -75,12 +76,10 @@ export const InboxItem = Closed(
     initiator: Ref(MemberProfile),
     createdAt: Timestamp,
     expiresAt: described(Nullable(Timestamp), 'Instant at which the time to vote ends, or ended, in UTC.'),
-    payloadHash: Type.String({
-      description:
-        'SHA-256 (hex) to which votes are bound; a vote may name it, and is refused when it is another by then.',
-      pattern: '^[0-9a-f]{64}$',
-      examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
-    }),
+    payloadHash: described(
+      PayloadHash,
+      'SHA-256 (hex) to which votes are bound; a vote may name what its voter was shown.',
+    ),
     myDecision: described(Nullable(Enum(['approve', 'reject'])), 'How the caller voted; null for no vote.'),
     decidedAt: described(Nullable(Timestamp), 'Instant of the vote of the caller, in UTC; null for no vote.'),
     votes: described(

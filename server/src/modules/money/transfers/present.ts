@@ -30,6 +30,7 @@ export function toTransfer(row: TransferRow): Static<typeof Transfer> {
     })),
     approvers: row.approvers.map((approver) => toApprover(approver, isWaiting)),
     quorumReachable: !isWaiting || isQuorumReachable(row.requirements),
+    payload: row.payload,
     payloadHash: row.payload_hash.toString('hex'),
     vault: { id: row.vault_id, code: row.vault_code, name: row.vault_name },
     initiator: row.initiator,

@@ -10,6 +10,7 @@ import { orNotFound } from '../../../lib/or-not-found.ts'
 import { type FeedFilters, feedTag, noFilters } from '../../operations/feed/feed.ts'
 import { toPolicyDecision } from '../../rules/policies/present.ts'
 import { VoteBody } from '../../rules/votes/schema.ts'
+import { toBallot } from '../../rules/votes/vote.ts'
 import { getEvidence } from './evidence.ts'
 import { orderTransfer } from './order.ts'
 import { toTransfer } from './present.ts'
@@ -142,6 +143,7 @@ export function transferRoutes(app: App, deps: Deps): void {
         'blocked_by_policy_now',
         'disabled',
         'initiator_lost_permission',
+        'payload_changed',
         'transfer_halted',
         'vault_is_draft',
         'wrong_state',
@@ -152,7 +154,14 @@ export function transferRoutes(app: App, deps: Deps): void {
       description:
         'A veto by one of its approvers: the transfer becomes `rejected` and its funds are released. 403 (404 when they ' +
         'do not see it) for anybody else, 409 when the transfer no longer waits for approval.',
-      errors: ['not_an_approver', 'already_voted', 'approval_expired', 'transfer_halted', 'wrong_state'],
+      errors: [
+        'not_an_approver',
+        'already_voted',
+        'approval_expired',
+        'payload_changed',
+        'transfer_halted',
+        'wrong_state',
+      ],
     },
   } as const
   for (const decision of ['approve', 'reject'] as const) {
@@ -166,7 +175,7 @@ export function transferRoutes(app: App, deps: Deps): void {
         answers: { 200: Transfer },
       },
       async (trx, { member, params: { id }, body, now }) => {
-        const ballot = { member, id, comment: body?.comment ?? null, now }
+        const ballot = toBallot(body, { member, id, now })
         const refused = await voteOnTransfer(trx, deps.log, decision, ballot)
         return refused ?? ok(toTransfer(await getTransfer(trx, member, id)))
       },

@@ -20,7 +20,8 @@ import { flowTypes, operationStatuses } from '../../../lib/operations.ts'
 import { CounterpartySnapshot } from '../../address-book/counterparties/schema.ts'
 import { OperationMetadata } from '../../operations/metadata/schema.ts'
 import { PolicyDecision, PolicyTrace } from '../../rules/policies/schema.ts'
-import { Approver, QuorumReachable } from '../../rules/votes/schema.ts'
+import { Approver, PayloadHash, QuorumReachable } from '../../rules/votes/schema.ts'
+import { TransferPayload } from './payload-schema.ts'
 import { type ProblemCode, problemCodes } from './problems.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
@@ -90,11 +91,8 @@ export const Transfer = Closed(
     ),
     approvers: Type.Array(Approver),
     quorumReachable: QuorumReachable,
-    payloadHash: Type.String({
-      description: 'SHA-256 (hex) of the order to which votes and hand-over are bound.',
-      pattern: '^[0-9a-f]{64}$',
-      examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
-    }),
+    payload: TransferPayload,
+    payloadHash: described(PayloadHash, 'SHA-256 (hex) of `payload`, to which votes and hand-over are bound.'),
     vault: described(
       Closed({ id: Id, code: Text('main-vault'), name: Text('Main vault') }),
       'The vault that the transfer belongs to.',

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Person } from '../../../testing/app.ts'
 import { addMember, ensureGroup } from '../../../testing/fixtures.ts'
+import { hashInBrowser } from '../../../testing/hash-in-browser.ts'
 import { amountRule, createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { expireTransfers } from './vote.ts'
 
@@ -47,6 +48,36 @@ describe('approving', () => {
     expect(bench.vault.wallet.broadcastCount(id)).toBe(1)
     expect(await bench.audited('transfer.approved', id)).toBe(2)
     expect(await bench.audited('transfer.released', id)).toBe(1)
+  })
+})
+
+describe('T27 a vote on what the voter was shown', () => {
+  it('names its hash, which a browser computes from the payload of the answer', async () => {
+    const id = await waiting()
+    const { payload, payloadHash } = await bench.read(id, bench.firstApprover)
+    expect(await hashInBrowser(payload)).toBe(payloadHash)
+    expect((await approve(bench.firstApprover, id, { payloadHash })).status).toBe(200)
+    expect((await reject(bench.secondApprover, id, { payloadHash })).body.status).toBe('rejected')
+  })
+
+  it('is refused and not counted for another hash, and only after the right to vote', async () => {
+    const id = await waiting()
+    const { payload } = await bench.read(id, bench.firstApprover)
+    const payloadHash = await hashInBrowser({ ...payload, amount: '1' })
+    for (const vote of [approve, reject]) {
+      const { status, body } = await vote(bench.firstApprover, id, { payloadHash })
+      expect([status, body.reason]).toEqual([409, 'payload_changed'])
+      const stranger = await vote(bench.owner, id, { payloadHash })
+      expect([stranger.status, stranger.body.reason]).toEqual([403, 'not_an_approver'])
+    }
+    expect([await statusOf(id), await countOf(id)]).toEqual(['awaiting_approval', 0])
+    expect(await bench.audited('transfer.approved', id)).toBe(0)
+    expect((await approve(bench.firstApprover, id)).status).toBe(200)
+  })
+
+  it.each(['abc', 'A'.repeat(64), ''])('is refused for %j, which is no hash', async (payloadHash) => {
+    const answer = await approve(bench.firstApprover, await waiting(), { payloadHash })
+    expect([answer.status, answer.body.details[0].field]).toEqual([400, 'payloadHash'])
   })
 })
 

@@ -3,7 +3,7 @@ import type { TargetRecord } from '../../record/audit/content.ts'
 import { type SubjectReport, verifySubjects } from '../../record/audit/verify-subjects.ts'
 import { type CastVote, differenceOfApproval, type RecordedRequirement, readCreation } from '../votes/compare-record.ts'
 import { listStoredRequests, type StoredRequest } from './queries.ts'
-import { hashPayload } from './steps.ts'
+import { boundPayloadOf, hashPayload } from './steps.ts'
 
 /** The details of an `approval_request.created` record that are compared with the request. */
 export type CreationRecord = {
@@ -29,8 +29,8 @@ function findDifference(stored: StoredRequest, records: TargetRecord[]): string 
   const { creation } = found
   const { payloadHash, requirements } = creation.details as CreationRecord
 
-  const { id, vault_id: vaultId, initiator_id: initiatorId, action, steps, status } = stored
-  const hashes = [hashPayload({ requestId: id, vaultId, initiatorId, action, steps }), stored.payload_hash]
+  const { status } = stored
+  const hashes = [hashPayload(boundPayloadOf(stored)), stored.payload_hash]
   if (hashes.some((hash) => hash.toString('hex') !== payloadHash)) return 'its payload was changed'
 
   const ballots = records.filter((record) => record.action === 'approval_request.voted')

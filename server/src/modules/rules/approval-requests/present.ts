@@ -3,6 +3,7 @@ import { toApprover } from '../votes/present.ts'
 import { isQuorumReachable } from '../votes/tally.ts'
 import type { RequestRow } from './queries.ts'
 import type { ApprovalRequest } from './schema.ts'
+import { boundPayloadOf } from './steps.ts'
 
 /** `now` decides whether the time to vote is over, because the status may not have been updated yet. */
 export function toApprovalRequest(row: RequestRow, now: Date): Static<typeof ApprovalRequest> {
@@ -19,6 +20,7 @@ export function toApprovalRequest(row: RequestRow, now: Date): Static<typeof App
     targetId: single === null ? null : single.targetId,
     baseVersion: single === null ? null : single.baseVersion,
     payload: single === null ? { steps: row.steps.map(({ step }) => step) } : single.step.payload,
+    boundPayload: boundPayloadOf(row),
     payloadHash: row.payload_hash.toString('hex'),
     decisionPolicyId: row.decision_policy_id,
     decisionPolicyCode: row.decision_policy_code,

@@ -4,7 +4,7 @@ import { mutate, ok } from '../../../http/mutate.ts'
 import { VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
 import type { Executors } from '../votes/executor.ts'
 import { VoteBody } from '../votes/schema.ts'
-import { voteOn } from '../votes/vote.ts'
+import { toBallot, voteOn } from '../votes/vote.ts'
 import { gateSteps, readRequest } from './gate.ts'
 import { toApprovalRequest } from './present.ts'
 import { listRequests } from './queries.ts'
@@ -98,6 +98,7 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
         'differs_from_record',
         'initiator_lost_permission',
         'not_applied',
+        'payload_changed',
         'wrong_state',
         'wallet_service_failed',
       ],
@@ -105,7 +106,7 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
     ({ member, params: { id }, body, now }, { request, reply }) =>
       prefetching((fetched) =>
         mutate(deps, request, reply, async (trx) => {
-          const ballot = { member, id, comment: body?.comment ?? null, now }
+          const ballot = toBallot(body, { member, id, now })
           const refused = await voteOn(trx, votableRequests(deps.log, { executors, fetched }), 'approve', ballot)
           return refused ?? ok(await readRequest(trx, member, id, now))
         }),
@@ -120,12 +121,12 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
       description:
         'A veto by one of its approvers: the whole request becomes `rejected`, all its steps included. 409 when it is no longer pending.',
       ...ofRequest,
-      errors: ['not_an_approver', 'already_voted', 'approval_expired', 'wrong_state'],
+      errors: ['not_an_approver', 'already_voted', 'approval_expired', 'payload_changed', 'wrong_state'],
       body: VoteBody,
       answers: { 200: ApprovalRequest },
     },
     async (trx, { member, params: { id }, body, now }) => {
-      const ballot = { member, id, comment: body?.comment ?? null, now }
+      const ballot = toBallot(body, { member, id, now })
       const refused = await voteOn(trx, votableRequests(deps.log, { executors, fetched: null }), 'reject', ballot)
       return refused ?? ok(await readRequest(trx, member, id, now))
     },

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { Closed, described, Enum, Id, Nullable, Profile, pageQuery, Ref, Timestamp } from '../../../http/schema.ts'
 import { chainStepsMax } from '../../../lib/limits.ts'
 import { gatedActions } from '../votes/executor.ts'
-import { approverFields, QuorumReachable } from '../votes/schema.ts'
+import { approverFields, PayloadHash, QuorumReachable } from '../votes/schema.ts'
 import { requestStatuses } from './lifecycle.ts'
 
 export const requestActions = [...gatedActions, 'composite'] as const
@@ -52,11 +52,36 @@ export const ApprovalRequest = Closed(
       description: 'The requested change, as it is voted on and will be applied; `{steps}` for a composite request.',
       examples: [{ name: 'Northwind Trading', kind: 'company' }],
     }),
-    payloadHash: Type.String({
-      description: 'SHA-256 (hex) of the payload to which votes and execution are bound.',
-      pattern: '^[0-9a-f]{64}$',
-      examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
-    }),
+    boundPayload: Closed(
+      {
+        requestId: Id,
+        vaultId: Id,
+        initiatorId: Id,
+        action: described(RequestAction, 'As above.'),
+        steps: Type.Array(
+          Type.Unknown({
+            examples: [
+              {
+                step: {
+                  action: 'counterparty_create',
+                  targetId: null,
+                  payload: { name: 'Northwind', kind: 'company' },
+                },
+                targetType: 'counterparty',
+                targetId: null,
+                baseVersion: null,
+                facts: {},
+              },
+            ],
+          }),
+          {
+            description: 'The checked steps with what the policies looked at, exactly as they are hashed and applied.',
+          },
+        ),
+      },
+      { description: 'To what votes and execution are bound. The SHA-256 of its canonical JSON is `payloadHash`.' },
+    ),
+    payloadHash: described(PayloadHash, 'SHA-256 (hex) of `boundPayload`, to which votes and execution are bound.'),
     decisionPolicyId: Nullable(Id),
     decisionPolicyCode: Nullable(
       Type.String({

@@ -275,8 +275,20 @@ export type BoundPayload = {
   requestId: string
   vaultId: string
   initiatorId: string
-  action: string
+  action: RequestAction
   steps: PreparedStep[]
+}
+
+/** The payload of a stored request. */
+export function boundPayloadOf(row: {
+  id: string
+  vault_id: string
+  initiator_id: string
+  action: RequestAction
+  steps: PreparedStep[]
+}): BoundPayload {
+  const { id: requestId, vault_id: vaultId, initiator_id: initiatorId, action, steps } = row
+  return { requestId, vaultId, initiatorId, action, steps }
 }
 
 /** SHA-256 over the canonical JSON of the payload. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Person } from '../../../testing/app.ts'
 import { type ApprovalBench, createApprovalBench, newCounterparty, newGroup } from '../../../testing/approval-bench.ts'
 import { addMember, ensureGroup } from '../../../testing/fixtures.ts'
+import { hashInBrowser } from '../../../testing/hash-in-browser.ts'
 import { verifyRequests } from './compare-record.ts'
 import { hashPayload } from './steps.ts'
 import { expireRequests } from './vote.ts'
@@ -20,6 +21,23 @@ const statusOf = async (id: string) => (await bench.read(id)).status
 const countOf = async (id: string) => (await bench.read(id)).requirements[0].approvalsCount
 const voterOf = async (id: string, { userId }: Person) =>
   (await bench.read(id)).approvers.find((one: { userId: string }) => one.userId === userId)
+
+describe('T27 a vote on what the voter was shown', () => {
+  it('names its hash, which a browser computes from boundPayload of the answer', async () => {
+    const id = (await bench.waiting([newGroup('bound'), newCounterparty()])).id
+    const { boundPayload, payloadHash, payload } = await bench.read(id, bench.firstApprover)
+    expect(await hashInBrowser(boundPayload)).toBe(payloadHash)
+    expect(boundPayload.steps.map(({ step }: { step: object }) => step)).toEqual(payload.steps)
+    expect((await approve(bench.firstApprover, id, { payloadHash })).status).toBe(200)
+    const changed = await hashInBrowser({ ...boundPayload, steps: [] })
+    for (const vote of [approve, reject]) {
+      const { status, body } = await vote(bench.secondApprover, id, { payloadHash: changed })
+      expect([status, body.reason]).toEqual([409, 'payload_changed'])
+    }
+    expect([await statusOf(id), await countOf(id)]).toEqual(['pending', 1])
+    expect((await approve(bench.secondApprover, id, { payloadHash })).body.status).toBe('applied')
+  })
+})
 
 describe('resolving', () => {
   it('rejects by one vote, regardless of earlier approvals', async () => {

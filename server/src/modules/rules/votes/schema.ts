@@ -38,7 +38,20 @@ export const QuorumReachable = Type.Boolean({
   examples: [true],
 })
 
+/** The hash to which votes are bound, in hexadecimal digits. */
+export const PayloadHash = Type.String({
+  pattern: '^[0-9a-f]{64}$',
+  examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+})
+
 export const VoteBody = Closed({
+  payloadHash: Type.Optional(
+    described(
+      PayloadHash,
+      'The `payloadHash` of what the voter was shown, as the answer of GET has it or as they computed it themselves. ' +
+        'The vote is refused when it is another one.',
+    ),
+  ),
   comment: Type.Optional(
     described(
       Type.String({ maxLength: noteLengthMax, examples: ['Checked against the invoice'] }),

@@ -11,7 +11,24 @@ import { listRequirements } from './queries.ts'
 import { isApproved, type RequirementState } from './tally.ts'
 
 export type Decision = 'approve' | 'reject'
-export type Ballot = { member: Member; id: string; comment: string | null; now: Date }
+export type Ballot = {
+  member: Member
+  id: string
+  comment: string | null
+  /** Hex of the hash that the voter names for what they were shown; null: they name none. */
+  payloadHash: string | null
+  now: Date
+}
+
+/** What a voter sends with a decision. */
+export type VoteInput = { comment?: string; payloadHash?: string }
+
+export function toBallot(
+  { comment, payloadHash }: VoteInput = {},
+  by: { member: Member; id: string; now: Date },
+): Ballot {
+  return { ...by, comment: comment ?? null, payloadHash: payloadHash ?? null }
+}
 
 /**
  * Casts one vote on a subject. One rejection ends it. The last required approval continues it, after a new check of
@@ -31,7 +48,7 @@ export async function voteOn<Row extends SubjectRow, Stored, Recorded>(
   const compared = await stopUnlessAsRecorded(trx, subject, row, now)
   if ('refusal' in compared) return compared
 
-  await castVote(trx, decision, ballot)
+  await castVote(trx, row, decision, ballot)
   const { action, details } = subject.toVoteRecord(decision)
   const payloadHash = row.payload_hash.toString('hex')
   await audit(trx, byMember(ballot), action, { type: subject.type, id }, { ...details, comment, payloadHash })
@@ -47,9 +64,15 @@ export async function voteOn<Row extends SubjectRow, Stored, Recorded>(
 
 /**
  * The subject is locked, so that two votes never miss each other in the tally.
- * @throws 403 when the voter is not in the snapshot or is no longer entitled; 409 for a second vote
+ * @throws 403 when the voter is not in the snapshot or is no longer entitled; 409 for a second vote, or for a hash that the voter
+ *   names and the subject does not have
  */
-async function castVote(trx: Trx, decision: Decision, { member, id, comment, now }: Ballot): Promise<void> {
+async function castVote(
+  trx: Trx,
+  row: SubjectRow,
+  decision: Decision,
+  { member, id, comment, payloadHash, now }: Ballot,
+): Promise<void> {
   const vaultId = member.vault.id
   const { rows } = await sql<{ decision: string | null; entitled: boolean }>`${prepared}
     select v.decision, exists (
@@ -65,6 +88,13 @@ async function castVote(trx: Trx, decision: Decision, { member, id, comment, now
       'not_an_approver',
       'You are no longer a member of the group that made you an approver of this request',
     )
+  if (payloadHash !== null && payloadHash !== row.payload_hash.toString('hex')) {
+    throw conflict(
+      'payload_changed',
+      'This is not what you were shown; read it again and compare it before you vote',
+      'payloadHash is not the hash of what would be carried out',
+    )
+  }
   await trx
     .updateTable('approval_voters')
     .set({ decision, comment, voted_at: now })

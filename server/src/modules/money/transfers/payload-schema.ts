@@ -1,0 +1,23 @@
+import { Type } from 'typebox'
+import { Closed, described, Id, Nullable, RawAmount } from '../../../http/schema.ts'
+
+const Text = (example: string) => Type.String({ examples: [example] })
+
+/** `Payload` on the wire. */
+export const TransferPayload = Closed(
+  {
+    transferId: described(Id, 'Identifier of the transfer.'),
+    vaultId: Id,
+    initiatorId: Id,
+    fromAddressId: described(Id, 'Identifier of the address of the vault that pays.'),
+    fromAddress: Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'),
+    network: Text('ethereum'),
+    coinType: Type.Integer({ minimum: 0, examples: [60], description: 'SLIP-44 coin type of the network.' }),
+    derivationPath: Text('m/44/60/1/0'),
+    toAddress: Text('0x70997970C51812dc3A010C7d01b50e0d17dc79C8'),
+    tokenId: Id,
+    contractAddress: Nullable(Text('0x5FbDB2315678afecb367f032d93F642f64180aa3')),
+    amount: RawAmount,
+  },
+  { description: 'The order as it is voted on and handed over. The SHA-256 of its canonical JSON is `payloadHash`.' },
+)
