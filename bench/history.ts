@@ -44,25 +44,25 @@ async function measureFilters(meter: Meter, { world }: FeedDatabase): Promise<vo
   const pairs = queries.flatMap(([name, query], i) =>
     queries.slice(i).map(([other, more]) => ({ name: `${name} + ${other}`, query: combineQueries(query, more) })),
   )
-  for (const isAdmin of [true, false]) {
-    const who = isAdmin ? 'administrator' : 'member'
-    await measureReads(meter, world, isAdmin, `${who} by one or two filters`, pairs)
+  for (const readsAll of [true, false]) {
+    const who = readsAll ? 'administrator' : 'member'
+    await measureReads(meter, world, readsAll, `${who} by one or two filters`, pairs)
     if (!withCombinations) continue
-    const { combinations, reads } = await listFeedReads(meter.db, world, (query) => scopeOf(world, isAdmin, query))
+    const { combinations, reads } = await listFeedReads(meter.db, world, (query) => scopeOf(world, readsAll, query))
     record.add(`${who}: combinations of all filters`, '', combinations)
-    await measureReads(meter, world, isAdmin, `${who} by all of them`, reads)
+    await measureReads(meter, world, readsAll, `${who} by all of them`, reads)
   }
 }
 
 async function measureReads(
   meter: Meter,
   world: World,
-  isAdmin: boolean,
+  readsAll: boolean,
   title: string,
   reads: FeedRead[],
 ): Promise<void> {
   const costs: (FeedCost & { name: string })[] = []
-  for (const { name, query } of reads) costs.push({ name, ...(await costOf(meter, world, isAdmin, query)) })
+  for (const { name, query } of reads) costs.push({ name, ...(await costOf(meter, world, readsAll, query)) })
   const by = costs.toSorted((a, b) => a.buffers - b.buffers)
   const dearest = by.at(-1)!
   const scanned = costs.filter((cost) => cost.seqScans.length > 0)
@@ -101,13 +101,13 @@ async function measureDepth(meter: Meter, { world }: FeedDatabase): Promise<void
 /** Compares filters that fill the page in both vaults; the cost of others is bounded by the window, not by the vault. */
 async function measureGrowth(few: Meter, small: FeedDatabase, many: Meter, large: FeedDatabase): Promise<void> {
   const costs: { name: string; few: number; many: number }[] = []
-  for (const isAdmin of [true, false]) {
+  for (const readsAll of [true, false]) {
     for (const name of Object.keys(feedQueries(small.world))) {
       const [a, b] = [feedQueries(small.world)[name]!, feedQueries(large.world)[name]!]
-      const [one, other] = [await costOf(few, small.world, isAdmin, a), await costOf(many, large.world, isAdmin, b)]
+      const [one, other] = [await costOf(few, small.world, readsAll, a), await costOf(many, large.world, readsAll, b)]
       if (one.rows === limit && other.rows === limit) {
         costs.push({
-          name: `${isAdmin ? 'administrator' : 'member'} by ${name}`,
+          name: `${readsAll ? 'administrator' : 'member'} by ${name}`,
           few: one.buffers,
           many: other.buffers,
         })
@@ -123,18 +123,18 @@ async function measureGrowth(few: Meter, small: FeedDatabase, many: Meter, large
 
 type World = FeedDatabase['world']
 
-function scopeOf(world: World, isAdmin: boolean, { folderId, includeShared }: Partial<FeedQuery>) {
-  const viewer = { userId: world.idOf('user', 1), isAdmin, groupIds: [], vault: { id: world.vaultId } }
+function scopeOf(world: World, readsAll: boolean, { folderId, includeShared }: Partial<FeedQuery>) {
+  const viewer = { userId: world.idOf('user', 1), readsAll, groupIds: [], vault: { id: world.vaultId } }
   return addressScopeOf(viewer, { folderId, includeShared })
 }
 
 async function costOf(
   meter: Meter,
   world: World,
-  isAdmin: boolean,
+  readsAll: boolean,
   query: FeedQuery,
 ): Promise<FeedCost & { rows: number }> {
-  const read = (db: Db) => listHistory(db, scopeOf(world, isAdmin, query), query.filters, { after: null, limit })
+  const read = (db: Db) => listHistory(db, scopeOf(world, readsAll, query), query.filters, { after: null, limit })
   const { result, cost } = await meter.measure(read)
   return { ...cost, rows: result.rows.length }
 }

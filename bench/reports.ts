@@ -49,6 +49,8 @@ const member = {
   vault: { id: vaultId, code: 'bench', name: 'Bench', lockedAt: null },
   groupIds: [],
   isAdmin: false,
+  isAuditor: false,
+  readsAll: false,
 } satisfies Member
 const interval = { from, to, timezone: zone }
 

@@ -43,7 +43,7 @@ type Who = 'administrator' | 'member' | 'member with shared'
 function scopeOf({ world }: FeedDatabase, who: Who) {
   const viewer = {
     userId: world.idOf('user', 1),
-    isAdmin: who === 'administrator',
+    readsAll: who === 'administrator',
     groupIds: [],
     vault: { id: world.vaultId },
   }

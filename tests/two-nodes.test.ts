@@ -32,7 +32,7 @@ const cleanUps: (() => Promise<unknown>)[] = []
 let operator: Person
 let owner: Person
 let viewer: Person
-let groups: { members: string; auditors: string }
+let groups: { members: string; viewers: string }
 let address: string
 
 beforeAll(async () => {
@@ -88,12 +88,12 @@ it('T47 a grant to a person is there on the other node with the next request, an
 
 it('T47 a grant to a group holds on the other node for as long as there are both grant and membership', async () => {
   const grants = `/vaults/harbour/addresses/${address}/grants`
-  const subject = { subjectType: 'group', subjectId: groups.auditors }
+  const subject = { subjectType: 'group', subjectId: groups.viewers }
   const { body: grant } = await ok(owner.first('POST', grants, subject))
   expect(await seenBySecond()).toEqual({ address: 200, preview: 403, listed: 1 })
-  await ok(operator.first('DELETE', `/policy-groups/${groups.auditors}/members/${viewer.id}`))
+  await ok(operator.first('DELETE', `/policy-groups/${groups.viewers}/members/${viewer.id}`))
   expect(await seenBySecond()).toEqual({ address: 404, preview: 404, listed: 0 })
-  await ok(operator.first('POST', `/policy-groups/${groups.auditors}/members`, { userId: viewer.id }))
+  await ok(operator.first('POST', `/policy-groups/${groups.viewers}/members`, { userId: viewer.id }))
   expect(await seenBySecond()).toEqual({ address: 200, preview: 403, listed: 1 })
   await ok(owner.first('DELETE', `${grants}/${grant.id}`))
   expect(await seenBySecond()).toEqual({ address: 404, preview: 404, listed: 0 })
@@ -102,7 +102,7 @@ it('T47 a grant to a group holds on the other node for as long as there are both
 it('T47 a shared folder opens and closes on the other node with each change of what is in it and for whom it is', async () => {
   const { body: folder } = await ok(owner.first('POST', '/vaults/harbour/address-groups', { name: 'Payroll' }))
   const url = `/vaults/harbour/address-groups/${folder.id}`
-  const subject = { subjectType: 'group', subjectId: groups.auditors, canTransfer: true }
+  const subject = { subjectType: 'group', subjectId: groups.viewers, canTransfer: true }
   const seen = async () => ({ folder: (await viewer.second('GET', url)).status, ...(await seenBySecond()) })
   const nothing = { folder: 404, address: 404, preview: 404, listed: 0 }
   const all = { folder: 200, address: 200, preview: 200, listed: 1 }
@@ -184,7 +184,7 @@ async function prepareVault(): Promise<void> {
   await ok(operator.first('POST', '/vaults/harbour/lock', {}))
   const createGroup = async (code: string): Promise<string> =>
     (await ok(operator.first('POST', '/vaults/harbour/policy-groups', { code, name: code }))).body.id
-  groups = { members: await createGroup('members'), auditors: await createGroup('auditors') }
+  groups = { members: await createGroup('members'), viewers: await createGroup('viewers') }
   for (const actionType of ['create_address', 'transfer']) {
     const policy = { code: actionType, name: actionType, actionType, effect: 'allow' }
     for (const id of Object.values(groups)) {
@@ -192,7 +192,7 @@ async function prepareVault(): Promise<void> {
     }
   }
   owner = await enrol('owner@example.org', groups.members)
-  viewer = await enrol('viewer@example.org', groups.members, groups.auditors)
+  viewer = await enrol('viewer@example.org', groups.members, groups.viewers)
   const created = await ok(
     owner.first('POST', '/vaults/harbour/addresses', { network: 'ethereum', segments: {}, token: 'ETH' }),
   )

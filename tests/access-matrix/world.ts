@@ -33,6 +33,7 @@ export const callerNames = [
   'platform',
   'service',
   'foreignService',
+  'auditor',
 ] as const
 export type CallerName = (typeof callerNames)[number]
 export type Caller = { name: string; headers: Record<string, string>; email: string | null }
@@ -95,11 +96,11 @@ type Secrets = {
 
 export const viewerNames = ['userViewer', 'groupViewer', 'grantee'] as const
 type Viewer = (typeof viewerNames)[number]
-type GroupName = 'members' | 'approvers' | 'administrators' | 'auditors'
+type GroupName = 'members' | 'approvers' | 'administrators' | 'auditors' | 'viewers'
 
 type Party = {
   vault: VaultFixture
-  people: Record<'owner' | Viewer | 'other' | 'approver' | 'admin', Person>
+  people: Record<'owner' | Viewer | 'other' | 'approver' | 'admin' | 'auditor', Person>
   serviceToken: string
   resources: Resources
   secrets: Secrets
@@ -145,6 +146,7 @@ export async function createWorld(test: TestApp): Promise<World> {
     foreignAdmin: all(main),
     foreignService: all(main),
     admin: all(rival),
+    auditor: all(rival),
     owner: [...all(rival), main.secrets.other, main.secrets.administrators],
     other: [...all(rival), ...without(main.secrets, 'vault', 'other')],
     approver: [...all(rival), ...without(main.secrets, 'vault', 'asked', 'requested')],
@@ -169,6 +171,7 @@ export async function createWorld(test: TestApp): Promise<World> {
       platform: toCaller('platform', platform),
       service: { name: 'service', headers: bearer(main.serviceToken), email: null },
       foreignService: { name: 'foreignService', headers: bearer(rival.serviceToken), email: null },
+      auditor: toCaller('auditor', main.people.auditor),
     },
     refused: await createRefused(test, main),
     absentIn: (code) => absentResources(code),
@@ -201,6 +204,7 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
     approvers: await ensureGroup(vault, 'approvers'),
     members: await ensureGroup(vault, 'members'),
     auditors: await ensureGroup(vault, 'auditors'),
+    viewers: await ensureGroup(vault, 'viewers'),
   }
   const { members } = groups
   const join = async (name: string, ...groupNames: (keyof typeof groups)[]) => {
@@ -213,11 +217,13 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
   const people = {
     owner: await join('owner', 'members'),
     userViewer: await join('user-viewer', 'members'),
-    groupViewer: await join('group-viewer', 'auditors'),
+    groupViewer: await join('group-viewer', 'viewers'),
     grantee: await join('grantee', 'members'),
     other: await join('other', 'members'),
     approver: await join('approver', 'approvers'),
     admin: await join('admin', 'administrators'),
+    // In a group with policies as well, which must not let an auditor act; and an approver who may not vote.
+    auditor: await join('auditor', 'auditors', 'members', 'approvers'),
   }
   const { admin, owner, other } = people
   await allowAll(vault, 'create_address')
@@ -295,7 +301,7 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
   await order(hidden.id, secrets.requested)
   const subjects = [
     { subjectType: 'user', subjectId: people.userViewer.userId, canTransfer: false },
-    { subjectType: 'group', subjectId: groups.auditors, canTransfer: false },
+    { subjectType: 'group', subjectId: groups.viewers, canTransfer: false },
     { subjectType: 'user', subjectId: people.grantee.userId, canTransfer: true },
   ]
   const shareTo = async (url: string, subject: object, secretTo: Set<string>) => {

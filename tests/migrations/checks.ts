@@ -20,6 +20,7 @@ export const checksBefore: Record<string, Check[]> = {
     insertEntry('deposit', 'd9', null, '2e77'),
   ],
   '0024-sign-in': [{ query: 'select ip from sign_in_attempts', finds: [{ ip: '203.0.113.7' }] }],
+  '0029-people': [{ query: "select id from policy_groups where code = 'auditors'", finds: [{ id: 'g2' }] }],
 }
 
 /** Every statement of a migration that rewrites or constrains existing rows must be needed for one of its checks. */
@@ -99,6 +100,19 @@ export const checksAfter: Record<string, Check[]> = {
   '0024-sign-in': [
     { query: 'select sender from sign_in_attempts', finds: [{ sender: '203.0.113.7' }] },
     indexes('sign_in_attempts_ip', 'sign_in_attempts_sender', 'sign_in_attempts_email')('sign_in_attempts_sender'),
+  ],
+  '0029-people': [
+    {
+      query: `select vault_id, code, name, is_system, id ~ '^c[0-9a-z]{24}$' as is_new from policy_groups
+        where code like 'auditors%' order by vault_id, code`,
+      finds: [
+        { vault_id: 'v1', code: 'auditors', name: 'Auditors', is_system: true, is_new: true },
+        { vault_id: 'v1', code: 'auditors-g2', name: 'Ours', is_system: false, is_new: false },
+        { vault_id: 'v2', code: 'auditors', name: 'Auditors', is_system: true, is_new: true },
+      ],
+    },
+    // Who was in the group of people's making reads no more than before.
+    { query: "select is_auditor('v1', 'u2') as is_auditor", finds: [{ is_auditor: false }] },
   ],
 }
 

@@ -644,7 +644,11 @@ export const rowsAfter: Record<string, Rows> = {
   ],
   '0026-queued-mails': [
     ['queued_mails', [{ id: 'q1', request: { kind: 'new_device' }, created_at: at, attempts: 0, next_attempt_at: at }]],
+    // People may have made a group of the code that a later version gives to a group of its own.
+    ['policy_groups', [{ vault_id: 'v1', id: 'g2', code: 'auditors', name: 'Ours', ...times }]],
+    ['policy_group_memberships', [{ vault_id: 'v1', id: 'm2', group_id: 'g2', user_id: 'u2', created_at: at }]],
   ],
+  '0029-people': [['user_preferences', [{ user_id: 'u1', preferences: { columns: ['amount'] }, updated_at: at }]]],
 }
 
 function grant(of: Row): Row {

@@ -37,8 +37,8 @@ import {
 } from './address-scope.ts'
 import type { Member } from './caller.ts'
 
-const member: Viewer = { userId: 'me', isAdmin: false, groupIds: ['team', 'everyone'], vault: { id: 'vault' } }
-const admin: Viewer = { ...member, userId: 'admin', isAdmin: true }
+const member: Viewer = { userId: 'me', readsAll: false, groupIds: ['team', 'everyone'], vault: { id: 'vault' } }
+const admin: Viewer = { ...member, userId: 'admin', readsAll: true }
 
 /** The parts of a scope: `own`, `shared`, `vault`, whose, and the folder. */
 function partsOf({ vaultId, isWholeVault, ownerId, includesShared, folderId }: AddressScope): string {
@@ -176,7 +176,7 @@ describe('SQL of a scope', () => {
   })
 
   it('T39 an administrator’s rights are no part of the right to move funds', () => {
-    const asAdmin = compiled(isTransferAllowed(visibleScopeOf({ ...member, isAdmin: true }), 'a'))
+    const asAdmin = compiled(isTransferAllowed(visibleScopeOf({ ...member, readsAll: true }), 'a'))
     expect(asAdmin).toEqual(compiled(isTransferAllowed(visibleScopeOf(member), 'a')))
     expect(asAdmin.sql.match(/can_transfer/g)).toHaveLength(2)
   })
@@ -192,7 +192,7 @@ describe('the type of a scope', () => {
   /** All that a scope consists of, but not made by address-scope.ts. */
   const parts = {
     vaultId: 'vault',
-    viewer: { userId: 'me', isAdmin: true, subjects: ['user:me'] },
+    viewer: { userId: 'me', readsAll: true, subjects: ['user:me'] },
     isWholeVault: true,
     ownerId: null,
     includesShared: true,

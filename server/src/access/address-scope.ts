@@ -3,7 +3,7 @@ import { forbidden } from '../lib/errors.ts'
 import type { Member } from './caller.ts'
 
 /** What decides which rows a viewer may read. The viewer is a member, or the initiator of a request that is decided again. */
-export type Viewer = Pick<Member, 'userId' | 'isAdmin' | 'groupIds'> & { vault: Pick<Member['vault'], 'id'> }
+export type Viewer = Pick<Member, 'userId' | 'readsAll' | 'groupIds'> & { vault: Pick<Member['vault'], 'id'> }
 
 declare const brand: unique symbol
 
@@ -14,7 +14,7 @@ declare const brand: unique symbol
 export type AddressScope = {
   readonly vaultId: string
   /** The viewer as grants name them: `user:<id>`, and `group:<id>` for every group, `everyone` included. */
-  readonly viewer: { readonly userId: string; readonly isAdmin: boolean; readonly subjects: readonly string[] }
+  readonly viewer: { readonly userId: string; readonly readsAll: boolean; readonly subjects: readonly string[] }
   /** All of the vault, or the parts that follow. */
   readonly isWholeVault: boolean
   /** The addresses of this person with their operations, and the transfers this person ordered. */
@@ -30,9 +30,9 @@ export type AddressScope = {
 export const addressAccesses = ['own', 'shared', 'all'] as const
 
 type Wanted = {
-  /** For administrators: the owner whose part of the vault is read. */
+  /** For administrators and auditors: the owner whose part of the vault is read. */
   userId?: string | undefined
-  /** Own, shared with the caller, or both; ignored for administrators, who read the vault. */
+  /** Own, shared with the caller, or both; ignored for who reads the whole vault. */
   access?: (typeof addressAccesses)[number] | undefined
   includeShared?: boolean | undefined
   /** A folder that the caller manages, was granted or administers; any other folder counts as empty. */
@@ -40,16 +40,17 @@ type Wanted = {
 }
 
 /**
- * The part of the vault that a list covers. An administrator reads all of it or the part of one owner. Every other member
+ * The part of the vault that a list covers. An administrator or auditor reads all of it or the part of one owner. Every
+ * other member
  * reads their own part and, on request, what is shared with them. A member who names only a folder reads all addresses of
  * the folder that they may see.
  *
- * @throws 403 when someone else than an administrator names another user
+ * @throws 403 when someone who does not read the whole vault names another user
  */
 export function addressScopeOf(member: Viewer, { userId, folderId, ...wanted }: Wanted = {}): AddressScope {
-  if (member.isAdmin) return scope(member, { isWholeVault: userId === undefined, ownerId: userId, folderId })
+  if (member.readsAll) return scope(member, { isWholeVault: userId === undefined, ownerId: userId, folderId })
   if (userId !== undefined && userId !== member.userId) {
-    throw forbidden('administrator_required', 'Only administrators may read the data of another user')
+    throw forbidden('administrator_required', 'Only administrators and auditors may read the data of another user')
   }
   const asksForShared = wanted.includeShared ?? folderId !== undefined
   const access = wanted.access ?? (asksForShared ? 'all' : 'own')
@@ -67,8 +68,8 @@ export function visibleScopeOf(member: Viewer): AddressScope {
 
 /** Everything that the viewer of this scope may see; the given scope may be narrower. */
 export function allVisible(scope: AddressScope): AddressScope {
-  const { isAdmin, userId } = scope.viewer
-  const parts = { isWholeVault: isAdmin, ownerId: isAdmin ? null : userId, includesShared: !isAdmin, folderId: null }
+  const { readsAll, userId } = scope.viewer
+  const parts = { isWholeVault: readsAll, ownerId: readsAll ? null : userId, includesShared: !readsAll, folderId: null }
   return { ...scope, ...parts }
 }
 
@@ -87,10 +88,10 @@ function scope(
   },
 ): AddressScope {
   const { isWholeVault = false, ownerId = null, includesShared = false, folderId = null } = parts
-  const { userId, isAdmin } = member
+  const { userId, readsAll } = member
   const made: Omit<AddressScope, typeof brand> = {
     vaultId: member.vault.id,
-    viewer: { userId, isAdmin, subjects: subjectsOf(member) },
+    viewer: { userId, readsAll, subjects: subjectsOf(member) },
     isWholeVault,
     ownerId,
     includesShared,
@@ -162,7 +163,7 @@ export function folderAddressIds(scope: AddressScope): RawBuilder<unknown> {
 /** SQL condition: the viewer manages, was granted or administers the folder of `alias`, a row of `address_groups`. */
 export function isFolderVisible(scope: AddressScope, alias: string): RawBuilder<boolean> {
   const ofVault = sql`${sql.ref(`${alias}.vault_id`)} = ${scope.vaultId}`
-  if (scope.viewer.isAdmin) return sql<boolean>`${ofVault}`
+  if (scope.viewer.readsAll) return sql<boolean>`${ofVault}`
   const manager = sql.ref(`${alias}.created_by_id`)
   return sql<boolean>`(${ofVault} and (${manager} = ${scope.viewer.userId} or ${isFolderGranted(scope, alias)}))`
 }

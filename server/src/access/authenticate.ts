@@ -30,6 +30,7 @@ type Row = {
   group_ids: string[]
   everyone_id: string | null
   is_admin: boolean
+  is_auditor: boolean
 }
 
 /**
@@ -53,7 +54,7 @@ export async function authenticate(
   const { rows } = await sql<Row>`${prepared}
     select u.id as user_id, u.kind, u.email, u.is_platform_admin, c.session_id, c.last_seen_at, c.ends_at, c.expires_at,
       v.id as vault_id, v.code as vault_code, v.name as vault_name, v.locked_at,
-      coalesce(g.group_ids, '{}') as group_ids, g.is_admin, e.id as everyone_id
+      coalesce(g.group_ids, '{}') as group_ids, g.is_admin, g.is_auditor, e.id as everyone_id
     from (${credential}) c
     join users u on u.id = c.user_id and u.disabled_at is null
     left join vaults v on v.code = ${vaultCode}
@@ -82,6 +83,8 @@ function toAuthenticated(row: Row): Authenticated {
           vault: { id: row.vault_id!, code: row.vault_code!, name: row.vault_name!, lockedAt: row.locked_at },
           groupIds: row.everyone_id === null ? row.group_ids : [...row.group_ids, row.everyone_id],
           isAdmin: row.is_admin,
+          isAuditor: row.is_auditor,
+          readsAll: row.is_admin || row.is_auditor,
         }
       : null,
     session:

@@ -17,6 +17,10 @@ export type Member = Caller & {
   /** Groups of the vault that the caller is in; the built-in group `everyone` included. */
   groupIds: string[]
   isAdmin: boolean
+  /** In the group of the auditors and no administrator: reads the whole vault and changes nothing in it. */
+  isAuditor: boolean
+  /** Reads the whole vault: an administrator or an auditor. */
+  readsAll: boolean
 }
 
 declare module 'fastify' {
@@ -26,14 +30,19 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     access?: AccessLevel
+    openToAuditors?: boolean
   }
 }
 
 /**
  * Who may call a route, enforced before its input is validated:
- * anyone · any signed-in caller · a member of the vault in the path · an administrator of it · a platform administrator.
+ * anyone · any signed-in caller · a member of the vault in the path · an administrator or auditor of it · an administrator of
+ * it · a platform administrator.
  */
-export type AccessLevel = 'public' | 'caller' | 'member' | 'administrator' | 'platform'
+export type AccessLevel = 'public' | 'caller' | 'member' | 'auditor' | 'administrator' | 'platform'
+
+/** The levels of routes with a vault in their path. */
+export const levelsOfVaults: readonly AccessLevel[] = ['member', 'auditor', 'administrator']
 
 type WithCaller = { caller: Caller | null; member: Member | null }
 
@@ -42,7 +51,7 @@ export function callerOf(request: WithCaller): Caller {
   return request.caller
 }
 
-/** The caller as a member of the vault in the path; only in routes of level member or administrator. */
+/** The caller as a member of the vault in the path; only in routes of a level of vaults. */
 export function memberOf(request: WithCaller): Member {
   if (request.member === null) throw forbidden('not_a_member', 'You are not a member of this vault')
   return request.member

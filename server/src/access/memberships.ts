@@ -2,12 +2,14 @@ import { type RawBuilder, sql } from 'kysely'
 
 /**
  * SQL for a lateral join: one row with the memberships of a user in a vault. `group_ids` are the groups that store the
- * user, without `everyone`, which stores no members; null means that the user is not a member.
+ * user, without `everyone`, which stores no members; null means that the user is not a member. An administrator who is in the
+ * group of the auditors too is an administrator.
  */
 export function membershipOf(vaultId: RawBuilder<unknown>, userId: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`(
     select array_agg(m.group_id) as group_ids, count(*) > 0 as is_member,
-      coalesce(bool_or(${isAdministrators('mg')}), false) as is_admin
+      coalesce(bool_or(${isAdministrators('mg')}), false) as is_admin,
+      coalesce(bool_or(${isAuditors('mg')}) and not bool_or(${isAdministrators('mg')}), false) as is_auditor
     from policy_group_memberships m
     join policy_groups mg on mg.vault_id = m.vault_id and mg.id = m.group_id
     where m.vault_id = ${vaultId} and m.user_id = ${userId})`
@@ -41,11 +43,20 @@ export type SubjectKind = (typeof subjectKinds)[number]
 
 /** Code of the built-in group whose members administer the vault. */
 export const administratorsCode = 'administrators'
+/** Code of the built-in group whose members read what administrators read, and change nothing in the vault. */
+export const auditorsCode = 'auditors'
 /** Code of the built-in group that every member of any group of the vault is in; its members are never stored. */
 export const everyoneCode = 'everyone'
 
 /** SQL: whether a row of `policy_groups` is the group of the administrators. */
 export const isAdministrators = (group: string) => isSystemGroup(group, administratorsCode)
+
+/** SQL: whether a row of `policy_groups` is the group of the auditors. */
+const isAuditors = (group: string) => isSystemGroup(group, auditorsCode)
+
+/** SQL: whether a user changes nothing in a vault, because they are an auditor of it and no administrator. */
+export const isAuditor = (vaultId: RawBuilder<unknown>, userId: RawBuilder<unknown>): RawBuilder<boolean> =>
+  sql<boolean>`is_auditor(${vaultId}, ${userId})`
 
 /** SQL: whether a row of `policy_groups` is the group of all members. */
 export const isEveryone = (group: string) => isSystemGroup(group, everyoneCode)

@@ -745,6 +745,12 @@ export interface Transfers {
   wallet_tx_hash: string | null;
 }
 
+export interface UserPreferences {
+  preferences: Json;
+  updated_at: Timestamp;
+  user_id: string;
+}
+
 export interface Users {
   color: string | null;
   created_at: Timestamp;
@@ -865,6 +871,7 @@ export interface DB {
   token_rates: TokenRates;
   tokens: Tokens;
   transfers: Transfers;
+  user_preferences: UserPreferences;
   users: Users;
   variants: Variants;
   vault_networks: VaultNetworks;

@@ -10,7 +10,7 @@ import type {
   RawServerDefault,
 } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
-import { type AccessLevel, type Caller, callerOf, type Member, memberOf } from '../access/caller.ts'
+import { type AccessLevel, type Caller, callerOf, levelsOfVaults, type Member, memberOf } from '../access/caller.ts'
 import type { Db, Trx } from '../db/client.ts'
 import type { Deps } from '../deps.ts'
 import { type PageQuery, type Position, pageOf, toPage } from '../lib/cursor.ts'
@@ -23,6 +23,8 @@ type Spec = Omit<RouteSpec, 'tag'> & {
   preHandler?: preHandlerAsyncHookHandler
   /** false: requests do not count against the rate limit, for probes of a load balancer or an orchestrator. */
   rateLimit?: false
+  /** A POST that auditors of the vault may send too, because it changes nothing in the vault. */
+  openToAuditors?: true
 }
 type ListSpec = Omit<Spec, 'answers' | 'files'> & { item: TSchema & { $id?: string } }
 type Method = 'post' | 'patch' | 'put' | 'delete'
@@ -37,7 +39,7 @@ export type Input<S extends { access: AccessLevel }> = {
   now: Date
 } & Who<S['access']>
 
-type Who<Level extends AccessLevel> = Level extends 'member' | 'administrator'
+type Who<Level extends AccessLevel> = Level extends 'member' | 'auditor' | 'administrator'
   ? { member: Member }
   : Level extends 'caller' | 'platform'
     ? { caller: Caller }
@@ -78,12 +80,11 @@ export function endpoints(typed: App, deps: Deps, tag: string) {
   const app = typed as unknown as FastifyInstance
 
   function inputOf<S extends Spec | ListSpec>({ access }: S, request: FastifyRequest): Input<S> {
-    const who =
-      access === 'member' || access === 'administrator'
-        ? { member: memberOf(request) }
-        : access === 'public'
-          ? {}
-          : { caller: callerOf(request) }
+    const who = levelsOfVaults.includes(access)
+      ? { member: memberOf(request) }
+      : access === 'public'
+        ? {}
+        : { caller: callerOf(request) }
     const { params, query, body } = request
     return { params, query, body, now: deps.clock(), ...who } as Input<S>
   }
@@ -94,13 +95,18 @@ export function endpoints(typed: App, deps: Deps, tag: string) {
     spec: S,
     handle: (input: Input<S>, http: Http) => Promise<unknown>,
   ): void {
-    const { preHandler, rateLimit, ...documented } = spec
-    const { config, ...options } = route({ ...documented, tag })
+    const { preHandler, rateLimit, openToAuditors, ...documented } = spec
+    const isReadOnly = method === 'get' || openToAuditors === true
+    const { config, ...options } = route({ ...documented, tag }, isReadOnly)
     app[method](
       path,
       {
         ...(options as object),
-        config: { ...config, ...(rateLimit === undefined ? {} : { rateLimit }) },
+        config: {
+          ...config,
+          ...(rateLimit === undefined ? {} : { rateLimit }),
+          ...(openToAuditors === undefined ? {} : { openToAuditors }),
+        },
         ...(preHandler === undefined ? {} : { preHandler }),
       },
       async (request: FastifyRequest, reply: FastifyReply) => handle(inputOf(spec, request), { request, reply }),
@@ -159,7 +165,7 @@ export function endpoints(typed: App, deps: Deps, tag: string) {
       spec: S,
       read: (db: Db, input: Input<S>) => Promise<AnswerOf<S>>,
     ): void {
-      register('post', path, spec, (input, { request, reply }) =>
+      register('post', path, { ...spec, openToAuditors: true }, (input, { request, reply }) =>
         answerOnce(deps, request, reply, () => read(deps.db, input) as Promise<Answer>),
       )
     },
@@ -212,11 +218,17 @@ type Schema<S extends RouteSpec> = Omit<
 
 const noQuery = Type.Object({}, { additionalProperties: false })
 
-/** The options of a route: its schemas, its documentation and its access level. */
+/**
+ * The options of a route: its schemas, its documentation and its access level.
+ *
+ * @param isReadOnly whether it changes nothing in the vault of its path
+ */
 export function route<const S extends RouteSpec>(
   spec: S,
+  isReadOnly = true,
 ): { schema: Schema<S>; config: { access: AccessLevel }; bodyLimit?: number } {
-  const declared = (spec.errors ?? []).filter((error) => typeof error === 'string')
+  const declared: Reason[] = (spec.errors ?? []).filter((error) => typeof error === 'string')
+  if (spec.access === 'member' && !isReadOnly) declared.push('auditor_reads_only')
   const errors = new Set([
     ...[400, 429, 500, 503],
     ...(spec.errors ?? []).map((error) => (typeof error === 'string' ? reasons[error] : error)),
@@ -224,7 +236,7 @@ export function route<const S extends RouteSpec>(
   if (spec.body !== undefined) for (const status of [413, 415]) errors.add(status)
   if (spec.access !== 'public') errors.add(401)
   if (spec.access !== 'public' && spec.access !== 'caller') errors.add(403)
-  if (spec.access === 'member' || spec.access === 'administrator') errors.add(404)
+  if (levelsOfVaults.includes(spec.access)) errors.add(404)
   const response: Record<number, unknown> = {}
   for (const [status, schema] of Object.entries(spec.answers)) {
     response[Number(status)] = schema === null ? { type: 'null', description: 'No content' } : byName(schema)

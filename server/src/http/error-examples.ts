@@ -1,3 +1,4 @@
+import { levelsOfVaults } from '../access/caller.ts'
 import { type ErrorBody, type FieldFault, statusNames } from '../lib/errors.ts'
 import { type Reason, reasons } from '../lib/reasons.ts'
 import type { Operation } from './openapi.ts'
@@ -22,6 +23,7 @@ const words: Partial<Record<Reason, Words>> = {
   invalid_webhook_signature: 'The signature is not valid',
   not_a_member: 'You are not a member of this vault',
   administrator_required: 'Only administrators of the vault may do this',
+  auditor_reads_only: 'Auditors read the vault and change nothing in it',
   platform_administrator_required: 'Only platform administrators may do this',
   not_permitted: 'You may not do this with this resource',
   not_an_approver: 'You are not an approver of this request',
@@ -108,8 +110,8 @@ export function shellReasons(method: string, operation: Operation, takesKey: boo
     ...(security === undefined
       ? []
       : (['authentication_required', 'malformed_authorization', 'invalid_token'] as const)),
-    ...(access === 'member' || access === 'administrator' ? (['not_a_member', 'not_found'] as const) : []),
-    ...(access === 'administrator' ? (['administrator_required'] as const) : []),
+    ...(levelsOfVaults.some((level) => level === access) ? (['not_a_member', 'not_found'] as const) : []),
+    ...(access === 'administrator' || access === 'auditor' ? (['administrator_required'] as const) : []),
     ...(access === 'platform' ? (['platform_administrator_required'] as const) : []),
     ...(writes && security !== undefined ? (['foreign_origin', 'json_required'] as const) : []),
     ...(takesKey ? (['idempotency_key_in_use', 'idempotency_key_reused'] as const) : []),

@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import { authenticate } from '../access/authenticate.ts'
-import type { AccessLevel } from '../access/caller.ts'
+import { type AccessLevel, levelsOfVaults, type Member } from '../access/caller.ts'
 import type { Deps } from '../deps.ts'
 import { type AppError, forbidden, notFound, unauthorized } from '../lib/errors.ts'
 
 export const sessionCookie = 'session_token'
 
-const levels: AccessLevel[] = ['public', 'caller', 'member', 'administrator', 'platform']
+const levels: AccessLevel[] = ['public', 'caller', ...levelsOfVaults, 'platform']
 /** The last use of a session is written at most this often, so that a read rarely causes a write. */
 const touchIntervalMilliseconds = 3_600_000
 
@@ -27,7 +27,7 @@ export async function guard(deps: Deps, request: FastifyRequest): Promise<void> 
   if (credential.via === 'cookie') assertOwnOrigin(deps, request)
 
   const now = deps.clock()
-  const vaultCode = level === 'member' || level === 'administrator' ? (request.params as { code: string }).code : null
+  const vaultCode = levelsOfVaults.includes(level) ? (request.params as { code: string }).code : null
   const found = await authenticate(deps.db, credential.token, vaultCode, now)
   if (found === null) throw invalidToken()
   request.caller = found.caller
@@ -37,11 +37,25 @@ export async function guard(deps: Deps, request: FastifyRequest): Promise<void> 
   if (vaultCode !== null) {
     if (!found.vaultExists) throw notFound('Vault')
     if (found.member === null) throw forbidden('not_a_member', 'You are not a member of this vault')
-    if (level === 'administrator' && !found.member.isAdmin)
-      throw forbidden('administrator_required', 'Only administrators of the vault may do this')
+    assertRole(found.member, level)
+    if (found.member.isAuditor) assertChangesNothing(request)
   }
   if (level === 'platform' && !found.caller.isPlatformAdmin)
     throw forbidden('platform_administrator_required', 'Only platform administrators may do this')
+}
+
+function assertRole(member: Member, level: AccessLevel): void {
+  if (level === 'administrator' && !member.isAdmin)
+    throw forbidden('administrator_required', 'Only administrators of the vault may do this')
+  if (level === 'auditor' && !member.readsAll)
+    throw forbidden('administrator_required', 'Only administrators and auditors of the vault may do this')
+}
+
+/** Whatever else an auditor is in the vault, they change nothing in it: policies of `everyone` would let them act. */
+function assertChangesNothing({ method, routeOptions }: FastifyRequest): void {
+  const { access, openToAuditors = access === 'auditor' } = routeOptions.config
+  if (isRead({ method }) || openToAuditors) return
+  throw forbidden('auditor_reads_only', 'Auditors read the vault and change nothing in it')
 }
 
 /** The bearer token if there is an Authorization header, regardless of cookies; else the session cookie. */
@@ -70,9 +84,11 @@ export function isFromOwnOrigin({ publicOrigin }: Pick<Deps, 'publicOrigin'>, re
   return origin === undefined ? request.headers['sec-fetch-site'] === 'same-origin' : origin === publicOrigin()
 }
 
+const isRead = ({ method }: Pick<FastifyRequest, 'method'>) => method === 'GET' || method === 'HEAD'
+
 /** A browser sends the cookie with requests of any site; only our own pages may write with it. */
 function assertOwnOrigin(deps: Deps, request: FastifyRequest): void {
-  if (request.method === 'GET' || request.method === 'HEAD') return
+  if (isRead(request)) return
   if (!isFromOwnOrigin(deps, request))
     throw forbidden('foreign_origin', 'Requests with the session cookie must come from this origin')
   const mediaType = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()

@@ -17,6 +17,7 @@ export const reasons = {
 
   not_a_member: 403,
   administrator_required: 403,
+  auditor_reads_only: 403,
   platform_administrator_required: 403,
   not_permitted: 403,
   not_an_approver: 403,

@@ -149,8 +149,8 @@ it('the signs of a recipient are read along indexes, however many others were pa
   ])
   const meter = createCostMeter(bench.test.databaseUrl)
   try {
-    for (const isAdmin of [false, true]) {
-      const viewer = { userId: stranger.userId, isAdmin, groupIds: [], vault: { id: bench.vault.id } }
+    for (const readsAll of [false, true]) {
+      const viewer = { userId: stranger.userId, readsAll, groupIds: [], vault: { id: bench.vault.id } }
       const { result, cost } = await meter.measure((db) => findRecipientSigns(db, visibleScopeOf(viewer), key))
       expect(result).toEqual({ isLookAlike: false, isFirstPayment: false })
       expect([cost.statements, cost.seqScans.includes('paid_recipients')]).toEqual([1, false])

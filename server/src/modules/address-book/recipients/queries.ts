@@ -54,9 +54,9 @@ function lookAlikesAmong(scope: AddressScope, keys: string[]): RawBuilder<unknow
     where found.looks_like_another and not found.is_trusted`
 }
 
-/** SQL condition on `p`, a row of `paid_recipients`: a payment of the viewer; for an administrator, of the vault. */
+/** SQL condition on `p`, a row of `paid_recipients`: a payment of the viewer; for who reads the whole vault, of the vault. */
 function isPaymentKnown({ vaultId, viewer }: AddressScope): RawBuilder<unknown> {
-  const isOwn = viewer.isAdmin ? sql`` : sql`and p.user_id = ${viewer.userId}`
+  const isOwn = viewer.readsAll ? sql`` : sql`and p.user_id = ${viewer.userId}`
   return sql`p.vault_id = ${vaultId} ${isOwn}`
 }
 

@@ -47,8 +47,11 @@ export function depositRoutes(app: App, deps: Deps): void {
       const { outcome, addressId = null } = query
       const scope = addressScopeOf(member, query)
       if (outcome !== undefined && outcome !== 'credited') {
-        if (!member.isAdmin)
-          throw forbidden('administrator_required', 'Only administrators may read events that were not credited')
+        if (!member.readsAll)
+          throw forbidden(
+            'administrator_required',
+            'Only administrators and auditors may read events that were not credited',
+          )
         const options = { ...pageOf(query), addressId }
         if (outcome === 'quarantined') {
           return toPage(await listQuarantined(db, scope, options), options.limit, createdAt, toDeposit)

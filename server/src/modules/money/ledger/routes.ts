@@ -56,8 +56,11 @@ export function ledgerRoutes(app: App, deps: Deps): void {
     async (db, { member, query }) => {
       const scope = addressScopeOf(member, { includeShared: query.includeShared })
       const isVaultLevel = query.purpose === 'external' || query.purpose === 'adjustment'
-      if (isVaultLevel && !member.isAdmin)
-        throw forbidden('administrator_required', 'Only administrators may read the accounts of the vault itself')
+      if (isVaultLevel && !member.readsAll)
+        throw forbidden(
+          'administrator_required',
+          'Only administrators and auditors may read the accounts of the vault itself',
+        )
       const filter = { addressId: query.addressId ?? null, token: query.token ?? null }
       const totals = (await listTotals(db, scope, filter)).map(toTotal)
       if (query.summary === true) return { vaultId: scope.vaultId, totals }
@@ -133,9 +136,9 @@ export function ledgerRoutes(app: App, deps: Deps): void {
       operationId: 'getReconciliation',
       summary: 'Get the reconciliation',
       description:
-        'For administrators of the vault. Compares, per token, the sum of all entries (which must be 0), the stored ' +
+        'For administrators and auditors of the vault. Compares, per token, the sum of all entries (which must be 0), the stored ' +
         'with the recomputed balances, and the ledger with the on-chain balances that the wallet service reports.',
-      access: 'administrator',
+      access: 'auditor',
       params: VaultParams,
       answers: { 200: Reconciliation },
     },

@@ -21,9 +21,9 @@ export function simulationRoutes(app: App, deps: Deps, executors: Executors): vo
       operationId: 'simulatePolicies',
       summary: 'Simulate policies',
       description:
-        'Decides an action without carrying it out. Members simulate their own actions, administrators those of any ' +
-        'member. The trace shows for every candidate policy why it matches or does not; `funds` whether the balance ' +
-        'suffices for a transfer. With `draft`, administrators try policies before they save them.',
+        'Decides an action without carrying it out. Members simulate their own actions, administrators and auditors ' +
+        'those of any member. The trace shows for every candidate policy why it matches or does not; `funds` whether the ' +
+        'balance suffices for a transfer. With `draft`, they try policies before they are saved.',
       access: 'member',
       errors: ['administrator_required', 'not_permitted'],
       params: VaultParams,
@@ -33,16 +33,19 @@ export function simulationRoutes(app: App, deps: Deps, executors: Executors): vo
     async (db, { member, body, now }) => {
       const { actionType, initiatorId = member.userId, targetId = null, payload } = body
       const isOwn = initiatorId === member.userId
-      if (!isOwn && !member.isAdmin)
-        throw forbidden('administrator_required', 'Only administrators may simulate the actions of another member')
+      if (!isOwn && !member.readsAll)
+        throw forbidden(
+          'administrator_required',
+          'Only administrators and auditors may simulate the actions of another member',
+        )
       const initiator = isOwn ? member : await findInitiator(db, member.vault.id, initiatorId)
       // A bound that the caller chooses tells, by matching or not, the sums that the trace hides.
-      if (body.draft !== undefined && !member.isAdmin)
-        throw forbidden('administrator_required', 'Only administrators may simulate policies that are not saved')
+      if (body.draft !== undefined && !member.readsAll)
+        throw forbidden('administrator_required', 'Only administrators and auditors may simulate policies that are not saved')
       if (initiator === null) throw badRequest('initiatorId', 'is not a member of the vault, or is disabled')
       const drafts = body.draft === undefined ? null : await readDrafts(db, member.vault.id, body.draft, now)
       const outcome = await simulate(db, executors, { member, initiator, actionType, targetId, payload, drafts, now })
-      const simulation = toPolicySimulation(outcome.decision, { isAdmin: member.isAdmin, isInitiator: true })
+      const simulation = toPolicySimulation(outcome.decision, { readsAll: member.readsAll, isInitiator: true })
       return ok({ ...simulation, funds: outcome.funds })
     },
   )

@@ -242,7 +242,7 @@ export async function loadOrder(
   const order = planOrder(source, body)
 
   const key = body.metadata?.category ?? null
-  const viewer = { isAdmin: initiator.isAdmin, isOwnOperation: true, subjects: subjectsOf(initiator) }
+  const viewer = { readsAll: initiator.isAdmin, isOwnOperation: true, subjects: subjectsOf(initiator) }
   const naming = { type: 'transfer', viewer, field: 'metadata.category' } as const
   const category = key === null ? null : await findNamedCategory(db, vaultId, { key, ...naming })
   const facts = factsOf(order, { initiator, category: category?.category.key ?? null, now })

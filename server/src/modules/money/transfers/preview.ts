@@ -31,7 +31,7 @@ export async function previewTransfer(
   const signs = await findRecipientSigns(db, scope, order.to.key)
   const coin = await findCoinAccount(db, vaultId, order.source)
   const estimate = coin === null ? null : await estimateFee(deps, vaultId, order)
-  return toPreview({ order, decision, electorates, coin, estimate }, signs, { isAdmin: member.isAdmin })
+  return toPreview({ order, decision, electorates, coin, estimate }, signs, { readsAll: member.readsAll })
 }
 
 /** A failure is a value, because a preview must not fail for it. */
@@ -55,11 +55,11 @@ async function estimateFee(deps: Deps, vaultId: string, { source, to, amount }: 
 function toPreview(
   prospect: Prospect,
   { isLookAlike, isFirstPayment }: RecipientSigns,
-  { isAdmin }: { isAdmin: boolean },
+  { readsAll }: { readsAll: boolean },
 ): Static<typeof TransferPreview> {
   const { order, decision: decided, electorates, coin, estimate } = prospect
   const { source, amount } = order
-  const { trace, requirements, ...decision } = toPolicySimulation(decided, { isAdmin, isInitiator: true })
+  const { trace, requirements, ...decision } = toPolicySimulation(decided, { readsAll, isInitiator: true })
   const available = source.available ?? '0'
   const token = { code: source.token_code, decimals: source.decimals }
   const rest = remaindersOf(prospect)

@@ -44,7 +44,7 @@ export async function findObjection(
       message: 'A vote was waived for an administrator, and the initiator no longer is one',
     }
   }
-  const asInitiator = visibleScopeOf({ ...initiator, vault: { id: vaultId } })
+  const asInitiator = visibleScopeOf({ ...initiator, readsAll: initiator.isAdmin, vault: { id: vaultId } })
   const { canTransfer, folderIds } = await findPermissions(trx, asInitiator, fromAddressId)
   if (!canTransfer)
     return { reason: 'initiator_lost_permission', message: 'The initiator may no longer transfer from this address' }

@@ -102,13 +102,13 @@ export function transferRoutes(app: App, deps: Deps): void {
       summary: 'Get a transfer',
       description:
         'With the decision of the policies and its trace. For its initiator, the owner of its source address, the ' +
-        'people with whom that address is shared, its approvers, and administrators; 404 for everybody else.',
+        'people with whom that address is shared, its approvers, administrators and auditors; 404 for everybody else.',
       ...ofTransfer,
       answers: { 200: Transfer },
     },
     async (db, { member, params }) => {
       const row = await getTransfer(db, member, params.id)
-      const reader = { isAdmin: member.isAdmin, isInitiator: row.initiator_id === member.userId }
+      const reader = { readsAll: member.readsAll, isInitiator: row.initiator_id === member.userId }
       return { ...toTransfer(row), decision: toPolicyDecision(row.decision, reader) }
     },
   )
@@ -119,10 +119,10 @@ export function transferRoutes(app: App, deps: Deps): void {
       operationId: 'getTransferEvidence',
       summary: 'Get the evidence of a transfer',
       description:
-        'For administrators of the vault. The order, the policies as they were, the votes, the ledger entries, and the ' +
+        'For administrators and auditors of the vault. The order, the policies as they were, the votes, the ledger entries, and the ' +
         'audit records with their seals, in one document that can be verified offline (docs/audit.md).',
       ...ofTransfer,
-      access: 'administrator',
+      access: 'auditor',
       answers: { 200: TransferEvidence },
     },
     async (db, { member, params }) => getEvidence(db, await getTransfer(db, member, params.id)),

@@ -196,7 +196,7 @@ async function viewerOf(db: Db | Trx, { vaultId, initiatorId }: StepContext): Pr
   const initiator = await findInitiator(db, vaultId, initiatorId)
   if (initiator === null)
     throw conflict('initiator_lost_permission', 'The initiator is disabled or no longer a member of the vault')
-  return { ...initiator, vault: { id: vaultId } }
+  return { ...initiator, readsAll: initiator.isAdmin, vault: { id: vaultId } }
 }
 
 /** Only `requestAssignment` creates these steps; a composite request cannot contain them. */

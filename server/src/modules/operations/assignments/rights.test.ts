@@ -3,12 +3,12 @@ import type { CategoryScope } from '../categories/schema.ts'
 import { type OperationViewer, type Rights, rightsOf, type Scopes } from './rights.ts'
 
 const everybody: OperationViewer = {
-  isAdmin: false,
+  readsAll: false,
   isOwnOperation: false,
   subjects: ['user:somebody', 'group:everyone'],
 }
 const viewers = {
-  'an administrator': { ...everybody, isAdmin: true },
+  'an administrator': { ...everybody, readsAll: true },
   'owner or initiator': { ...everybody, isOwnOperation: true },
   'a viewer': everybody,
   'a viewer who was granted it': { ...everybody, subjects: ['user:somebody', 'group:payroll'] },

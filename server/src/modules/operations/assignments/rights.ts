@@ -12,7 +12,7 @@ export type Scopes = Pick<CategoryRow, 'view_scope' | 'assign_scope' | 'edit_sco
 
 /** A viewer of an operation, with the properties that decide their rights to its categories. */
 export type OperationViewer = {
-  isAdmin: boolean
+  readsAll: boolean
   /** The viewer owns the address of the operation, or initiated the operation. */
   isOwnOperation: boolean
   /** The viewer's names in grants: see `subjectsOf`. */
@@ -23,20 +23,21 @@ export function operationViewer(
   viewer: Viewer,
   operation: Pick<OperationRow, 'owner_id' | 'initiator_id'>,
 ): OperationViewer {
-  const { isAdmin, userId } = viewer
+  const { readsAll, userId } = viewer
   const isOwnOperation = operation.owner_id === userId || operation.initiator_id === userId
-  return { isAdmin, isOwnOperation, subjects: subjectsOf(viewer) }
+  return { readsAll, isOwnOperation, subjects: subjectsOf(viewer) }
 }
 
 export type Rights = { canView: boolean; canAssign: boolean; canEdit: boolean }
 
 /**
  * What a viewer of an operation may do with a category on it (contract 13.4): view its assignment, make it, and change or
- * remove it. Without the right to view, there is no right to make or change it. Administrators have every right.
+ * remove it. Without the right to view, there is no right to make or change it. Administrators have every right, and so
+ * have auditors, who use it to read: sensitive values are for those who may edit, and the guard refuses their writes.
  * `hasCategoryRight` is the same rule in SQL.
  */
 export function rightsOf(scopes: Scopes, viewer: OperationViewer): Rights {
-  if (viewer.isAdmin) return { canView: true, canAssign: true, canEdit: true }
+  if (viewer.readsAll) return { canView: true, canAssign: true, canEdit: true }
   const has = (right: CategoryRight) => {
     const scope = scopes[`${right}_scope`]
     if (scope === 'vault_members') return true
@@ -59,7 +60,7 @@ export function hasCategoryRight(
   operation: string,
 ): RawBuilder<boolean> {
   const { viewer } = scope
-  if (viewer.isAdmin) return sql<boolean>`true`
+  if (viewer.readsAll) return sql<boolean>`true`
   const owner = sql.ref(`${operation}.owner_id`)
   const initiator = sql.ref(`${operation}.initiator_id`)
   return sql<boolean>`(case ${sql.ref(`${category}.${right}_scope`)}

@@ -314,7 +314,8 @@ describe('category assignments are refused', () => {
     for (const one of categories) expectStatus(await put(admin, one, {}, path(id)), 201)
     const seen: Record<string, string[]> = {}
     for (const person of [bench.owner, viewer, bystander, admin]) {
-      const viewer = { ...(await findInitiator(db, bench.vault.id, person.userId))!, vault: { id: bench.vault.id } }
+      const membership = (await findInitiator(db, bench.vault.id, person.userId))!
+      const viewer = { ...membership, readsAll: membership.isAdmin, vault: { id: bench.vault.id } }
       const bySql = (await listAssignments(db, visibleScopeOf(viewer), operation)).map(({ key }) => key)
       const byRule: string[] = []
       for (const one of categories) {

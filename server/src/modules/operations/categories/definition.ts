@@ -55,7 +55,7 @@ export function assertNone(faults: FieldFault[]): void {
   if (faults.length > 0) throw faulty(faults)
 }
 
-type Viewer = Pick<Member, 'userId' | 'groupIds' | 'isAdmin'>
+type Viewer = Pick<Member, 'userId' | 'groupIds' | 'isAdmin' | 'readsAll'>
 type Granting = Pick<CategoryRow, 'grants'>
 
 /** Whether the viewer may change the definition: as an administrator, or by a grant of `canEdit` to them or their group. */
@@ -63,9 +63,9 @@ export function mayEditDefinition(category: Granting, viewer: Viewer): boolean {
   return viewer.isAdmin || ownGrants(category, viewer).some((grant) => grant.can_edit)
 }
 
-/** Only editors of the definition see the grants of others; every viewer sees their own grants. */
+/** Only editors of the definition and auditors see the grants of others; every viewer sees their own grants. */
 export function grantsSeenBy(category: Granting, viewer: Viewer): CategoryGrantRow[] {
-  return mayEditDefinition(category, viewer) ? category.grants : ownGrants(category, viewer)
+  return viewer.readsAll || mayEditDefinition(category, viewer) ? category.grants : ownGrants(category, viewer)
 }
 
 function ownGrants({ grants }: Granting, viewer: Viewer): CategoryGrantRow[] {

@@ -10,7 +10,7 @@ type Category = Static<typeof OperationCategory>
 /** The category as this member sees it. */
 export function toOperationCategory(
   row: CategoryRow,
-  member: Pick<Member, 'userId' | 'groupIds' | 'isAdmin'>,
+  member: Pick<Member, 'userId' | 'groupIds' | 'isAdmin' | 'readsAll'>,
 ): Category {
   return {
     id: row.id,

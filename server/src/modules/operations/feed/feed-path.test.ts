@@ -19,7 +19,7 @@ const unfiltered: ResolvedFilters = {
   from: null,
   to: null,
 }
-const viewer = (isAdmin: boolean) => ({ userId: 'me', isAdmin, groupIds: [], vault: { id: 'v' } })
+const viewer = (readsAll: boolean) => ({ userId: 'me', readsAll, groupIds: [], vault: { id: 'v' } })
 const vault = addressScopeOf(viewer(true))
 const person = addressScopeOf(viewer(true), { userId: 'owner' })
 const own = addressScopeOf(viewer(false))

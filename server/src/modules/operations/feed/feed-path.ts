@@ -155,7 +155,7 @@ function rangeOfVault(resolved: ResolvedFilters): Range {
 function conditionsOf(scope: AddressScope, resolved: ResolvedFilters): FeedCondition[] {
   const given: Record<FeedCondition, boolean> = {
     // Votes are always those of the caller, while an administrator may choose the initiator.
-    person: resolved.awaitsVote && scope.viewer.isAdmin && scope.ownerId !== null,
+    person: resolved.awaitsVote && scope.viewer.readsAll && scope.ownerId !== null,
     awaiting: resolved.awaitsVote,
     type: typeOf(resolved) !== null,
     status: resolved.status !== null,

@@ -350,7 +350,7 @@ async function walk(vault: Vault, query: Query, limits = tiny, between: () => Pr
 
 const viewerOf = (vault: Vault, index: number | null) => {
   const groupIds = vault.groups.flatMap((members, i) => (members.includes(index ?? -1) ? [vault.ids.groups[i]!] : []))
-  return { userId: (index === null ? admin : people[index]!).userId, isAdmin: index === null, groupIds, vault }
+  return { userId: (index === null ? admin : people[index]!).userId, readsAll: index === null, groupIds, vault }
 }
 
 const pick = <T>(from: T[], index: number | null): T | null => (index === null ? null : (from[index] ?? null))

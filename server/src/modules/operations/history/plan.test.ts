@@ -30,14 +30,14 @@ afterAll(async () => {
 /** In 8 kB pages: five lookups for each of a thousand addresses, three pages deep, and the rows gathered from them. */
 const buffersMax = 16_000
 
-async function costOf(isAdmin: boolean, { filters, ...wanted }: FeedQuery, after: Position | null = null) {
-  const scope = addressScopeOf({ ...memberOf(world), isAdmin }, wanted)
+async function costOf(readsAll: boolean, { filters, ...wanted }: FeedQuery, after: Position | null = null) {
+  const scope = addressScopeOf({ ...memberOf(world), readsAll }, wanted)
   const { cost } = await meter.measure((db) => listHistory(db, scope, filters, { after, limit: 20 }))
   return cost
 }
 
 function memberOf({ idOf, vaultId }: FeedWorld) {
-  return { userId: idOf('user', 1), isAdmin: false, groupIds: [], vault: { id: vaultId } }
+  return { userId: idOf('user', 1), readsAll: false, groupIds: [], vault: { id: vaultId } }
 }
 
 describe('one page of 30,000 operations', () => {
@@ -128,7 +128,7 @@ describe('one page of 30,000 operations', () => {
     'by %s: page 400 costs what page 1 costs',
     async (name) => {
       const query = feedQueries(world)[name]!
-      const scope = addressScopeOf({ userId: 'x', isAdmin: true, groupIds: [], vault: { id: world.vaultId } })
+      const scope = addressScopeOf({ userId: 'x', readsAll: true, groupIds: [], vault: { id: world.vaultId } })
       let after: Position | null = null
       for (let pages = 1; pages < 400; pages += 5) {
         after = (await listHistory(meter.db, scope, query.filters, { after, limit: 100 })).next

@@ -69,8 +69,8 @@ export function invitationRoutes(app: App, deps: Deps): void {
     {
       operationId: 'listInvitations',
       summary: 'List invitations',
-      description: 'For administrators of the vault. A plain array, newest first, without tokens.',
-      access: 'administrator',
+      description: 'For administrators and auditors of the vault. A plain array, newest first, without tokens.',
+      access: 'auditor',
       params: VaultParams,
       querystring: InvitationQuery,
       answers: { 200: Type.Array(Ref(Invitation)) },

@@ -10,6 +10,7 @@ export function toMember(row: MemberRow): Member {
     email: row.email,
     groups: row.groups,
     isAdmin: row.is_admin,
+    isAuditor: row.is_auditor,
     lastSeenAt: row.last_seen_at?.toISOString() ?? null,
   }
 }

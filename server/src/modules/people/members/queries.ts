@@ -14,6 +14,7 @@ export type MemberRow = {
   created_at: Date
   groups: MemberGroup[]
   is_admin: boolean
+  is_auditor: boolean
   last_seen_at: Date | null
 }
 type Filter = { search?: string | undefined; kind?: string | undefined }
@@ -31,7 +32,7 @@ export async function listMembers(
   const pattern = search === undefined ? null : containsPattern(search)
   const { rows } = await sql<MemberRow>`
     select u.id, u.kind, ${displayNameOf('u')} as name, u.image, u.email, u.created_at,
-      ${groupsOf(sql`${vaultId}`, sql`u.id`)} as groups, own.is_admin,
+      ${groupsOf(sql`${vaultId}`, sql`u.id`)} as groups, own.is_admin, own.is_auditor,
       (select max(s.last_seen_at) from sessions s where s.user_id = u.id) as last_seen_at
     from (
       select distinct m.user_id from policy_group_memberships m

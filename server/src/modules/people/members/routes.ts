@@ -40,10 +40,10 @@ export function memberRoutes(app: App, deps: Deps): void {
       answers: { 200: Membership },
     },
     async (db, { member }) => {
-      const { userId, groupIds, isAdmin, vault } = member
+      const { userId, groupIds, isAdmin, isAuditor, vault } = member
       const groups = await listGroupsOf(db, vault.id, userId)
-      const may = outlooksOf(await listAllCandidates(db, vault.id, groupIds), member)
-      return { userId, groups, isAdmin, may }
+      const candidates = isAuditor ? [] : await listAllCandidates(db, vault.id, groupIds)
+      return { userId, groups, isAdmin, isAuditor, may: outlooksOf(candidates, member) }
     },
   )
 }

@@ -21,6 +21,10 @@ const groups = Type.Array(Closed({ id: Id, name: Name }), {
 })
 const Outlook = described(Enum(outlooks), 'What the policies decide about it.')
 const isAdmin = Type.Boolean({ description: 'Whether they administer the vault.', examples: [false] })
+const isAuditor = Type.Boolean({
+  description: 'Whether they read the whole vault and change nothing in it.',
+  examples: [false],
+})
 
 export const Member = Closed(
   {
@@ -28,6 +32,7 @@ export const Member = Closed(
     email: described(Nullable(Email), 'E-mail address; null for a service.'),
     groups,
     isAdmin,
+    isAuditor,
     lastSeenAt: described(
       Nullable(Timestamp),
       'When they last used a session, to within an hour; null for a service and for who has no session.',
@@ -46,7 +51,7 @@ const may = Closed(
   },
 )
 export const Membership = Closed(
-  { userId: Id, groups, isAdmin, may },
+  { userId: Id, groups, isAdmin, isAuditor, may },
   { $id: 'Membership', description: 'What the caller is in a vault, and what the policies let them ask for.' },
 )
 export type Membership = Static<typeof Membership>

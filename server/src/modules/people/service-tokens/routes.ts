@@ -36,8 +36,9 @@ export function serviceTokenRoutes(app: App, deps: Deps): void {
       operationId: 'listServiceTokens',
       summary: 'List service tokens',
       description:
-        'For administrators of the vault. Newest first, revoked ones included, without the tokens themselves.',
-      ...ofVault,
+        'For administrators and auditors of the vault. Newest first, revoked ones included, without the tokens themselves.',
+      access: 'auditor',
+      params: VaultParams,
       querystring: Closed(pageQuery),
       item: ServiceToken,
     },

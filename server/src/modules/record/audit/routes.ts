@@ -18,9 +18,9 @@ export function auditRoutes(app: App, deps: Deps): void {
       operationId: 'listAuditRecords',
       summary: 'List audit records of a vault',
       description:
-        'For administrators of the vault, newest first. Contains the changes and decisions in the vault, and the events ' +
+        'For administrators and auditors of the vault, newest first. Contains the changes and decisions in the vault, and the events ' +
         'outside that affect it: sign-ins of its members, and changes of the tokens that it uses.',
-      access: 'administrator',
+      access: 'auditor',
       params: VaultParams,
       ...log,
     },

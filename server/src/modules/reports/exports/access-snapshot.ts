@@ -18,12 +18,12 @@ export async function readAccessSnapshot(
   member: Pick<Member, 'groupIds'>,
   scope: AddressScope,
 ): Promise<AccessSnapshot> {
-  const { isAdmin } = scope.viewer
+  const { readsAll } = scope.viewer
   return {
-    seen_whole_vault: isAdmin,
+    seen_whole_vault: readsAll,
     seen_group_ids: member.groupIds,
-    seen_shared_ids: isAdmin ? [] : await listSharedIds(db, scope),
-    seen_category_rights: isAdmin ? [] : await listCategoryRights(db, scope),
+    seen_shared_ids: readsAll ? [] : await listSharedIds(db, scope),
+    seen_category_rights: readsAll ? [] : await listCategoryRights(db, scope),
   }
 }
 
@@ -43,8 +43,8 @@ async function listCategoryRights(db: Db, scope: AddressScope): Promise<string[]
 }
 
 /**
- * Whether a member with the access `now` still sees everything that a file was made from. A member who is no longer an
- * administrator, has left a group, has lost access to an address, or may no longer read a category could read in the file
+ * Whether a member with the access `now` still sees everything that a file was made from. A member who no longer reads
+ * the whole vault, has left a group, has lost access to an address, or may no longer read a category could read in the file
  * what they may not read elsewhere.
  */
 export function coversSnapshot(now: AccessSnapshot, made: AccessSnapshot): boolean {

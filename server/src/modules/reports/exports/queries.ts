@@ -3,7 +3,7 @@ import type { Member } from '../../../access/caller.ts'
 import { claimRows } from '../../../db/claim.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { exportAttemptsMax, exportLeaseSeconds, exportTtlHours } from '../../../lib/limits.ts'
-import { findInitiator } from '../../rules/policies/queries.ts'
+import { findMembership } from '../../rules/policies/queries.ts'
 import type { FileFormat, FileKind } from '../files/formats.ts'
 import type { ReportType } from '../reports/catalogue.ts'
 import type { AccessSnapshot } from './access-snapshot.ts'
@@ -179,13 +179,14 @@ export async function findChunk(
 
 /** The requester with their current membership; null when they are no longer a member. */
 export async function findRequester(db: Db, vaultId: string, userId: string): Promise<Member | null> {
-  const initiator = await findInitiator(db, vaultId, userId)
-  if (initiator === null) return null
+  const found = await findMembership(db, vaultId, userId)
+  if (found === null) return null
   const { rows } = await sql<{ kind: 'person' | 'service'; email: string | null } & Member['vault']>`
     select u.kind, u.email, v.id, v.code, v.name, v.locked_at as "lockedAt"
     from users u, vaults v where u.id = ${userId} and v.id = ${vaultId}`.execute(db)
   const { kind, email, ...vault } = rows[0]!
-  return { ...initiator, vault, kind, email, isPlatformAdmin: false, sessionId: null, expiresAt: null }
+  const readsAll = found.isAdmin || found.isAuditor
+  return { ...found, readsAll, vault, kind, email, isPlatformAdmin: false, sessionId: null, expiresAt: null }
 }
 
 const isOf = ({ vault_id, id, attempt }: ClaimedExport) =>

@@ -41,6 +41,8 @@ export function reportExportRoutes(app: App, deps: Deps): void {
         'The body holds the parameters of the report and the format. Without `to` the interval ends now. 429 when three ' +
         'exports of the caller are under way.',
       access: 'member',
+      // A file of their own, for them alone.
+      openToAuditors: true,
       errors: ['administrator_required'],
       params: ReportTypeParams,
       body: ReportExportCreation,

@@ -143,11 +143,11 @@ function isInFolder({ scope, folderClassification }: OperationFilter, ids: strin
 
 /** SQL after `select`: current and past memberships `l` of folders that the viewer may see, with `f` if it still exists. */
 export function pastMemberships(scope: AddressScope): RawBuilder<unknown> {
-  const { isAdmin, userId } = scope.viewer
+  const { readsAll, userId } = scope.viewer
   return sql`from address_group_membership_log l
     left join address_groups f on f.vault_id = l.vault_id and f.id = l.group_id
     where l.vault_id = ${scope.vaultId} and (${isFolderVisible(scope, 'f')}
-      or (f.id is null and ${isAdmin ? sql`true` : sql`l.manager_id = ${userId}`}))`
+      or (f.id is null and ${readsAll ? sql`true` : sql`l.manager_id = ${userId}`}))`
 }
 
 /** With one of the counterparties that `ids`, a subquery, names: by the current address book, or by the recorded one. */

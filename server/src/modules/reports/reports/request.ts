@@ -187,7 +187,7 @@ function drilldownOf(interval: Interval, query: FilterInput, filter: OperationFi
     to: new Date(interval.to.getTime() - 1).toISOString(),
     userId: query.userId,
     // History reads a whole folder by default, a report only the caller's part of it.
-    includeShared: filter.scope.viewer.isAdmin ? undefined : String(query.includeShared ?? false),
+    includeShared: filter.scope.viewer.readsAll ? undefined : String(query.includeShared ?? false),
     // With a status filter, history leaves out deposits, which are always confirmed.
     status: status === 'confirmed' ? undefined : status,
     network: slug === undefined || isId.test(slug) ? undefined : slug,

@@ -108,8 +108,8 @@ const columns = sql`
   r.*, ${profileOf('i')} as initiator, ${requirementsOf(sql.ref('r.vault_id'), sql.ref('r.id'))} as requirements,
   ${approversOf(sql.ref('r.vault_id'), sql.ref('r.id'))} as approvers`
 
-function visibleTo({ isAdmin, userId }: Member) {
-  if (isAdmin) return sql`true`
+function visibleTo({ readsAll, userId }: Member) {
+  if (readsAll) return sql`true`
   return sql`(r.initiator_id = ${userId} or ${isVoter('r', userId)})`
 }
 

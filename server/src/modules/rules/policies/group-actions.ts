@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import type { ByCaller, ByMember } from '../../../access/caller.ts'
-import { administratorsCode, everyoneCode } from '../../../access/memberships.ts'
+import { administratorsCode, auditorsCode, everyoneCode } from '../../../access/memberships.ts'
 import type { Trx } from '../../../db/client.ts'
 import { onViolation } from '../../../db/transaction.ts'
 import { conflict, notFound } from '../../../lib/errors.ts'
@@ -200,7 +200,7 @@ async function announce(
   await announceVaultChange(trx, event, { userIds, groupIds: [id] })
 }
 
-/** Inserts the two built-in groups of a new vault; the creator is the first administrator. */
+/** Inserts the built-in groups of a new vault; the creator is the first administrator. */
 export async function insertSystemGroups(
   trx: Trx,
   { vaultId, creatorId, now }: { vaultId: string; creatorId: string; now: Date },
@@ -211,6 +211,7 @@ export async function insertSystemGroups(
     .insertInto('policy_groups')
     .values([
       { ...common, id: administratorsId, code: administratorsCode, name: 'Administrators' },
+      { ...common, id: newId(now), code: auditorsCode, name: 'Auditors' },
       { ...common, id: newId(now), code: everyoneCode, name: 'Everyone' },
     ])
     .execute()

@@ -49,8 +49,8 @@ export function toPolicyListItem(row: PolicyRow): Static<typeof PolicyListItem> 
   return { ...policyFields(row), group, _count: { rules: row.rules.length } }
 }
 
-/** The reader of a trace: an administrator, the initiator, or another viewer of the subject, such as an approver. */
-export type TraceReader = { isAdmin: boolean; isInitiator: boolean }
+/** The reader of a trace: who reads the whole vault, the initiator, or another viewer of the subject, such as an approver. */
+export type TraceReader = { readsAll: boolean; isInitiator: boolean }
 
 /** A decision as it is stored with its subject. */
 export function toPolicyDecision(
@@ -80,11 +80,11 @@ export function toPolicySimulation(
 }
 
 /**
- * A trace without values that the reader may not see. Sums of other people's transfers are for administrators only, the
+ * A trace without values that the reader may not see. Sums of other people's transfers are for administrators and auditors only, the
  * initiator's own sums and balances for the initiator as well. Whether a selector matched is visible to all readers.
  */
-function toTrace(trace: PolicyTrace[], { isAdmin, isInitiator }: TraceReader): PolicyTrace[] {
-  if (isAdmin) return trace
+function toTrace(trace: PolicyTrace[], { readsAll, isInitiator }: TraceReader): PolicyTrace[] {
+  if (readsAll) return trace
   return trace.map((policy) => ({
     ...policy,
     rules: policy.rules.map((rule) => ({

@@ -28,15 +28,25 @@ export type PolicyRow = Omit<PolicyDraft, 'rules' | 'approvers'> & {
 /** The initiator with the groups that policies check; `groupIds` includes the built-in group `everyone`. */
 export type Initiator = { userId: string; groupIds: string[]; isAdmin: boolean }
 
-/** A member of the vault as an initiator; null when they are disabled or no longer in any group of it. */
-export async function findInitiator(db: Db | Trx, vaultId: string, userId: string): Promise<Initiator | null> {
-  const { rows } = await sql<Initiator>`
-    select u.id as "userId", m.group_ids || e.id as "groupIds", m.is_admin as "isAdmin"
+/** A member of the vault with their role; null when they are disabled or no longer in any group of it. */
+export async function findMembership(
+  db: Db | Trx,
+  vaultId: string,
+  userId: string,
+): Promise<(Initiator & { isAuditor: boolean }) | null> {
+  const { rows } = await sql<Initiator & { isAuditor: boolean }>`
+    select u.id as "userId", m.group_ids || e.id as "groupIds", m.is_admin as "isAdmin", m.is_auditor as "isAuditor"
     from ${membershipOf(sql`${vaultId}`, sql`${userId}`)} m
     join users u on u.id = ${userId} and u.disabled_at is null
     join policy_groups e on e.vault_id = ${vaultId} and ${isEveryone('e')}
     where m.is_member`.execute(db)
   return rows[0] ?? null
+}
+
+/** A member of the vault who may ask for actions; null for an auditor too, who changes nothing. */
+export async function findInitiator(db: Db | Trx, vaultId: string, userId: string): Promise<Initiator | null> {
+  const found = await findMembership(db, vaultId, userId)
+  return found === null || found.isAuditor ? null : found
 }
 
 /** Enabled policies of an action in the given groups, ordered by id, with their explicit approvers. */

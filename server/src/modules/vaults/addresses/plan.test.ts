@@ -37,7 +37,7 @@ beforeAll(async () => {
   })
   await fill()
   const everyone = vault.groups.everyone
-  reader = { userId: ownerId(1), isAdmin: false, groupIds: [everyone], vault: { id: vault.id } }
+  reader = { userId: ownerId(1), readsAll: false, groupIds: [everyone], vault: { id: vault.id } }
 })
 afterAll(async () => {
   await pool.end()
@@ -179,7 +179,7 @@ describe('20,000 addresses of 200 owners', () => {
   })
 
   it('an administrator’s first page follows the feed', async () => {
-    const found = await explain(list(addressScopeOf({ ...reader, isAdmin: true })))
+    const found = await explain(list(addressScopeOf({ ...reader, readsAll: true })))
     expect(found.rows).toBe(limit + 1)
     expect(found.scans).toEqual([])
     expect(found.discarded).toBeLessThanOrEqual(2 * found.rows)

@@ -19,7 +19,7 @@ beforeAll(async () => {
   bench = await createTransferBench()
   const { test, vault } = bench
   people.set('the owner', bench.owner)
-  people.set('the auditor', await addMember(test, vault, 'auditor@example.org', ['auditors']))
+  people.set('the auditor', await addMember(test, vault, 'auditor@example.org', ['reviewers']))
   people.set('the clerk', await addMember(test, vault, 'clerk@example.org', ['clerks']))
   for (const [name, { userId }] of people) ids.set(name, userId)
   ids.set('the clerks', await ensureGroup(vault, 'clerks'))

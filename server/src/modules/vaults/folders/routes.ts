@@ -167,8 +167,11 @@ export function addressGroupRoutes(app: App, deps: Deps): void {
     },
     async (db, { member, params }, page) => {
       const group = await getAddressGroup(db, member, params.id)
-      if (group.access !== 'manager' && !member.isAdmin) {
-        throw forbidden('not_permitted', 'Only the manager of a folder and administrators may read its grants')
+      if (group.access !== 'manager' && !member.readsAll) {
+        throw forbidden(
+          'not_permitted',
+          'Only the manager of a folder, administrators and auditors may read its grants',
+        )
       }
       return listGrants(db, visibleScopeOf(member), { type: 'address_group', id: group.id }, page)
     },

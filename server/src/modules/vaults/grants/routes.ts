@@ -31,8 +31,11 @@ export function addressGrantRoutes(app: App, deps: Deps): void {
     async (db, { member, params }, page) => {
       const scope = visibleScopeOf(member)
       const address = orNotFound(await findAddress(db, scope, params.id), 'Address')
-      if (address.owner_id !== member.userId && !member.isAdmin) {
-        throw forbidden('not_permitted', 'Only the owner of an address and administrators may read its grants')
+      if (address.owner_id !== member.userId && !member.readsAll) {
+        throw forbidden(
+          'not_permitted',
+          'Only the owner of an address, administrators and auditors may read its grants',
+        )
       }
       return listGrants(db, scope, { type: 'address', id: address.id }, page)
     },

@@ -33,6 +33,8 @@ function requestOfOwner() {
     vault: { id: vault.id, code: vault.code, name: 'Reports', lockedAt: null },
     groupIds: [],
     isAdmin: false,
+    isAuditor: false,
+    readsAll: false,
   } satisfies Member
   const query = { addressId: world.own.id, from: '2026-01-01', to: '2027-01-01', timezone: 'UTC' }
   return readActivityRequest('address_activity', member, query, new Date())

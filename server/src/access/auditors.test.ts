@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runDueExports } from '../modules/reports/exports/run.ts'
+import type { Person } from '../testing/app.ts'
+import { fakeAddress } from '../testing/fake-wallet.ts'
+import { addMember, createPolicy } from '../testing/fixtures.ts'
+import { createTransferBench, type TransferBench } from '../testing/transfer-bench.ts'
+
+let bench: TransferBench
+let auditor: Person
+let voter: Person
+let addressId: string
+beforeAll(async () => {
+  bench = await createTransferBench()
+  const { test, vault } = bench
+  auditor = await addMember(test, vault, 'auditor@example.org', ['auditors', 'finance'])
+  addressId = (await bench.fundedAddress()).id
+  voter = await addMember(test, vault, 'voter@example.org', ['voters'])
+})
+afterAll(() => bench.close())
+
+const url = '/vaults/main-vault'
+const groupId = async (code: string) => {
+  const { body } = await bench.vault.admin.get(`${url}/policy-groups?limit=100`)
+  return body.items.find((group: { code: string }) => group.code === code).id as string
+}
+const order = () => ({ fromAddressId: addressId, toAddress: fakeAddress('shop'), amount: '0.01' })
+
+describe('the group of the auditors', () => {
+  it('is in every vault, keeps its code, and may be empty', async () => {
+    const { admin } = bench.vault
+    const id = await groupId('auditors')
+    expect((await admin.get(`/policy-groups/${id}`)).body).toMatchObject({ isSystem: true, name: 'Auditors' })
+    expect((await admin.patch(`/policy-groups/${id}`, { code: 'others' })).body).toMatchObject({
+      reason: 'system_object',
+    })
+    expect((await admin.delete(`/policy-groups/${id}`)).body).toMatchObject({ reason: 'system_object' })
+    const guest = await addMember(bench.test, bench.vault, 'guest@example.org', ['auditors'])
+    expect((await admin.delete(`/policy-groups/${id}/members/${guest.userId}`)).status).toBe(204)
+    expect((await guest.get(`${url}/me`)).status).toBe(403)
+  })
+
+  it('makes an administrator no auditor', async () => {
+    const both = await addMember(bench.test, bench.vault, 'both@example.org', ['administrators', 'auditors'])
+    expect((await both.get(`${url}/me`)).body).toMatchObject({ isAdmin: true, isAuditor: false })
+    expect((await both.post(`${url}/policy-groups`, { code: 'by-both', name: 'By both' })).status).toBe(201)
+  })
+})
+
+describe('an auditor', () => {
+  it('reads what an administrator reads: every list is the same', async () => {
+    await bench.order(addressId, '0.5')
+    const { admin } = bench.vault
+    expect((await auditor.get(`${url}/me`)).body).toMatchObject({ isAdmin: false, isAuditor: true })
+    const lists = ['addresses', 'balances', 'deposits', 'deposits?outcome=ignored', 'transfers', 'history', 'policies']
+    const others = [
+      'audit-log',
+      'invitations',
+      'service-tokens',
+      'approval-requests',
+      'address-groups',
+      'counterparties',
+    ]
+    for (const list of [...lists, ...others, 'ledger/reconciliation', 'reports/transaction_activity?from=2026-01-01']) {
+      const [own, theirs] = [await auditor.get(`${url}/${list}`), await admin.get(`${url}/${list}`)]
+      expect([own.status, theirs.status], `${list} ${JSON.stringify(own.body)}`).toEqual([200, 200])
+      if (own.body.items !== undefined) expect(own.body.items.length, list).toBe(theirs.body.items.length)
+    }
+    const { items } = (await auditor.get(`${url}/addresses`)).body
+    expect(items.map(({ id }: { id: string }) => id)).toContain(addressId)
+  })
+
+  it('changes nothing, although a policy of everybody and one of a group of theirs would let them', async () => {
+    await createPolicy(bench.vault, { code: 'any-address', name: 'Any', actionType: 'create_address', effect: 'allow' })
+    const { may } = (await auditor.get(`${url}/me`)).body
+    expect(new Set(Object.values(may))).toEqual(new Set(['deny']))
+    const addresses = { network: 'ethereum', segments: { purpose: 'ops' } }
+    for (const [path, body] of [
+      ['addresses', addresses],
+      ['transfers', order()],
+      ['address-groups', { name: 'Mine' }],
+      ['counterparties', { name: 'Mine', kind: 'company' }],
+      ['policy-groups', { code: 'mine', name: 'Mine' }],
+    ] as const) {
+      const answer = await auditor.post(`${url}/${path}`, body)
+      expect([answer.status, path]).toEqual([403, path])
+      expect(['auditor_reads_only', 'administrator_required']).toContain(answer.body.reason)
+    }
+    expect((await bench.owner.post(`${url}/addresses`, addresses)).status).toBe(201)
+  })
+
+  it('simulates, and exports what they read', async () => {
+    const payload = order()
+    const asked = { actionType: 'transfer', initiatorId: bench.owner.userId, payload }
+    expect((await auditor.post(`${url}/policies/simulate`, asked)).status).toBe(200)
+    const exported = await auditor.post(`${url}/reports/transaction_activity/exports`, { format: 'csv' })
+    expect(exported.status).toBe(202)
+    await runDueExports(bench.test.deps, new AbortController().signal)
+    const { body } = await auditor.get(`${url}/reports/exports/${exported.body.id}`)
+    expect(body).toMatchObject({ state: 'done' })
+    expect((await auditor.get(`${url}/reports/exports/${exported.body.id}/download`)).status).toBe(200)
+  })
+
+  it('T33 has no vote, and one given before they became an auditor no longer counts', async () => {
+    const { vault, test } = bench
+    const second = await addMember(test, vault, 'second@example.org', ['voters'])
+    const voters = await groupId('voters')
+    const approvers = [
+      { kind: 'group', groupId: voters },
+      { kind: 'user', userId: auditor.userId },
+    ]
+    await bench.policy({ code: 'two-votes', effect: 'requireApproval', approvalThreshold: 2, approvers })
+    const { id } = (await bench.owner.post(`${url}/transfers`, order())).body
+    const asked = (await bench.owner.get(`${url}/transfers/${id}`)).body.approvers
+    expect(asked.map(({ userId }: { userId: string }) => userId).sort()).toEqual([voter.userId, second.userId].sort())
+    expect((await second.post(`${url}/transfers/${id}/approve`)).status).toBe(200)
+    await vault.admin.post(`/policy-groups/${await groupId('auditors')}/members`, { userId: second.userId })
+    expect((await voter.post(`${url}/transfers/${id}/approve`)).body).toMatchObject({ status: 'awaiting_approval' })
+    const late = await second.post(`${url}/transfers/${id}/approve`)
+    expect(late.body).toMatchObject({ reason: 'auditor_reads_only' })
+    const another = await bench.owner.post(`${url}/transfers`, order())
+    expect(another.body).toMatchObject({ reason: 'quorum_unreachable' })
+  })
+})
