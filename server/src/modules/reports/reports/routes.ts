@@ -43,6 +43,7 @@ export function reportRoutes(app: App, deps: Deps): void {
       path,
       {
         ...common,
+        openToAuditors: true,
         operationId: `post${operationId[0]!.toUpperCase()}${operationId.slice(1)}`,
         summary: `${summary}, with a body`,
         description:
