@@ -200,5 +200,7 @@ function valuesOf(organisation: Organisation): Record<string, string[]> {
     initiatorIds: pair(userIds),
     minimumAmount: ['5'],
     maximumAmount: ['50'],
+    status: ['awaiting_approval', 'pending,failed', 'confirmed'],
+    initiatorId: [...userIds, absent],
   }
 }

@@ -89,7 +89,7 @@ export function transferRoutes(app: App, deps: Deps): void {
     },
     async (db, { member, query }) => {
       const scope = addressScopeOf(member, query)
-      const filters: FeedFilters = { ...noFilters, status: query.status ?? null }
+      const filters: FeedFilters = { ...noFilters, statuses: query.status === undefined ? null : [query.status] }
       const list = feedTag('transfers', scope, filters)
       return toTaggedPage(await listTransfers(db, scope, filters, pageOf(query, list)), list, toTransfer)
     },

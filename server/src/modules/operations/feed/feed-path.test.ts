@@ -5,7 +5,11 @@ import { chooseFeedPath, type ResolvedFilters } from './feed-path.ts'
 const unfiltered: ResolvedFilters = {
   awaitsVote: false,
   type: null,
-  status: null,
+  statuses: null,
+  initiatorId: null,
+  minimumAmount: null,
+  maximumAmount: null,
+  search: null,
   flowType: null,
   tokenIds: null,
   addressIds: null,
@@ -42,9 +46,9 @@ describe('the path through the whole vault', () => {
     ['vault', {}],
     ['vault | type', { type: 'deposit' }],
     ['transfers', { type: 'transfer' }],
-    ['transfers | status', { status: 'confirmed' }],
-    ['status failed', { status: 'failed' }],
-    ['status failed', { status: 'failed', type: 'transfer' }],
+    ['transfers | status', { statuses: ['confirmed'] }],
+    ['status failed', { statuses: ['failed'] }],
+    ['status failed', { statuses: ['failed'], type: 'transfer' }],
     ['vault | flowType', { flowType: 'external' }],
     ['internal', { flowType: 'internal' }],
     ['token t1,t2', { tokenIds: ['t1', 't2'] }],
@@ -69,11 +73,11 @@ describe('the path through the whole vault', () => {
     ['category k', { categoryIds: ['k'] }],
     ['purpose p | category | purpose', { categoryIds: ['k'], paymentPurpose: 'p' }],
     ['policy y', { decisionPolicyId: 'y' }],
-    ['policy y | status', { decisionPolicyId: 'y', status: 'pending' }],
+    ['policy y | status', { decisionPolicyId: 'y', statuses: ['pending'] }],
     ['hash h', { txHash: 'h' }],
     ['hash h | type | address', { txHash: 'h', addressIds: ['a'], type: 'deposit' }],
     ['waiting | awaiting', { awaitsVote: true }],
-    ['waiting | awaiting', { awaitsVote: true, status: 'awaiting_approval', type: 'transfer' }],
+    ['waiting | awaiting', { awaitsVote: true, statuses: ['awaiting_approval'], type: 'transfer' }],
     ['waiting | awaiting | hash', { awaitsVote: true, txHash: 'h' }],
     ['waiting | awaiting | period', { awaitsVote: true, to: new Date(0) }],
     ['token t | type', { tokenIds: ['t'], type: 'deposit', from: new Date(0) }],
@@ -98,7 +102,7 @@ describe('the path of a person', () => {
   })
 
   it.each<[string, Partial<ResolvedFilters>]>([
-    ['type | status', { status: 'pending' }],
+    ['type | status', { statuses: ['pending'] }],
     ['token', { tokenIds: ['t'] }],
     ['counterparty', { counterpartyIds: ['c'] }],
     ['counterpartyAddress', { counterpartyAddressId: 'c' }],
@@ -123,10 +127,10 @@ describe('the path of a person', () => {
 
 describe('filters that nothing can meet', () => {
   it.each<[string, Partial<ResolvedFilters>]>([
-    ['deposits with a status', { type: 'deposit', status: 'confirmed' }],
+    ['deposits with a status', { type: 'deposit', statuses: ['confirmed'] }],
     ['deposits decided by a policy', { type: 'deposit', decisionPolicyId: 'y' }],
     ['deposits that await a vote', { type: 'deposit', awaitsVote: true }],
-    ['a vote on what is done', { awaitsVote: true, status: 'confirmed' }],
+    ['a vote on what is done', { awaitsVote: true, statuses: ['confirmed'] }],
     ['no such token', { tokenIds: [] }],
     ['no such address', { addressIds: [] }],
     ['an empty group', { counterpartyIds: [] }],
@@ -141,7 +145,7 @@ describe('every combination of filters', () => {
   const choices: { [Name in keyof ResolvedFilters]?: ResolvedFilters[Name][] } = {
     awaitsVote: [false, true],
     type: [null, 'deposit', 'transfer'],
-    status: [null, 'failed', 'confirmed'],
+    statuses: [null, ['failed'], ['confirmed']],
     flowType: [null, 'internal', 'external'],
     tokenIds: [null, some(2), some(33)],
     addressIds: [null, some(1), some(10), some(1_000), many],

@@ -7,7 +7,7 @@ export type ResolvedFilters = {
   /** Only the transfers of any initiator that may wait for the vote of the viewer. */
   awaitsVote: boolean
   type: OperationType | null
-  status: OperationStatus | null
+  statuses: OperationStatus[] | null
   flowType: FlowType | null
   tokenIds: string[] | null
   /** The addresses that match both the address filter and the folder filter. */
@@ -23,6 +23,10 @@ export type ResolvedFilters = {
   paymentPurpose: string | null
   decisionPolicyId: string | null
   txHash: string | null
+  initiatorId: string | null
+  minimumAmount: string | null
+  maximumAmount: string | null
+  search: string | null
   from: Date | null
   to: Date | null
 }
@@ -35,6 +39,7 @@ export type FeedName =
   | 'internal'
   | 'owner'
   | 'initiator'
+  | 'ordered'
   | 'address'
   | 'hash'
   | 'counterparty'
@@ -60,7 +65,10 @@ export type FeedCondition =
   | 'purpose'
   | 'policy'
   | 'hash'
+  | 'initiator'
+  | 'amount'
   | 'period'
+  | 'search'
 
 /** The ranges to merge, and the other conditions on their rows. */
 export type FeedPath = { ranges: { feed: FeedName; keys: string[] }[]; conditions: FeedCondition[] }
@@ -72,6 +80,7 @@ const settled: Record<FeedName, FeedCondition[]> = {
   internal: ['flowType', 'period'],
   owner: ['period'],
   initiator: ['period'],
+  ordered: ['initiator', 'type', 'period'],
   address: ['address', 'period'],
   hash: ['hash', 'period'],
   counterparty: ['counterparty', 'period'],
@@ -107,12 +116,13 @@ function isContradictory(resolved: ResolvedFilters): boolean {
   const sets = [resolved.tokenIds, resolved.addressIds, resolved.counterpartyIds, resolved.categoryIds]
   if (sets.some((set) => set?.length === 0)) return true
   if (resolved.type === 'deposit' && typeOf(resolved) === 'transfer') return true
-  return resolved.awaitsVote && resolved.status !== null && resolved.status !== 'awaiting_approval'
+  return resolved.awaitsVote && resolved.statuses?.includes('awaiting_approval') === false
 }
 
-/** Filters by status, vote or policy apply to transfers only. */
-export function typeOf({ type, awaitsVote, status, decisionPolicyId }: ResolvedFilters): ResolvedFilters['type'] {
-  const isAboutTransfers = awaitsVote || status !== null || decisionPolicyId !== null
+/** Filters by status, vote, policy or initiator apply to transfers only. */
+export function typeOf(resolved: ResolvedFilters): ResolvedFilters['type'] {
+  const { type, awaitsVote, statuses, decisionPolicyId, initiatorId } = resolved
+  const isAboutTransfers = awaitsVote || statuses !== null || decisionPolicyId !== null || initiatorId !== null
   return isAboutTransfers ? 'transfer' : type
 }
 
@@ -130,7 +140,7 @@ function rangesOf(scope: AddressScope, resolved: ResolvedFilters): Range[] {
 
 /** From the most to the least selective; sets too large to merge cost a lookup of each key, so they come late. */
 function rangeOfVault(resolved: ResolvedFilters): Range {
-  const { addressIds, counterpartyIds, tokenIds, status } = resolved
+  const { addressIds, counterpartyIds, tokenIds, statuses } = resolved
   const ofSet = (feed: FeedName, keys: string[] | null, keysMax: number): Range | false =>
     keys !== null && keys.length <= keysMax && [feed, keys]
   const candidates: (Range | false)[] = [
@@ -140,7 +150,8 @@ function rangeOfVault(resolved: ResolvedFilters): Range {
     resolved.paymentPurpose !== null && ['purpose', [resolved.paymentPurpose]],
     resolved.categoryIds !== null && ['category', resolved.categoryIds],
     resolved.decisionPolicyId !== null && ['policy', [resolved.decisionPolicyId]],
-    status !== null && status !== 'confirmed' && ['status', [status]],
+    statuses !== null && !statuses.includes('confirmed') && ['status', statuses],
+    resolved.initiatorId !== null && ['ordered', [resolved.initiatorId]],
     ofSet('address', addressIds, feedMergedRangesMax),
     ofSet('counterparty', counterpartyIds, feedMergedRangesMax),
     resolved.flowType === 'internal' && ['internal', ['']],
@@ -158,7 +169,7 @@ function conditionsOf(scope: AddressScope, resolved: ResolvedFilters): FeedCondi
     person: resolved.awaitsVote && scope.viewer.readsAll && scope.ownerId !== null,
     awaiting: resolved.awaitsVote,
     type: typeOf(resolved) !== null,
-    status: resolved.status !== null,
+    status: resolved.statuses !== null,
     flowType: resolved.flowType !== null,
     token: resolved.tokenIds !== null,
     address: resolved.addressIds !== null,
@@ -168,7 +179,10 @@ function conditionsOf(scope: AddressScope, resolved: ResolvedFilters): FeedCondi
     purpose: resolved.paymentPurpose !== null,
     policy: resolved.decisionPolicyId !== null,
     hash: resolved.txHash !== null,
+    initiator: resolved.initiatorId !== null,
+    amount: resolved.minimumAmount !== null || resolved.maximumAmount !== null,
     period: resolved.from !== null || resolved.to !== null,
+    search: resolved.search !== null,
   }
   return (Object.keys(given) as FeedCondition[]).filter((condition) => given[condition])
 }

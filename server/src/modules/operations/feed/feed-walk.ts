@@ -2,6 +2,8 @@ import { type RawBuilder, sql } from 'kysely'
 import { type AddressScope, isOperationInScope, sharedAddressIds } from '../../../access/address-scope.ts'
 import { type Db, prepared } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
+import { containsPattern } from '../../../lib/like.ts'
+import { feedSearchedRows, searchedPartMin } from '../../../lib/limits.ts'
 import { hasCategoryRight } from '../assignments/rights.ts'
 import type { FeedFilters, FeedLimits, FeedPage } from './feed.ts'
 import { type FeedCondition, type FeedName, type FeedPath, type ResolvedFilters, typeOf } from './feed-path.ts'
@@ -21,7 +23,9 @@ export async function walkPath(db: Db, walk: Walk, page: FeedPage): Promise<{ id
   const { windowRows, gatheredRows, gatheringsMax } = walk.limits
   const gathers = walk.path.ranges.some((range) => range.feed === 'waiting' || isGathered(range, walk))
   const isFiltered = walk.path.conditions.length > 0
-  const rowsMax = Math.max(page.limit + 1, !isFiltered ? 0 : gathers ? gatheredRows : windowRows)
+  // A search may look at the other table for each row.
+  const streamedRows = walk.path.conditions.includes('search') ? Math.min(windowRows, feedSearchedRows) : windowRows
+  const rowsMax = Math.max(page.limit + 1, !isFiltered ? 0 : gathers ? gatheredRows : streamedRows)
   const read = !isFiltered ? readRows : gathers ? readGathered : readStreamed
   const found: Position[] = []
   let after = page.after
@@ -219,6 +223,7 @@ const feeds: Record<FeedName, Feed> = {
   internal: { where: () => sql`x.flow_type = 'internal'` },
   owner: { where: (key) => isExactly('x.owner_id', key) },
   initiator: { where: (key) => sql`x.initiator_id <> x.owner_id and ${isExactly('x.initiator_id', key)}` },
+  ordered: { where: (key) => sql`x.type = 'transfer' and ${isExactly('x.initiator_id', key)}` },
   address: { where: (key) => isExactly('x.address_id', key), scanNewest: 'address_id' },
   // A handful of rows at most, so a member's rows are filtered before any window is cut.
   hash: {
@@ -264,7 +269,7 @@ export const checksOf = (walk: Walk) =>
 export const checkedColumns = (alias: string) =>
   sql.join(
     ['vault_id', 'type', 'status', 'address_id', 'owner_id', 'initiator_id', 'token_id', 'flow_type', 'tx_hash']
-      .concat('counterparty_id', 'counterparty_address_id', 'payment_purpose')
+      .concat('counterparty_id', 'counterparty_address_id', 'payment_purpose', 'amount', 'counterparty_name', 'note')
       .map((column) => sql.ref(`${alias}.${column}`)),
   )
 
@@ -279,7 +284,7 @@ const conditions: Record<FeedCondition, (walk: Walk) => RawBuilder<unknown>> = {
     and exists (select from entitled_voters e
       where e.vault_id = w.vault_id and e.subject_id = w.id and e.user_id = ${filters.awaitingApprovalOf})`,
   type: ({ resolved }) => sql`w.type = ${typeOf(resolved)}`,
-  status: ({ resolved }) => sql`w.status = ${resolved.status}`,
+  status: ({ resolved }) => sql`w.status = any(${resolved.statuses}::text[])`,
   flowType: ({ resolved }) => sql`w.flow_type = ${resolved.flowType}`,
   token: ({ resolved }) => sql`w.token_id = any(${resolved.tokenIds}::text[])`,
   address: ({ resolved }) => sql`w.address_id = any(${resolved.addressIds}::text[])`,
@@ -297,4 +302,19 @@ const conditions: Record<FeedCondition, (walk: Walk) => RawBuilder<unknown>> = {
   hash: ({ resolved }) => sql`w.tx_hash = ${resolved.txHash}`,
   period: ({ resolved }) => sql`w.created_at >= coalesce(${resolved.from}::timestamptz, '-infinity')
     and w.created_at <= coalesce(${resolved.to}::timestamptz, 'infinity')`,
+  initiator: ({ resolved }) => sql`w.initiator_id = ${resolved.initiatorId}`,
+  amount: ({ resolved: { minimumAmount, maximumAmount } }) => sql`w.amount >= coalesce(${minimumAmount}::numeric, 0)
+    and w.amount <= coalesce(${maximumAmount}::numeric, 'infinity')`,
+  search: ({ resolved }) => containsText(resolved.search!),
+}
+
+/** The texts of a row that a viewer of the operation sees, the short ones first. */
+function containsText(text: string): RawBuilder<unknown> {
+  const pattern = containsPattern(text)
+  const own = sql`w.payment_purpose ilike ${pattern} or w.counterparty_name ilike ${pattern} or w.note ilike ${pattern}`
+  if (text.length < searchedPartMin) return sql`(${own})`
+  // Not by `exists`, which PostgreSQL may answer by reading the other table from end to end.
+  return sql`(${own} or w.tx_hash ilike ${pattern} or case w.type
+    when 'transfer' then (select t.to_address from transfers t where t.vault_id = w.vault_id and t.id = w.id)
+    else (select d.from_address from deposits d where d.vault_id = w.vault_id and d.id = w.id) end ilike ${pattern})`
 }

@@ -24,8 +24,8 @@ export type FeedFilters = {
   /** Only transfers of other initiators, from any address, that wait for the vote of this caller. */
   awaitingApprovalOf: string | null
   type: OperationType | null
-  /** Status of transfers; it excludes deposits. */
-  status: OperationStatus | null
+  /** Statuses of transfers; they exclude deposits. */
+  statuses: OperationStatus[] | null
   /** Code of a token. */
   asset: string | null
   tokenId: string | null
@@ -42,6 +42,12 @@ export type FeedFilters = {
   paymentPurpose: string | null
   decisionPolicyId: string | null
   txHash: string | null
+  initiatorId: string | null
+  /** Raw amounts of one token, inclusive. */
+  minimumAmount: string | null
+  maximumAmount: string | null
+  /** Text in purpose, note or name of the counterparty; from six characters on also in the hash or the other address. */
+  search: string | null
   /** Both inclusive. */
   from: Date | null
   to: Date | null
@@ -50,7 +56,7 @@ export type FeedFilters = {
 export const noFilters: FeedFilters = {
   awaitingApprovalOf: null,
   type: null,
-  status: null,
+  statuses: null,
   asset: null,
   tokenId: null,
   network: null,
@@ -63,6 +69,10 @@ export const noFilters: FeedFilters = {
   paymentPurpose: null,
   decisionPolicyId: null,
   txHash: null,
+  initiatorId: null,
+  minimumAmount: null,
+  maximumAmount: null,
+  search: null,
   from: null,
   to: null,
 }

@@ -63,6 +63,8 @@ const person = fc.nat(3)
 const subject = fc.nat(5)
 const rarely = <T>(value: fc.Arbitrary<T>) =>
   fc.oneof({ weight: 6, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: value })
+const seldom = <T>(value: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 30, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: value })
 const perhaps = <T>(value: fc.Arbitrary<T>) => fc.oneof(fc.constant(null), value)
 
 const anyOperation = fc.record({
@@ -111,6 +113,12 @@ const anyQuery = fc.record({
   awaits: rarely(fc.constant(true)),
   isOut: rarely(fc.boolean()),
   status: rarely(fc.constantFrom(...statuses)),
+  /** Beside `status`, if that is asked for. */
+  other: perhaps(fc.constantFrom(...statuses)),
+  initiator: seldom(person),
+  minimum: seldom(fc.nat(9)),
+  maximum: seldom(fc.nat(9)),
+  search: seldom(fc.constantFrom('NVOICE', 'invoice 1', ' 1', '%%', 'lier', '0x1')),
   asset: rarely(fc.constantFrom('USDC', 'DAI', 'NONE')),
   token: rarely(fc.nat(3)),
   network: rarely(fc.nat(2)),
@@ -137,6 +145,11 @@ const nothingAsked: Query = {
   awaits: null,
   isOut: null,
   status: null,
+  other: null,
+  initiator: null,
+  minimum: null,
+  maximum: null,
+  search: null,
   asset: null,
   token: null,
   network: null,
@@ -290,9 +303,10 @@ describe('history against a plain loop over everything', () => {
 
 const idsOf = (rows: { id: string }[]) => rows.map(({ id }) => id)
 /** The route refuses what the feed answers with an empty page, and viewers who are in no group of the vault. */
-const isPossible = (vault: Vault, { viewer, awaits, isOut, from, to }: Query) =>
+const isPossible = (vault: Vault, { viewer, awaits, isOut, from, to, token, minimum, maximum }: Query) =>
   !(awaits && isOut === false) &&
   (from === null || to === null || from <= to) &&
+  (token !== null || (minimum === null && maximum === null)) &&
   (viewer === null || isMember(vault, viewer))
 
 async function walkHttp(vault: Vault, query: Query, list: 'history' | 'transfers' | 'deposits') {
@@ -304,11 +318,19 @@ async function walkHttp(vault: Vault, query: Query, list: 'history' | 'transfers
     awaitingMyApproval: query.awaits,
     direction: query.isOut === null ? null : query.isOut ? 'out' : 'in',
     ...Object.fromEntries(
-      ['status', 'asset', 'tokenId', 'network', 'addressId', 'flowType'].map((name) => [
-        name,
-        filters[name as 'asset'],
-      ]),
+      [
+        'initiatorId',
+        'minimumAmount',
+        'maximumAmount',
+        'search',
+        'asset',
+        'tokenId',
+        'network',
+        'addressId',
+        'flowType',
+      ].map((name) => [name, filters[name as 'asset']]),
     ),
+    status: filters.statuses?.join(),
     counterpartyId: filters.counterpartyId,
     counterpartyGroupId: filters.counterpartyGroupId,
     counterpartyAddressId: filters.counterpartyAddressId,
@@ -370,7 +392,7 @@ function asked(vault: Vault, query: Query) {
     ...noFilters,
     awaitingApprovalOf: query.awaits ? scope.viewer.userId : null,
     type: query.isOut === null ? null : query.isOut ? 'transfer' : 'deposit',
-    status: query.status,
+    statuses: query.status === null ? null : query.other === null ? [query.status] : [query.status, query.other],
     asset: query.asset,
     tokenId: pick(tokens, query.token)?.id ?? null,
     network: named(
@@ -386,6 +408,10 @@ function asked(vault: Vault, query: Query) {
     paymentPurpose: pick(purposes, query.purpose),
     decisionPolicyId: named(ids.policies, query.policy),
     txHash: query.hash === null ? null : `0x${query.hash}`,
+    initiatorId: pick(people, query.initiator)?.userId ?? null,
+    minimumAmount: query.minimum?.toString() ?? null,
+    maximumAmount: query.maximum?.toString() ?? null,
+    search: query.search,
     from: query.from === null ? null : at(query.from),
     to: query.to === null ? null : at(query.to),
   }
@@ -417,7 +443,9 @@ function expected(vault: Vault, query: Query): Row[] {
     .filter((row) => (query.awaits ? awaits(row) : isInScope(row)))
     .filter((row) => folder === null || (isFolderVisible(folder) && isInFolder(folder, row.address)))
     .filter(
-      (row) => is(query.isOut, row.isOut) && (query.status === null || (row.isOut && query.status === row.status)),
+      (row) =>
+        is(query.isOut, row.isOut) &&
+        (query.status === null || (row.isOut && [query.status, query.other].includes(row.status))),
     )
     .filter((row) => is(query.asset, tokens[row.token]!.code) && is(query.token, row.token))
     .filter((row) => is(query.network, tokens[row.token]!.network) && is(query.address, row.address))
@@ -429,7 +457,9 @@ function expected(vault: Vault, query: Query): Row[] {
         (counterparty !== null && vault.counterpartyGroups[query.counterpartyGroup]?.includes(counterparty) === true),
     )
     .filter((row) => query.policy === null || (row.isOut && row.policy === query.policy))
-    .filter((row) => is(query.hash, row.hash))
+    .filter((row) => is(query.hash, row.hash) && is(query.initiator, initiatorOf(row)))
+    .filter((row) => amountOf(row) >= (query.minimum ?? 0) && amountOf(row) <= (query.maximum ?? 99))
+    .filter((row) => query.search === null || textsOf(row).some((text) => text.includes(query.search!.toLowerCase())))
     .filter(
       (row) =>
         query.category === null ||
@@ -460,6 +490,11 @@ function firstCategory(vault: Vault, { viewer }: Query, row: Row): string | null
 const isOf = (row: Row, who: number) => row.address % 4 === who || initiatorOf(row) === who
 
 const initiatorOf = (row: Row) => (row.isOut ? (row.initiator ?? row.address % 4) : null)
+const amountOf = ({ minute, address }: World['operations'][number]) => 1 + ((minute + address) % 9)
+const textsOf = ({ purpose, counterparty }: Row) => [
+  ...(purpose === null ? [] : [purposes[purpose]!.toLowerCase()]),
+  ...(counterparty === null ? [] : ['supplier']),
+]
 const counterpartyAddressOf = ({ counterparty, counterpartyAddress }: Row) =>
   counterparty === null ? null : 2 * counterparty + counterpartyAddress
 const isMember = (vault: Vault, who: number) => vault.groups.some((members) => members.includes(who))
@@ -647,7 +682,7 @@ async function addOperations(vault: Vault, operations: World['operations']): Pro
       initiator_id: row.isOut ? people[initiatorOf(row)!]!.userId : null,
       network_id: networks[tokens[row.token]!.network]!.id,
       token_id: tokens[row.token]!.id,
-      amount: '1',
+      amount: String(amountOf(row)),
       flow_type: row.isInternal ? 'internal' : 'external',
       tx_hash: row.hash === null ? null : `0x${row.hash}`,
       counterparty_id: pick(ids.counterparties, row.counterparty),

@@ -47,6 +47,8 @@ describe('one page of 30,000 operations', () => {
     ['direction=out', 'operations_transfer_feed'],
     ['status=awaiting_approval', 'operations_status_feed'],
     ['status=confirmed', 'operations_transfer_feed'],
+    ['status=failed,pending', 'operations_status_feed'],
+    ['initiatorId', 'operations_ordered_feed'],
     ['awaitingMyApproval', 'approval_eligibilities_open'],
     ['asset', 'operations_token_feed'],
     ['tokenId', 'operations_token_feed'],

@@ -6,6 +6,7 @@ import type { HistoryItem } from './schema.ts'
 export function toHistoryItem(row: HistoryRow): Static<typeof HistoryItem> {
   const own = { id: row.address_id, address: row.address, label: row.label }
   const isOut = row.type === 'transfer'
+  const other = { id: row.other_id, label: row.other_label }
   return {
     ...operationFields(row),
     direction: isOut ? 'out' : 'in',
@@ -13,9 +14,14 @@ export function toHistoryItem(row: HistoryRow): Static<typeof HistoryItem> {
     status: row.status,
     fee: row.fee,
     failureReason: row.failure_reason,
-    fromAddress: isOut ? own : row.from_address === null ? null : { id: null, address: row.from_address, label: null },
+    fromAddress: isOut ? own : row.from_address === null ? null : { ...other, address: row.from_address },
+    fromAddressLabel: isOut ? row.label : other.label,
     toAddress: isOut ? row.to_address! : row.address,
+    toAddressId: isOut ? other.id : row.address_id,
+    toAddressLabel: isOut ? other.label : row.label,
     initiatorId: row.initiator_id,
+    initiator: row.initiator,
+    expiresAt: row.expires_at?.toISOString() ?? null,
     decisionPolicyId: row.decision_policy_id,
     decisionPolicyCode: row.decision_policy_code,
     counterparty: row.counterparty_id === null ? null : { id: row.counterparty_id, name: row.counterparty_name! },

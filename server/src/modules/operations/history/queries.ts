@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import type { AddressScope } from '../../../access/address-scope.ts'
+import { type AddressScope, allVisible, isAddressInScope } from '../../../access/address-scope.ts'
+import { type MemberProfile, profileOfUser } from '../../../access/profile.ts'
 import { type Db, prepared } from '../../../db/client.ts'
 import { type NetworkType, parseOnchainAddress } from '../../../lib/onchain-address.ts'
 import type { OperationStatus, OperationType } from '../../../lib/operations.ts'
@@ -21,6 +22,11 @@ export type HistoryRow = OperationColumns & {
   /** A deposit below the dust limit of its token. */
   is_dust: boolean
   initiator_id: string | null
+  initiator: MemberProfile | null
+  /** The address of the other side, if it is one of the vault that the viewer sees. */
+  other_id: string | null
+  other_label: string | null
+  expires_at: Date | null
   fee: string | null
   failure_reason: string | null
   decision_policy_id: string | null
@@ -46,7 +52,8 @@ async function describe(db: Db, scope: AddressScope, ids: string[]): Promise<His
   const { rows } = await sql<HistoryRow & OtherSide>`${prepared}
     select o.id, o.type, o.status, n.slug as network, o.flow_type, o.counterparty_id, o.counterparty_name, o.tx_hash, o.amount,
       o.token_id, k.code as token_code, k.symbol as token_symbol, k.decimals, o.address_id, a.address, a.label, t.to_address, t.to_address_key, d.from_address,
-      n.type as network_type, (o.type = 'deposit' and ${isDust('o.amount', 'k')}) as is_dust, o.initiator_id,
+      n.type as network_type, n.id as network_id, (o.type = 'deposit' and ${isDust('o.amount', 'k')}) as is_dust, o.initiator_id,
+      ${profileOfUser(sql`o.initiator_id`)} as initiator, t.expires_at,
       t.fee, t.failure_reason, t.decision_policy_id, t.decision_policy_code, t.approval_threshold,
       (select count(*)::int from approval_voters w
         where w.vault_id = o.vault_id and w.subject_id = o.id and w.decision = 'approve') as approvals_count,
@@ -61,10 +68,37 @@ async function describe(db: Db, scope: AddressScope, ids: string[]): Promise<His
     where o.vault_id = ${scope.vaultId} and o.id = any(${ids}::text[])`.execute(db)
   const otherSides = rows.map((row) => keyOfOtherSide(row))
   const lookAlikes = await findLookAlikes(db, scope, [...new Set(otherSides.filter((key) => key !== null))])
-  return rows.map((row, i) => ({ ...row, is_look_alike: lookAlikes.has(otherSides[i] ?? '') }))
+  const within = await findVisibleAddresses(db, scope, rows, otherSides)
+  return rows.map((row, i) => {
+    const other = within.get(`${row.network_id} ${otherSides[i]}`)
+    const is_look_alike = lookAlikes.has(otherSides[i] ?? '')
+    return { ...row, is_look_alike, other_id: other?.id ?? null, other_label: other?.label ?? null }
+  })
 }
 
-type OtherSide = { to_address_key: string | null; from_address: string | null; network_type: NetworkType }
+/** The addresses of the vault on the other side, by network and key, of those that the viewer sees. */
+async function findVisibleAddresses(
+  db: Db,
+  scope: AddressScope,
+  rows: OtherSide[],
+  keys: (string | null)[],
+): Promise<Map<string, { id: string; label: string | null }>> {
+  const asked = [...new Set(keys.filter((key) => key !== null))]
+  if (asked.length === 0) return new Map()
+  const networkIds = [...new Set(rows.map(({ network_id }) => network_id))]
+  const found = await sql<{ network_id: string; address_key: string; id: string; label: string | null }>`${prepared}
+    select r.network_id, r.address_key, r.id, r.label from addresses r
+    where r.network_id = any(${networkIds}::text[]) and r.address_key = any(${asked}::text[])
+      and ${isAddressInScope(allVisible(scope), 'r')}`.execute(db)
+  return new Map(found.rows.map(({ network_id, address_key, ...address }) => [`${network_id} ${address_key}`, address]))
+}
+
+type OtherSide = {
+  network_id: string
+  to_address_key: string | null
+  from_address: string | null
+  network_type: NetworkType
+}
 
 function keyOfOtherSide({ to_address_key: recipient, from_address: sender, network_type }: OtherSide): string | null {
   if (recipient !== null || sender === null) return recipient

@@ -7,6 +7,7 @@ import { PageOf, Ref, VaultParams } from '../../../http/schema.ts'
 import { pageOf, toTaggedPage } from '../../../lib/cursor.ts'
 import { badRequest } from '../../../lib/errors.ts'
 import { txHashKey } from '../../../lib/onchain-address.ts'
+import type { OperationStatus } from '../../../lib/operations.ts'
 import { parseBounds } from '../../../lib/period.ts'
 import { type FeedFilters, feedTag, noFilters } from '../feed/feed.ts'
 import { toHistoryItem } from './present.ts'
@@ -23,7 +24,7 @@ export function historyRoutes(app: App, deps: Deps): void {
       summary: 'List history',
       description:
         'Transfers and deposits in one feed, newest first: the activity of the caller, for administrators that of the ' +
-        'whole vault. `status` is a status of transfers, so deposits are left out; `awaitingMyApproval=true` lists ' +
+        'whole vault. `status` names statuses of transfers, so deposits are left out; `awaitingMyApproval=true` lists ' +
         'transfers of others that wait for the vote of the caller. A request reads a limited number of operations, so a ' +
         'page may hold fewer items than `limit`, even none, while `nextCursor` is not null; `nextCursor` null is the ' +
         'end. A cursor is valid only with the filters of the request that returned it.',
@@ -43,15 +44,27 @@ export function historyRoutes(app: App, deps: Deps): void {
   )
 }
 
+/** Sorted, so that cursors do not depend on the order in which they are named. */
+function statusesOf({ status }: Static<typeof HistoryQuery>): OperationStatus[] | null {
+  return status === undefined ? null : ([...new Set(status.join().split(','))].sort() as OperationStatus[])
+}
+
 function filtersOf(query: Static<typeof HistoryQuery>, member: Member): FeedFilters {
   const { direction, awaitingMyApproval = false, txHash } = query
   if (awaitingMyApproval && direction === 'in') throw badRequest('direction', 'must be out with awaitingMyApproval')
+  const { minimumAmount = null, maximumAmount = null } = query
+  if (query.tokenId === undefined && (minimumAmount ?? maximumAmount) !== null)
+    throw badRequest('tokenId', 'is required with minimumAmount and maximumAmount, which are raw amounts of a token')
   return {
     ...noFilters,
     ...parseBounds(query),
     awaitingApprovalOf: awaitingMyApproval ? member.userId : null,
     type: direction === undefined ? null : direction === 'in' ? 'deposit' : 'transfer',
-    status: query.status ?? null,
+    statuses: statusesOf(query),
+    initiatorId: query.initiatorId ?? null,
+    minimumAmount,
+    maximumAmount,
+    search: query.search ?? null,
     asset: query.asset ?? null,
     tokenId: query.tokenId ?? null,
     network: query.network ?? null,

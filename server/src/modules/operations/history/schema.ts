@@ -7,13 +7,14 @@ import {
   FolderFilter,
   Id,
   IncludeShared,
+  MemberProfile,
   Nullable,
   pageQuery,
   RawAmount,
   Ref,
   Timestamp,
 } from '../../../http/schema.ts'
-import { noteLengthMax } from '../../../lib/limits.ts'
+import { noteLengthMax, searchedPartMin } from '../../../lib/limits.ts'
 import { flowTypes, operationStatuses, operationTypes } from '../../../lib/operations.ts'
 import { OperationMetadata } from '../metadata/schema.ts'
 
@@ -44,10 +45,18 @@ export const HistoryItem = Closed(
         }),
         Type.Null(),
       ]),
-      'The sender; null if it is unknown. `id` and `label` are null for an address outside the vault.',
+      'The sender; null if it is unknown. `id` and `label` are null unless it is an address that the caller sees.',
     ),
     toAddress: Text('0x70997970C51812dc3A010C7d01b50e0d17dc79C8'),
+    fromAddressLabel: described(Nullable(Text('Operations')), 'Label of the sender, if the caller sees its address.'),
+    toAddressId: described(
+      Nullable(Id),
+      'Identifier of the recipient, if it is an address of the vault that the caller sees.',
+    ),
+    toAddressLabel: described(Nullable(Text('Payroll')), 'Label of the recipient, if the caller sees its address.'),
     initiatorId: Nullable(Id),
+    initiator: described(Nullable(Ref(MemberProfile)), 'Who ordered the transfer; null for a deposit.'),
+    expiresAt: described(Nullable(Timestamp), 'When a transfer expires unless it is approved before; null for others.'),
     decisionPolicyId: Nullable(Id),
     decisionPolicyCode: Nullable(Text('large-transfers')),
     counterparty: Nullable(Closed({ id: Id, name: Text('Northwind Trading') })),
@@ -68,6 +77,7 @@ export const HistoryItem = Closed(
   { $id: 'HistoryItem', description: 'A transfer or a deposit, from the side of one address of the vault.' },
 )
 
+const anyStatus = operationStatuses.join('|')
 const Bound = Type.Optional(
   Type.String({ maxLength: 40, description: 'Inclusive; ISO 8601 timestamp or date (UTC).', examples: ['2026-01-31'] }),
 )
@@ -78,7 +88,35 @@ export const HistoryQuery = Closed({
     Type.String({ minLength: 1, maxLength: 128, description: 'Administrators only: restricts the list to this user.' }),
   ),
   direction: Type.Optional(described(Enum(['in', 'out']), 'Restricts the list to what arrived or to what left.')),
-  status: Type.Optional(described(Enum(operationStatuses), 'Restricts the list to operations of this status.')),
+  status: Type.Optional(
+    Type.Unsafe<string[]>(
+      Type.Array(Type.String({ pattern: `^(${anyStatus})(,(${anyStatus}))*$`, examples: ['pending'] }), {
+        maxItems: operationStatuses.length,
+        description:
+          `Restricts the list to operations of these statuses: ${operationStatuses.join(', ')}. ` +
+          'Comma-separated or repeated.',
+      }),
+    ),
+  ),
+  initiatorId: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 128,
+      description: 'Restricts the list to transfers that this member ordered.',
+    }),
+  ),
+  minimumAmount: Type.Optional(described(RawAmount, 'The smallest raw amount, inclusive; requires `tokenId`.')),
+  maximumAmount: Type.Optional(described(RawAmount, 'The largest raw amount, inclusive; requires `tokenId`.')),
+  search: Type.Optional(
+    Type.String({
+      minLength: 2,
+      maxLength: 100,
+      description:
+        'Part of the purpose, the note or the name of the counterparty, regardless of case; from ' +
+        `${searchedPartMin} characters on also of the transaction hash or the address of the other side.`,
+      examples: ['northwind'],
+    }),
+  ),
   awaitingMyApproval: Type.Optional(
     Type.Boolean({ description: 'true: transfers of others that wait for the caller’s vote.' }),
   ),

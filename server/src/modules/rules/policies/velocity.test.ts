@@ -348,7 +348,7 @@ describe('locks and round trips', () => {
       const { rows } = await client.query(`explain ${sums[0]!.text}`, sums[0]!.values)
       const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
       for (const index of [
-        'operations_velocity_initiator',
+        'operations_ordered_feed',
         'operations_velocity_source',
         'operations_transfer_feed',
         'transfers_velocity_destination',
