@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import type { Position } from '../../../lib/cursor.ts'
 import { idOfSequence } from '../../../lib/ids.ts'
 import { formatDecimal } from '../../../lib/money.ts'
+import { type Holding, sumOfHoldings, usdOfHolding } from './holdings.ts'
 import type { AccountRow, StatementAccount, StatementRow, TotalRow } from './queries.ts'
 import type { Balances, LedgerEntry, PastBalance } from './schema.ts'
 
@@ -15,7 +16,22 @@ export function toTotal(row: TotalRow): Total {
     availableDecimal: formatDecimal(row.available, row.decimals),
     reserved: row.reserved,
     reservedDecimal: formatDecimal(row.reserved, row.decimals),
+    usdValue: usdOfHolding(holdingOf(row)),
   }
+}
+
+const holdingOf = ({ available, reserved, decimals, usd_rate }: TotalRow): Holding => ({
+  raw: BigInt(available) + BigInt(reserved),
+  decimals,
+  usdRate: usd_rate,
+})
+
+/** What all totals are worth together, of those that have a rate. */
+export function toUsdTotal(rows: TotalRow[]): { usdValue: string | null; usdComplete: boolean } {
+  const holdings = rows.map(holdingOf)
+  const rated = holdings.filter((one) => usdOfHolding(one) !== null)
+  const isComplete = rated.length === holdings.length
+  return { usdValue: rated.length === 0 && !isComplete ? null : sumOfHoldings(rated), usdComplete: isComplete }
 }
 
 export function toAccount(row: AccountRow): Account {

@@ -2,15 +2,24 @@ import { sql } from 'kysely'
 import { type AddressScope, isAddressInScope, scopedAddressIds } from '../../../access/address-scope.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
+import { newestRate } from '../../registry/rates/queries.ts'
 
 export type BalanceFilter = { addressId: string | null; token: string | null }
 
-export type TotalRow = { code: string; symbol: string; decimals: number; available: string; reserved: string }
+export type TotalRow = {
+  code: string
+  symbol: string
+  decimals: number
+  available: string
+  reserved: string
+  usd_rate: string | null
+}
 
 /** Available and reserved per token over the addresses in scope; vault-level accounts are not included. */
-export async function listTotals(db: Db, scope: AddressScope, filter: BalanceFilter): Promise<TotalRow[]> {
+export async function listTotals(db: Db, scope: AddressScope, filter: BalanceFilter, now: Date): Promise<TotalRow[]> {
   const { rows } = await sql<TotalRow>`
-    select t.code, t.symbol, t.decimals,
+    select s.*, r.usd_rate from (
+    select t.id as token_id, t.code, t.symbol, t.decimals,
       sum(l.balance) filter (where l.purpose = 'available') as available,
       coalesce(sum(l.balance) filter (where l.purpose = 'reserved'), 0) as reserved
     from ledger_accounts l
@@ -18,7 +27,8 @@ export async function listTotals(db: Db, scope: AddressScope, filter: BalanceFil
     where l.vault_id = ${scope.vaultId} and l.address_id <> '' ${inScope(scope)}
       ${filter.addressId === null ? sql`` : sql`and l.address_id = ${filter.addressId}`}
       ${filter.token === null ? sql`` : sql`and t.code = ${filter.token}`}
-    group by t.id, t.code, t.symbol, t.decimals order by t.code, t.id`.execute(db)
+    group by t.id, t.code, t.symbol, t.decimals) s ${newestRate('s.token_id', now)}
+    order by s.code, s.token_id`.execute(db)
   return rows
 }
 

@@ -11,7 +11,7 @@ import { sequenceOfId } from '../../../lib/ids.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { parseBounds, parseDay, parseTimestamp } from '../../../lib/period.ts'
 import { adjustBalance } from './adjust.ts'
-import { positionOf, toAccount, toEntry, toPastBalance, toTotal } from './present.ts'
+import { positionOf, toAccount, toEntry, toPastBalance, toTotal, toUsdTotal } from './present.ts'
 import {
   type AccountKey,
   findAccount,
@@ -53,7 +53,7 @@ export function ledgerRoutes(app: App, deps: Deps): void {
       querystring: BalancesQuery,
       answers: { 200: Balances },
     },
-    async (db, { member, query }) => {
+    async (db, { member, query, now }) => {
       const scope = addressScopeOf(member, { includeShared: query.includeShared })
       const isVaultLevel = query.purpose === 'external' || query.purpose === 'adjustment'
       if (isVaultLevel && !member.readsAll)
@@ -62,12 +62,13 @@ export function ledgerRoutes(app: App, deps: Deps): void {
           'Only administrators and auditors may read the accounts of the vault itself',
         )
       const filter = { addressId: query.addressId ?? null, token: query.token ?? null }
-      const totals = (await listTotals(db, scope, filter)).map(toTotal)
-      if (query.summary === true) return { vaultId: scope.vaultId, totals }
+      const sums = await listTotals(db, scope, filter, now)
+      const summary = { vaultId: scope.vaultId, totals: sums.map(toTotal), ...toUsdTotal(sums) }
+      if (query.summary === true) return summary
       const options = { ...pageOf(query), ...filter, purpose: query.purpose ?? null }
       const rows = await listAccounts(db, scope, options)
       const { items, nextCursor } = toPage(rows, options.limit, accountPosition, toAccount)
-      return { vaultId: scope.vaultId, totals, accounts: items, nextCursor }
+      return { ...summary, accounts: items, nextCursor }
     },
   )
 

@@ -27,6 +27,10 @@ const BalanceTotal = Closed({
   availableDecimal: DecimalAmount,
   reserved: RawAmount,
   reservedDecimal: DecimalAmount,
+  usdValue: described(
+    Nullable(Text('1.50')),
+    'What available and reserved are worth at the newest rate that is at most 15 minutes old; null without one.',
+  ),
 })
 
 const BalanceAccount = Closed({
@@ -60,6 +64,11 @@ export const Balances = Closed(
   {
     vaultId: Id,
     totals: described(Type.Array(BalanceTotal), 'Sums per token over the addresses that the caller sees.'),
+    usdValue: described(
+      Nullable(Text('1.50')),
+      'The totals that have a rate together; null if none of those that are not zero has one.',
+    ),
+    usdComplete: Type.Boolean({ description: 'Whether every total that is not zero has a rate.', examples: [true] }),
     accounts: Type.Optional(
       described(Type.Array(BalanceAccount), 'The accounts of those addresses; left out if `summary` is true.'),
     ),

@@ -1,0 +1,47 @@
+import { addressScopeOf } from '../../../access/address-scope.ts'
+import type { Deps } from '../../../deps.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
+import { VaultParams } from '../../../http/schema.ts'
+import { badRequest } from '../../../lib/errors.ts'
+import { daysBefore, isZone, parseInstant } from '../reports/buckets.ts'
+import { pointsOf } from './points.ts'
+import { toBalanceTimeline } from './present.ts'
+import { listBalancesAt } from './queries.ts'
+import { BalanceTimeline, BalanceTimelineQuery } from './schema.ts'
+
+const defaultDays = 30
+
+export function balanceTimelineRoutes(app: App, deps: Deps): void {
+  const api = endpoints(app, deps, 'Ledger')
+
+  api.get(
+    '/vaults/:code/balances/timeline',
+    {
+      operationId: 'getBalanceTimeline',
+      summary: 'Get the timeline of balances',
+      description:
+        'What the addresses held at the end of each hour, day, week or month, per token and in USD, from one snapshot: a ' +
+        'member’s own addresses, with `includeShared` also those shared with them, for administrators the whole vault.',
+      access: 'member',
+      params: VaultParams,
+      querystring: BalanceTimelineQuery,
+      answers: { 200: BalanceTimeline },
+    },
+    async (_db, { member, query, now }) => {
+      const { timezone = 'UTC', groupBy = 'day', addressId = null, tokenId = null, folderId, includeShared } = query
+      const scope = addressScopeOf(member, { folderId, includeShared })
+      if (!isZone(timezone)) throw badRequest('timezone', 'must be a zone of the IANA database, such as Europe/Berlin')
+      const asked = query.to === undefined ? now : parseInstant('to', query.to, timezone)
+      const to = new Date(Math.min(asked.getTime(), now.getTime()))
+      const from =
+        query.from === undefined ? daysBefore(to, timezone, defaultDays) : parseInstant('from', query.from, timezone)
+      if (from >= to) throw badRequest('from', 'must be before to, and before now')
+      const interval = { from, to }
+      const instants = pointsOf(interval, timezone, groupBy)
+      const rows = await deps.slowReads.inTurn(member.userId, (db) =>
+        listBalancesAt(db, scope, instants, { addressId, tokenId }),
+      )
+      return toBalanceTimeline(rows, { interval, timezone, instants })
+    },
+  )
+}
