@@ -53,6 +53,8 @@ import { rateRoutes } from './modules/registry/rates/routes.ts'
 import { rateComponents } from './modules/registry/rates/schema.ts'
 import { tokenRoutes } from './modules/registry/tokens/routes.ts'
 import { tokenComponents } from './modules/registry/tokens/schema.ts'
+import { balanceTimelineRoutes } from './modules/reports/balance-timeline/routes.ts'
+import { balanceTimelineComponents } from './modules/reports/balance-timeline/schema.ts'
 import { reportExportRoutes } from './modules/reports/exports/routes.ts'
 import { reportExportComponents } from './modules/reports/exports/schema.ts'
 import { reportComponents } from './modules/reports/reports/catalogue.ts'
@@ -115,6 +117,7 @@ const components = [
   ...rateComponents,
   ...vaultsComponents,
   ...ledgerComponents,
+  ...balanceTimelineComponents,
   ...counterpartyComponents,
   ...counterpartyGroupComponents,
   ...depositComponents,
@@ -146,6 +149,7 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   rateRoutes,
   vaultsRoutes,
   ledgerRoutes,
+  balanceTimelineRoutes,
   depositRoutes,
   transferRoutes,
   inboxRoutes,

@@ -210,6 +210,15 @@ export const expectations: Record<string, Row> = {
   // The columns are those of the rows above; everybody reads an inbox of their own.
   listInbox:            row('401 200 200 200 200 200 200 200 200 200 200 200 200', plain),
   countInbox:           row('401 200 200 200 200 200 200 200 200 200 200 200 200', plain),
+  getBalanceTimeline:   row('401 403 200 200 200 200 200 200 200 403 403 200 403', plain),
+  getBalances:          row('    401      403   200        200         200     200   200      200   200          403      403     200            403', plain),
+  listLedgerEntries:    row('    401      403   200        200         200     200   404      404   200          403      403     404            403', async (r) => ({ query: { addressId: await r.address(), tokenId: await r.token() } })),
+  getPastBalance:       row('    401      403   200        200         200     200   404      404   200          403      403     404            403', async (r) => ({ query: { addressId: await r.address(), tokenId: await r.token() } })),
+  createAdjustment:     row('    401      403   403        403         403     403   403      403   201          403      403     403            403', async (r) => ({ body: { addressId: await r.address(), tokenId: await r.token(), amount: '1', reason: 'Opening balance' } })),
+  getReconciliation:    row('    401      403   403        403         403     403   403      403   200          403      403     403            403', plain),
+  listDeposits:         row('    401      403   200        200         200     200   200      200   200          403      403     200            403', plain),
+  getDeposit:           row('    401      403   200        200         200     200   404      404   200          403      403     404            403', async (r) => ({ params: { id: await r.deposit() } })),
+  listHistory:          row('    401      403   200        200         200     200   200      200   200          403      403     200            403', plain),
 
   createTransfer:       row('    401      403   201        403         403     201   404      404   403          403      403     404            403', order, { reaches: reachByOrder }),
   previewTransfer:      row('    401      403   200        403         403     200   404      404   403          403      403     404            403', order),
@@ -324,6 +333,10 @@ export const expectations: Record<string, Row> = {
   downloadReportExport: row('    401      403   200        404         404     404   404      404   404          403      403     404            403      404', async (r) => ({ params: { id: await r.reportExport() } })),
 
   listAuditRecords:     row('    401      403   403        403         403     403   403      403   200          403      403     403            403      200', plain),
+  listAuditSeals:       row('401 403 403 403 403 403 403 403 200 403 403 403 403', plain),
+  listPlatformAuditSeals:
+                        row('401 403 403 403 403 403 403 403 403 403 200 403 403', plain, { namesVaults: true }),
+  listAuditRecords:     row('    401      403   403        403         403     403   403      403   200          403      403     403            403', plain),
   listPlatformAuditRecords:
                         row('    401      403   403        403         403     403   403      403   403          403      200     403            403      403', plain, { namesVaults: true }),
 }

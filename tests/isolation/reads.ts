@@ -201,6 +201,7 @@ function valuesOf(organisation: Organisation): Record<string, string[]> {
     minimumAmount: ['5'],
     maximumAmount: ['50'],
     status: ['awaiting_approval', 'pending,failed', 'confirmed'],
+    sequence: ['1', '2'],
     initiatorId: [...userIds, absent],
   }
 }

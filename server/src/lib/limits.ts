@@ -30,6 +30,12 @@ export const pageItemsDefault = 20
 export const pageItemsMax = 100
 /** What one request for a page of operations reads at most, with any filters (modules/operations/feed/feed.ts). */
 export const feedWindowRows = 10_000
+/** Points of a timeline of balances. */
+export const timelinePointsMax = 400
+/** The window of a text search, which may look at the other table for each row. */
+export const feedSearchedRows = 2_500
+/** From how many characters on a text is searched for in addresses and hashes. */
+export const searchedPartMin = 6
 /** Ranges of an index that are merged as a stream; more than that are gathered. */
 export const feedMergedRangesMax = 32
 /** Rows that are gathered at once from the ranges with the newest rows, and how often that is done for one page. */
@@ -146,6 +152,8 @@ export const databaseAnswerMarginMilliseconds = 2_000
 
 /** Records that one seal may hold, and pages in which the verifier reads: they bound its memory. */
 export const auditSealRecordsMax = 1_000
+/** Seals of a page of them. */
+export const auditSealsPageMax = 20
 export const auditVerifyPageSealsMax = 20
 export const auditVerifyPageSubjectsMax = 200
 /** Differences of one kind that the verifier lists; there could be too many to read them all. */

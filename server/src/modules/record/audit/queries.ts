@@ -3,6 +3,8 @@ import { sql } from 'kysely'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import type { AuditRecords, AuditSeals } from '../../../db/types.ts'
 import type { Position } from '../../../lib/cursor.ts'
+import { badRequest } from '../../../lib/errors.ts'
+import { sequenceOfId } from '../../../lib/ids.ts'
 import type { Bounds } from '../../../lib/period.ts'
 import { readRecord, type TargetRecord } from './content.ts'
 
@@ -70,6 +72,29 @@ export async function findNextChain(db: Db | Trx, after: string): Promise<string
       (select min(chain) from audit_seals where chain > ${after})
     ) as chain`.execute(db)
   return rows[0]?.chain ?? null
+}
+
+/** Seals of one chain, newest first, one more than the limit; or the one of this number. */
+export async function listSealsBefore(
+  db: Db | Trx,
+  chain: string,
+  sequence: number | null,
+  { after, limit }: { after: Position | null; limit: number },
+): Promise<AuditSealRow[]> {
+  let query = db.selectFrom('audit_seals').selectAll().where('chain', '=', chain)
+  if (sequence !== null) query = query.where('sequence', '=', String(sequence))
+  if (after !== null) query = query.where('sequence', '<', sequenceOfCursor(after))
+  return query
+    .orderBy('sequence', 'desc')
+    .limit(limit + 1)
+    .execute()
+}
+
+/** A forged cursor must not reach PostgreSQL as a number that it cannot hold. */
+function sequenceOfCursor({ id }: Position): string {
+  const sequence = sequenceOfId(id)
+  if (sequence >= 2n ** 63n) throw badRequest('cursor', 'is not a cursor of this list', 'invalid_cursor')
+  return sequence.toString()
 }
 
 export async function listSealsAfter(

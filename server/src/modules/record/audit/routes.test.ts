@@ -100,6 +100,64 @@ describe('the audit log', () => {
   })
 })
 
+describe('the seals', () => {
+  const hex = async (text: string) =>
+    Buffer.from(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))).toString('hex')
+  type Seal = { chain: string; sequence: number; previousHash: string; sealedAt: string; hash: string } & {
+    records: { id: string; hash: string }[]
+  }
+
+  /** What docs/audit.md tells a reader to do, with nothing but the answers and WebCrypto. */
+  async function verify(base: string, by: Person): Promise<{ sealed: number; records: number; faults: string[] }> {
+    const all = async (path: string, limit: number) => {
+      const items = []
+      for (let cursor = ''; ; ) {
+        const { status, body } = await by.get(`${path}?limit=${limit}${cursor}`)
+        expect(status).toBe(200)
+        items.push(...body.items)
+        if (body.nextCursor === null) return items
+        cursor = `&cursor=${body.nextCursor}`
+      }
+    }
+    const records = await all(base, 2)
+    const seals: Seal[] = (await all(`${base}/seals`, 1)).reverse()
+    const faults: string[] = []
+    const hashes = new Map<string, string>()
+    let previous = '0'.repeat(64)
+    for (const [i, { chain, sequence, previousHash, records, sealedAt, hash }] of seals.entries()) {
+      const held = records.map(({ id, hash }) => ({ hash, id }))
+      const text = JSON.stringify({ chain, previousHash, records: held, sealedAt, sequence })
+      if (previousHash !== previous || sequence !== i + 1 || (await hex(text)) !== hash) faults.push(`seal ${sequence}`)
+      for (const { id, hash } of records) hashes.set(`${sequence} ${id}`, hash)
+      previous = hash
+    }
+    for (const { id, content, hash, sealSequence, action, actorId, targetId, details, createdAt } of records) {
+      expect(JSON.parse(content)).toMatchObject({ id, action, actorId, targetId, details, createdAt })
+      if ((await hex(content)) !== hash) faults.push(`record ${id}`)
+      if (sealSequence !== null && hashes.get(`${sealSequence} ${id}`) !== hash)
+        faults.push(`record ${id} is not sealed`)
+    }
+    return { sealed: hashes.size, records: records.length, faults }
+  }
+
+  it('let a reader verify a vault and the platform from the answers alone', async () => {
+    await record({ vaultId, action: 'policy.renamed', targetId: 'p9', at: '2026-01-31T10:00:00.000Z' })
+    await sealAuditRecords(test.deps)
+    expect(await verify('/vaults/main/audit-log', admin)).toEqual({ sealed: 5, records: 5, faults: [] })
+    expect((await verify('/audit-log', stranger)).faults).toEqual([])
+    const { body } = await admin.get('/vaults/main/audit-log/seals?sequence=2')
+    expect(body.items.map(({ sequence }: { sequence: number }) => sequence)).toEqual([2])
+  })
+
+  it('T39 are for who reads the log', async () => {
+    for (const path of ['/vaults/main/audit-log/seals', '/audit-log/seals'])
+      expect([path, (await member.get(path)).status]).toEqual([path, 403])
+    expect((await stranger.get('/vaults/main/audit-log/seals')).status).toBe(403)
+    expect((await admin.get('/audit-log/seals')).status).toBe(403)
+    expect((await admin.get('/vaults/main/audit-log/seals?limit=21')).status).toBe(400)
+  })
+})
+
 describe('the audit log of the platform', () => {
   it('lists what belongs to no vault, in the shape and with the filters of a vault', async () => {
     const { status, body } = await stranger.get('/audit-log')

@@ -1,6 +1,13 @@
 import { Type } from 'typebox'
 import { Closed, described, Id, Nullable, pageQuery, Timestamp } from '../../../http/schema.ts'
-import { membershipUserIdLengthMax } from '../../../lib/limits.ts'
+import { auditSealsPageMax, membershipUserIdLengthMax } from '../../../lib/limits.ts'
+
+const Hash = (description: string) =>
+  Type.String({
+    description,
+    pattern: '^[0-9a-f]{64}$',
+    examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+  })
 
 export const AuditRecord = Closed(
   {
@@ -26,11 +33,12 @@ export const AuditRecord = Closed(
       'What the event was about, such as the changed fields; its members depend on `action`. Secrets are never in it.',
     ),
     createdAt: Timestamp,
-    hash: Type.String({
-      description: 'SHA-256 of the content of the record, in hexadecimal digits.',
-      pattern: '^[0-9a-f]{64}$',
-      examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+    content: Type.String({
+      description:
+        'The record exactly as it was hashed: canonical JSON of the fields above, with the chain that it belongs to.',
+      examples: ['{"action":"policy.updated","actorId":null,"chain":"platform"}'],
     }),
+    hash: Hash('SHA-256 of `content` in UTF-8, in hexadecimal digits.'),
     sealSequence: Nullable(
       Type.Integer({
         minimum: 1,
@@ -72,4 +80,37 @@ export const AuditLogQuery = Closed({
   ...pageQuery,
 })
 
-export const auditComponents = [AuditRecord]
+export const AuditSeal = Closed(
+  {
+    chain: Type.String({ description: 'Id of the vault, or `platform`.', examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
+    sequence: Type.Integer({ minimum: 1, description: 'Number of the seal in its chain.', examples: [42] }),
+    previousHash: Hash('Hash of the seal before it; 64 zeros for the first.'),
+    records: Type.Array(Closed({ id: Id, hash: Hash('Hash of the record.') }), {
+      description: 'The records that it seals, in the order in which they are hashed.',
+    }),
+    sealedAt: Timestamp,
+    hash: Hash('SHA-256 of the canonical JSON of the fields above (docs/audit.md).'),
+  },
+  {
+    $id: 'AuditSeal',
+    description: 'A link of the chain of seals of an audit log, with everything that its hash covers.',
+  },
+)
+
+export const AuditSealQuery = Closed({
+  sequence: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'Restricts the list to the seal of this number.', examples: [42] }),
+  ),
+  ...pageQuery,
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: auditSealsPageMax,
+      default: auditSealsPageMax,
+      description: 'Largest number of seals of a page; one may hold a thousand records.',
+      examples: [10],
+    }),
+  ),
+})
+
+export const auditComponents = [AuditRecord, AuditSeal]
