@@ -5,13 +5,16 @@
 const collectionsOfVaults = new Set(['policy-groups', 'policies', 'invitations'])
 
 /** Resources that are not named after the first segment of their path. */
-const resourceOfPath = new Map([['/api/v1/users/me', 'me']])
+const resourceOfPath = new Map([
+  ['/api/v1/users/me', 'me'],
+  ['/api/v1/users/me/preferences', 'me'],
+])
 const resourceOfOperation = new Map([['createPolicy', 'policies']])
 
 /** Nouns that operationIds use for a resource in addition to its name. */
 const nounsOfResource = {
   auditLog: ['AuditRecords', 'PlatformAuditRecords'],
-  me: ['MyProfile', 'OwnProfile', 'MyMembership', 'Me'],
+  me: ['MyProfile', 'OwnProfile', 'MyMembership', 'My', 'Me'],
   operationCategories: ['Category'],
   operations: ['OfOperation'],
 }

@@ -11,6 +11,8 @@ export type Row = {
   endsSession?: boolean
   /** It lists the vaults by id and code to permitted callers, and nothing of their content. */
   namesVaults?: true
+  /** Its body is the caller's own, with whatever fields. */
+  isOpen?: true
   /** It reads the registry, which belongs to no vault. */
   ofRegistry?: true
   /** Requests from the caller's own vault that name `strange` resources elsewhere than in the path. */
@@ -98,6 +100,10 @@ export const expectations: Record<string, Row> = {
 '200            200      200', plain),
   updateMyProfile:      row('    401      200   200        200         200     200   200      200   200          200      200     ' +
 '200            200      200', () => ({ body: { color: '#1d4ed8' } })),
+  getMyPreferences:     row('    401      200   200        200         200     200   200      200   200          200      200     ' +
+'200            200      200', plain),
+  replaceMyPreferences: row('    401      200   200        200         200     200   200      200   200          200      200     ' +
+'200            200      200', () => ({ body: {} }), { isOpen: true }),
 
   listNetworks:         row('    401      200   200        200         200     200   200      200   200          200      200     ' +
 '200            200      200', plain),
@@ -353,7 +359,7 @@ for (const [operationId, { expected, request }] of Object.entries(expectations))
 function row(
   statuses: string,
   request: Row['request'],
-  more: Pick<Row, 'endsSession' | 'namesVaults' | 'ofRegistry' | 'reaches'> = {},
+  more: Pick<Row, 'endsSession' | 'namesVaults' | 'isOpen' | 'ofRegistry' | 'reaches'> = {},
 ): Row {
   const numbers = statuses.trim().split(/\s+/).map(Number)
   const expected = Object.fromEntries(callerNames.map((name, column) => [name, numbers[column]]))

@@ -130,6 +130,12 @@ export const MemberProfile = Closed(
 )
 export type MemberProfile = Static<typeof MemberProfile>
 
+/** The profile beside an id that may name a group, nobody, or an id without a user of this service behind it. */
+export const ProfileBeside = described(
+  Nullable(Type.Unsafe<MemberProfile>(Type.Ref('MemberProfile'))),
+  'Who is behind the id; null if that is no user of this service.',
+)
+
 /** The answer of every list: `items` and the cursor of the next page, null at the end. */
 export const PageOf = <T extends TSchema>(item: T) =>
   Closed({ items: Type.Array(item), nextCursor: Nullable(Type.String({ examples: ['MTc2ODAuY21pOGgyazFw'] })) })

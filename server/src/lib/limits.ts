@@ -213,3 +213,6 @@ export const downloadGraceMilliseconds = 60_000
 
 /** A smaller answer would hardly become smaller by compression. */
 export const compressedBytesMin = 1_024
+
+/** Bytes of the JSON of a person's preferences. */
+export const preferencesBytesMax = 32_768

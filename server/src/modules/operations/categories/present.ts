@@ -64,6 +64,7 @@ function toApprover(approver: CategoryApproverRow, category: CategoryRow): Categ
     kind: approver.kind,
     userId: approver.user_id,
     groupId: approver.group_id,
+    user: approver.user,
     createdAt: approver.created_at.toISOString(),
   }
 }

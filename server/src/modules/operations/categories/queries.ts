@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { SubjectKind } from '../../../access/memberships.ts'
+import { type MemberProfile, profileOfUser } from '../../../access/profile.ts'
 import type { Db, RowOf, Trx } from '../../../db/client.ts'
 import type { CategoryApprovers, CategoryFields, CategoryGrants, OperationCategories } from '../../../db/types.ts'
 import type { Position } from '../../../lib/cursor.ts'
@@ -24,7 +25,9 @@ export type CategoryFieldRow = RowOf<
 /** `subject` is `user:<id>` or `group:<id>`, as `subjectsOf` names the viewer. */
 export type CategoryGrantRow = RowOf<Omit<CategoryGrants, 'vault_id' | 'category_id'>, { subject_type: SubjectKind }>
 
-export type CategoryApproverRow = RowOf<Omit<CategoryApprovers, 'vault_id' | 'category_id'>, { kind: SubjectKind }>
+export type CategoryApproverRow = RowOf<Omit<CategoryApprovers, 'vault_id' | 'category_id'>, { kind: SubjectKind }> & {
+  user: MemberProfile | null
+}
 
 export type CategoryRow = RowOf<
   OperationCategories,
@@ -125,7 +128,8 @@ async function selectCategories(db: Db | Trx, which: RawBuilder<unknown>): Promi
         from category_grants g where g.vault_id = c.vault_id and g.category_id = c.id
       ) as grants,
       (
-        select coalesce(jsonb_agg(to_jsonb(a) - '{vault_id,category_id}'::text[] order by a.created_at, a.id), '[]')
+        select coalesce(jsonb_agg(to_jsonb(a) - '{vault_id,category_id}'::text[]
+          || jsonb_build_object('user', ${profileOfUser(sql.ref('a.user_id'))}) order by a.created_at, a.id), '[]')
         from category_approvers a where a.vault_id = c.vault_id and a.category_id = c.id
       ) as approvers
     from operation_categories c ${which}`.execute(db)

@@ -463,13 +463,22 @@ describe('grants and approvers', () => {
     expect(first.body.version).toBe(2)
     const [group, user] = first.body.approvers
     expect([group, user]).toEqual([
-      { id: group.id, categoryId: id, kind: 'group', userId: null, groupId: clerks, createdAt: group.createdAt },
+      {
+        id: group.id,
+        categoryId: id,
+        kind: 'group',
+        userId: null,
+        groupId: clerks,
+        user: null,
+        createdAt: group.createdAt,
+      },
       {
         id: user.id,
         categoryId: id,
         kind: 'user',
         userId: controller.userId,
         groupId: null,
+        user: { userId: controller.userId, kind: 'person', name: 'controller', image: null },
         createdAt: group.createdAt,
       },
     ])

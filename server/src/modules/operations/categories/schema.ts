@@ -10,6 +10,7 @@ import {
   Id,
   Name,
   Nullable,
+  ProfileBeside,
   pageQuery,
   Ref,
   Timestamp,
@@ -144,6 +145,7 @@ const CategoryApprover = Closed({
   kind: described(Subject, '`user` for a member of the vault, `group` for the members of a policy group.'),
   userId: described(Nullable(SubjectUserId), 'Identifier of the member; null for a group.'),
   groupId: described(Nullable(Id), 'Identifier of the policy group; null for a user.'),
+  user: ProfileBeside,
   createdAt: Timestamp,
 })
 

@@ -36,6 +36,7 @@ describe('GET /vaults/{code}/members', () => {
         email: 'bob@example.org',
         groups: [groupOf('treasury')],
         isAdmin: false,
+        isAuditor: false,
         lastSeenAt: expect.stringMatching(/Z$/),
       },
       {
@@ -46,6 +47,7 @@ describe('GET /vaults/{code}/members', () => {
         email: 'ann@example.org',
         groups: [groupOf('approvers'), groupOf('treasury')],
         isAdmin: false,
+        isAuditor: false,
         lastSeenAt: expect.stringMatching(/Z$/),
       },
       expect.objectContaining({
@@ -155,5 +157,43 @@ describe('GET /vaults/{code}/me', () => {
   it('is for members only', async () => {
     const stranger = await test.signIn('passer-by@example.org')
     expect((await stranger.get(url)).status).toBe(403)
+  })
+})
+
+describe('the profile beside an id', () => {
+  it('stands beside members of groups and approvers, and is null for an id that no user is behind', async () => {
+    const { admin } = vault
+    await ann.patch('/users/me', { name: 'Ann Example', image: null })
+    const profile = { userId: ann.userId, kind: 'person', name: 'Ann Example', image: null }
+    const { body: group } = await admin.post('/vaults/main-vault/policy-groups', { code: 'profiled', name: 'Profiled' })
+    const members = `/policy-groups/${group.id}/members`
+    expect((await admin.post(members, { userId: ann.userId })).body.user).toEqual(profile)
+    expect((await admin.post(members, { userId: 'machine-2' })).body.user).toBeNull()
+    const { memberships } = (await bob.get(`/policy-groups/${group.id}`)).body
+    expect(memberships.map(({ user }: { user: unknown }) => user)).toEqual([profile, null])
+    const approvers = [
+      { kind: 'user', userId: ann.userId },
+      { kind: 'group', groupId: group.id },
+    ]
+    const policy = await createPolicy(vault, {
+      code: 'profiled',
+      name: 'Profiled',
+      actionType: 'counterparty_archive',
+      effect: 'requireApproval',
+      approvalThreshold: 1,
+      approvers,
+    })
+    const { body } = await bob.get(`/policies/${policy.id}`)
+    expect(body.approvers.map(({ user }: { user: unknown }) => user)).toEqual([profile, null])
+    const categories = '/vaults/main-vault/operation-categories'
+    const { body: category } = await admin.post(categories, { key: 'profiled', name: 'Profiled' })
+    const named = await admin.put(`${categories}/${category.id}/approvers`, { approvers })
+    expect(named.status, JSON.stringify(named.body)).toBe(200)
+    const found = (await bob.get(`${categories}/${category.id}`)).body.approvers
+    expect(found).toHaveLength(2)
+    expect(found).toEqual(
+      expect.arrayContaining([expect.objectContaining({ user: profile }), expect.objectContaining({ user: null })]),
+    )
+    expect(JSON.stringify([memberships, body, found])).not.toContain('ann@example.org')
   })
 })

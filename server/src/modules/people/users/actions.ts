@@ -1,8 +1,8 @@
 import type { Trx } from '../../../db/client.ts'
 import { onViolation } from '../../../db/transaction.ts'
-import { conflict, notFound } from '../../../lib/errors.ts'
+import { badRequest, conflict, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
-import { nameLengthMax } from '../../../lib/limits.ts'
+import { nameLengthMax, preferencesBytesMax } from '../../../lib/limits.ts'
 import { audit } from '../../record/audit/record.ts'
 import { type OwnProfileRow, ownProfileColumns, type ProfileRow, profileColumns } from './present.ts'
 import type { UpdateProfile } from './schema.ts'
@@ -96,4 +96,25 @@ export async function updateProfile(
     .catch(onViolation('users_username', () => conflict('already_exists', 'This username is taken')))
   if (row === undefined) throw notFound('User')
   return row
+}
+
+/**
+ * Replaces what a user interface remembers for the user. It decides nothing in the service, so there is no audit record.
+ * @throws 400 when it is too large
+ */
+export async function replacePreferences(
+  trx: Trx,
+  userId: string,
+  preferences: Record<string, unknown>,
+  now: Date,
+): Promise<void> {
+  const text = JSON.stringify(preferences)
+  if (Buffer.byteLength(text) > preferencesBytesMax) {
+    throw badRequest('body', `must not be larger than ${preferencesBytesMax} bytes of JSON`)
+  }
+  await trx
+    .insertInto('user_preferences')
+    .values({ user_id: userId, preferences: text, updated_at: now })
+    .onConflict((other) => other.column('user_id').doUpdateSet({ preferences: text, updated_at: now }))
+    .execute()
 }

@@ -121,3 +121,37 @@ describe('people', () => {
     expect(records).toEqual([{ chain: 'platform', action: 'platform_admin.added' }])
   })
 })
+
+describe('preferences', () => {
+  const url = '/users/me/preferences'
+
+  it('are an empty object at first, and replaced whole', async () => {
+    expect((await first.get(url)).body).toEqual({})
+    const views = {
+      views: [{ name: 'Große Zahlungen', filter: { minimum: '1e3' } }],
+      theme: 'dark',
+      odd: 'a\u0000b\ud800',
+    }
+    expect((await first.put(url, views)).status).toBeLessThan(500)
+    const plain = { views: views.views, theme: 'dark', deep: [[{ a: null }]] }
+    const put = await first.put(url, plain)
+    expect([put.status, put.body]).toEqual([200, plain])
+    expect((await first.get(url)).body).toEqual(plain)
+    expect((await first.put(url, { theme: 'light' })).status).toBe(200)
+    expect((await first.get(url)).body).toEqual({ theme: 'light' })
+  })
+
+  it('are each person’s own', async () => {
+    expect((await second.get(url)).body).toEqual({})
+    expect((await test.anonymous.get(url)).status).toBe(401)
+  })
+
+  it('are an object of at most 32 kB', async () => {
+    const fitting = { text: 'x'.repeat(32_768 - '{"text":""}'.length) }
+    expect((await second.put(url, fitting)).status).toBe(200)
+    const tooLarge = await second.put(url, { text: `${fitting.text}x` })
+    expect([tooLarge.status, tooLarge.body.reason]).toEqual([400, 'validation_failed'])
+    for (const body of [[], 'text', 7, null]) expect((await second.put(url, body)).status).toBe(400)
+    expect((await second.get(url)).body).toEqual(fitting)
+  })
+})

@@ -1,10 +1,10 @@
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { ok } from '../../../http/mutate.ts'
-import { updateProfile } from './actions.ts'
+import { replacePreferences, updateProfile } from './actions.ts'
 import { toOwnProfile } from './present.ts'
-import { getOwnProfile } from './queries.ts'
-import { OwnProfile, UpdateProfile } from './schema.ts'
+import { getOwnProfile, getPreferences } from './queries.ts'
+import { OwnProfile, Preferences, UpdateProfile } from './schema.ts'
 
 export function userRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'People')
@@ -35,5 +35,33 @@ export function userRoutes(app: App, deps: Deps): void {
       answers: { 200: OwnProfile },
     },
     async (trx, { caller, body, now }) => ok(toOwnProfile(await updateProfile(trx, caller.userId, body, now))),
+  )
+
+  api.get(
+    '/users/me/preferences',
+    {
+      operationId: 'getMyPreferences',
+      summary: 'Get your preferences',
+      description: 'What a user interface stored for the caller; an empty object before.',
+      access: 'caller',
+      answers: { 200: Preferences },
+    },
+    (db, { caller }) => getPreferences(db, caller.userId),
+  )
+
+  api.put(
+    '/users/me/preferences',
+    {
+      operationId: 'replaceMyPreferences',
+      summary: 'Replace your preferences',
+      description: 'Replaced whole, and answered as stored. The service does not read what is in it.',
+      access: 'caller',
+      body: Preferences,
+      answers: { 200: Preferences },
+    },
+    async (trx, { caller, body, now }) => {
+      await replacePreferences(trx, caller.userId, body, now)
+      return ok(body)
+    },
   )
 }

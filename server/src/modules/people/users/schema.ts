@@ -11,6 +11,7 @@ import {
   Uri,
   Username,
 } from '../../../http/schema.ts'
+import { preferencesBytesMax } from '../../../lib/limits.ts'
 
 /** The own profile of a person; only they see which mails they receive. */
 export const OwnProfile = Closed(
@@ -50,4 +51,12 @@ export const UpdateProfile = Closed({
 })
 export type UpdateProfile = Static<typeof UpdateProfile>
 
-export const userComponents = [Profile, MemberProfile, OwnProfile]
+export const Preferences = Type.Unsafe<Record<string, unknown>>({
+  $id: 'Preferences',
+  type: 'object',
+  additionalProperties: true,
+  description: `What a user interface remembers for the caller; at most ${preferencesBytesMax} bytes of JSON.`,
+  examples: [{ historyColumns: ['createdAt', 'amount'], theme: 'dark' }],
+})
+
+export const userComponents = [Profile, MemberProfile, OwnProfile, Preferences]

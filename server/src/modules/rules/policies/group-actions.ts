@@ -1,6 +1,8 @@
+import { sql } from 'kysely'
 import type { Static } from 'typebox'
 import type { ByCaller, ByMember } from '../../../access/caller.ts'
 import { administratorsCode, auditorsCode, everyoneCode } from '../../../access/memberships.ts'
+import { profileOfUser } from '../../../access/profile.ts'
 import type { Trx } from '../../../db/client.ts'
 import { onViolation } from '../../../db/transaction.ts'
 import { conflict, notFound } from '../../../lib/errors.ts'
@@ -108,16 +110,16 @@ export async function addMember(
   const group = await lockGroup(trx, groupId, caller.userId)
   if (isEveryone(group))
     throw conflict('system_object', 'Everyone in the vault is in this group already; it stores no members')
-  const membership = { id: newId(now), groupId, userId, createdAt: now }
+  const id = newId(now)
   const inserted = await trx
     .insertInto('policy_group_memberships')
-    .values({ vault_id: group.vaultId, id: membership.id, group_id: groupId, user_id: userId, created_at: now })
+    .values({ vault_id: group.vaultId, id, group_id: groupId, user_id: userId, created_at: now })
     .onConflict((duplicate) => duplicate.columns(['vault_id', 'group_id', 'user_id']).doNothing())
-    .returning('id')
+    .returning(profileOfUser(sql.ref('policy_group_memberships.user_id')).as('user'))
     .executeTakeFirst()
   if (inserted === undefined) throw conflict('already_exists', 'This user is in the group already')
   await announceMembership(trx, 'added', group, userId, { caller, now })
-  return membership
+  return { id, groupId, userId, user: inserted.user, createdAt: now }
 }
 
 /**

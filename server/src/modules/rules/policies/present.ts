@@ -27,7 +27,10 @@ export function toPolicyGroup(row: GroupRow): Static<typeof PolicyGroup> {
   return {
     ...groupFields(row),
     policies: row.policies.map((policy) => ({ ...policy, createdAt: isoOf(policy.createdAt) })),
-    memberships: row.memberships.map(({ id, userId, createdAt }) => ({ id, userId, createdAt: isoOf(createdAt) })),
+    memberships: row.memberships.map(({ createdAt, ...membership }) => ({
+      ...membership,
+      createdAt: isoOf(createdAt),
+    })),
   }
 }
 
@@ -36,7 +39,13 @@ export function toPolicyGroupListItem(row: GroupListRow): Static<typeof PolicyGr
 }
 
 export function toMembership(row: MembershipRow): Static<typeof PolicyGroupMembership> {
-  return { id: row.id, groupId: row.groupId, userId: row.userId, createdAt: row.createdAt.toISOString() }
+  return {
+    id: row.id,
+    groupId: row.groupId,
+    userId: row.userId,
+    user: row.user,
+    createdAt: row.createdAt.toISOString(),
+  }
 }
 
 export function toPolicy(row: PolicyRow): Static<typeof Policy> {
@@ -144,11 +153,12 @@ function policyFields(row: PolicyRow) {
       createdAt: rule.createdAt,
       selectors: rule.selectors.map(({ id, selectorType, value }) => ({ id, ruleId: rule.id, selectorType, value })),
     })),
-    approvers: row.approvers.map(({ id, kind, userId, groupId, createdAt }) => ({
+    approvers: row.approvers.map(({ id, kind, userId, groupId, user, createdAt }) => ({
       id,
       kind,
       userId,
       groupId,
+      user,
       createdAt: isoOf(createdAt),
     })),
   }

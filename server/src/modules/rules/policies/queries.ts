@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { isEveryone, membershipOf, type SubjectKind } from '../../../access/memberships.ts'
+import { type MemberProfile, profileOfUser } from '../../../access/profile.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
 import { newId } from '../../../lib/ids.ts'
@@ -19,6 +20,7 @@ export type PolicyRow = Omit<PolicyDraft, 'rules' | 'approvers'> & {
     kind: SubjectKind
     userId: string | null
     groupId: string | null
+    user: MemberProfile | null
     createdAt: string
   }[]
   groupCode: string
@@ -133,7 +135,7 @@ const policyJoins = sql`
   join policy_groups g on g.vault_id = p.vault_id and g.id = p.group_id
   left join lateral (
     select jsonb_agg(jsonb_build_object('id', a.id, 'kind', a.kind, 'userId', a.user_id, 'groupId', a.group_id,
-      'createdAt', a.created_at) order by a.id) as approvers
+      'user', ${profileOfUser(sql.ref('a.user_id'))}, 'createdAt', a.created_at) order by a.id) as approvers
     from policy_approvers a where a.vault_id = p.vault_id and a.policy_id = p.id
   ) a on true`
 
@@ -162,9 +164,15 @@ export type GroupRow = GroupFields & {
     enabled: boolean
     createdAt: string
   }[]
-  memberships: { id: string; userId: string; createdAt: string }[]
+  memberships: { id: string; userId: string; user: MemberProfile | null; createdAt: string }[]
 }
-export type MembershipRow = { id: string; groupId: string; userId: string; createdAt: Date }
+export type MembershipRow = {
+  id: string
+  groupId: string
+  userId: string
+  user: MemberProfile | null
+  createdAt: Date
+}
 
 export async function findGroup(
   db: Db | Trx,
@@ -181,7 +189,8 @@ export async function findGroup(
       from policies p where p.vault_id = g.vault_id and p.group_id = g.id
     ) p on true
     left join lateral (
-      select jsonb_agg(jsonb_build_object('id', m.id, 'userId', m.user_id, 'createdAt', m.created_at)
+      select jsonb_agg(jsonb_build_object('id', m.id, 'userId', m.user_id,
+        'user', ${profileOfUser(sql.ref('m.user_id'))}, 'createdAt', m.created_at)
         order by m.created_at, m.id) as memberships
       from policy_group_memberships m where m.vault_id = g.vault_id and m.group_id = g.id
     ) m on true

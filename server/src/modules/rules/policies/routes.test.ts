@@ -246,6 +246,7 @@ describe('memberships', () => {
       id: expect.any(String),
       groupId: id,
       userId,
+      user: null,
       createdAt: expect.any(String),
     })
     expect((await admin.post(`/policy-groups/${id}/members`, { userId })).status).toBe(409)
@@ -411,6 +412,7 @@ describe('policies', () => {
         kind,
         userId,
         groupId,
+        user: userId === null ? null : { userId, kind: 'person', name: 'treasurer', image: null },
         createdAt: policy.createdAt,
       })),
       group: { id: treasury, code: 'treasury', name: 'treasury', vaultId: vault.id },

@@ -12,6 +12,7 @@ import {
   Id,
   Name,
   Nullable,
+  ProfileBeside,
   pageQuery,
   Ref,
   Timestamp,
@@ -70,7 +71,13 @@ const optionalLooks = {
 }
 
 export const PolicyGroupMembership = Closed(
-  { id: Id, groupId: described(Id, 'Identifier of the policy group.'), userId: MemberUserId, createdAt: Timestamp },
+  {
+    id: Id,
+    groupId: described(Id, 'Identifier of the policy group.'),
+    userId: MemberUserId,
+    user: ProfileBeside,
+    createdAt: Timestamp,
+  },
   { $id: 'PolicyGroupMembership' },
 )
 
@@ -101,7 +108,7 @@ export const PolicyGroup = Closed(
       ),
       'The policies of the group.',
     ),
-    memberships: Type.Array(Closed({ id: Id, userId: MemberUserId, createdAt: Timestamp })),
+    memberships: Type.Array(Closed({ id: Id, userId: MemberUserId, user: ProfileBeside, createdAt: Timestamp })),
   },
   {
     $id: 'PolicyGroup',
@@ -159,6 +166,7 @@ const policyFields = {
         id: Id,
         kind: described(ApproverKind, '`user` for a member of the vault, `group` for the members of a policy group.'),
         userId: described(Nullable(MemberUserId), 'Identifier of the member; null for a group.'),
+        user: ProfileBeside,
         groupId: described(Nullable(Id), 'Identifier of the policy group; null for a user.'),
         createdAt: Timestamp,
       }),

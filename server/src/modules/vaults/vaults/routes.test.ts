@@ -88,6 +88,7 @@ describe('creating a vault', () => {
       .execute()
     expect(groups).toEqual([
       { code: 'administrators', is_system: true, user_id: operator.userId },
+      { code: 'auditors', is_system: true, user_id: null },
       { code: 'everyone', is_system: true, user_id: null },
     ])
   })
