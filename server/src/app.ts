@@ -27,6 +27,8 @@ import { categoryAssignmentRoutes } from './modules/operations/assignments/route
 import { categoryAssignmentComponents } from './modules/operations/assignments/schema.ts'
 import { operationCategoryRoutes } from './modules/operations/categories/routes.ts'
 import { operationCategoryComponents } from './modules/operations/categories/schema.ts'
+import { changeRoutes } from './modules/operations/changes/routes.ts'
+import { changesComponents } from './modules/operations/changes/schema.ts'
 import { historyRoutes } from './modules/operations/history/routes.ts'
 import { historyComponents } from './modules/operations/history/schema.ts'
 import { lateRateRoutes } from './modules/operations/late-rates/routes.ts'
@@ -123,6 +125,7 @@ const components = [
   ...depositComponents,
   ...transferComponents,
   ...inboxComponents,
+  ...changesComponents,
   ...historyComponents,
   ...reportComponents,
   ...reportExportComponents,
@@ -153,6 +156,7 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   depositRoutes,
   transferRoutes,
   inboxRoutes,
+  changeRoutes,
   (app, deps) => simulationRoutes(app, deps, executorsOf(deps)),
   historyRoutes,
   reportRoutes,

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
+import type { ChangeSignal } from './db/change-signal.ts'
 import type { Db } from './db/client.ts'
 import type { SlowReads } from './db/slow-reads.ts'
 import type { Sealer } from './lib/secrets.ts'
@@ -9,6 +10,7 @@ export type Deps = {
   config: Config
   db: Db
   slowReads: SlowReads
+  changeSignal: ChangeSignal
   sealer: Sealer
   log: Logger
   clock: () => Date

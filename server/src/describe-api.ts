@@ -12,6 +12,7 @@ export async function describeApi(): Promise<string> {
   const app = await createApp({
     config,
     db,
+    changeSignal: { watch: () => () => {}, close: async () => {} },
     slowReads: { db, inTurn: (_, read) => read(db) },
     sealer: createSealer('never used to seal anything'),
     log: pino({ level: 'silent' }),

@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import { type Logger, pino } from 'pino'
 import { createApp } from './app.ts'
 import type { Config } from './config.ts'
+import { createChangeSignal } from './db/change-signal.ts'
 import { openDatabase } from './db/client.ts'
 import { migrate } from './db/migrate.ts'
 import { createSlowReads } from './db/slow-reads.ts'
@@ -113,10 +114,12 @@ export async function openDeps(
   const onError = (error: Error) => log.warn({ err: error }, 'database connection lost')
   const { db } = openDatabase({ url: databaseUrl, onError })
   const { slowReads, close: closeSlowReads } = openSlowReads(databaseUrl, onError)
+  const changeSignal = createChangeSignal({ url: databaseUrl, db, log })
   const deps: Deps = {
     config,
     db,
     slowReads,
+    changeSignal,
     sealer: createSealer(config.secretKey ?? (await demoSecretKey(config.dataDir))),
     log,
     clock,
@@ -126,6 +129,7 @@ export async function openDeps(
   return {
     deps,
     async close() {
+      await changeSignal.close()
       await Promise.all([db.destroy(), closeSlowReads()])
     },
   }

@@ -226,6 +226,11 @@ export const expectations: Record<string, Row> = {
   getDeposit:           row('    401      403   200        200         200     200   404      404   200          403      403     404            403', async (r) => ({ params: { id: await r.deposit() } })),
   listHistory:          row('    401      403   200        200         200     200   200      200   200          403      403     200            403', plain),
 
+  // The columns are those of the rows above; everybody reads an inbox of their own.
+  listInbox:            row('401 200 200 200 200 200 200 200 200 200 200 200 200', plain),
+  countInbox:           row('401 200 200 200 200 200 200 200 200 200 200 200 200', plain),
+  listChanges:          row('401 200 200 200 200 200 200 200 200 200 200 200 200', plain),
+
   createTransfer:       row('    401      403   201        403         403     201   404      404   403          403      403     404            403', order, { reaches: reachByOrder }),
   previewTransfer:      row('    401      403   200        403         403     200   404      404   403          403      403     404            403', order),
   listTransfers:        row('    401      403   200        200         200     200   200      200   200          403      403     200            403', plain),

@@ -12,7 +12,8 @@ export type ReadOperation = Operation & { path: string; queries: Parameter[] }
 export function readOperationsOf(app: App): ReadOperation[] {
   const { paths } = describedApiOf(app) as unknown as { paths: Record<string, { get?: Operation }> }
   return Object.entries(paths).flatMap(([path, { get }]) =>
-    get?.security === undefined
+    // Its cursors are sealed and never equal; a test beside its routes shows that they and their number tell nothing.
+    get?.security === undefined || get.operationId === 'listChanges'
       ? []
       : [{ ...get, path, queries: (get.parameters ?? []).filter((each) => each.in === 'query') }],
   )

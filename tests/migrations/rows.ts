@@ -649,6 +649,7 @@ export const rowsAfter: Record<string, Rows> = {
     ['policy_group_memberships', [{ vault_id: 'v1', id: 'm2', group_id: 'g2', user_id: 'u2', created_at: at }]],
   ],
   '0029-people': [['user_preferences', [{ user_id: 'u1', preferences: { columns: ['amount'] }, updated_at: at }]]],
+  '0030-inbox': [['changes', [{ vault_id: 'v1', kind: 'transfer', id: 'c1' }]]],
 }
 
 function grant(of: Row): Row {

@@ -1,5 +1,6 @@
 import { transactionAttemptsMax } from '../lib/limits.ts'
 import type { Db, Trx } from './client.ts'
+import { noteCommit } from './commits.ts'
 
 /**
  * Runs `work` in one transaction and repeats it, a bounded number of times, when PostgreSQL asks for that:
@@ -8,7 +9,9 @@ import type { Db, Trx } from './client.ts'
 export async function inTransaction<Result>(db: Db, work: (trx: Trx) => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await db.transaction().execute(work)
+      const result = await db.transaction().execute(work)
+      noteCommit(db)
+      return result
     } catch (error) {
       if (attempt >= transactionAttemptsMax || !isRetryable(error)) throw error
       await new Promise((resolve) => setTimeout(resolve, 2 ** attempt * 5 * Math.random()))

@@ -3,6 +3,7 @@ import type { Db } from '../db/client.ts'
 import { inTransaction } from '../db/transaction.ts'
 import type { Deps } from '../deps.ts'
 import {
+  changeLogHours,
   deviceCookieDays,
   exportRecordTtlHours,
   givenUpMailDays,
@@ -30,6 +31,7 @@ export async function deleteExpiredRows({ db, clock }: Pick<Deps, 'db' | 'clock'
     'queued_mails',
     sql`next_attempt_at is null and created_at < ${hoursBefore(now, givenUpMailDays * 24)}`,
   )
+  await deleteWhere(db, 'changes', sql`changed_at < ${hoursBefore(now, changeLogHours)}`)
   await deleteWhere(db, 'sessions', sql`expires_at < ${now} or ends_at < ${now}`)
 }
 

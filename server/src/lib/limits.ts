@@ -46,6 +46,23 @@ export const feedScannedRows = 4_000
 /** Ranges that are gathered for a filter; for more than that, the rows of the vault are filtered. */
 export const feedGatheredRangesMax = 1_000
 
+/** Changes (GET /changes): how long a request waits, how many wait on a node, in all and of one caller. */
+export const changeWaitSecondsMax = 25
+export const changeWaitersMax = 1_000
+export const changeWaitersPerCallerMax = 10
+/** Reads of waiting requests that run at a time, so that they never take the connections of others. */
+export const changeReadsRunningMax = 3
+/** Distinct changes in one answer; after more than that a client reads anew what it shows. */
+export const changesPerAnswerMax = 1_000
+/** A cursor that is older is answered with `reset`; the log keeps rows for longer than any cursor. */
+export const changeCursorMinutesMax = 60
+export const changeLogHours = 24
+/** How often a node tells the others of its commits, wakes its waiting requests, polls, and replaces a lost connection. */
+export const changeSignalMilliseconds = 100
+export const changeWakeMilliseconds = 200
+export const changePollMilliseconds = 5_000
+export const changeReconnectMilliseconds = 1_000
+
 /** What the inbox counts to: a badge shows no more. */
 export const inboxCountMax = 100
 

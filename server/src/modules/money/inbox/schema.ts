@@ -22,7 +22,6 @@ const Text = (example: string) => Type.String({ examples: [example] })
 
 /** The kinds of subjects that people vote on. */
 export const inboxKinds = ['transfer', 'approval_request'] as const
-export type InboxKind = (typeof inboxKinds)[number]
 
 /** Which part of the inbox: what the caller may vote on now, what they voted on, and what they asked for. */
 export const inboxStates = ['waiting', 'decided', 'mine'] as const

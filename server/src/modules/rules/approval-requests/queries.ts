@@ -108,7 +108,8 @@ const columns = sql`
   r.*, ${profileOf('i')} as initiator, ${requirementsOf(sql.ref('r.vault_id'), sql.ref('r.id'))} as requirements,
   ${approversOf(sql.ref('r.vault_id'), sql.ref('r.id'))} as approvers`
 
-function visibleTo({ readsAll, userId }: Member) {
+/** SQL condition: the viewer may read the request of `r`, a row of `approval_requests`. */
+export function visibleTo({ readsAll, userId }: Pick<Member, 'readsAll' | 'userId'>) {
   if (readsAll) return sql`true`
   return sql`(r.initiator_id = ${userId} or ${isVoter('r', userId)})`
 }

@@ -1,0 +1,31 @@
+import { sql } from 'kysely'
+import type { Db, Trx } from '../db/client.ts'
+import type { Viewer } from './address-scope.ts'
+import { isEveryone, membershipOf } from './memberships.ts'
+
+/** A user as the viewer of a vault of theirs. */
+export type ViewerOfVault = Viewer & { vault: { id: string; code: string } }
+
+/** The user as the viewer of each vault of theirs; none for a user who was disabled. */
+export async function listViewers(db: Db | Trx, userId: string): Promise<ViewerOfVault[]> {
+  const { rows } = await sql<{
+    id: string
+    code: string
+    group_ids: string[]
+    everyone_id: string | null
+    is_admin: boolean
+  }>`
+    select v.id, v.code, g.group_ids, e.id as everyone_id, g.is_admin
+    from (select distinct m.vault_id from policy_group_memberships m
+      join users u on u.id = m.user_id and u.disabled_at is null where m.user_id = ${userId}) own
+    join vaults v on v.id = own.vault_id
+    cross join lateral ${membershipOf(sql`v.id`, sql`${userId}`)} g
+    left join policy_groups e on e.vault_id = v.id and ${isEveryone('e')}
+    order by v.id`.execute(db)
+  return rows.map(({ id, code, group_ids, everyone_id, is_admin }) => ({
+    userId,
+    isAdmin: is_admin,
+    groupIds: everyone_id === null ? group_ids : [...group_ids, everyone_id],
+    vault: { id, code },
+  }))
+}

@@ -1,0 +1,114 @@
+import { type RawBuilder, sql } from 'kysely'
+import { isAddressInScope, isFolderVisible, visibleScopeOf } from '../../../access/address-scope.ts'
+import { listViewers, type ViewerOfVault } from '../../../access/viewers.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import { readSnapshot } from '../../../db/transaction.ts'
+import { changesPerAnswerMax } from '../../../lib/limits.ts'
+import { visibleTo } from '../../rules/approval-requests/queries.ts'
+import { isOperationReadable } from '../feed/queries.ts'
+import type { ChangeKind } from './schema.ts'
+
+/** `vault` is the code of a vault; null for what belongs to none. */
+export type Change = { vault: string | null; kind: ChangeKind; id: string }
+
+export type ChangesRead = {
+  /** null: there are too many, or `after` is no snapshot of this database. */
+  items: Change[] | null
+  /** The snapshot of this read, as pg_snapshot writes it: the next read continues after it. */
+  snapshot: string
+  /** The vaults of the user, and '' for what belongs to none. */
+  vaultIds: string[]
+}
+
+/** What the log holds under the vault of what belongs to none. */
+const noVault = ''
+
+/** What changed since a snapshot, of what the user may see; with null, nothing but the present snapshot. */
+export function readChanges(db: Db, userId: string, after: string | null): Promise<ChangesRead> {
+  return readSnapshot(db, async (trx) => {
+    const viewers = await listViewers(trx, userId)
+    const vaultIds = [...viewers.map(({ vault }) => vault.id), noVault]
+    const { rows } = await sql<{ snapshot: string; is_past: boolean }>`
+      select pg_current_snapshot()::text as snapshot,
+        coalesce(pg_snapshot_xmax(${after}::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot()), true) as is_past`.execute(
+      trx,
+    )
+    const { snapshot, is_past: isPast } = rows[0]!
+    if (after === null) return { items: [], snapshot, vaultIds }
+    return { items: isPast ? await listChanges(trx, viewers, after) : null, snapshot, vaultIds }
+  })
+}
+
+async function listChanges(trx: Trx, viewers: ViewerOfVault[], after: string): Promise<Change[] | null> {
+  const changed = new Set(await listChangedVaults(trx, after))
+  const items: Change[] = []
+  if (changed.has(noVault)) items.push(...(await listVisible(trx, null, after)))
+  for (const viewer of viewers) {
+    if (changed.has(viewer.vault.id)) items.push(...(await listVisible(trx, viewer, after)))
+    if (items.length > changesPerAnswerMax) return null
+  }
+  return items
+}
+
+/** The vaults with any changes since a snapshot, whoever may see them. */
+async function listChangedVaults(db: Db | Trx, after: string): Promise<string[]> {
+  const { rows } = await sql<{ vault_id: string }>`
+    select distinct c.vault_id from changes c where ${isNew(after)}`.execute(db)
+  return rows.map(({ vault_id }) => vault_id)
+}
+
+/** The present snapshot, and the vaults with changes since another one: what a node asks for all waiting requests at once. */
+export async function findChangedVaults(
+  db: Db,
+  after: string | null,
+): Promise<{ snapshot: string; vaultIds: string[] | null }> {
+  const { rows } = await sql<{ snapshot: string; vault_ids: string[] }>`
+    select pg_current_snapshot()::text as snapshot,
+      array(select distinct c.vault_id from changes c where ${isNew(after)}) as vault_ids`.execute(db)
+  const { snapshot, vault_ids: vaultIds } = rows[0]!
+  return { snapshot, vaultIds: after === null ? null : vaultIds }
+}
+
+/**
+ * SQL condition: the row of `c` was written by a transaction that `after` does not show. Every row that a statement reads
+ * was committed in its own snapshot, so the new rows are exactly the difference of the two snapshots.
+ */
+function isNew(after: string | null): RawBuilder<boolean> {
+  return sql<boolean>`(c.xid >= pg_snapshot_xmin(${after}::pg_snapshot)
+    and not pg_visible_in_snapshot(c.xid, ${after}::pg_snapshot)
+    and pg_visible_in_snapshot(c.xid, pg_current_snapshot()))`
+}
+
+/** The changes in the vault of a viewer, or in what belongs to no vault, oldest first; one more than an answer may hold. */
+async function listVisible(trx: Trx, viewer: ViewerOfVault | null, after: string): Promise<Change[]> {
+  const { rows } = await sql<Omit<Change, 'vault'>>`
+    select c.kind, c.id from (
+      select c.vault_id, c.kind, c.id, min(c.xid::text::numeric) as xid, min(c.sequence) as sequence from changes c
+      where c.vault_id = ${viewer?.vault.id ?? noVault} and ${isNew(after)} group by c.vault_id, c.kind, c.id
+    ) c
+    where ${viewer === null ? sql`true` : isVisible(viewer)}
+    order by c.sequence limit ${changesPerAnswerMax + 1}`.execute(trx)
+  return rows.map(({ kind, id }) => ({ vault: viewer?.vault.code ?? null, kind, id }))
+}
+
+/** SQL condition: the viewer may read what the row of `c` names. What every member of a vault reads has no condition. */
+function isVisible(viewer: ViewerOfVault): RawBuilder<boolean> {
+  const scope = visibleScopeOf(viewer)
+  return sql<boolean>`case
+    when c.kind in ('transfer', 'deposit') then exists (select from operations o
+      where o.vault_id = c.vault_id and o.id = c.id and ${isOperationReadable(scope, 'o')})
+    when c.kind = 'approval_request' then exists (select from approval_requests r
+      where r.vault_id = c.vault_id and r.id = c.id and ${visibleTo(viewer)})
+    when c.kind = 'address' then exists (select from addresses a
+      where a.vault_id = c.vault_id and a.id = c.id and ${isAddressInScope(scope, 'a')})
+    when c.kind = 'adjustment' then exists (select from adjustments j join addresses a
+      on a.vault_id = j.vault_id and a.id = j.address_id
+      where j.vault_id = c.vault_id and j.id = c.id and ${isAddressInScope(scope, 'a')})
+    when c.kind = 'address_group' then ${
+      viewer.isAdmin
+        ? sql`true`
+        : sql`exists (select from address_groups f
+          where f.vault_id = c.vault_id and f.id = c.id and ${isFolderVisible(scope, 'f')})`
+    }
+    else true end`
+}

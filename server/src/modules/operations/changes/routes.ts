@@ -1,0 +1,71 @@
+import type { Static } from 'typebox'
+import type { Deps } from '../../../deps.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
+import { changeCursorMinutesMax } from '../../../lib/limits.ts'
+import { decodeChangeCursor, encodeChangeCursor } from './cursor.ts'
+import { type ChangesRead, readChanges } from './queries.ts'
+import { Changes, ChangesQuery } from './schema.ts'
+import { createWaiters, type Waiter, type Waiters } from './waiters.ts'
+
+export function changeRoutes(app: App, deps: Deps): void {
+  const api = endpoints(app, deps, 'Changes')
+  const waiters = createWaiters(deps.db, deps.changeSignal)
+  app.addHook('preClose', async () => waiters.stop())
+
+  const answer = ({ items, snapshot }: ChangesRead): Static<typeof Changes> => ({
+    items: items ?? [],
+    nextCursor: encodeChangeCursor(deps.sealer, { snapshot, takenAt: deps.clock() }),
+    reset: items === null,
+  })
+
+  api.get(
+    '/changes',
+    {
+      operationId: 'listChanges',
+      summary: 'Wait for changes',
+      description:
+        'What changed since `after` in the vaults of the caller, by ids and without content; of transfers, deposits, ' +
+        'approval requests, addresses, folders and adjustments only what the caller may see. With `wait` the answer ' +
+        'comes at the first change, or empty when the time is over. No change is left out: ask again with `nextCursor` ' +
+        'at once. A client with `reset` reads anew what it shows. 429 with Retry-After when too many requests of the ' +
+        'caller wait, 503 when too many do in all.',
+      access: 'caller',
+      errors: ['invalid_cursor', 'too_many_at_once', 'overloaded'],
+      querystring: ChangesQuery,
+      answers: { 200: Changes },
+    },
+    async (db, { caller, query, now }, { reply }) => {
+      const { after, wait = 0 } = query
+      const cursor = after === undefined ? null : decodeChangeCursor(deps.sealer, after)
+      const isOld = cursor !== null && now.getTime() - cursor.takenAt.getTime() > changeCursorMinutesMax * 60_000
+      const snapshot = isOld ? null : (cursor?.snapshot ?? null)
+      if (snapshot === null || wait === 0) {
+        const read = await readChanges(db, caller.userId, snapshot)
+        return answer(isOld ? { ...read, items: null } : read)
+      }
+      const waiter = waiters.enter(caller.userId)
+      reply.raw.once('close', () => waiter.end())
+      try {
+        const until = performance.now() + wait * 1_000
+        return answer(await awaitChanges(waiters, waiter, until, () => readChanges(db, caller.userId, snapshot)))
+      } finally {
+        waiter.leave()
+      }
+    },
+  )
+}
+
+/** It waits before it reads again, and reads again after every change that came while it read: none falls between. */
+async function awaitChanges(
+  waiters: Waiters,
+  waiter: Waiter,
+  until: number,
+  read: () => Promise<ChangesRead>,
+): Promise<ChangesRead> {
+  for (;;) {
+    const found = await waiters.inTurn(read)
+    if (found.items === null || found.items.length > 0) return found
+    waiter.vaultIds = new Set(found.vaultIds)
+    if (!(await waiter.next(until))) return found
+  }
+}

@@ -1,0 +1,63 @@
+import { Type } from 'typebox'
+import { Closed, described, Enum, Nullable, VaultCode } from '../../../http/schema.ts'
+import { changesPerAnswerMax, changeWaitSecondsMax } from '../../../lib/limits.ts'
+
+/** What can change. Triggers write these names (migration 0030). */
+export const changeKinds = [
+  'transfer',
+  'deposit',
+  'approval_request',
+  'address',
+  'address_group',
+  'counterparty',
+  'counterparty_group',
+  'policy',
+  'group',
+  'category',
+  'adjustment',
+  'vault',
+  'token',
+  'rate',
+] as const
+export type ChangeKind = (typeof changeKinds)[number]
+
+export const Changes = Closed(
+  {
+    items: Type.Array(
+      Closed({
+        vault: described(Nullable(VaultCode), 'Code of the vault; null for what belongs to none, such as a rate.'),
+        kind: described(Enum(changeKinds), 'What changed; of a `rate`, the id is that of the token.'),
+        id: Type.String({ description: 'Its identifier.', examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
+      }),
+      { description: `What changed since \`after\`, each once; at most ${changesPerAnswerMax}.` },
+    ),
+    nextCursor: Type.String({ description: 'Value of `after` for the next request.', examples: ['3mXj0m1Vq8'] }),
+    reset: Type.Boolean({
+      description:
+        'true: `after` is too old, or too much has changed. Read anew what is shown, and continue at `nextCursor`.',
+      examples: [false],
+    }),
+  },
+  { $id: 'Changes', description: 'What changed, by its id and without its content.' },
+)
+
+export const ChangesQuery = Closed({
+  after: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 8_000,
+      description: '`nextCursor` of the previous answer. Left out: the answer is the present cursor, at once.',
+    }),
+  ),
+  wait: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: changeWaitSecondsMax,
+      default: 0,
+      description: 'How many seconds to wait for a change before the answer is empty.',
+      examples: [changeWaitSecondsMax],
+    }),
+  ),
+})
+
+export const changesComponents = [Changes]

@@ -1,0 +1,141 @@
+import type { ChangeSignal } from '../../../db/change-signal.ts'
+import type { Db } from '../../../db/client.ts'
+import { tooManyRequests, unavailable } from '../../../lib/errors.ts'
+import {
+  changeReadsRunningMax,
+  changeWaitersMax,
+  changeWaitersPerCallerMax,
+  changeWakeMilliseconds,
+} from '../../../lib/limits.ts'
+import { findChangedVaults } from './queries.ts'
+
+/** A request that waits for changes. It holds no connection of the database while it waits. */
+export type Waiter = {
+  /** The vaults whose changes concern it; null: all of them. */
+  vaultIds: Set<string> | null
+  /** Resolves with true at a change that may concern it, and with false when the time is over or the wait was ended. */
+  next(until: number): Promise<boolean>
+  /** Ends the wait for good, for a caller that is gone. */
+  end(): void
+  leave(): void
+}
+
+export type Waiters = ReturnType<typeof createWaiters>
+
+const retrySeconds = 5
+
+/**
+ * The requests of this node that wait. A signal costs one short query for all of them, which finds the vaults that have
+ * changed; only requests of members of those are woken.
+ */
+export function createWaiters(db: Db, signal: ChangeSignal) {
+  const waiting = new Set<ReturnType<typeof createWaiter>>()
+  const byCaller = new Map<string, number>()
+  let unwatch: (() => void) | undefined
+  let seen: string | null = null
+  let timer: NodeJS.Timeout | undefined
+  let isStopped = false
+
+  const look = async () => {
+    const { snapshot, vaultIds } = await findChangedVaults(db, seen)
+    seen = snapshot
+    for (const one of waiting) {
+      const { vaultIds: own } = one.waiter
+      if (vaultIds === null || (vaultIds.length > 0 && own === null) || vaultIds.some((id) => own?.has(id))) one.wake()
+    }
+  }
+  const onSignal = () => {
+    timer ??= setTimeout(() => {
+      look()
+        // A database that does not answer is asked again at the next signal or poll.
+        .catch(() => {})
+        .finally(() => {
+          timer = undefined
+        })
+    }, changeWakeMilliseconds)
+    timer.unref()
+  }
+
+  return {
+    /** @throws 429 when too many requests of the caller wait, 503 when too many do in all or the node stops */
+    enter(callerId: string): Waiter {
+      const ofCaller = byCaller.get(callerId) ?? 0
+      if (ofCaller >= changeWaitersPerCallerMax)
+        throw tooManyRequests('too_many_at_once', 'Too many of your requests wait for changes', retrySeconds)
+      if (isStopped || waiting.size >= changeWaitersMax)
+        throw unavailable('overloaded', 'Too many requests wait for changes here', retrySeconds)
+      const one = createWaiter(() => {
+        if (!waiting.delete(one)) return
+        const left = byCaller.get(callerId)! - 1
+        if (left === 0) byCaller.delete(callerId)
+        else byCaller.set(callerId, left)
+        if (waiting.size > 0) return
+        unwatch?.()
+        unwatch = undefined
+        seen = null
+      })
+      waiting.add(one)
+      byCaller.set(callerId, ofCaller + 1)
+      unwatch ??= signal.watch(onSignal)
+      return one.waiter
+    },
+    /** How many requests wait here. */
+    size: () => waiting.size,
+    /** Ends all waits, so that a node that stops answers them. */
+    stop() {
+      isStopped = true
+      for (const one of waiting) one.waiter.end()
+    },
+    inTurn: createTurns(changeReadsRunningMax),
+  }
+}
+
+function createWaiter(leave: () => void) {
+  let isDue = false
+  let isOver = false
+  let resume: (() => void) | undefined
+  const waiter: Waiter = {
+    vaultIds: null,
+    async next(until) {
+      if (!isDue && !isOver && performance.now() < until) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, until - performance.now())
+          resume = () => {
+            clearTimeout(timer)
+            resolve()
+          }
+        })
+      }
+      const wasDue = isDue
+      isDue = false
+      return wasDue && !isOver
+    },
+    end() {
+      isOver = true
+      resume?.()
+    },
+    leave,
+  }
+  const wake = () => {
+    isDue = true
+    resume?.()
+  }
+  return { waiter, wake }
+}
+
+/** Runs a few at a time, in the order of their arrival. */
+function createTurns(runningMax: number) {
+  let running = 0
+  const queue: (() => void)[] = []
+  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    if (running < runningMax) running += 1
+    else await new Promise<void>((resolve) => queue.push(resolve))
+    try {
+      return await work()
+    } finally {
+      const next = queue.shift()
+      if (next === undefined) running -= 1
+      else next()
+    }
+  }
+}
