@@ -342,6 +342,10 @@ export const expectations: Record<string, Row> = {
   createReportExport:   row('    401      403   202        202         202     202   404      404   202          403      403     404            403      202', async (r) => ({ params: { type: 'address_activity' }, body: { ...reported, format: 'csv', includeShared: true, addressId: await r.address() } })),
   getReportExport:      row('    401      403   200        404         404     404   404      404   404          403      403     404            403      404', async (r) => ({ params: { id: await r.reportExport() } })),
   downloadReportExport: row('    401      403   200        404         404     404   404      404   404          403      403     404            403      404', async (r) => ({ params: { id: await r.reportExport() } })),
+  createReportExport:   row('    401      403   202        202         202     202   404      404   202          403      403     404            403', async (r) => ({ params: { type: 'address_activity' }, body: { ...reported, format: 'csv', includeShared: true, addressId: await r.address() } })),
+  listReportExports:    row('401 403 200 200 200 200 200 200 200 403 403 200 403', plain),
+  getReportExport:      row('    401      403   200        404         404     404   404      404   404          403      403     404            403', async (r) => ({ params: { id: await r.reportExport() } })),
+  downloadReportExport: row('    401      403   200        404         404     404   404      404   404          403      403     404            403', async (r) => ({ params: { id: await r.reportExport() } })),
 
   listAuditRecords:     row('    401      403   403        403         403     403   403      403   200          403      403     403            403      200', plain),
   listAuditSeals:       row('401 403 403 403 403 403 403 403 200 403 403 403 403', plain),

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Member } from '../../../access/caller.ts'
 import { claimRows } from '../../../db/claim.ts'
 import type { Db, Trx } from '../../../db/client.ts'
+import type { Paging } from '../../../lib/cursor.ts'
 import { exportAttemptsMax, exportLeaseSeconds, exportTtlHours } from '../../../lib/limits.ts'
 import { findMembership } from '../../rules/policies/queries.ts'
 import type { FileFormat, FileKind } from '../files/formats.ts'
@@ -49,6 +50,20 @@ export async function findReportExport(
     select ${columns} from report_exports
     where vault_id = ${vault.id} and id = ${id} and requester_id = ${userId}`.execute(db)
   return rows[0] ?? null
+}
+
+/** The exports that the caller requested in the vault, newest first; one row more than the limit. */
+export async function listReportExports(
+  db: Db | Trx,
+  { vault, userId }: Pick<Member, 'vault' | 'userId'>,
+  { after, limit }: Paging,
+): Promise<ReportExportRow[]> {
+  const { rows } = await sql<ReportExportRow>`
+    select ${columns} from report_exports
+    where vault_id = ${vault.id} and requester_id = ${userId}
+      ${after === null ? sql`` : sql`and (created_at, id) < (${after.createdAt}, ${after.id})`}
+    order by created_at desc, id desc limit ${limit + 1}`.execute(db)
+  return rows
 }
 
 export async function insertReportExport(

@@ -520,6 +520,23 @@ describe('an export', () => {
   })
 })
 
+describe('the list of exports', () => {
+  it('T39 holds what the caller ordered, newest first, page by page, and nothing of others', async () => {
+    const path = `/vaults/${world.vault.code}/reports/exports`
+    const idsOf = (body: Answer['body']): string[] => body.items.map(({ id }: { id: string }) => id)
+    const older = await ordered('approval_activity')
+    const newer = await ordered('approval_activity')
+    const first = (await world.owner.get(`${path}?limit=1`)).body
+    const second = (await world.owner.get(`${path}?limit=1&cursor=${first.nextCursor}`)).body
+    expect([...idsOf(first), ...idsOf(second)]).toEqual([newer, older])
+    expect(first.items[0]).toEqual((await world.owner.get(`${path}/${newer}`)).body)
+    for (const by of [world.other, world.admin]) {
+      const ids = idsOf((await by.get(`${path}?limit=100`)).body)
+      expect(ids.filter((id) => id === newer || id === older)).toEqual([])
+    }
+  })
+})
+
 describe('a file whose content the requester may no longer see in full', () => {
   const download = (id: string, by: Person) => fetchFile(`exports/${id}/download`, by)
   const leave = async (groupCode: string, { userId }: Person) => {

@@ -5,7 +5,7 @@ import type { Db } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { accepted, mutate } from '../../../http/mutate.ts'
-import { VaultAndIdParams } from '../../../http/schema.ts'
+import { VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
 import { conflict, forbidden, notFound } from '../../../lib/errors.ts'
 import {
   downloadBytesPerSecondMin,
@@ -21,8 +21,8 @@ import { reportOf } from '../reports/catalogue.ts'
 import { coversSnapshot, readAccessSnapshot } from './access-snapshot.ts'
 import { checkParameters, orderReportExport } from './actions.ts'
 import { toReportExport } from './present.ts'
-import { findChunk, findReportExport, type ReportExportRow } from './queries.ts'
-import { ReportExport, ReportExportCreation, ReportExportOrder, ReportTypeParams } from './schema.ts'
+import { findChunk, findReportExport, listReportExports, type ReportExportRow } from './queries.ts'
+import { ReportExport, ReportExportCreation, ReportExportOrder, ReportExportQuery, ReportTypeParams } from './schema.ts'
 
 const ofExport = { access: 'member', params: VaultAndIdParams } as const
 
@@ -58,6 +58,21 @@ export function reportExportRoutes(app: App, deps: Deps): void {
         accepted({ id: await orderReportExport(trx, { type, format, parameters }, { member, now }) }),
       )
     },
+  )
+
+  api.list(
+    '/vaults/:code/reports/exports',
+    {
+      operationId: 'listReportExports',
+      summary: 'List report exports',
+      description: 'The exports that the caller ordered in this vault, newest first; those of others are in no list.',
+      access: 'member',
+      params: VaultParams,
+      querystring: ReportExportQuery,
+      item: ReportExport,
+    },
+    (db, { member }, page) => listReportExports(db, member, page),
+    (row, { member, now }) => toReportExport(row, member.vault.code, now),
   )
 
   api.get(

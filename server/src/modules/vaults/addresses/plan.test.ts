@@ -192,10 +192,10 @@ describe('20,000 addresses of 200 owners', () => {
   ] as const)('the balances of %s read a few pages per address, and never the vault', async (_, wanted, count) => {
     const scope = addressScopeOf(reader, wanted)
     const filter = { addressId: null, token: null }
-    const totals = await listTotals(db, scope, filter)
+    const totals = await listTotals(db, scope, filter, new Date())
     expect(totals.map(({ available, reserved }) => [available, reserved])).toEqual([[String(count), String(count)]])
     for (const work of [
-      (on: Db) => listTotals(on, scope, filter),
+      (on: Db) => listTotals(on, scope, filter, new Date()),
       (on: Db) => listAccounts(on, scope, { ...filter, purpose: null, after: null, limit }),
     ]) {
       const { scans, buffers, discarded } = await explain<unknown>(work)
