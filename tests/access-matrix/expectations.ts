@@ -150,14 +150,6 @@ export const expectations: Record<string, Row> = {
   deletePolicyGroup:    row('    401      404   403        403         403     403   403      403   204          404      404     403            404      403', async (r) => ({ params: { id: await r.group() } })),
   addPolicyGroupMember: row('    401      404   403        403         403     403   403      403   201          404      404     403            404      403', async (r) => ({ params: { id: await r.group() }, body: { userId: `machine-${fresh()}` } })),
   removePolicyGroupMember:
-                        row('    401      404   403        403         403     403   403      403   204          404      404     403            404', async (r) => ({ params: await r.membership() })),
-  listPolicies:         row('    401      403   200        200         200     200   200      200   200          403      403     200            403', plain),
-  listPolicySelectors:  row('401 403 200 200 200 200 200 200 200 403 403 200 403', plain),
-  createPolicy:         row('    401      404   403        403         403     403   403      403   201          404      404     403            404', async (r) => ({ params: { id: await r.group() }, body: policyBody() }), { reaches: reachByPolicy }),
-  getPolicy:            row('    401      404   200        200         200     200   200      200   200          404      404     200            404', async (r) => ({ params: { id: await r.policy() } })),
-  updatePolicy:         row('    401      404   403        403         403     403   403      403   200          404      404     403            404', async (r) => ({ params: { id: await r.policy() }, body: { name: 'Renamed' } })),
-  deletePolicy:         row('    401      404   403        403         403     403   403      403   204          404      404     403            404', async (r) => ({ params: { id: await r.policy() } })),
-  simulatePolicies:     row('    401      403   200        200         200     200   404      404   200          403      403     404            403', async (r) => ({ body: { actionType: 'transfer', payload: (await order(r)).body } })),
                         row('    401      404   403        403         403     403   403      403   204          404      404     403            404      403', async (r) => ({ params: await r.membership() })),
   listPolicies:         row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', plain),
   createPolicy:         row('    401      404   403        403         403     403   403      403   201          404      404     403            404      403', async (r) => ({ params: { id: await r.group() }, body: policyBody() }), { reaches: reachByPolicy }),
@@ -204,8 +196,13 @@ export const expectations: Record<string, Row> = {
   deleteAddressGroupGrant:
                         row('    401      403   204        403         403     403   404      404   403          403      403     404            403      403', async (r) => ({ params: await r.folderGrant() })),
 
+  listPolicySelectors:   row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
+  listInbox:             row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
+  countInbox:            row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
+  listChanges:           row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
   getBalances:          row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', plain),
   listLedgerEntries:    row('    401      403   200        200         200     200   404      404   200          403      403     404            403      200', async (r) => ({ query: { addressId: await r.address(), tokenId: await r.token() } })),
+  getBalanceTimeline:    row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
   getPastBalance:       row('    401      403   200        200         200     200   404      404   200          403      403     404            403      200', async (r) => ({ query: { addressId: await r.address(), tokenId: await r.token() } })),
   createAdjustment:     row('    401      403   403        403         403     403   403      403   201          403      403     403            403      403', async (r) => ({ body: { addressId: await r.address(), tokenId: await r.token(), amount: '1', reason: 'Opening balance' } })),
   getReconciliation:    row('    401      403   403        403         403     403   403      403   200          403      403     403            403      200', plain),
@@ -213,32 +210,6 @@ export const expectations: Record<string, Row> = {
   getDeposit:           row('    401      403   200        200         200     200   404      404   200          403      403     404            403      200', async (r) => ({ params: { id: await r.deposit() } })),
   listHistory:          row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', plain),
 
-  // The columns are those of the rows above; everybody reads an inbox of their own.
-  listInbox:            row('401 200 200 200 200 200 200 200 200 200 200 200 200', plain),
-  countInbox:           row('401 200 200 200 200 200 200 200 200 200 200 200 200', plain),
-  getBalanceTimeline:   row('401 403 200 200 200 200 200 200 200 403 403 200 403', plain),
-  getBalances:          row('    401      403   200        200         200     200   200      200   200          403      403     200            403', plain),
-  listLedgerEntries:    row('    401      403   200        200         200     200   404      404   200          403      403     404            403', async (r) => ({ query: { addressId: await r.address(), tokenId: await r.token() } })),
-  getPastBalance:       row('    401      403   200        200         200     200   404      404   200          403      403     404            403', async (r) => ({ query: { addressId: await r.address(), tokenId: await r.token() } })),
-  createAdjustment:     row('    401      403   403        403         403     403   403      403   201          403      403     403            403', async (r) => ({ body: { addressId: await r.address(), tokenId: await r.token(), amount: '1', reason: 'Opening balance' } })),
-  getReconciliation:    row('    401      403   403        403         403     403   403      403   200          403      403     403            403', plain),
-  listDeposits:         row('    401      403   200        200         200     200   200      200   200          403      403     200            403', plain),
-  getDeposit:           row('    401      403   200        200         200     200   404      404   200          403      403     404            403', async (r) => ({ params: { id: await r.deposit() } })),
-  listHistory:          row('    401      403   200        200         200     200   200      200   200          403      403     200            403', plain),
-
-  // The columns are those of the rows above; everybody reads an inbox of their own.
-  listInbox:            row('401 200 200 200 200 200 200 200 200 200 200 200 200', plain),
-  countInbox:           row('401 200 200 200 200 200 200 200 200 200 200 200 200', plain),
-  listChanges:          row('401 200 200 200 200 200 200 200 200 200 200 200 200', plain),
-
-  createTransfer:       row('    401      403   201        403         403     201   404      404   403          403      403     404            403', order, { reaches: reachByOrder }),
-  previewTransfer:      row('    401      403   200        403         403     200   404      404   403          403      403     404            403', order),
-  listTransfers:        row('    401      403   200        200         200     200   200      200   200          403      403     200            403', plain),
-  getTransfer:          row('    401      403   200        200         200     200   404      200   200          403      403     404            403', ofTransfer),
-  getTransferEvidence:  row('    401      403   403        403         403     403   403      403   200          403      403     403            403', ofTransfer),
-  approveTransfer:      row('    401      403   403        403         403     403   404      200   403          403      403     404            403', async (r) => ({ ...(await ofTransfer(r)), body: {} })),
-  rejectTransfer:       row('    401      403   403        403         403     403   404      200   403          403      403     404            403', async (r) => ({ ...(await ofTransfer(r)), body: {} })),
-  cancelTransfer:       row('    401      403   200        403         403     403   404      403   200          403      403     404            403', ofTransfer),
   createTransfer:       row('    401      403   201        403         403     201   404      404   403          403      403     404            403      403', order, { reaches: reachByOrder }),
   previewTransfer:      row('    401      403   200        403         403     200   404      404   403          403      403     404            403      403', order),
   listTransfers:        row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', plain),
@@ -340,18 +311,13 @@ export const expectations: Record<string, Row> = {
 
   // An export covers what its requester may see, and only the requester can download it.
   createReportExport:   row('    401      403   202        202         202     202   404      404   202          403      403     404            403      202', async (r) => ({ params: { type: 'address_activity' }, body: { ...reported, format: 'csv', includeShared: true, addressId: await r.address() } })),
+  listReportExports:     row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
   getReportExport:      row('    401      403   200        404         404     404   404      404   404          403      403     404            403      404', async (r) => ({ params: { id: await r.reportExport() } })),
   downloadReportExport: row('    401      403   200        404         404     404   404      404   404          403      403     404            403      404', async (r) => ({ params: { id: await r.reportExport() } })),
-  createReportExport:   row('    401      403   202        202         202     202   404      404   202          403      403     404            403', async (r) => ({ params: { type: 'address_activity' }, body: { ...reported, format: 'csv', includeShared: true, addressId: await r.address() } })),
-  listReportExports:    row('401 403 200 200 200 200 200 200 200 403 403 200 403', plain),
-  getReportExport:      row('    401      403   200        404         404     404   404      404   404          403      403     404            403', async (r) => ({ params: { id: await r.reportExport() } })),
-  downloadReportExport: row('    401      403   200        404         404     404   404      404   404          403      403     404            403', async (r) => ({ params: { id: await r.reportExport() } })),
 
   listAuditRecords:     row('    401      403   403        403         403     403   403      403   200          403      403     403            403      200', plain),
-  listAuditSeals:       row('401 403 403 403 403 403 403 403 200 403 403 403 403', plain),
-  listPlatformAuditSeals:
-                        row('401 403 403 403 403 403 403 403 403 403 200 403 403', plain, { namesVaults: true }),
-  listAuditRecords:     row('    401      403   403        403         403     403   403      403   200          403      403     403            403', plain),
+  listAuditSeals:        row('401 403 403 403 403 403 403 403 200 403 403 403 403 200', plain),
+  listPlatformAuditSeals: row('401 403 403 403 403 403 403 403 403 403 200 403 403 403', plain, { namesVaults: true }),
   listPlatformAuditRecords:
                         row('    401      403   403        403         403     403   403      403   403          403      200     403            403      403', plain, { namesVaults: true }),
 }

@@ -270,6 +270,15 @@ export interface CategoryGrants {
   vault_id: string;
 }
 
+export interface Changes {
+  changed_at: Generated<Timestamp>;
+  id: string;
+  kind: string;
+  sequence: Generated<Int8>;
+  vault_id: string;
+  xid: Generated<string>;
+}
+
 export interface Counterparties {
   archived_at: Timestamp | null;
   avatar_uri: string | null;
@@ -835,6 +844,7 @@ export interface DB {
   category_assignments: CategoryAssignments;
   category_fields: CategoryFields;
   category_grants: CategoryGrants;
+  changes: Changes;
   counterparties: Counterparties;
   counterparty_addresses: CounterpartyAddresses;
   counterparty_group_memberships: CounterpartyGroupMemberships;

@@ -41,7 +41,10 @@ export function simulationRoutes(app: App, deps: Deps, executors: Executors): vo
       const initiator = isOwn ? member : await findInitiator(db, member.vault.id, initiatorId)
       // A bound that the caller chooses tells, by matching or not, the sums that the trace hides.
       if (body.draft !== undefined && !member.readsAll)
-        throw forbidden('administrator_required', 'Only administrators and auditors may simulate policies that are not saved')
+        throw forbidden(
+          'administrator_required',
+          'Only administrators and auditors may simulate policies that are not saved',
+        )
       if (initiator === null) throw badRequest('initiatorId', 'is not a member of the vault, or is disabled')
       const drafts = body.draft === undefined ? null : await readDrafts(db, member.vault.id, body.draft, now)
       const outcome = await simulate(db, executors, { member, initiator, actionType, targetId, payload, drafts, now })

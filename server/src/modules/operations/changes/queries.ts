@@ -105,7 +105,7 @@ function isVisible(viewer: ViewerOfVault): RawBuilder<boolean> {
       on a.vault_id = j.vault_id and a.id = j.address_id
       where j.vault_id = c.vault_id and j.id = c.id and ${isAddressInScope(scope, 'a')})
     when c.kind = 'address_group' then ${
-      viewer.isAdmin
+      viewer.readsAll
         ? sql`true`
         : sql`exists (select from address_groups f
           where f.vault_id = c.vault_id and f.id = c.id and ${isFolderVisible(scope, 'f')})`
