@@ -1,4 +1,4 @@
-import { CircleCheck, House, type LucideIcon } from 'lucide-react'
+import { ArrowLeftRight, CircleCheck, House, type LucideIcon } from 'lucide-react'
 import { t } from '../../lib/language.ts'
 
 /** One page of a vault in the sidebar. `phone` pages stand in the bar at the bottom of a phone; the others below "More". */
@@ -18,5 +18,6 @@ export function navigation(): NavigationItem[] {
   return [
     { to: '', label: t('Home'), Icon: House, hotkey: 'h', phone: true },
     { to: '/approvals', label: t('Approvals'), Icon: CircleCheck, hotkey: 'p', phone: true },
+    { to: '/activity', label: t('Activity'), Icon: ArrowLeftRight, hotkey: 'a', phone: true },
   ]
 }

@@ -1,0 +1,128 @@
+import type { ListHistoryQuery } from '@strongroom/sdk'
+import { addDays, endOfDay, formatLocalDay, isDay, startOfDay } from '../../lib/day.ts'
+import { localeNow, t } from '../../lib/language.ts'
+import { formatTime } from '../../lib/time.ts'
+import { statusWords } from '../../ui/operation-status.tsx'
+
+/** The names of the filters are those of the API, so that what a report drills down to opens here as it is. */
+const textFilters = [
+  'direction',
+  'status',
+  'flowType',
+  'asset',
+  'tokenId',
+  'network',
+  'addressId',
+  'folderId',
+  'counterpartyId',
+  'counterpartyGroupId',
+  'counterpartyAddressId',
+  'category',
+  'paymentPurpose',
+  'decisionPolicyId',
+  'txHash',
+  'from',
+  'to',
+  'userId',
+] as const
+
+export type FilterName = (typeof textFilters)[number]
+/** What the URL says. `status` names one or several with commas; `from` and `to` are days of the reader, or instants. */
+export type ActivityFilter = Partial<Record<FilterName, string>>
+
+/** Keeps what is a filter and drops the rest: a URL is written by anybody. */
+export function filterOf(search: Record<string, unknown>): ActivityFilter {
+  const filter: ActivityFilter = {}
+  for (const name of textFilters) {
+    const value = search[name]
+    // The router reads a number from "123", which is an id or a text like any other here.
+    const text = typeof value === 'number' ? String(value) : value
+    if (typeof text === 'string' && text !== '' && text.length <= 300) filter[name] = text
+  }
+  if (filter.direction !== undefined && !['in', 'out'].includes(filter.direction)) delete filter.direction
+  if (filter.flowType !== undefined && !['internal', 'external'].includes(filter.flowType)) delete filter.flowType
+  return filter
+}
+
+/** The filter as the API takes it: days become the instants at which they begin and end for the reader. */
+export function queryOf(filter: ActivityFilter): ListHistoryQuery {
+  const { from, to, ...rest } = filter
+  return {
+    ...rest,
+    ...(from === undefined ? {} : { from: isDay(from) ? startOfDay(from) : from }),
+    ...(to === undefined ? {} : { to: isDay(to) ? endOfDay(to) : to }),
+    includeShared: true,
+  } as ListHistoryQuery
+}
+
+export type FilterNames = (name: FilterName, id: string) => string | undefined
+export type Chip = { name: FilterName; text: string }
+
+/** What is filtered by, in words: one chip each. */
+export function chipsOf(filter: ActivityFilter, nameOf: FilterNames): Chip[] {
+  return textFilters.flatMap((name) => {
+    const value = filter[name]
+    return value === undefined ? [] : [{ name, text: chipText(name, value, nameOf) }]
+  })
+}
+
+function chipText(name: FilterName, value: string, nameOf: FilterNames): string {
+  const known = nameOf(name, value) ?? value
+  const texts: Record<FilterName, () => string> = {
+    direction: () => (value === 'in' ? t('Received') : t('Sent')),
+    status: () => listed(value.split(',').map((each) => statusWords()[each] ?? each)),
+    flowType: () => (value === 'internal' ? t('Within the vault') : t('With others')),
+    asset: () => t('Token: {name}', { name: value }),
+    tokenId: () => t('Token: {name}', { name: known }),
+    network: () => t('Network: {name}', { name: value }),
+    addressId: () => t('Address: {name}', { name: known }),
+    folderId: () => t('Folder: {name}', { name: known }),
+    counterpartyId: () => t('Counterparty: {name}', { name: known }),
+    counterpartyGroupId: () => t('Counterparty group: {name}', { name: known }),
+    counterpartyAddressId: () => t('Address of the counterparty: {name}', { name: known }),
+    category: () => t('Category: {name}', { name: known }),
+    paymentPurpose: () => t('Purpose: {name}', { name: value }),
+    decisionPolicyId: () => t('Decided by: {name}', { name: known }),
+    txHash: () => t('Hash: {name}', { name: value }),
+    from: () => t('From {day}', { day: dayWords(value) }),
+    to: () => t('Until {day}', { day: dayWords(value) }),
+    userId: () => t('Person: {name}', { name: known }),
+  }
+  return texts[name]()
+}
+
+function dayWords(value: string): string {
+  if (isDay(value)) return formatLocalDay(value)
+  return Number.isNaN(new Date(value).getTime()) ? value : formatTime(value)
+}
+
+function listed(words: string[]): string {
+  return new Intl.ListFormat(localeNow(), { type: 'disjunction' }).format(words)
+}
+
+export type Preset = { key: string; label: string; from: string; to: string }
+
+/** Periods that are asked for often, as days of the reader. */
+export function presets(today: string): Preset[] {
+  const month = today.slice(0, 7)
+  const lastOfLastMonth = addDays(`${month}-01`, -1)
+  return [
+    { key: 'today', label: t('Today'), from: today, to: today },
+    { key: 'week', label: t('Last 7 days'), from: addDays(today, -6), to: today },
+    { key: 'days30', label: t('Last 30 days'), from: addDays(today, -29), to: today },
+    { key: 'month', label: t('This month'), from: `${month}-01`, to: today },
+    { key: 'lastMonth', label: t('Last month'), from: `${lastOfLastMonth.slice(0, 7)}-01`, to: lastOfLastMonth },
+    { key: 'year', label: t('This year'), from: `${today.slice(0, 4)}-01-01`, to: today },
+  ]
+}
+
+/** Until when a list has looked that goes on at this cursor; null where the cursor does not say. */
+export function lookedBackTo(cursor: string): string | null {
+  try {
+    const text = atob(cursor.replaceAll('-', '+').replaceAll('_', '/'))
+    const milliseconds = /^(\d{12,14})\./.exec(text)?.[1]
+    return milliseconds === undefined ? null : new Date(Number(milliseconds)).toISOString()
+  } catch {
+    return null
+  }
+}

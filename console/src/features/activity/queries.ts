@@ -1,0 +1,51 @@
+import type { HistoryItem } from '@strongroom/sdk'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { allOf } from '../../lib/all.ts'
+import { strongroom, vaultOf } from '../../lib/api.ts'
+import { type ActivityFilter, queryOf } from './filter.ts'
+
+/** A page may be empty although others follow: so often the list goes on by itself. */
+const emptyPagesMax = 5
+
+export type ActivityPage = { items: HistoryItem[]; nextCursor: string | null }
+
+export function activityQuery(code: string, filter: ActivityFilter) {
+  return infiniteQueryOptions({
+    queryKey: ['history', code, filter],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) => loadPage(code, filter, pageParam, signal),
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+  })
+}
+
+async function loadPage(
+  code: string,
+  filter: ActivityFilter,
+  cursor: string | undefined,
+  signal: AbortSignal,
+): Promise<ActivityPage> {
+  let next = cursor
+  for (let empty = 0; ; empty += 1) {
+    const at = next === undefined ? {} : { cursor: next }
+    const page = await vaultOf(code)
+      .history.list({ ...queryOf(filter), ...at, limit: 50 }, { signal })
+      .page()
+    if (page.items.length > 0 || page.nextCursor === null || empty === emptyPagesMax) return page
+    next = page.nextCursor
+  }
+}
+
+export const tokensQuery = queryOptions({
+  queryKey: ['tokens'],
+  queryFn: ({ signal }) => allOf(strongroom.tokens.list({ limit: 100 }, { signal })),
+  staleTime: 300_000,
+})
+
+/** The address book as far as a filter offers it. */
+export function counterpartyChoicesQuery(code: string) {
+  return queryOptions({
+    queryKey: ['counterparties', code, 'choices'],
+    queryFn: async ({ signal }) => (await vaultOf(code).counterparties.list({ limit: 100 }, { signal }).page()).items,
+    staleTime: 60_000,
+  })
+}

@@ -1,0 +1,85 @@
+import type { PolicyTrace } from '@strongroom/sdk'
+import { queryOptions, useQueries, useQuery } from '@tanstack/react-query'
+import { allOf } from '../../lib/all.ts'
+import { vaultOf } from '../../lib/api.ts'
+import { addressQuery, tokensQuery } from './queries.ts'
+import type { NameKind, NameOf } from './trace.ts'
+
+/** The ids of one kind that a trace mentions, as expected or as observed values. */
+export function idsIn(trace: readonly PolicyTrace[], selectorTypes: readonly string[]): string[] {
+  const selectors = trace.flatMap(({ rules }) => rules.flatMap((rule) => rule.selectors))
+  const values = selectors
+    .filter(({ selectorType }) => selectorTypes.includes(selectorType))
+    .flatMap(({ expected, observed }) => [expected, observed].flat())
+  return [...new Set(values.filter((value): value is string => typeof value === 'string'))]
+}
+
+/** The names of what a trace mentions. Only what is mentioned is asked for; what cannot be read keeps its id. */
+export function useTraceNames(code: string, trace: readonly PolicyTrace[], known: Record<string, string>): NameOf {
+  const has = (...types: string[]) => idsIn(trace, types).length > 0
+  const tokens = useQuery({ ...tokensQuery, enabled: has('token') })
+  const groups = useQuery({ ...policyGroupsQuery(code), enabled: has('initiatorGroup') })
+  const folders = useQuery({ ...foldersQuery(code), enabled: has('addressGroup') })
+  const circles = useQuery({ ...counterpartyGroupsQuery(code), enabled: has('counterpartyGroup') })
+  const policies = useQuery(policiesQuery(code))
+  const counterparties = useQueries({
+    queries: idsIn(trace, ['counterparty']).map((id) => counterpartyQuery(code, id)),
+  })
+  const addresses = useQueries({
+    queries: idsIn(trace, ['sourceAddress'])
+      .filter((id) => !id.startsWith('0x'))
+      .map((id) => addressQuery(code, id)),
+  })
+  const lists: Partial<Record<NameKind, { id: string; name: string; code?: string }[] | undefined>> = {
+    token: tokens.data?.map(({ id, code, symbol }) => ({ id, code, name: symbol })),
+    policyGroup: groups.data,
+    folder: folders.data,
+    counterpartyGroup: circles.data,
+    policy: policies.data,
+    counterparty: counterparties.flatMap(({ data }) => data ?? []),
+    address: addresses
+      .flatMap(({ data }) => data ?? [])
+      .map(({ id, label, address }) => ({ id, name: label ?? address })),
+  }
+  return (kind, id) => lists[kind]?.find((each) => each.id === id || each.code === id)?.name ?? known[id] ?? id
+}
+
+function policyGroupsQuery(code: string) {
+  return queryOptions({
+    queryKey: ['policy-groups', code, 'names'],
+    queryFn: ({ signal }) => allOf(vaultOf(code).policyGroups.list({ limit: 100 }, { signal })),
+    staleTime: 300_000,
+  })
+}
+
+function policiesQuery(code: string) {
+  return queryOptions({
+    queryKey: ['policies', code, 'names'],
+    queryFn: ({ signal }) => allOf(vaultOf(code).policies.list({ limit: 100 }, { signal })),
+    staleTime: 300_000,
+  })
+}
+
+function foldersQuery(code: string) {
+  return queryOptions({
+    queryKey: ['address-groups', code, 'names'],
+    queryFn: ({ signal }) => allOf(vaultOf(code).addressGroups.list({ limit: 100 }, { signal })),
+    staleTime: 300_000,
+  })
+}
+
+function counterpartyGroupsQuery(code: string) {
+  return queryOptions({
+    queryKey: ['counterparty-groups', code, 'names'],
+    queryFn: ({ signal }) => allOf(vaultOf(code).counterpartyGroups.list({ limit: 100 }, { signal })),
+    staleTime: 300_000,
+  })
+}
+
+function counterpartyQuery(code: string, id: string) {
+  return queryOptions({
+    queryKey: ['counterparties', code, id],
+    queryFn: ({ signal }) => vaultOf(code).counterparties.get(id, { signal }),
+    staleTime: 300_000,
+  })
+}

@@ -1,0 +1,109 @@
+import type { Transfer } from '@strongroom/sdk'
+import { t } from '../../lib/language.ts'
+
+export type StepState = 'done' | 'current' | 'failed' | 'skipped' | 'ahead'
+export type Step = { title: string; state: StepState; detail: string | null; at: string | null }
+
+type StepFacts = Pick<
+  Transfer,
+  | 'status'
+  | 'createdAt'
+  | 'confirmedAt'
+  | 'updatedAt'
+  | 'txHash'
+  | 'failureReason'
+  | 'haltReason'
+  | 'approvalThreshold'
+  | 'approvalRequirements'
+  | 'approvers'
+>
+
+/** The way of a transfer from its order to the chain, with where it stands or ended. */
+export function stepsOf(transfer: StepFacts): Step[] {
+  return [
+    { title: t('Ordered'), state: 'done', detail: null, at: transfer.createdAt },
+    votesStep(transfer),
+    ...chainSteps(transfer),
+  ]
+}
+
+function votesStep(transfer: StepFacts): Step {
+  const { status, approvalRequirements } = transfer
+  const needed = approvalRequirements.filter(({ bypassed }) => !bypassed)
+  const title = t('Votes')
+  if (needed.length === 0) {
+    const waived = approvalRequirements.length > 0
+    const detail = waived ? t('Waived: ordered by an administrator') : t('None needed')
+    return { title, state: 'skipped', detail, at: null }
+  }
+  const counts = needed.map(({ approvalsCount, threshold }) =>
+    t('{given} of {threshold}', { given: Math.min(approvalsCount, threshold), threshold }),
+  )
+  const count = counts.join(' · ')
+  if (status === 'awaiting_approval') return { title, state: 'current', detail: count, at: null }
+  const isComplete = needed.every(({ approvalsCount, threshold }) => approvalsCount >= threshold)
+  if (!isComplete && (status === 'rejected' || status === 'cancelled')) {
+    return { title, state: 'failed', detail: endedBecause(transfer), at: transfer.updatedAt }
+  }
+  return { title, state: 'done', detail: count, at: lastVoteOf(transfer) }
+}
+
+function endedBecause({ status, failureReason }: StepFacts): string {
+  if (status === 'cancelled') return t('Cancelled')
+  return failureReason === null ? t('Rejected') : failureWords(failureReason)
+}
+
+function lastVoteOf({ approvers }: StepFacts): string | null {
+  return (
+    approvers
+      .map(({ votedAt }) => votedAt)
+      .filter((at) => at !== null)
+      .sort()
+      .at(-1) ?? null
+  )
+}
+
+function chainSteps(transfer: StepFacts): Step[] {
+  const { status, txHash, confirmedAt, updatedAt, failureReason, haltReason } = transfer
+  const titles = [t('Handed over'), t('Broadcast'), t('Confirmed')]
+  const step = (index: number, state: StepState, detail: string | null = null, at: string | null = null): Step => ({
+    title: titles[index]!,
+    state,
+    detail,
+    at,
+  })
+  if (status === 'confirmed') return [step(0, 'done'), step(1, 'done'), step(2, 'done', null, confirmedAt)]
+  if (status === 'pending') {
+    if (haltReason !== null)
+      return [step(0, 'failed', t('Halted: {reason}', { reason: haltReason })), step(1, 'ahead'), step(2, 'ahead')]
+    return txHash === null
+      ? [step(0, 'done'), step(1, 'current', t('With the wallet service')), step(2, 'ahead')]
+      : [step(0, 'done'), step(1, 'done'), step(2, 'current', t('Waits for the network'))]
+  }
+  if (status === 'failed') return failedSteps(step, txHash, failureReason, updatedAt)
+  const state = status === 'awaiting_approval' ? 'ahead' : 'skipped'
+  return [step(0, state), step(1, state), step(2, state)]
+}
+
+function failedSteps(
+  step: (index: number, state: StepState, detail?: string | null, at?: string | null) => Step,
+  txHash: string | null,
+  failureReason: string | null,
+  at: string,
+): Step[] {
+  const reason = failureReason === null ? t('Failed') : failureWords(failureReason)
+  if (txHash !== null) return [step(0, 'done'), step(1, 'done'), step(2, 'failed', reason, at)]
+  const refused = /^(WALLET_REFUSED|NO_LONGER_ALLOWED)/.test(failureReason ?? '')
+  return refused
+    ? [step(0, 'failed', reason, at), step(1, 'skipped'), step(2, 'skipped')]
+    : [step(0, 'done'), step(1, 'failed', reason, at), step(2, 'skipped')]
+}
+
+/** Why it failed, in words; what the wallet service says is shown as it says it. */
+export function failureWords(reason: string): string {
+  if (reason === 'APPROVAL_EXPIRED') return t('The time to vote ended before there were enough votes')
+  const [, code = '', detail = ''] = /^([A-Z_]+)(?::\s*(.*))?$/s.exec(reason) ?? []
+  if (code === 'WALLET_REFUSED') return t('The wallet service refused it: {detail}', { detail })
+  if (code === 'NO_LONGER_ALLOWED') return t('No longer allowed when it was to be handed over: {detail}', { detail })
+  return reason
+}

@@ -1,0 +1,38 @@
+import { useQuery } from '@tanstack/react-query'
+import { ExternalLink } from 'lucide-react'
+import { t } from '../../lib/language.ts'
+import { CopyButton } from '../../ui/address.tsx'
+import { networksQuery } from './queries.ts'
+
+/** The whole hash, with the way to the explorer of its network where the network has one. */
+export function TransactionHash({ hash, network }: { hash: string; network: string }) {
+  const { data: networks = [] } = useQuery(networksQuery)
+  const href = explorerUrl(
+    networks.find(({ slug }) => slug === network),
+    hash,
+  )
+  return (
+    <span className="inline-flex flex-wrap items-center gap-x-2">
+      <span className="code [overflow-wrap:anywhere]">{hash}</span>
+      <CopyButton text={hash} label={t('Copy the hash')} />
+      {href !== null && (
+        <a
+          href={href}
+          target="_blank"
+          rel="noreferrer"
+          className="inline-flex items-center gap-1 text-accent underline"
+        >
+          {t('Show in the explorer')} <ExternalLink size={14} aria-hidden />
+        </a>
+      )}
+    </span>
+  )
+}
+
+/** Only https leads out, and http to this machine: an address that somebody entered is not trusted further. */
+export function explorerUrl(network: object | undefined, hash: string): string | null {
+  const template = (network as { explorerTxUrl?: string | null } | undefined)?.explorerTxUrl
+  if (template === null || template === undefined) return null
+  const url = template.replace('{hash}', encodeURIComponent(hash))
+  return /^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1)[:/])/.test(url) ? url : null
+}

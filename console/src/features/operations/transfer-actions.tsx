@@ -1,0 +1,69 @@
+import type { Transfer } from '@strongroom/sdk'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { FileDown } from 'lucide-react'
+import { useState } from 'react'
+import { formatAmount } from '../../lib/amounts.ts'
+import { vaultOf } from '../../lib/api.ts'
+import { t } from '../../lib/language.ts'
+import { Button } from '../../ui/button.tsx'
+import { Refused } from '../../ui/refused.tsx'
+import { Sheet } from '../../ui/sheet.tsx'
+import { announce } from '../../ui/toast.tsx'
+import { refreshOperation } from './queries.ts'
+
+/** The evidence as a file, which can be checked without the service. */
+export function EvidenceButton({ code, id }: { code: string; id: string }) {
+  const download = useMutation({
+    mutationFn: () => vaultOf(code).transfers.getEvidence(id),
+    onSuccess: (evidence) => saveAsFile(JSON.stringify(evidence, null, 2), `evidence-${id}.json`),
+  })
+  return (
+    <div>
+      <Button icon={<FileDown size={16} aria-hidden />} busy={download.isPending} onClick={() => download.mutate()}>
+        {t('Evidence')}
+      </Button>
+      {download.error !== null && <Refused error={download.error} />}
+    </div>
+  )
+}
+
+function saveAsFile(text: string, name: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(url), 10_000)
+}
+
+/** Takes an order back that still waits for votes. */
+export function CancelTransfer({ code, transfer }: { code: string; transfer: Transfer }) {
+  const [open, setOpen] = useState(false)
+  const client = useQueryClient()
+  const cancel = useMutation({
+    mutationFn: () => vaultOf(code).transfers.cancel(transfer.id),
+    onSuccess: async () => {
+      announce(t('The transfer was cancelled. Its amount is available again.'))
+      setOpen(false)
+      await refreshOperation(client, { code, type: 'transfer', id: transfer.id })
+    },
+  })
+  const values = { amount: formatAmount(transfer.amountDecimal), unit: transfer.assetSymbol }
+  return (
+    <>
+      <Button look="danger" onClick={() => setOpen(true)}>
+        {t('Cancel the transfer')}
+      </Button>
+      <Sheet title={t('Cancel the transfer of {amount} {unit}?', values)} open={open} onClose={() => setOpen(false)}>
+        <p>{t('Votes that were given are lost, and the amount becomes available again. This cannot be taken back.')}</p>
+        {cancel.error !== null && <Refused error={cancel.error} />}
+        <div className="mt-4 flex flex-wrap gap-2">
+          <Button look="danger" busy={cancel.isPending} onClick={() => cancel.mutate()}>
+            {t('Cancel the transfer')}
+          </Button>
+          <Button onClick={() => setOpen(false)}>{t('Keep it')}</Button>
+        </div>
+      </Sheet>
+    </>
+  )
+}

@@ -1,0 +1,79 @@
+import type { Transfer } from '@strongroom/sdk'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { formatAmount } from '../../lib/amounts.ts'
+import { t } from '../../lib/language.ts'
+import { useViewer } from '../../lib/viewer.ts'
+import { Amount, Usd } from '../../ui/amount.tsx'
+import { DetailState } from '../../ui/list-states.tsx'
+import { OperationStatus } from '../../ui/operation-status.tsx'
+import { Card, Page } from '../../ui/page.tsx'
+import { Stepper } from '../../ui/stepper.tsx'
+import { DecisionCard } from './decision-card.tsx'
+import { LateRate } from './late-rate.tsx'
+import { MetadataCard } from './metadata-card.tsx'
+import { addressQuery, transferQuery } from './queries.ts'
+import { RelationsCard } from './relations-card.tsx'
+import { stepsOf } from './steps.ts'
+import { CancelTransfer, EvidenceButton } from './transfer-actions.tsx'
+import { TransferFacts } from './transfer-facts.tsx'
+import { VotesCard } from './votes-card.tsx'
+
+type TransferPageProps = {
+  code: string
+  id: string
+  /** The categories of the transfer, drawn by the feature that tags. */
+  categories: ReactNode
+}
+
+export function TransferPage({ code, id, categories }: TransferPageProps) {
+  const query = useQuery(transferQuery(code, id))
+  return (
+    <DetailState query={query}>
+      {query.data !== undefined && <Detail code={code} transfer={query.data} categories={categories} />}
+    </DetailState>
+  )
+}
+
+function Detail({ code, transfer, categories }: { code: string; transfer: Transfer; categories: ReactNode }) {
+  const { userId, isAdmin } = useViewer(code)
+  const { data: source } = useQuery(addressQuery(code, transfer.fromAddressId))
+  const operation = { code, type: 'transfer', id: transfer.id } as const
+  const mayCancel = transfer.status === 'awaiting_approval' && (isAdmin || transfer.initiator.id === userId)
+  const actions = (
+    <>
+      {isAdmin && <EvidenceButton code={code} id={transfer.id} />}
+      {mayCancel && <CancelTransfer code={code} transfer={transfer} />}
+    </>
+  )
+  const amount = formatAmount(transfer.amountDecimal)
+  return (
+    <Page title={t('Transfer of {amount} {unit}', { amount, unit: transfer.assetSymbol })} actions={actions}>
+      <Card>
+        <div className="mb-5 flex flex-wrap items-start justify-between gap-3">
+          <div>
+            <Amount decimal={transfer.amountDecimal} unit={transfer.assetSymbol} className="text-2xl font-semibold" />
+            <div className="text-quiet">
+              <Usd value={transfer.usdValue} />
+              {transfer.usdValue === null && isAdmin && <LateRate operation={operation} />}
+            </div>
+          </div>
+          <OperationStatus status={transfer.status} />
+        </div>
+        <Stepper label={t('Progress of the transfer')} steps={stepsOf(transfer)} />
+      </Card>
+      <div className="grid items-start gap-x-4 lg:grid-cols-[3fr_2fr]">
+        <div className="min-w-0">
+          <TransferFacts code={code} transfer={transfer} sourceLabel={source?.label ?? null} />
+          <DecisionCard code={code} transfer={transfer} />
+          <VotesCard code={code} transfer={transfer} />
+        </div>
+        <div className="min-w-0">
+          {categories}
+          <MetadataCard operation={operation} metadata={transfer.metadata} mayEdit={source?.access.isOwner ?? false} />
+          <RelationsCard operation={operation} tokenId={transfer.tokenId} />
+        </div>
+      </div>
+    </Page>
+  )
+}

@@ -1,0 +1,29 @@
+import { t } from '../lib/language.ts'
+import { Badge, type Tone } from './badge.tsx'
+
+const tones: Record<string, Tone> = {
+  awaiting_approval: 'waiting',
+  pending: 'waiting',
+  confirmed: 'good',
+  failed: 'bad',
+  rejected: 'bad',
+  cancelled: 'neutral',
+  quarantined: 'warn',
+}
+
+/** The status of a transfer or a deposit, in words. */
+export function OperationStatus({ status }: { status: string }) {
+  return <Badge tone={tones[status] ?? 'neutral'}>{statusWords()[status] ?? status}</Badge>
+}
+
+export function statusWords(): Record<string, string> {
+  return {
+    awaiting_approval: t('Waits for votes'),
+    pending: t('On its way'),
+    confirmed: t('Confirmed'),
+    failed: t('Failed'),
+    rejected: t('Rejected'),
+    cancelled: t('Cancelled'),
+    quarantined: t('In quarantine'),
+  }
+}
