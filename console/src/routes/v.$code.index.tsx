@@ -1,7 +1,6 @@
 import { createFileRoute } from '@tanstack/react-router'
-import { t } from '../lib/language.ts'
-import { Page } from '../ui/page.tsx'
+import { HomePage } from '../features/home/home-page.tsx'
 
 export const Route = createFileRoute('/v/$code/')({
-  component: () => <Page title={t('Home')}>{null}</Page>,
+  component: () => <HomePage code={Route.useParams().code} />,
 })

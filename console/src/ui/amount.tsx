@@ -1,3 +1,4 @@
+import type { HistoryItem } from '@strongroom/sdk'
 import { formatAmount, formatUsd } from '../lib/amounts.ts'
 
 /** An exact amount with its unit. `decimal` as the API sends it: "1234.5". */
@@ -11,4 +12,24 @@ export function Amount({ decimal, unit, className = '' }: { decimal: string; uni
 
 export function Usd({ value, className = '' }: { value: string | null | undefined; className?: string }) {
   return <span className={`figures ${className}`}>{formatUsd(value)}</span>
+}
+
+type Moved = Pick<HistoryItem, 'direction' | 'status' | 'amountDecimal' | 'assetSymbol' | 'usdValue'>
+
+/** What came or went, with its value. What never left is grey and has no sign. */
+export function SignedAmount({ item, className = '' }: { item: Moved; className?: string }) {
+  const { direction, status, amountDecimal, assetSymbol, usdValue } = item
+  const isVoid = ['failed', 'rejected', 'cancelled'].includes(status)
+  const look = isVoid ? 'text-quiet line-through' : direction === 'in' ? 'text-good' : ''
+  return (
+    <div className={className}>
+      <span className={`font-medium md:whitespace-nowrap ${look}`}>
+        {!isVoid && (direction === 'in' ? '+' : '−')}
+        <Amount decimal={amountDecimal} unit={assetSymbol} />
+      </span>
+      <div className="text-[0.8125rem] text-quiet">
+        <Usd value={usdValue} />
+      </div>
+    </div>
+  )
 }

@@ -1,3 +1,4 @@
+import type { HistoryItem } from '@strongroom/sdk'
 import { t } from '../lib/language.ts'
 import { Badge, type Tone } from './badge.tsx'
 
@@ -26,4 +27,15 @@ export function statusWords(): Record<string, string> {
     cancelled: t('Cancelled'),
     quarantined: t('In quarantine'),
   }
+}
+
+/** What happened, from the side of the vault: "Received from Northwind", "Sent". */
+export function operationTitle(item: Pick<HistoryItem, 'direction' | 'flowType' | 'counterparty'>): string {
+  const name = item.counterparty?.name
+  if (item.direction === 'in') {
+    if (item.flowType === 'internal') return t('Received from an address of the vault')
+    return name === undefined ? t('Received') : t('Received from {name}', { name })
+  }
+  if (item.flowType === 'internal') return t('Sent to an address of the vault')
+  return name === undefined ? t('Sent') : t('Sent to {name}', { name })
 }

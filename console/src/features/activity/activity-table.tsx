@@ -5,10 +5,10 @@ import { type ReactNode, useMemo } from 'react'
 import { t } from '../../lib/language.ts'
 import { formatRecent, formatTimeInFull } from '../../lib/time.ts'
 import { Address } from '../../ui/address.tsx'
-import { Amount, Usd } from '../../ui/amount.tsx'
+import { SignedAmount } from '../../ui/amount.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { type Column, DataTable, type More } from '../../ui/data-table.tsx'
-import { OperationStatus } from '../../ui/operation-status.tsx'
+import { OperationStatus, operationTitle } from '../../ui/operation-status.tsx'
 
 /** Draws the category of a row, which can be changed there. */
 export type TagCell = (item: HistoryItem) => ReactNode
@@ -43,7 +43,7 @@ function columnsOf(code: string, tagCell: TagCell): Column<HistoryItem>[] {
     },
     { id: 'tag', header: t('Category'), cell: tagCell },
     { id: 'status', header: t('Status'), cell: ({ status }) => <OperationStatus status={status} /> },
-    { id: 'amount', header: t('Amount'), align: 'end', cell: (item) => <Sum item={item} /> },
+    { id: 'amount', header: t('Amount'), align: 'end', cell: (item) => <SignedAmount item={item} /> },
   ]
 }
 
@@ -70,24 +70,13 @@ function What({ code, item }: { code: string; item: HistoryItem }) {
 }
 
 /** Leads to the operation; its words say what happened. */
-export function OperationLink({ code, item }: { code: string; item: HistoryItem }) {
+function OperationLink({ code, item }: { code: string; item: HistoryItem }) {
   const to = item.operationType === 'transfer' ? '/v/$code/transfers/$id' : '/v/$code/deposits/$id'
   return (
     <Link to={to} params={{ code, id: item.id }} className="font-medium hover:text-accent hover:underline">
       {operationTitle(item)}
     </Link>
   )
-}
-
-/** "Received from Northwind", "Sent from Operations", … */
-export function operationTitle(item: HistoryItem): string {
-  const name = item.counterparty?.name
-  if (item.direction === 'in') {
-    if (item.flowType === 'internal') return t('Received from an address of the vault')
-    return name === undefined ? t('Received') : t('Received from {name}', { name })
-  }
-  if (item.flowType === 'internal') return t('Sent to an address of the vault')
-  return name === undefined ? t('Sent') : t('Sent to {name}', { name })
 }
 
 function Remarks({ item }: { item: HistoryItem }) {
@@ -101,7 +90,7 @@ function Remarks({ item }: { item: HistoryItem }) {
         <span className="line-clamp-1 [overflow-wrap:anywhere]">{note}</span>
       )}
       {tags.map((tag) => (
-        <span key={tag} className="rounded-sm bg-ground px-1.5">
+        <span key={tag} className="rounded-sm border border-line px-1.5">
           {tag}
         </span>
       ))}
@@ -109,21 +98,6 @@ function Remarks({ item }: { item: HistoryItem }) {
         <Badge tone="bad">{t('Looks like an address you know, and is another')}</Badge>
       )}
       {item.warnings.includes('dust') && <Badge tone="warn">{t('Dust')}</Badge>}
-    </div>
-  )
-}
-
-function Sum({ item }: { item: HistoryItem }) {
-  const isIn = item.direction === 'in'
-  return (
-    <div>
-      <span className={`whitespace-nowrap font-medium ${isIn ? 'text-good' : ''}`}>
-        {isIn ? '+' : '−'}
-        <Amount decimal={item.amountDecimal} unit={item.assetSymbol} />
-      </span>
-      <div className="text-[0.8125rem] text-quiet">
-        <Usd value={item.usdValue} />
-      </div>
     </div>
   )
 }

@@ -43,7 +43,7 @@ function Tags({ tags }: { tags: readonly string[] }) {
   return (
     <span className="flex flex-wrap gap-1.5">
       {tags.map((tag) => (
-        <span key={tag} className="rounded-sm bg-ground px-1.5">
+        <span key={tag} className="rounded-sm border border-line px-1.5">
           {tag}
         </span>
       ))}

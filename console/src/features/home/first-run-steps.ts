@@ -1,0 +1,88 @@
+import { t } from '../../lib/language.ts'
+
+export type FirstRunFacts = {
+  isLocked: boolean
+  administrators: number
+  /** Members who have signed in, each by a link that a mail brought. */
+  membersSeen: number
+  hasToken: boolean
+  hasPolicy: boolean
+  hasAddress: boolean
+  hasDeposit: boolean
+  hasTransfer: boolean
+  hasRate: boolean
+}
+
+export type FirstRunStep = { key: string; title: string; isDone: boolean; hint: string; to: string | null }
+
+/**
+ * What a new vault still needs, read from what is there and never from what was clicked. A step without `to` is done
+ * elsewhere: its hint says where.
+ */
+export function firstRunSteps(facts: FirstRunFacts): FirstRunStep[] {
+  return [
+    {
+      key: 'mail',
+      title: t('Mail arrives'),
+      isDone: facts.membersSeen > 1,
+      hint: t('Send yourself a sign-in link. It counts as done when a second person has signed in by mail.'),
+      to: null,
+    },
+    {
+      key: 'administrator',
+      title: t('A second administrator'),
+      isDone: facts.administrators > 1,
+      hint: t('Invite somebody who can act when you cannot.'),
+      to: '/people',
+    },
+    {
+      key: 'token',
+      title: t('A network and a token'),
+      isDone: facts.hasToken,
+      hint: t('A platform administrator registers the tokens of the networks of this vault.'),
+      to: null,
+    },
+    {
+      key: 'locked',
+      title: t('The structure is locked'),
+      isDone: facts.isLocked,
+      hint: t('Decide about the segments of the derivation paths, then lock them. Addresses can be made after that.'),
+      to: '/vault',
+    },
+    {
+      key: 'policy',
+      title: t('A first policy'),
+      isDone: facts.hasPolicy,
+      hint: t('Nothing is allowed that no policy allows. Begin with a template.'),
+      to: '/policies',
+    },
+    {
+      key: 'address',
+      title: t('A first address, made by the wallet service'),
+      isDone: facts.hasAddress,
+      hint: t('The wallet service derives it, so that an address shows that it answers.'),
+      to: '/addresses',
+    },
+    {
+      key: 'deposit',
+      title: t('A first deposit'),
+      isDone: facts.hasDeposit,
+      hint: t('Show the code of the address and send a small amount to it.'),
+      to: '/addresses',
+    },
+    {
+      key: 'transfer',
+      title: t('A first transfer'),
+      isDone: facts.hasTransfer,
+      hint: t('Send a small amount back.'),
+      to: '/send',
+    },
+    {
+      key: 'rate',
+      title: t('Rates in USD'),
+      isDone: facts.hasRate,
+      hint: t('Without rates, values are unknown and limits in USD ask for votes.'),
+      to: null,
+    },
+  ]
+}

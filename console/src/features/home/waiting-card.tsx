@@ -1,0 +1,66 @@
+import type { InboxItem } from '@strongroom/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { t } from '../../lib/language.ts'
+import { formatTimeInFull, formatTimeLeft } from '../../lib/time.ts'
+import { Amount } from '../../ui/amount.tsx'
+import { ListState } from '../../ui/list-states.tsx'
+import { Card } from '../../ui/page.tsx'
+import { waitingQuery } from './queries.ts'
+
+/** What waits for the vote of the reader, in this vault and how much in others. */
+export function WaitingCard({ code }: { code: string }) {
+  const query = useQuery(waitingQuery)
+  const items = query.data?.items ?? []
+  const here = items.filter(({ vault }) => vault.code === code)
+  const elsewhere = items.length - here.length
+  return (
+    <Card
+      title={t('Waits for you')}
+      actions={
+        <Link to={`/v/${code}/approvals` as '/'} className="text-accent underline">
+          {t('All approvals')}
+        </Link>
+      }
+    >
+      <ListState query={query} isEmpty={here.length === 0} empty={<p>{t('Nothing waits for your vote.')}</p>} rows={3}>
+        <ul className="divide-y divide-line">
+          {here.slice(0, 5).map((item) => (
+            <Waiting key={item.id} code={code} item={item} />
+          ))}
+        </ul>
+      </ListState>
+      {elsewhere > 0 && (
+        <p className="mt-2 text-quiet">
+          {t('{count, plural, one {# more waits} other {# more wait}} in other vaults.', { count: elsewhere })}
+        </p>
+      )}
+    </Card>
+  )
+}
+
+function Waiting({ code, item }: { code: string; item: InboxItem }) {
+  const { kind, id, transfer, approvalRequest, initiator, expiresAt } = item
+  const page = kind === 'transfer' ? 'transfer' : 'request'
+  return (
+    <li className="py-2">
+      <Link
+        to={`/v/${code}/approvals/${page}/${id}` as '/'}
+        className="flex flex-wrap justify-between gap-x-3 font-medium hover:text-accent"
+      >
+        <span className="min-w-0 [overflow-wrap:anywhere]">
+          {transfer === null
+            ? (approvalRequest?.subject ?? t('Request'))
+            : t('To {name}', { name: transfer.recipientName ?? transfer.toAddress })}
+        </span>
+        {transfer !== null && <Amount decimal={transfer.amountDecimal} unit={transfer.token.symbol} />}
+      </Link>
+      <span className="text-[0.8125rem] text-quiet">
+        {t('asked by {name}', { name: initiator.name })}
+        {expiresAt !== null && (
+          <span title={formatTimeInFull(expiresAt)}> · {t('{time} left', { time: formatTimeLeft(expiresAt) })}</span>
+        )}
+      </span>
+    </li>
+  )
+}
