@@ -37,6 +37,7 @@ export default defineConfig({
             'sdk/src/**/*.test.ts',
             'sdk/scripts/**/*.test.js',
             'demo/src/**/*.test.ts',
+            'console/src/**/*.test.ts',
             'tests/**/*.test.ts',
             'tools/**/*.test.js',
           ],

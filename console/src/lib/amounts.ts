@@ -7,7 +7,10 @@ import { localeNow } from './language.ts'
  */
 export function formatAmount(decimal: string): string {
   const decimals = decimal.split('.')[1]?.length ?? 0
-  const format = new Intl.NumberFormat(localeNow(), { minimumFractionDigits: decimals, maximumFractionDigits: 100 })
+  const format = new Intl.NumberFormat(localeNow(), {
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals,
+  })
   // A string is formatted digit by digit; a number would be rounded.
   return format.format(decimal as Intl.StringNumericLiteral)
 }

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { ExternalLink } from 'lucide-react'
 import { t } from '../../lib/language.ts'
 import { CopyButton } from '../../ui/address.tsx'
+import { explorerUrl } from './explorer.ts'
 import { networksQuery } from './queries.ts'
 
 /** The whole hash, with the way to the explorer of its network where the network has one. */
@@ -27,12 +28,4 @@ export function TransactionHash({ hash, network }: { hash: string; network: stri
       )}
     </span>
   )
-}
-
-/** Only https leads out, and http to this machine: an address that somebody entered is not trusted further. */
-export function explorerUrl(network: object | undefined, hash: string): string | null {
-  const template = (network as { explorerTxUrl?: string | null } | undefined)?.explorerTxUrl
-  if (template === null || template === undefined) return null
-  const url = template.replace('{hash}', encodeURIComponent(hash))
-  return /^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1)[:/])/.test(url) ? url : null
 }
