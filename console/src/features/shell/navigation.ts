@@ -1,4 +1,5 @@
 import { ArrowLeftRight, CircleCheck, House, type LucideIcon } from 'lucide-react'
+import { CircleCheck, House, type LucideIcon, Scale } from 'lucide-react'
 import { t } from '../../lib/language.ts'
 
 /** One page of a vault in the sidebar. `phone` pages stand in the bar at the bottom of a phone; the others below "More". */
@@ -19,5 +20,6 @@ export function navigation(): NavigationItem[] {
     { to: '', label: t('Home'), Icon: House, hotkey: 'h', phone: true },
     { to: '/approvals', label: t('Approvals'), Icon: CircleCheck, hotkey: 'p', phone: true },
     { to: '/activity', label: t('Activity'), Icon: ArrowLeftRight, hotkey: 'a', phone: true },
+    { to: '/policies', label: t('Policies'), Icon: Scale, hotkey: 'l' },
   ]
 }

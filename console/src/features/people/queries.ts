@@ -1,0 +1,58 @@
+import type { Member, PolicyGroup } from '@strongroom/sdk'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { vaultOf } from '../../lib/api.ts'
+import { sessionQuery } from '../../lib/session.ts'
+
+/** The keys of everything about people and groups; `['people', code]` renews all of it. */
+const keys = {
+  groups: (code: string) => ['people', code, 'groups'] as const,
+  members: (code: string) => ['people', code, 'members'] as const,
+  invitations: (code: string) => ['people', code, 'invitations'] as const,
+  tokens: (code: string) => ['people', code, 'service-tokens'] as const,
+}
+
+export type GroupWithMembers = PolicyGroup
+
+export type Person = Member
+
+async function all<Item>(pages: AsyncIterable<Item>): Promise<Item[]> {
+  const items: Item[] = []
+  for await (const item of pages) items.push(item)
+  return items
+}
+
+/** Every policy group of the vault with its members. Groups are few. */
+export const groupsQuery = (code: string) =>
+  queryOptions({
+    queryKey: keys.groups(code),
+    queryFn: async ({ signal }): Promise<GroupWithMembers[]> => {
+      const vault = vaultOf(code)
+      const groups = await all(vault.policyGroups.list({ limit: 100 }, { signal }))
+      return Promise.all(groups.map(({ id }) => vault.policyGroups.get(id, { signal })))
+    },
+  })
+
+/** The people and services of the vault. They are chosen from in many forms, so all are loaded. */
+export const membersQuery = (code: string) =>
+  queryOptions({
+    queryKey: keys.members(code),
+    queryFn: ({ signal }): Promise<Person[]> => all(vaultOf(code).members.list({ limit: 100 }, { signal })),
+  })
+
+export const invitationsQuery = (code: string) =>
+  queryOptions({
+    queryKey: keys.invitations(code),
+    queryFn: ({ signal }) => vaultOf(code).invitations.list({}, { signal }),
+  })
+
+export const serviceTokensQuery = (code: string) =>
+  queryOptions({
+    queryKey: keys.tokens(code),
+    queryFn: ({ signal }) => all(vaultOf(code).serviceTokens.list({ limit: 100 }, { signal })),
+  })
+
+/** Whether the reader administers the vault; false until it is known. */
+export function useIsAdmin(code: string): boolean {
+  const { data: session } = useQuery(sessionQuery)
+  return session?.vaults.find((vault) => vault.code === code)?.isAdmin ?? false
+}

@@ -1,0 +1,85 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { t } from '../../lib/language.ts'
+import { formatTime } from '../../lib/time.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { ListState, NotFound } from '../../ui/list-states.tsx'
+import { Card, Facts, Page } from '../../ui/page.tsx'
+import { useIsAdmin } from '../people/queries.ts'
+import { EffectBadge } from './policies-page.tsx'
+import { PolicyActions } from './policy-actions.tsx'
+import { PolicyEditor } from './policy-editor.tsx'
+import { policiesQuery, useVocabulary } from './queries.ts'
+import { TemplateForm } from './template-form.tsx'
+import { draftOf } from './terms.ts'
+import { sentenceOf } from './words.ts'
+
+/** One policy: administrators change it, others read it. */
+export function PolicyPage({ code, id }: { code: string; id: string }) {
+  const isAdmin = useIsAdmin(code)
+  const navigate = useNavigate()
+  const policies = useQuery(policiesQuery(code))
+  const { loading, vocabulary } = useVocabulary(code)
+  const policy = policies.data?.find((each) => each.id === id)
+  if (policies.isSuccess && policy === undefined) return <NotFound />
+  const sentence = policy === undefined || vocabulary === undefined ? '' : sentenceOf(draftOf(policy), vocabulary.names)
+  const actions =
+    isAdmin && policy !== undefined ? (
+      <PolicyActions
+        {...{ code, policy, sentence }}
+        onDeleted={() => void navigate({ to: '/v/$code/policies', params: { code } })}
+      />
+    ) : undefined
+  return (
+    <Page title={policy?.name ?? t('Policy')} actions={actions}>
+      <ListState query={policies.isSuccess ? loading : policies} isEmpty={false} empty={null}>
+        {policy !== undefined &&
+          vocabulary !== undefined &&
+          (isAdmin ? (
+            <PolicyEditor key={policy.updatedAt} {...{ code, policy, vocabulary }} policies={policies.data ?? []} />
+          ) : (
+            <Card>
+              <p className="mb-4 text-lg">{sentence}</p>
+              <Facts
+                facts={[
+                  [t('Effect'), <EffectBadge key="effect" effect={policy.effect} />],
+                  [
+                    t('State'),
+                    <Badge key="state" tone={policy.enabled ? 'good' : 'neutral'}>
+                      {policy.enabled ? t('In force') : t('Switched off')}
+                    </Badge>,
+                  ],
+                  [t('Description'), policy.description],
+                  [t('What the person who orders is told'), policy.blockReason],
+                  [t('Changed'), formatTime(policy.updatedAt)],
+                ]}
+              />
+            </Card>
+          ))}
+      </ListState>
+    </Page>
+  )
+}
+
+/** A new policy, from nothing or from a template. */
+export function NewPolicyPage({ code, fromTemplate }: { code: string; fromTemplate: boolean }) {
+  const isAdmin = useIsAdmin(code)
+  const policies = useQuery(policiesQuery(code))
+  const { loading, vocabulary } = useVocabulary(code)
+  return (
+    <Page title={fromTemplate ? t('Policies from a template') : t('New policy')}>
+      <ListState
+        query={policies.isSuccess ? loading : policies}
+        isEmpty={!isAdmin}
+        empty={<p>{t('Only administrators of the vault write policies.')}</p>}
+      >
+        {vocabulary !== undefined &&
+          (fromTemplate ? (
+            <TemplateForm {...{ code, vocabulary }} policies={policies.data ?? []} />
+          ) : (
+            <PolicyEditor {...{ code, vocabulary }} policies={policies.data ?? []} />
+          ))}
+      </ListState>
+    </Page>
+  )
+}

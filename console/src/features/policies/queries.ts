@@ -1,0 +1,129 @@
+import type { PolicyListItem } from '@strongroom/sdk'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { strongroom, vaultOf } from '../../lib/api.ts'
+import { t } from '../../lib/language.ts'
+import type { Option } from '../../ui/set-picker.tsx'
+import { type GroupWithMembers, groupsQuery, membersQuery, type Person } from '../people/queries.ts'
+import type { Named } from './selectors.ts'
+import type { Names } from './words.ts'
+
+async function all<Item>(pages: AsyncIterable<Item>, limit = 2_000): Promise<Item[]> {
+  const items: Item[] = []
+  for await (const item of pages) {
+    items.push(item)
+    if (items.length >= limit) break
+  }
+  return items
+}
+
+export const policiesQuery = (code: string) =>
+  queryOptions({
+    queryKey: ['policies', code, 'list'],
+    queryFn: ({ signal }): Promise<PolicyListItem[]> => all(vaultOf(code).policies.list({ limit: 100 }, { signal })),
+  })
+
+export const selectorsQuery = (code: string) =>
+  queryOptions({
+    queryKey: ['policies', code, 'selectors'],
+    queryFn: ({ signal }) => vaultOf(code).policies.listSelectors({ signal }),
+    staleTime: 3_600_000,
+  })
+
+type Choices = Record<Named, Option[]>
+
+/** Everything that conditions can name, for choices and for sentences. At most 2,000 of a kind; others appear by their id. */
+const choicesQuery = (code: string) =>
+  queryOptions({
+    queryKey: ['policies', code, 'choices'],
+    staleTime: 60_000,
+    queryFn: async ({ signal }): Promise<Omit<Choices, 'member' | 'policy_group'>> => {
+      const vault = vaultOf(code)
+      const [own, tokens, addresses, folders, counterparties, counterpartyGroups, categories] = await Promise.all([
+        vault.get({ signal }),
+        all(strongroom.tokens.list({ limit: 100 }, { signal })),
+        all(vault.addresses.list({ limit: 100 }, { signal })),
+        all(vault.addressGroups.list({ limit: 100 }, { signal })),
+        all(vault.counterparties.list({ limit: 100 }, { signal })),
+        all(vault.counterpartyGroups.list({ limit: 100 }, { signal })),
+        all(vault.operationCategories.list({ limit: 100 }, { signal })),
+      ])
+      const slugs = own.networks.map(({ slug }) => slug)
+      const codes = new Set(tokens.filter(({ network }) => slugs.includes(network)).map((token) => token.code))
+      return {
+        token: [...codes].toSorted().map((each) => ({ id: each, name: each })),
+        network: own.networks.map(({ slug, name }) => ({ id: slug, name })),
+        address: addresses.map(({ id, label, address }) => ({
+          id,
+          name: label === null ? address : `${label} (${address})`,
+        })),
+        address_group: folders.map(({ id, name }) => ({ id, name })),
+        route_variant: own.routes.flatMap((route) =>
+          route.variants.map((variant) => ({
+            id: `${route.code}/${variant.code}`,
+            name: `${route.name}: ${variant.name}`,
+          })),
+        ),
+        counterparty: counterparties.map(({ id, name }) => ({ id, name })),
+        counterparty_group: counterpartyGroups.map(({ id, name }) => ({ id, name })),
+        category: categories.map(({ key, name }) => ({ id: key, name })),
+      }
+    },
+  })
+
+export type Vocabulary = {
+  choices: Choices
+  names: Names
+  groups: GroupWithMembers[]
+  members: Person[]
+  /** The members of each group; `everyone` has all. */
+  memberIds: ReadonlyMap<string, readonly string[]>
+  everyoneId: string | null
+}
+
+/** The names of everything that policies speak of. Undefined until people and groups are known. */
+export function useVocabulary(code: string) {
+  const groups = useQuery(groupsQuery(code))
+  const members = useQuery(membersQuery(code))
+  const things = useQuery(choicesQuery(code))
+  const failed = [groups, members, things].find(({ isError }) => isError)
+  const loading = {
+    isPending: groups.isPending || members.isPending || things.isPending,
+    isError: failed !== undefined,
+    error: failed?.error,
+    refetch: () => Promise.all([groups.refetch(), members.refetch(), things.refetch()]),
+  }
+  const vocabulary =
+    groups.data === undefined || members.data === undefined || things.data === undefined
+      ? undefined
+      : vocabularyOf(groups.data, members.data, things.data)
+  return { loading, vocabulary }
+}
+
+function vocabularyOf(
+  groups: GroupWithMembers[],
+  members: Person[],
+  things: Omit<Choices, 'member' | 'policy_group'>,
+): Vocabulary {
+  const choices: Choices = {
+    ...things,
+    member: members.map(({ userId, name }) => ({ id: userId, name })),
+    policy_group: groups.map(({ id, name }) => ({ id, name })),
+  }
+  const everyone = groups.find(({ isSystem, code }) => isSystem && code === 'everyone')
+  return {
+    ...{ choices, groups, members },
+    names: (kind, id) => choices[kind].find((each) => each.id === id)?.name ?? nameless(kind, id),
+    everyoneId: everyone?.id ?? null,
+    memberIds: new Map(
+      groups.map((group) => [
+        group.id,
+        group === everyone ? members.map(({ userId }) => userId) : group.memberships.map(({ userId }) => userId),
+      ]),
+    ),
+  }
+}
+
+/** A person who has left, or a thing that was deleted. */
+function nameless(kind: Named, id: string): string {
+  return kind === 'member' ? t('a former member ({id})', { id }) : id
+}

@@ -1,0 +1,68 @@
+/** What the strings of a value name, so that a choice can be offered. */
+export type Named =
+  | 'token'
+  | 'network'
+  | 'address'
+  | 'address_group'
+  | 'route_variant'
+  | 'counterparty'
+  | 'counterparty_group'
+  | 'member'
+  | 'policy_group'
+  | 'category'
+
+/** A selector as the API describes it for a form. */
+export type SelectorDescription = {
+  selectorType: string
+  label: string
+  names: Named | null
+  operators: string[]
+  valueSchema: Record<string, unknown>
+}
+
+/** How the value of a selector is entered. */
+export type ValueForm =
+  | { kind: 'comparison' }
+  | { kind: 'velocity'; whole: boolean }
+  | { kind: 'window' }
+  | { kind: 'variants' }
+  | { kind: 'choice'; options: string[] }
+  | { kind: 'set'; names: Named }
+  | { kind: 'texts' }
+
+type Schema = { anyOf?: Schema[]; enum?: string[]; properties?: Record<string, Schema>; type?: string }
+
+/** The way of entering that fits the description. A form that is unknown is entered as words. */
+export function formOf({ selectorType, names, operators, valueSchema }: SelectorDescription): ValueForm {
+  const alternatives = (valueSchema as Schema).anyOf ?? [valueSchema as Schema]
+  const fields = new Set(alternatives.flatMap(({ properties }) => Object.keys(properties ?? {})))
+  if (fields.has('windowSeconds')) return { kind: 'velocity', whole: selectorType === 'velocityCount' }
+  if (fields.has('timezone')) return { kind: 'window' }
+  if (operators.length > 0) return { kind: 'comparison' }
+  if (names === 'route_variant') return { kind: 'variants' }
+  const options = alternatives.find((each) => each.enum !== undefined)?.enum
+  if (options !== undefined) return { kind: 'choice', options }
+  return names === null ? { kind: 'texts' } : { kind: 'set', names }
+}
+
+/** The value that a new clause starts with. */
+export function emptyValueOf(form: ValueForm, zone: string): unknown {
+  if (form.kind === 'comparison') return { op: 'gt', value: '' }
+  if (form.kind === 'velocity') return { op: 'gt', value: '', windowSeconds: 86_400, per: 'vault' }
+  if (form.kind !== 'window') return []
+  return { timezone: zone, days: ['mon', 'tue', 'wed', 'thu', 'fri'], from: '08:00', to: '18:00' }
+}
+
+/** Whether something was entered; whether it is right is for the service to say. */
+export function isFilled(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0
+  if (typeof value === 'string') return value !== ''
+  const { op, value: bound, min, max, days } = value as Record<string, unknown>
+  if (op === 'between') return Boolean(min) && Boolean(max)
+  if (op !== undefined) return Boolean(bound)
+  return Array.isArray(days) ? days.length > 0 : true
+}
+
+export function listOf<Value>(value: unknown): Value[] {
+  return (Array.isArray(value) ? value : [value]) as Value[]
+}

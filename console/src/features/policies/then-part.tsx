@@ -1,0 +1,117 @@
+import { t } from '../../lib/language.ts'
+import { CheckField, TextField } from '../../ui/field.tsx'
+import { SetPicker } from '../../ui/set-picker.tsx'
+import { slotClass } from './decimal-input.tsx'
+import type { Vocabulary } from './queries.ts'
+import type { Draft, Effect } from './terms.ts'
+import { effectWords } from './words.ts'
+
+type ThenPartProps = {
+  draft: Draft
+  vocabulary: Vocabulary
+  errors: ReadonlyMap<string, string>
+  onChange: (change: Partial<Draft>) => void
+}
+
+/** What follows when the conditions hold. */
+export function ThenPart({ draft, vocabulary, errors, onChange }: ThenPartProps) {
+  const words = effectWords()
+  return (
+    <div className="border-t border-line py-3">
+      <div className="flex flex-wrap items-center gap-2">
+        <span className="w-9 font-medium">{t('then')}</span>
+        <select
+          aria-label={t('What follows')}
+          className={slotClass}
+          value={draft.effect}
+          onChange={({ target }) => {
+            const effect = target.value as Effect
+            onChange({
+              effect,
+              approvalThreshold: effect === 'requireApproval' ? Math.max(1, draft.approvalThreshold) : 0,
+            })
+          }}
+        >
+          {Object.entries(words).map(([effect, word]) => (
+            <option key={effect} value={effect}>
+              {word}
+            </option>
+          ))}
+        </select>
+        {draft.approvalThreshold > 0 && draft.effect === 'allow' && (
+          <span className="text-quiet">{t('after votes, as below')}</span>
+        )}
+      </div>
+      {(draft.effect === 'requireApproval' || (draft.effect === 'allow' && draft.approvalThreshold > 0)) && (
+        <Votes {...{ draft, vocabulary, errors, onChange }} />
+      )}
+      {draft.effect === 'block' && (
+        <div className="mt-3 md:ml-11">
+          <TextField
+            label={t('What the person who orders is told')}
+            value={draft.blockReason}
+            maxLength={2_000}
+            error={errors.get('blockReason')}
+            onChange={({ target }) => onChange({ blockReason: target.value })}
+          />
+        </div>
+      )}
+    </div>
+  )
+}
+
+function Votes({ draft, vocabulary, errors, onChange }: ThenPartProps) {
+  const { policy_group: groups, member: members } = vocabulary.choices
+  const options = [
+    ...groups.map(({ id, name }) => ({ id: `group ${id}`, name: t('{name} (group)', { name }) })),
+    ...members.map(({ id, name }) => ({ id: `user ${id}`, name })),
+  ]
+  return (
+    <div className="mt-3 md:ml-11">
+      <div className="mb-3 flex flex-wrap items-center gap-2">
+        <input
+          type="number"
+          min={1}
+          max={100}
+          aria-label={t('How many must agree')}
+          aria-invalid={errors.has('approvalThreshold') || undefined}
+          className={`${slotClass} figures w-20`}
+          value={draft.approvalThreshold}
+          onChange={({ target }) => onChange({ approvalThreshold: Math.max(1, Math.floor(Number(target.value))) })}
+        />
+        {t('of')}
+        <SetPicker
+          bare
+          label={t('Who may vote')}
+          options={options}
+          chosen={draft.approvers.map(({ kind, id }) => `${kind} ${id}`)}
+          error={errors.get('approvalThreshold') ?? errors.get('approvers')}
+          onChange={(chosen) =>
+            onChange({
+              approvers: chosen.map((each) => {
+                const [kind, id] = each.split(' ') as ['user' | 'group', string]
+                return { kind, id }
+              }),
+            })
+          }
+        />
+        {draft.approvers.length === 0 && (
+          <span className="text-quiet">
+            {t('nobody chosen: all of {group}', { group: vocabulary.names('policy_group', draft.groupId) })}
+          </span>
+        )}
+      </div>
+      <CheckField
+        label={t('Who orders may vote, too')}
+        checked={draft.allowInitiatorApproval}
+        onChange={({ target }) => onChange({ allowInitiatorApproval: target.checked })}
+      />
+      <CheckField
+        label={t('Orders of administrators need no votes of this policy')}
+        hint={t('The waiver stands in the record of each order.')}
+        checked={draft.adminBypass}
+        onChange={({ target }) => onChange({ adminBypass: target.checked })}
+      />
+    </div>
+  )
+}
