@@ -1,4 +1,4 @@
-import type { Member, PolicyGroup } from '@strongroom/sdk'
+import { type Member, type PolicyGroup, StrongroomError } from '@strongroom/sdk'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { vaultOf } from '../../lib/api.ts'
 import { sessionQuery } from '../../lib/session.ts'
@@ -55,4 +55,21 @@ export const serviceTokensQuery = (code: string) =>
 export function useIsAdmin(code: string): boolean {
   const { data: session } = useQuery(sessionQuery)
   return session?.vaults.find((vault) => vault.code === code)?.isAdmin ?? false
+}
+
+/** Adds and removes one after the other. What is so already, because an earlier try was cut off, is no fault. */
+export async function changeMembership(
+  code: string,
+  change: {
+    added: readonly [groupId: string, userId: string][]
+    removed: readonly [groupId: string, userId: string][]
+  },
+): Promise<void> {
+  const { policyGroups } = vaultOf(code)
+  const unless = (reason: string) => (error: unknown) => {
+    if (!(error instanceof StrongroomError && error.reason === reason)) throw error
+  }
+  // First in, then out: whoever changes group is a member all the time.
+  for (const [id, userId] of change.added) await policyGroups.addMember(id, { userId }).catch(unless('already_exists'))
+  for (const [id, userId] of change.removed) await policyGroups.removeMember(id, userId).catch(unless('not_found'))
 }

@@ -136,9 +136,12 @@ function WhoAndWhat({ draft, selectorsOf, vocabulary, isSaved, onChange }: WhoAn
       </div>
       {dropped > 0 && (
         <p role="status" className="mt-2 text-[0.8125rem] text-warn">
-          {t('{count, plural, one {# condition does} other {# conditions do}} not fit this action and was taken out.', {
-            count: dropped,
-          })}
+          {t(
+            '{count, plural, one {# condition does not fit this action and was taken out.} other {# conditions do not fit this action and were taken out.}}',
+            {
+              count: dropped,
+            },
+          )}
         </p>
       )}
     </div>

@@ -164,7 +164,7 @@ function Window({ value, onChange }: { value: TimeOfWeek; onChange: (value: unkn
       {t('to')}
       <input
         type="time"
-        aria-label={t('To')}
+        aria-label={t('Until')}
         className={slotClass}
         value={value.to === '24:00' ? '00:00' : value.to}
         onChange={({ target }) => onChange({ ...value, to: target.value === '00:00' ? '24:00' : target.value })}

@@ -44,6 +44,14 @@ export function Condition({ term, terms, selectors, vocabulary, errorOf, onChang
             >
               <Trash2 size={16} aria-hidden />
             </button>
+            {!term.negated && index === term.clauses.length - 1 && (
+              <Button
+                look="quiet"
+                onClick={() => onChange({ ...term, clauses: [...term.clauses, clauseFor(selectors[0]!)] })}
+              >
+                {t('or …')}
+              </Button>
+            )}
           </div>
           {errorOf(index) !== undefined && (
             <p role="alert" className="mt-1 ml-11 text-[0.8125rem] text-bad">
@@ -52,15 +60,6 @@ export function Condition({ term, terms, selectors, vocabulary, errorOf, onChang
           )}
         </div>
       ))}
-      {!term.negated && (
-        <Button
-          look="quiet"
-          className="ml-9"
-          onClick={() => onChange({ ...term, clauses: [...term.clauses, clauseFor(selectors[0]!)] })}
-        >
-          {t('or …')}
-        </Button>
-      )}
     </li>
   )
 }

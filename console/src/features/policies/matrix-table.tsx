@@ -137,17 +137,13 @@ function OutcomeCell({ outcome, vocabulary, nameOf }: OutcomeCellProps) {
         <p key={policyId} className="mt-1">
           {t('{count} of {who}', {
             count: threshold,
-            who: votersWords(
-              approvers.map(({ kind, userId, groupId: id }) => ({ kind, id: (kind === 'user' ? userId : id)! })),
-              groupId,
-              vocabulary.names,
-            ),
+            who: votersWords(approvers, groupId, vocabulary.names),
           })}
         </p>
       ))}
       {outcome.depends.length > 0 && (
         <p className="mt-1 text-[0.8125rem] text-quiet">
-          {t('It depends on: {names}', { names: outcome.depends.map(nameOf).join(', ') })}
+          {t('Sometimes also: {names}', { names: outcome.depends.map(nameOf).join(', ') })}
         </p>
       )}
     </>

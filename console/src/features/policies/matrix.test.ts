@@ -120,3 +120,12 @@ describe('the matrix of policies', () => {
     ])
   })
 })
+
+describe('two matrices', () => {
+  it('agree where policies are written differently but decide alike', () => {
+    const saved = policy('a', 'requireApproval', [], { approvers: [{ kind: 'group', userId: null, groupId: 'board' }] })
+    const draft = { ...saved, approvers: [{ kind: 'group' as const, groupId: 'board' }] }
+    const question = { token: 'TUSD', groupIds: ['treasury'], everyoneId: null }
+    expect(matrixOf([draft], question)).toEqual(matrixOf([saved], question))
+  })
+})

@@ -1,6 +1,6 @@
 import { compare } from '@strongroom/sdk'
 import { listOf } from './selectors.ts'
-import { type Clause, draftOf, type PolicyParts, type Term } from './terms.ts'
+import { type Clause, type Draft, draftOf, type PolicyParts, type Term } from './terms.ts'
 
 /** A piece of the line of amounts: one amount (`low` is `high`), or all between two, both ends left out. No high: without end. */
 type Piece = { low: string; high: string | null }
@@ -17,7 +17,7 @@ export type MatrixPolicy = PolicyParts & { id: string }
 export type Outcome = {
   result: 'allow' | 'approval' | 'block' | 'deny'
   /** The policies that ask for votes, each with its own threshold. */
-  votes: { policyId: string; threshold: number; approvers: PolicyParts['approvers']; groupId: string }[]
+  votes: { policyId: string; threshold: number; approvers: Draft['approvers']; groupId: string }[]
   /** The policies that apply as well where their other conditions hold. */
   depends: string[]
 }
@@ -80,8 +80,11 @@ function outcomeOf(policies: readonly MatrixPolicy[], order: Order): Outcome {
   if (blocked) return { result: 'block', votes: [], depends: [] }
   const votes = certain
     .filter(({ effect, approvalThreshold }) => effect === 'requireApproval' || approvalThreshold > 0)
-    .map(({ id, approvalThreshold, approvers, groupId }) => ({
-      ...{ policyId: id, threshold: Math.max(1, approvalThreshold), approvers, groupId },
+    .map((policy) => ({
+      policyId: policy.id,
+      threshold: Math.max(1, policy.approvalThreshold),
+      approvers: draftOf(policy).approvers,
+      groupId: policy.groupId,
     }))
   if (certain.length === 0) return { result: 'deny', votes, depends }
   return { result: votes.length > 0 ? 'approval' : 'allow', votes, depends }

@@ -1,5 +1,6 @@
 import { ArrowLeftRight, CircleCheck, House, type LucideIcon } from 'lucide-react'
 import { CircleCheck, House, type LucideIcon, Scale } from 'lucide-react'
+import { CircleCheck, House, type LucideIcon, Scale, Users } from 'lucide-react'
 import { t } from '../../lib/language.ts'
 
 /** One page of a vault in the sidebar. `phone` pages stand in the bar at the bottom of a phone; the others below "More". */
@@ -21,5 +22,6 @@ export function navigation(): NavigationItem[] {
     { to: '/approvals', label: t('Approvals'), Icon: CircleCheck, hotkey: 'p', phone: true },
     { to: '/activity', label: t('Activity'), Icon: ArrowLeftRight, hotkey: 'a', phone: true },
     { to: '/policies', label: t('Policies'), Icon: Scale, hotkey: 'l' },
+    { to: '/people', label: t('People'), Icon: Users, hotkey: 'u' },
   ]
 }

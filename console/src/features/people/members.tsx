@@ -1,0 +1,137 @@
+import { useQuery } from '@tanstack/react-query'
+import { useMemo, useState } from 'react'
+import { t } from '../../lib/language.ts'
+import { formatRecent } from '../../lib/time.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { ListState } from '../../ui/list-states.tsx'
+import { SetPicker } from '../../ui/set-picker.tsx'
+import { Sheet } from '../../ui/sheet.tsx'
+import { useWrite, WriteFailed } from '../../ui/use-write.tsx'
+import { changesOf } from './changes.ts'
+import { changeMembership, groupsQuery, membersQuery, type Person, useIsAdmin } from './queries.ts'
+
+/** Everybody in the vault, people and services, with their groups. */
+export function Members({ code }: { code: string }) {
+  const isAdmin = useIsAdmin(code)
+  const members = useQuery(membersQuery(code))
+  const [search, setSearch] = useState('')
+  const [edited, edit] = useState<Person | null>(null)
+  const word = search.trim().toLowerCase()
+  const shown = (members.data ?? []).filter(({ name, email }) => `${name} ${email ?? ''}`.toLowerCase().includes(word))
+  const columns = useMemo(() => columnsOf(isAdmin ? edit : null), [isAdmin])
+  return (
+    <>
+      <div className="max-w-sm">
+        <TextField
+          label={t('Search by name or e-mail')}
+          type="search"
+          value={search}
+          onChange={({ target }) => setSearch(target.value)}
+        />
+      </div>
+      <ListState
+        query={members}
+        isEmpty={shown.length === 0}
+        clearFilter={word === '' ? undefined : () => setSearch('')}
+        empty={<p>{t('Nobody is in this vault yet. Invite people, and create tokens for services.')}</p>}
+      >
+        <DataTable caption={t('Members')} columns={columns} rows={shown} rowKey={({ userId }) => userId} />
+      </ListState>
+      {edited !== null && <GroupsOfMember code={code} member={edited} close={() => edit(null)} />}
+    </>
+  )
+}
+
+function columnsOf(edit: ((person: Person) => void) | null): Column<Person>[] {
+  const columns: Column<Person>[] = [
+    {
+      id: 'name',
+      header: t('Name'),
+      cell: ({ name, email }) => (
+        <>
+          <span className="font-medium">{name}</span>
+          {email !== null && <span className="block text-quiet [overflow-wrap:anywhere]">{email}</span>}
+        </>
+      ),
+    },
+    { id: 'kind', header: t('Kind'), cell: ({ kind }) => (kind === 'person' ? t('Person') : t('Service')) },
+    {
+      id: 'groups',
+      header: t('Groups'),
+      cell: ({ groups, isAdmin }) => (
+        <>
+          {groups.map(({ name }) => name).join(', ') || '–'}
+          {isAdmin && (
+            <span className="ml-2">
+              <Badge tone="warn">{t('Administrator')}</Badge>
+            </span>
+          )}
+        </>
+      ),
+    },
+    {
+      id: 'seen',
+      header: t('Last seen'),
+      cell: ({ lastSeenAt }) => (lastSeenAt === null ? t('never') : formatRecent(lastSeenAt)),
+    },
+  ]
+  if (edit === null) return columns
+  const actions: Column<Person> = {
+    id: 'actions',
+    header: t('Change'),
+    align: 'end',
+    cell: (person) => (
+      <Button aria-label={t('Groups of {name}', { name: person.name })} onClick={() => edit(person)}>
+        {t('Groups')}
+      </Button>
+    ),
+  }
+  return [...columns, actions]
+}
+
+/** Puts a person into groups and takes them out. Who is in no group is no member. */
+function GroupsOfMember({ code, member, close }: { code: string; member: Person; close: () => void }) {
+  const groups = useQuery(groupsQuery(code))
+  const assignable = (groups.data ?? []).filter(({ isSystem, code: group }) => !(isSystem && group === 'everyone'))
+  const before = assignable.filter(({ memberships }) => memberships.some(({ userId }) => userId === member.userId))
+  const [chosen, choose] = useState<string[]>()
+  const after = chosen ?? before.map(({ id }) => id)
+  const write = useWrite({
+    renews: ['people', code],
+    said: t('The groups of {name} are changed', { name: member.name }),
+    onDone: close,
+    write: () => {
+      const { added, removed } = changesOf(
+        before.map(({ id }) => id),
+        after,
+      )
+      return changeMembership(code, {
+        added: added.map((id) => [id, member.userId]),
+        removed: removed.map((id) => [id, member.userId]),
+      })
+    },
+  })
+  return (
+    <Sheet open title={t('Groups of {name}', { name: member.name })} onClose={close}>
+      <SetPicker
+        label={t('Groups')}
+        options={assignable.map(({ id, name }) => ({ id, name }))}
+        chosen={after}
+        onChange={choose}
+        hint={t('The policies of a group apply to its members. Everybody in the group gets a mail about the change.')}
+      />
+      {after.length === 0 && (
+        <p role="alert" className="mb-4 rounded-md bg-warn-soft p-3 text-warn">
+          {t('Without a group {name} leaves the vault.', { name: member.name })}
+        </p>
+      )}
+      <WriteFailed write={write} />
+      <Button look="primary" busy={write.isPending} onClick={() => write.mutate()}>
+        {t('Save')}
+      </Button>
+    </Sheet>
+  )
+}

@@ -1,0 +1,170 @@
+import type { ServiceToken } from '@strongroom/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
+import { useForm } from 'react-hook-form'
+import { vaultOf } from '../../lib/api.ts'
+import { t } from '../../lib/language.ts'
+import { formatDay, formatTime } from '../../lib/time.ts'
+import { CopyButton } from '../../ui/address.tsx'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { ListState } from '../../ui/list-states.tsx'
+import { SetPicker } from '../../ui/set-picker.tsx'
+import { Sheet } from '../../ui/sheet.tsx'
+import { useWrite, WriteFailed } from '../../ui/use-write.tsx'
+import { endOfDay, tokenState } from './changes.ts'
+import { groupsQuery, serviceTokensQuery } from './queries.ts'
+
+/** The tokens by which programs sign in. */
+export function ServiceTokens({ code }: { code: string }) {
+  const tokens = useQuery(serviceTokensQuery(code))
+  const [creating, create] = useState(false)
+  return (
+    <>
+      <div className="mb-3">
+        <Button look="primary" onClick={() => create(true)}>
+          {t('New service token')}
+        </Button>
+      </div>
+      <ListState
+        query={tokens}
+        isEmpty={tokens.data?.length === 0}
+        empty={
+          <p>
+            {t('No program has access yet. A service token lets one act as a member of the groups that you choose.')}
+          </p>
+        }
+      >
+        <ul>
+          {tokens.data?.map((token) => (
+            <TokenRow key={token.id} code={code} token={token} />
+          ))}
+        </ul>
+      </ListState>
+      {creating && <TokenForm code={code} close={() => create(false)} />}
+    </>
+  )
+}
+
+function TokenRow({ code, token }: { code: string; token: ServiceToken }) {
+  const [asked, ask] = useState(false)
+  const state = tokenState(token)
+  const write = useWrite({
+    renews: ['people', code],
+    said: t('The token is revoked'),
+    onDone: () => ask(false),
+    write: () => vaultOf(code).serviceTokens.revoke(token.id),
+  })
+  return (
+    <li className="flex flex-wrap items-center justify-between gap-2 border-t border-line py-3">
+      <div className="min-w-0">
+        <p className="flex flex-wrap items-center gap-2 font-medium">
+          {token.name}
+          {state === 'active' && <Badge tone="good">{t('Active')}</Badge>}
+          {state === 'expired' && <Badge tone="neutral">{t('Expired')}</Badge>}
+          {state === 'revoked' && <Badge tone="neutral">{t('Revoked')}</Badge>}
+        </p>
+        <p className="text-quiet">
+          {t('created {time}', { time: formatTime(token.createdAt) })} ·{' '}
+          {token.expiresAt === null
+            ? t('does not expire')
+            : t('valid until {day}', { day: formatDay(token.expiresAt) })}
+        </p>
+      </div>
+      {state === 'active' && (
+        <Button look="danger" aria-label={t('Revoke {name}', { name: token.name })} onClick={() => ask(true)}>
+          {t('Revoke')}
+        </Button>
+      )}
+      <Confirm
+        open={asked}
+        title={t('Revoke {name}', { name: token.name })}
+        verb={t('Revoke')}
+        onClose={() => ask(false)}
+        write={write}
+      >
+        {t('The program that uses it is refused from now on. This cannot be undone.')}
+      </Confirm>
+    </li>
+  )
+}
+
+type TokenValues = { name: string; day: string }
+
+function TokenForm({ code, close }: { code: string; close: () => void }) {
+  const groups = useQuery(groupsQuery(code))
+  const idempotencyKey = useRef(crypto.randomUUID())
+  const [groupIds, setGroupIds] = useState<string[]>([])
+  const [secret, setSecret] = useState<string | null>(null)
+  const { register, handleSubmit } = useForm<TokenValues>({ defaultValues: { name: '', day: '' } })
+  const write = useWrite<TokenValues, ServiceToken>({
+    renews: ['people', code],
+    said: t('The token is created'),
+    onDone: ({ token }) => (token === undefined ? close() : setSecret(token)),
+    write: ({ name, day }) =>
+      vaultOf(code).serviceTokens.create(
+        { name, groupIds, expiresAt: endOfDay(day) },
+        { idempotencyKey: idempotencyKey.current },
+      ),
+  })
+  if (secret !== null) return <Secret secret={secret} close={close} />
+  const options = (groups.data ?? [])
+    .filter(({ isSystem, code: group }) => !(isSystem && group === 'everyone'))
+    .map(({ id, name }) => ({ id, name }))
+  return (
+    <Sheet open title={t('New service token')} onClose={close}>
+      <form onSubmit={handleSubmit((values) => write.mutate(values))}>
+        <TextField
+          label={t('Name')}
+          hint={t('What uses it, such as “payroll export”.')}
+          required
+          maxLength={200}
+          error={write.fields.get('name')}
+          {...register('name')}
+        />
+        <SetPicker
+          label={t('Groups')}
+          options={options}
+          chosen={groupIds}
+          error={write.fields.get('groupIds')}
+          hint={t('The service becomes a member of these groups, and their policies apply to it.')}
+          onChange={setGroupIds}
+        />
+        <TextField
+          label={t('Valid until')}
+          hint={t('Empty: it does not expire.')}
+          type="date"
+          error={write.fields.get('expiresAt')}
+          {...register('day')}
+        />
+        <WriteFailed write={write} shown={['name', 'groupIds', 'expiresAt']} />
+        <Button
+          type="submit"
+          look="primary"
+          busy={write.isPending}
+          disabledBecause={groupIds.length === 0 ? t('Choose at least one group.') : null}
+        >
+          {t('Create')}
+        </Button>
+      </form>
+    </Sheet>
+  )
+}
+
+/** The secret is answered once; whoever loses it makes another token. */
+function Secret({ secret, close }: { secret: string; close: () => void }) {
+  return (
+    <Sheet open title={t('The secret of the token')} onClose={close}>
+      <p className="mb-3">{t('This is shown only now. Put it where the program reads its secrets.')}</p>
+      <div className="mb-4 flex items-center gap-2 rounded-md bg-ground p-3">
+        <output className="code min-w-0 [overflow-wrap:anywhere]">{secret}</output>
+        <CopyButton text={secret} label={t('Copy the secret')} />
+      </div>
+      <Button look="primary" onClick={close}>
+        {t('I have stored it')}
+      </Button>
+    </Sheet>
+  )
+}
