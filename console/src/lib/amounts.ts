@@ -25,10 +25,15 @@ export function formatUsd(value: string | null | undefined): string {
 /** What a person typed, as the API wants it: "1234.5". Null where it is no amount with at most `decimals` decimals. */
 export function parseAmount(text: string, decimals: number): string | null {
   const separator = decimalSeparator()
-  const grouping = separator === ',' ? /[.\s'’  ]/g : /[,\s'’  ]/g
-  const plain = text.trim().replace(grouping, '').replace(separator, '.')
-  const match = /^(\d+)(?:\.(\d+))?$/.exec(plain)
-  if (match === null || (match[2]?.length ?? 0) > decimals) return null
+  const [whole = '', fraction, ...rest] = text
+    .trim()
+    .replace(/[\s'’\u00a0\u202f]/g, '')
+    .split(separator)
+  const thousands = separator === ',' ? /^\d{1,3}(?:\.\d{2,3})*\.\d{3}$/ : /^\d{1,3}(?:,\d{2,3})*,\d{3}$/
+  // "1.5" where the comma parts decimals is a slip and not 15: separators of thousands must stand where they belong.
+  if (rest.length > 0 || !(/^\d+$/.test(whole) || thousands.test(whole))) return null
+  if (fraction !== undefined && (!/^\d+$/.test(fraction) || fraction.length > decimals)) return null
+  const plain = whole.replace(/[.,]/g, '') + (fraction === undefined ? '' : `.${fraction}`)
   return plain
 }
 

@@ -1,6 +1,6 @@
 import { type ComponentProps, type ReactNode, useId } from 'react'
 
-const inputClass =
+export const inputClass =
   'w-full min-h-11 rounded-md border border-quiet bg-paper px-3 py-2 text-ink md:min-h-9 md:py-1.5 ' +
   'aria-invalid:border-bad placeholder:text-quiet'
 

@@ -1,6 +1,7 @@
 import { ArrowLeftRight, CircleCheck, House, type LucideIcon } from 'lucide-react'
 import { CircleCheck, House, type LucideIcon, Scale } from 'lucide-react'
 import { CircleCheck, House, type LucideIcon, Scale, Users } from 'lucide-react'
+import { ArrowUpRight, BookUser, CircleCheck, House, type LucideIcon, Wallet } from 'lucide-react'
 import { t } from '../../lib/language.ts'
 
 /** One page of a vault in the sidebar. `phone` pages stand in the bar at the bottom of a phone; the others below "More". */
@@ -23,5 +24,8 @@ export function navigation(): NavigationItem[] {
     { to: '/activity', label: t('Activity'), Icon: ArrowLeftRight, hotkey: 'a', phone: true },
     { to: '/policies', label: t('Policies'), Icon: Scale, hotkey: 'l' },
     { to: '/people', label: t('People'), Icon: Users, hotkey: 'u' },
+    { to: '/send', label: t('Send'), Icon: ArrowUpRight, hotkey: 's', phone: true },
+    { to: '/addresses', label: t('Addresses'), Icon: Wallet, hotkey: 'd' },
+    { to: '/address-book', label: t('Address book'), Icon: BookUser, hotkey: 'c' },
   ]
 }

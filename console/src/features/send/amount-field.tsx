@@ -1,0 +1,92 @@
+import type { Token, TransferOrder } from '@strongroom/sdk'
+import { fromRaw } from '@strongroom/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { formatAmount } from '../../lib/amounts.ts'
+import { t } from '../../lib/language.ts'
+import { messageOf, queryClient } from '../../lib/query-client.ts'
+import { Button } from '../../ui/button.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { tokensQuery } from '../addresses/queries.ts'
+import { amountOf, balanceOf, type Draft, orderOf } from './draft.ts'
+import { previewQuery, type RecipientCheck } from './queries.ts'
+import { spendable } from './spendable.ts'
+
+type Props = {
+  code: string
+  draft: Draft
+  check: RecipientCheck | null
+  change: (part: Partial<Draft>) => void
+  error: string | null
+}
+
+/** The amount, and "All" for what can be sent at most. */
+export function AmountField({ code, draft, check, change, error }: Props) {
+  const tokens = useQuery(tokensQuery)
+  const [busy, setBusy] = useState(false)
+  const [fault, setFault] = useState<string | null>(null)
+  const balance = balanceOf(draft)
+  const token = tokens.data?.find(({ id }) => id === balance?.tokenId)
+  const fillIn = async () => {
+    if (balance === null || token === undefined) return
+    setBusy(true)
+    setFault(null)
+    try {
+      const isNativeCoin = token.contractAddress === null
+      const fee = isNativeCoin ? await estimate(code, draft, check, token) : null
+      const most = spendable(balance, { isNativeCoin, fee })
+      if (most === null) setFault(t('The fee is not known right now, so that "all" is not known either.'))
+      else change({ amountText: formatAmount(most) })
+    } catch (thrown) {
+      setFault(messageOf(thrown))
+    } finally {
+      setBusy(false)
+    }
+  }
+  const isWrong = balance !== null && draft.amountText.trim() !== '' && amountOf(draft) === null
+  const wrong = isWrong ? t('Not an amount with at most {decimals} decimals.', { decimals: balance.decimals }) : null
+  return (
+    <div className="flex items-start gap-2">
+      <div className="grow">
+        <TextField
+          label={balance === null ? t('Amount') : t('Amount in {symbol}', { symbol: balance.symbol })}
+          inputMode="decimal"
+          autoComplete="off"
+          value={draft.amountText}
+          error={fault ?? wrong ?? error}
+          onChange={({ target }) => {
+            setFault(null)
+            change({ amountText: target.value })
+          }}
+          hint={
+            token?.contractAddress === null
+              ? t('"All" keeps twice the estimated fee, because the price of gas moves.')
+              : undefined
+          }
+        />
+      </div>
+      <Button className="mt-7" busy={busy} onClick={fillIn} disabledBecause={whyNotAll(draft, token, check)}>
+        {t('All')}
+      </Button>
+    </div>
+  )
+}
+
+function whyNotAll(draft: Draft, token: Token | undefined, check: RecipientCheck | null): string | null {
+  if (balanceOf(draft) === null || token === undefined) return t('Choose first which address pays.')
+  const isKnown = orderOf({ ...draft, amountText: '1' }, check) !== null
+  return token.contractAddress === null && !isKnown ? t('Choose the recipient first: the fee depends on it.') : null
+}
+
+/** The fee of the smallest amount: on the chains that have gas it is that of any amount. */
+async function estimate(
+  code: string,
+  draft: Draft,
+  check: RecipientCheck | null,
+  token: Token,
+): Promise<string | null> {
+  const order = orderOf({ ...draft, amountText: '1' }, check) as TransferOrder
+  const amount = fromRaw(1n, token)
+  const { fee } = await queryClient.fetchQuery(previewQuery(code, { ...order, amount }))
+  return fee?.amount ?? null
+}

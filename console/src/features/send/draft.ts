@@ -1,0 +1,82 @@
+import type { Address, AddressBalance, TransferOrder } from '@strongroom/sdk'
+import { parseAmount } from '../../lib/amounts.ts'
+import { addressKey, isAddressLike } from '../../lib/recipient.ts'
+import type { KnownAddress, RecipientCheck } from './queries.ts'
+
+/** What the form holds. */
+export type Draft = {
+  sourceText: string
+  source: Address | null
+  tokenId: string | null
+  recipientText: string
+  /** Chosen from the offer; a pasted address is no choice. */
+  recipient: KnownAddress | null
+  /** The address once more, typed by hand because it resembles another one. */
+  typedOut: string
+  amountText: string
+  purpose: string
+  note: string
+  category: string
+}
+
+export const emptyDraft: Draft = {
+  sourceText: '',
+  source: null,
+  tokenId: null,
+  recipientText: '',
+  recipient: null,
+  typedOut: '',
+  amountText: '',
+  purpose: '',
+  note: '',
+  category: '',
+}
+
+/** The balance that pays: of the chosen token, or of the first that holds something. */
+export function balanceOf({ source, tokenId }: Draft): AddressBalance | null {
+  if (source === null) return null
+  const chosen = source.balances.find((balance) => balance.tokenId === (tokenId ?? source.tokenId))
+  return chosen ?? source.balances.find(({ available }) => available !== '0') ?? source.balances[0] ?? null
+}
+
+/** The address that was pasted or typed, if it has the form of one. */
+export function pastedAddress({ recipient, recipientText }: Draft): string | null {
+  const text = recipientText.trim()
+  return recipient === null && isAddressLike(text) ? text : null
+}
+
+export function isTypedOut({ typedOut, recipientText }: Draft): boolean {
+  return addressKey(typedOut.replace(/\s/g, '')) === addressKey(recipientText.trim())
+}
+
+export function amountOf(draft: Draft): string | null {
+  const balance = balanceOf(draft)
+  return balance === null ? null : parseAmount(draft.amountText, balance.decimals)
+}
+
+/** The order that the form describes; null while something is missing. */
+export function orderOf(draft: Draft, check: RecipientCheck | null): TransferOrder | null {
+  const balance = balanceOf(draft)
+  const amount = amountOf(draft)
+  const toAddress = draft.recipient?.address ?? pastedAddress(draft)
+  if (draft.source === null || balance === null || amount === null || toAddress === null) return null
+  if (!/[1-9]/.test(amount)) return null
+  const counterpartyId = draft.recipient?.counterpartyId ?? check?.same?.counterpartyId ?? null
+  return {
+    fromAddressId: draft.source.id,
+    toAddress,
+    tokenId: balance.tokenId,
+    amount,
+    ...(counterpartyId === null ? {} : { counterpartyId }),
+    ...metadataOf(draft),
+  }
+}
+
+function metadataOf({ purpose, note, category }: Draft): Pick<TransferOrder, 'metadata'> {
+  const metadata = {
+    ...(purpose.trim() === '' ? {} : { paymentPurpose: purpose.trim() }),
+    ...(note.trim() === '' ? {} : { note: note.trim() }),
+    ...(category === '' ? {} : { category }),
+  }
+  return Object.keys(metadata).length === 0 ? {} : { metadata }
+}

@@ -1,0 +1,63 @@
+import { t } from '../../lib/language.ts'
+import { groupsOfFour } from '../../ui/address.tsx'
+import { TextField } from '../../ui/field.tsx'
+import type { KnownAddress } from './queries.ts'
+
+type Props = {
+  address: string
+  known: readonly KnownAddress[]
+  typedOut: string
+  isTypedOut: boolean
+  onTyped: (text: string) => void
+}
+
+/** A new address that begins or ends like a known one: shown beside it, and to be typed out by hand. */
+export function LookAlike({ address, known, typedOut, isTypedOut, onTyped }: Props) {
+  return (
+    <div role="alert" className="mb-4 rounded-lg border-2 border-bad bg-bad-soft p-4">
+      <p className="mb-2 font-semibold text-bad">{t('This address only looks like one that you know')}</p>
+      <p className="mb-3">
+        {t('Deceivers send tiny amounts from such addresses, so that people copy the wrong one. Compare every group:')}
+      </p>
+      <dl className="mb-3 grid gap-2">
+        <Compared name={t('To be paid')} address={address} other={known[0]?.address} />
+        {known.slice(0, 3).map((each) => (
+          <Compared key={each.address} name={each.name} address={each.address} other={address} />
+        ))}
+      </dl>
+      <TextField
+        label={t('Type the whole address, to show that you have compared it')}
+        className="code min-h-11 w-full rounded-md border border-quiet bg-paper px-3 py-2"
+        autoComplete="off"
+        autoCorrect="off"
+        spellCheck={false}
+        value={typedOut}
+        onChange={({ target }) => onTyped(target.value)}
+        onPaste={(event) => event.preventDefault()}
+        onDrop={(event) => event.preventDefault()}
+        hint={isTypedOut ? t('It is the same address.') : t('It cannot be pasted here.')}
+      />
+    </div>
+  )
+}
+
+/** An address in groups of four; the groups in which it differs from the other one are marked. */
+function Compared({ name, address, other }: { name: string; address: string; other: string | undefined }) {
+  const others = other === undefined ? [] : groupsOfFour(other.toLowerCase())
+  return (
+    <div>
+      <dt className="text-[0.8125rem] text-quiet">{name}</dt>
+      <dd className="code flex flex-wrap gap-x-1.5">
+        {groupsOfFour(address).map((group, index) =>
+          other === undefined || group.toLowerCase() === others[index] ? (
+            <span key={index}>{group}</span>
+          ) : (
+            <mark key={index} className="bg-bad font-bold text-paper">
+              {group}
+            </mark>
+          ),
+        )}
+      </dd>
+    </div>
+  )
+}

@@ -1,0 +1,81 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { useDebounced } from '../../lib/debounced.ts'
+import { t } from '../../lib/language.ts'
+import { Address } from '../../ui/address.tsx'
+import { Badge } from '../../ui/badge.tsx'
+import { Combobox } from '../../ui/combobox.tsx'
+import { type Draft, pastedAddress } from './draft.ts'
+import { type KnownAddress, type RecipientCheck, recipientSearchQuery } from './queries.ts'
+
+type Props = {
+  code: string
+  draft: Draft
+  check: RecipientCheck | null
+  change: (part: Partial<Draft>) => void
+  error: string | null
+}
+
+/** Who is paid: somebody of the address book, an own address, or an address that is pasted. */
+export function RecipientField({ code, draft, check, change, error }: Props) {
+  const pasted = pastedAddress(draft)
+  const wanted = draft.recipient === null && pasted === null ? draft.recipientText.trim() : ''
+  const search = useDebounced(wanted)
+  const found = useQuery(recipientSearchQuery(code, search))
+  const network = draft.source?.network
+  const options = (found.data ?? [])
+    .filter((each) => network === undefined || each.network === network)
+    .filter((each) => each.address !== draft.source?.address)
+  return (
+    <Combobox
+      label={t('To')}
+      placeholder={t('Name from the address book, or an address')}
+      text={draft.recipientText}
+      error={error}
+      onText={(recipientText) => change({ recipientText, recipient: null, typedOut: '' })}
+      options={pasted === null ? options : []}
+      optionKey={({ address, counterpartyId }) => `${counterpartyId} ${address}`}
+      busy={found.isPending || search !== wanted}
+      nothing={pasted === null ? t('Nobody of the address book fits. You can paste a whole address.') : null}
+      onChoose={(recipient) => change({ recipient, recipientText: recipient.name, typedOut: '' })}
+      draw={(option) => <RecipientOption option={option} />}
+      hint={<Recognised draft={draft} pasted={pasted} check={check} />}
+    />
+  )
+}
+
+function RecipientOption({ option }: { option: KnownAddress }) {
+  return (
+    <span className="grid gap-0.5">
+      <span className="flex items-baseline justify-between gap-2">
+        <span className="font-medium">{option.name}</span>
+        <span className="text-[0.8125rem] text-quiet">
+          {option.counterpartyId === null ? t('own address') : option.network}
+        </span>
+      </span>
+      <Address address={option.address} />
+    </span>
+  )
+}
+
+/** What is known about the recipient that stands in the field. */
+function Recognised(props: { draft: Draft; pasted: string | null; check: RecipientCheck | null }): ReactNode {
+  const { draft, pasted, check } = props
+  const known = draft.recipient ?? check?.same ?? null
+  if (known !== null) {
+    return (
+      <span className="flex flex-wrap items-center gap-2">
+        <Address address={known.address} name={draft.recipient === null ? known.name : null} />
+        <Badge tone="good">{known.counterpartyId === null ? t('Own address') : t('In the address book')}</Badge>
+      </span>
+    )
+  }
+  if (pasted === null) return t('An address that you paste is compared with all that are known.')
+  if (check === null) return t('The address is compared with all that are known …')
+  return (
+    <span className="flex flex-wrap items-center gap-2">
+      <Address address={pasted} />
+      {check.lookAlikes.length === 0 && <Badge tone="warn">{t('Not in the address book')}</Badge>}
+    </span>
+  )
+}

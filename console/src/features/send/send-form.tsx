@@ -1,0 +1,164 @@
+import type { TransferOrder } from '@strongroom/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { useDebounced } from '../../lib/debounced.ts'
+import { faultsOf } from '../../lib/forms.ts'
+import { t } from '../../lib/language.ts'
+import { Button } from '../../ui/button.tsx'
+import { SelectField, TextArea, TextField } from '../../ui/field.tsx'
+import { Problem } from '../../ui/problem.tsx'
+import { AmountField } from './amount-field.tsx'
+import { ConfirmSheet } from './confirm-sheet.tsx'
+import { balanceOf, type Draft, emptyDraft, isTypedOut, orderOf, pastedAddress } from './draft.ts'
+import { LookAlike } from './look-alike.tsx'
+import { Ordered } from './ordered.tsx'
+import { PreviewPanel } from './preview-panel.tsx'
+import { orderCategoriesQuery, previewQuery, recipientCheckQuery } from './queries.ts'
+import { RecipientField } from './recipient-field.tsx'
+import { useSendOrder } from './send-order.ts'
+import { SourceField } from './source-field.tsx'
+
+/** Orders one transfer; what the rules would say about it stands beside the form. */
+export function SendForm({ code, start }: { code: string; start: Partial<Draft> }) {
+  const [draft, setDraft] = useState<Draft>({ ...emptyDraft, ...start })
+  const [confirming, confirm] = useState(false)
+  const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }))
+  const pasted = pastedAddress(draft)
+  const check = useQuery(recipientCheckQuery(code, useDebounced(pasted))).data ?? null
+  const order = orderOf(draft, check)
+  const settled = useSettledOrder(order)
+  const { data: preview, error: refusal } = useQuery(previewQuery(code, settled))
+  const { sending, send, startAnew, hasGivenUp } = useSendOrder(code)
+  const marked = preview?.warnings.includes('look_alike') === true && check?.same === null
+  const resembles = pasted !== null && check !== null && (check.lookAlikes.length > 0 || marked)
+  const error = sending.phase === 'editing' ? sending.error : null
+  useEffect(() => {
+    if (error !== null) confirm(false)
+  }, [error])
+
+  if (sending.phase === 'ordered') {
+    const again = () => {
+      setDraft({ ...emptyDraft, source: draft.source, sourceText: draft.sourceText })
+      confirm(false)
+      startAnew()
+    }
+    return <Ordered code={code} transfer={sending.transfer} again={again} />
+  }
+  const isStale = order !== null && JSON.stringify(order) !== JSON.stringify(settled)
+  const blocking = preview?.problems.find(({ blocks }) => blocks)?.message
+  const notNow =
+    whatIsMissing(draft, order) ??
+    (pasted !== null && check === null ? t('The address is being compared with the known ones.') : null) ??
+    (resembles && !isTypedOut(draft) ? t('Type the address out first, because it resembles another one.') : null) ??
+    (refusal !== null && !isStale ? t('The rules could not be asked about this.') : null) ??
+    (isStale || preview === undefined ? t('The rules are being asked.') : null) ??
+    blocking
+  const found = [...faultsOf(isStale ? null : refusal), ...faultsOf(error)]
+  const faults = Object.fromEntries(found.map(({ field, message }) => [field, message]))
+  return (
+    <div className="grid items-start gap-4 xl:grid-cols-[1fr_22rem]">
+      <form
+        className="rounded-lg border border-line bg-paper p-4"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (notNow === undefined) confirm(true)
+        }}
+      >
+        {error !== null && faultsOf(error).length === 0 && <Problem error={error} />}
+        <SourceField code={code} draft={draft} change={change} />
+        <RecipientField code={code} draft={draft} check={check} change={change} error={faults.toAddress ?? null} />
+        {resembles && (
+          <LookAlike
+            address={pasted}
+            known={check.lookAlikes}
+            typedOut={draft.typedOut}
+            isTypedOut={isTypedOut(draft)}
+            onTyped={(typedOut) => change({ typedOut })}
+          />
+        )}
+        <AmountField code={code} draft={draft} check={check} change={change} error={faults.amount ?? null} />
+        <Purpose code={code} draft={draft} change={change} faults={faults} />
+        <Button type="submit" look="primary" disabledBecause={notNow}>
+          {t('Send …')}
+        </Button>
+        {notNow !== undefined && order !== null && <p className="mt-2 text-quiet">{notNow}</p>}
+      </form>
+      <PreviewPanel code={code} order={order === null ? null : settled} isStale={isStale} symbol={symbolOf(draft)} />
+      {order !== null && preview !== undefined && (
+        <ConfirmSheet
+          open={confirming}
+          onClose={() => confirm(false)}
+          order={order}
+          name={draft.recipient?.name ?? check?.same?.name ?? null}
+          symbol={symbolOf(draft)}
+          preview={preview}
+          sending={sending}
+          hasGivenUp={hasGivenUp}
+          send={() => void send(order)}
+        />
+      )}
+    </div>
+  )
+}
+
+function symbolOf(draft: Draft): string {
+  return balanceOf(draft)?.symbol ?? ''
+}
+
+/** The order when it has not changed for a moment: the same object for as long as it says the same. */
+function useSettledOrder(order: TransferOrder | null): TransferOrder | null {
+  const text = useDebounced(order === null ? '' : JSON.stringify(order))
+  return text === '' ? null : (JSON.parse(text) as TransferOrder)
+}
+
+function whatIsMissing(draft: Draft, order: TransferOrder | null): string | null {
+  if (order !== null) return null
+  if (draft.source === null) return t('Choose first which address pays.')
+  if (draft.recipient === null && pastedAddress(draft) === null) return t('Say who is paid.')
+  return t('Enter an amount above zero.')
+}
+
+type PurposeProps = {
+  code: string
+  draft: Draft
+  change: (part: Partial<Draft>) => void
+  faults: Record<string, string>
+}
+
+function Purpose({ code, draft, change, faults }: PurposeProps) {
+  const categories = useQuery(orderCategoriesQuery(code)).data ?? []
+  return (
+    <>
+      <TextField
+        label={t('Purpose')}
+        value={draft.purpose}
+        maxLength={500}
+        error={faults['metadata.paymentPurpose']}
+        hint={t('Such as an invoice number. Those who vote see it; it is not sent to the chain.')}
+        onChange={({ target }) => change({ purpose: target.value })}
+      />
+      <TextArea
+        label={t('Note')}
+        rows={2}
+        value={draft.note}
+        error={faults['metadata.note']}
+        onChange={({ target }) => change({ note: target.value })}
+      />
+      {categories.length > 0 && (
+        <SelectField
+          label={t('Category')}
+          value={draft.category}
+          error={faults['metadata.category']}
+          onChange={({ target }) => change({ category: target.value })}
+        >
+          <option value="">{t('none')}</option>
+          {categories.map(({ key, name, emoji }) => (
+            <option key={key} value={key}>
+              {emoji === null ? name : `${emoji} ${name}`}
+            </option>
+          ))}
+        </SelectField>
+      )}
+    </>
+  )
+}

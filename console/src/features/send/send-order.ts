@@ -1,0 +1,70 @@
+import type { Transfer, TransferOrder } from '@strongroom/sdk'
+import { useEffect, useRef, useState } from 'react'
+import { vaultOf } from '../../lib/api.ts'
+import { isOutcomeUnknown, newIdempotencyKey } from '../../lib/forms.ts'
+import { queryClient } from '../../lib/query-client.ts'
+
+export type Sending =
+  | { phase: 'editing'; error: unknown }
+  | { phase: 'sending' }
+  /** The answer was lost: the order may be placed or not. */
+  | { phase: 'finding out'; attempts: number; error: unknown }
+  | { phase: 'ordered'; transfer: Transfer }
+
+const attemptsMax = 30
+const pauseMs = 3_000
+
+/**
+ * Places an order once, however often it is sent: the key was made when the form opened. While it is unknown whether
+ * the service has the order, the same order is sent under the same key until the service says so.
+ */
+export function useSendOrder(code: string) {
+  const [key, setKey] = useState(newIdempotencyKey)
+  const [sending, setSending] = useState<Sending>({ phase: 'editing', error: null })
+  const mounted = useRef(true)
+  useEffect(() => {
+    mounted.current = true
+    return () => {
+      mounted.current = false
+    }
+  }, [])
+  useEffect(() => warnBeforeLeaving(sending.phase === 'sending' || sending.phase === 'finding out'), [sending.phase])
+
+  const send = async (order: TransferOrder) => {
+    setSending((before) => (before.phase === 'finding out' ? { ...before, attempts: 0 } : { phase: 'sending' }))
+    for (let attempts = 1; mounted.current; attempts += 1) {
+      try {
+        const transfer = await vaultOf(code).transfers.create(order, { idempotencyKey: key })
+        forgetWhatChanged(code)
+        return setSending({ phase: 'ordered', transfer })
+      } catch (error) {
+        if (!isOutcomeUnknown(error)) {
+          // It is certain that nothing was ordered: what is sent next is another order.
+          setKey(newIdempotencyKey())
+          return setSending({ phase: 'editing', error })
+        }
+        setSending({ phase: 'finding out', attempts, error })
+        if (attempts >= attemptsMax) return
+        await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      }
+    }
+  }
+  const startAnew = () => {
+    setKey(newIdempotencyKey())
+    setSending({ phase: 'editing', error: null })
+  }
+  return { sending, send, startAnew, hasGivenUp: sending.phase === 'finding out' && sending.attempts >= attemptsMax }
+}
+
+function forgetWhatChanged(code: string): void {
+  for (const noun of ['transfers', 'history', 'addresses', 'balances', 'inbox', 'transfer-preview']) {
+    void queryClient.invalidateQueries({ queryKey: noun === 'inbox' ? [noun] : [noun, code] })
+  }
+}
+
+function warnBeforeLeaving(isOn: boolean): (() => void) | undefined {
+  if (!isOn) return undefined
+  const warn = (event: BeforeUnloadEvent) => event.preventDefault()
+  window.addEventListener('beforeunload', warn)
+  return () => window.removeEventListener('beforeunload', warn)
+}

@@ -1,0 +1,15 @@
+import { fromRaw } from '@strongroom/sdk'
+
+type Balance = { available: string; decimals: number }
+
+/**
+ * What can be sent at most, in units of the token. Of the coin that pays for gas, twice the estimated fee stays behind,
+ * because the wallet offers the chain up to that much; null while the fee is not known.
+ */
+export function spendable(balance: Balance, gas: { isNativeCoin: boolean; fee: string | null }): string | null {
+  const available = BigInt(balance.available)
+  if (!gas.isNativeCoin) return fromRaw(available, balance.decimals)
+  if (gas.fee === null) return null
+  const rest = available - 2n * BigInt(gas.fee)
+  return fromRaw(rest > 0n ? rest : 0n, balance.decimals)
+}

@@ -1,0 +1,44 @@
+import { useQuery } from '@tanstack/react-query'
+import { createFileRoute } from '@tanstack/react-router'
+import { addressQuery } from '../features/addresses/queries.ts'
+import { SendForm } from '../features/send/send-form.tsx'
+import { nameOfAddress } from '../features/send/source-field.tsx'
+import { t } from '../lib/language.ts'
+import { DetailState } from '../ui/list-states.tsx'
+import { Page } from '../ui/page.tsx'
+
+type Search = { from?: string; to?: string }
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
+
+export const Route = createFileRoute('/v/$code/send')({
+  validateSearch: (given: Record<string, unknown>): Search => ({
+    ...(textOf(given.from) === '' ? {} : { from: textOf(given.from) }),
+    ...(textOf(given.to) === '' ? {} : { to: textOf(given.to) }),
+  }),
+  component: Send,
+})
+
+function Send() {
+  const { code } = Route.useParams()
+  const { from, to } = Route.useSearch()
+  const source = useQuery({ ...addressQuery(code, from ?? ''), enabled: from !== undefined })
+  const start = { recipientText: to ?? '' }
+  return (
+    <Page title={t('Send')}>
+      {from === undefined ? (
+        <SendForm key={code} code={code} start={start} />
+      ) : (
+        <DetailState query={source}>
+          {source.data && (
+            <SendForm
+              key={`${code} ${from}`}
+              code={code}
+              start={{ ...start, source: source.data, sourceText: nameOfAddress(source.data) }}
+            />
+          )}
+        </DetailState>
+      )}
+    </Page>
+  )
+}
