@@ -37,3 +37,13 @@ export function formatTimeLeft(at: string, now: number = Date.now()): string {
 function units(count: number, unit: string): string {
   return new Intl.NumberFormat(localeNow(), { style: 'unit', unit, unitDisplay: 'long' }).format(count)
 }
+
+/** A length of time in its two largest units: "2 days, 3 hours". */
+export function formatDuration(seconds: number): string {
+  const whole = Math.round(seconds)
+  if (whole < 60) return units(whole, 'second')
+  const minutes = Math.floor(whole / 60)
+  if (minutes < 60) return units(minutes, 'minute')
+  if (minutes < 1_440) return `${units(Math.floor(minutes / 60), 'hour')}, ${units(minutes % 60, 'minute')}`
+  return `${units(Math.floor(minutes / 1_440), 'day')}, ${units(Math.floor((minutes % 1_440) / 60), 'hour')}`
+}

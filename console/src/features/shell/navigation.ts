@@ -2,6 +2,7 @@ import { ArrowLeftRight, CircleCheck, House, type LucideIcon } from 'lucide-reac
 import { CircleCheck, House, type LucideIcon, Scale } from 'lucide-react'
 import { CircleCheck, House, type LucideIcon, Scale, Users } from 'lucide-react'
 import { ArrowUpRight, BookUser, CircleCheck, House, type LucideIcon, Wallet } from 'lucide-react'
+import { BookOpenCheck, ChartColumn, CircleCheck, House, type LucideIcon, ScrollText } from 'lucide-react'
 import { t } from '../../lib/language.ts'
 
 /** One page of a vault in the sidebar. `phone` pages stand in the bar at the bottom of a phone; the others below "More". */
@@ -27,5 +28,8 @@ export function navigation(): NavigationItem[] {
     { to: '/send', label: t('Send'), Icon: ArrowUpRight, hotkey: 's', phone: true },
     { to: '/addresses', label: t('Addresses'), Icon: Wallet, hotkey: 'd' },
     { to: '/address-book', label: t('Address book'), Icon: BookUser, hotkey: 'c' },
+    { to: '/reports', label: t('Reports'), Icon: ChartColumn, hotkey: 'r' },
+    { to: '/books', label: t('Books'), Icon: BookOpenCheck, hotkey: 'b', visible: ({ isAdmin }) => isAdmin },
+    { to: '/audit', label: t('Audit'), Icon: ScrollText, hotkey: 'u', visible: ({ isAdmin }) => isAdmin },
   ]
 }

@@ -1,0 +1,54 @@
+import type { ReportHeader } from '@strongroom/sdk'
+import { Link } from '@tanstack/react-router'
+import { createContext, type ReactNode, useContext } from 'react'
+import { t } from '../../lib/language.ts'
+import { type Drilldown, drilldownOf, type ReportSearch } from './parameters.ts'
+import type { ReportType } from './types.ts'
+
+/** What the figures on this page are of. */
+type Shown = { code: string; type: ReportType; search: ReportSearch; report: ReportHeader }
+const ShownReport = createContext<Shown | null>(null)
+export const ReportContext = ShownReport.Provider
+
+export function useShownReport(): Shown {
+  return useContext(ShownReport)!
+}
+
+/** A figure that leads to its operations in Activity. */
+export function DrilldownLink({ filters = {}, children }: { filters?: Drilldown; children: ReactNode }) {
+  const { code, type, search, report } = useShownReport()
+  const { filters: all, isWider } = drilldownOf(type, search, report, filters)
+  const wider = t('Activity has not all of these filters and may list more.')
+  return (
+    <ActivityLink code={code} filters={all} {...(isWider ? { title: wider } : {})}>
+      {children}
+      {isWider && (
+        <span aria-hidden="true" className="text-quiet">
+          {' '}
+          ⊇
+        </span>
+      )}
+    </ActivityLink>
+  )
+}
+
+type ActivityLinkProps = { code: string; filters: Drilldown; title?: string; children: ReactNode }
+
+export function ActivityLink({ code, filters, title, children }: ActivityLinkProps) {
+  return (
+    <Link
+      to={`/v/${code}/activity` as '/'}
+      search={filters as never}
+      preload={false}
+      className="underline decoration-line underline-offset-4 hover:decoration-accent"
+      {...(title === undefined ? {} : { title })}
+    >
+      {children}
+    </Link>
+  )
+}
+
+/** Where an operation is shown. */
+export function operationPath(code: string, type: 'transfer' | 'deposit', id: string): string {
+  return `/v/${code}/${type === 'transfer' ? 'transfers' : 'deposits'}/${id}`
+}

@@ -1,0 +1,171 @@
+import { type UseQueryOptions, useQuery } from '@tanstack/react-query'
+import { Plus } from 'lucide-react'
+import { useState } from 'react'
+import { t } from '../../lib/language.ts'
+import { Button } from '../../ui/button.tsx'
+import { Chip } from '../../ui/choice.tsx'
+import { SelectField, TextField } from '../../ui/field.tsx'
+import { Sheet } from '../../ui/sheet.tsx'
+import { isTaken, type ListName, listOf, type SearchName } from './parameters.ts'
+import { gaps, gapWords } from './quality.ts'
+import {
+  addressOptions,
+  categoryOptions,
+  counterpartyGroupOptions,
+  counterpartyOptions,
+  folderOptions,
+  networkOptions,
+  type Option,
+  tokenOptions,
+} from './queries.ts'
+import type { SettingsProps } from './settings.tsx'
+import { statuses, statusWord } from './status.tsx'
+
+type Filter = { name: ListName; label: string; options: Option[] | object }
+
+/** What a report can be narrowed by, with where its values come from. */
+function filtersOf(code: string): Filter[] {
+  return [
+    { name: 'statuses', label: t('Status'), options: statuses.map((value) => ({ value, label: statusWord(value) })) },
+    {
+      name: 'flowTypes',
+      label: t('Other side'),
+      options: [
+        { value: 'external', label: t('With others') },
+        { value: 'internal', label: t('Within the vault') },
+      ],
+    },
+    { name: 'tokenIds', label: t('Token'), options: tokenOptions },
+    { name: 'networkIds', label: t('Network'), options: networkOptions },
+    { name: 'ownAddressIds', label: t('Address'), options: addressOptions(code) },
+    { name: 'folderIds', label: t('Folder'), options: folderOptions(code) },
+    { name: 'counterpartyIds', label: t('Counterparty'), options: counterpartyOptions(code) },
+    { name: 'counterpartyGroupIds', label: t('Group of counterparties'), options: counterpartyGroupOptions(code) },
+    { name: 'categories', label: t('Category'), options: categoryOptions(code) },
+    {
+      name: 'exceptions',
+      label: t('What is missing'),
+      options: gaps
+        .filter((gap) => gap !== 'ledgerReconciliationDifferences')
+        .map((value) => ({ value, label: gapWords(value).title })),
+    },
+  ]
+}
+
+/** The filters that are on, as chips, and the way to add one. */
+export function Filters({ code, type, search, change }: SettingsProps) {
+  const [open, setOpen] = useState(false)
+  const filters = filtersOf(code).filter(({ name }) => isTaken(type, name))
+  if (filters.length === 0) return null
+  const amounts = [
+    ['minimumAmount', t('At least {amount}', { amount: search.minimumAmount })],
+    ['maximumAmount', t('At most {amount}', { amount: search.maximumAmount })],
+  ] as const
+  return (
+    <div className="mb-4 flex flex-wrap items-center gap-2">
+      <ul aria-label={t('Filters')} className="contents">
+        {filters.map((filter) => (
+          <FilterChips key={filter.name} filter={filter} values={listOf(search[filter.name])} change={change} />
+        ))}
+        {amounts.map(
+          ([name, text]) =>
+            search[name] !== undefined && (
+              <Chip key={name} text={text} onRemove={() => change({ [name]: undefined })} />
+            ),
+        )}
+      </ul>
+      <Button look="quiet" icon={<Plus size={16} aria-hidden />} onClick={() => setOpen(true)}>
+        {t('Add a filter')}
+      </Button>
+      <Sheet title={t('Add a filter')} open={open} onClose={() => setOpen(false)}>
+        <AddFilter
+          filters={filters}
+          onAdd={(name, value) => {
+            const isList = filters.some((filter) => filter.name === name)
+            const values = isList ? [...new Set([...listOf(search[name]), value])].join(',') : value
+            change({ [name]: values })
+            setOpen(false)
+          }}
+        />
+      </Sheet>
+    </div>
+  )
+}
+
+type FilterChipsProps = { filter: Filter; values: readonly string[]; change: SettingsProps['change'] }
+
+function FilterChips({ filter: { name, label, options }, values, change }: FilterChipsProps) {
+  const known = useOptions(options, values.length > 0)
+  return values.map((value) => (
+    <Chip
+      key={value}
+      text={`${label}: ${known.find((option) => option.value === value)?.label ?? value}`}
+      onRemove={() => change({ [name]: values.filter((each) => each !== value).join(',') || undefined })}
+    />
+  ))
+}
+
+function useOptions(options: Filter['options'], enabled: boolean): Option[] {
+  const isFixed = Array.isArray(options)
+  const query = isFixed ? { queryKey: ['no options'], queryFn: () => [] } : options
+  const { data } = useQuery({ ...(query as UseQueryOptions<Option[]>), enabled: enabled && !isFixed })
+  return isFixed ? options : (data ?? [])
+}
+
+type AddFilterProps = { filters: readonly Filter[]; onAdd: (name: SearchName, value: string) => void }
+
+function AddFilter({ filters, onAdd }: AddFilterProps) {
+  const [name, setName] = useState<SearchName>(filters[0]!.name)
+  const [value, setValue] = useState('')
+  const filter = filters.find((each) => each.name === name)
+  const options = useOptions(filter?.options ?? [], true)
+  const isAmount = filter === undefined
+  const isFaulty = isAmount && value !== '' && !/^\d+(\.\d+)?$/.test(value)
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (value !== '' && !isFaulty) onAdd(name, value)
+      }}
+    >
+      <SelectField
+        label={t('Filter by')}
+        value={name}
+        onChange={({ target }) => {
+          setName(target.value as SearchName)
+          setValue('')
+        }}
+      >
+        {filters.map((each) => (
+          <option key={each.name} value={each.name}>
+            {each.label}
+          </option>
+        ))}
+        <option value="minimumAmount">{t('Smallest amount')}</option>
+        <option value="maximumAmount">{t('Largest amount')}</option>
+      </SelectField>
+      {isAmount ? (
+        <TextField
+          label={t('Amount')}
+          inputMode="decimal"
+          hint={t('In units of each token, with a point: 1000.50')}
+          error={isFaulty ? t('Write digits, and a point before decimals.') : null}
+          value={value}
+          onChange={({ target }) => setValue(target.value.trim())}
+        />
+      ) : (
+        <SelectField label={filter.label} value={value} onChange={({ target }) => setValue(target.value)}>
+          <option value="">{t('Choose')}</option>
+          {options.map((option) => (
+            <option key={option.value} value={option.value}>
+              {option.label}
+            </option>
+          ))}
+        </SelectField>
+      )}
+      <Button type="submit" look="primary" disabledBecause={value === '' ? t('Choose a value first.') : null}>
+        {t('Add')}
+      </Button>
+    </form>
+  )
+}

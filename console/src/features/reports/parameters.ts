@@ -1,0 +1,166 @@
+import type { ReportHeader } from '@strongroom/sdk'
+import { addDays, intervalOf, isDay, isPeriod, todayIn } from './period.ts'
+import type { ReportType } from './types.ts'
+
+const texts = [
+  'period',
+  'from',
+  'until',
+  'timezone',
+  'dateBasis',
+  'groupBy',
+  'comparison',
+  'counterpartyClassification',
+  'includeShared',
+  'includeInternal',
+  'breakdownBy',
+  'userId',
+  'addressId',
+  'folderId',
+  'counterpartyId',
+  'counterpartyGroupId',
+  'tokenId',
+  'categoryKey',
+  'minimumAmount',
+  'maximumAmount',
+] as const
+
+export const listNames = [
+  'statuses',
+  'flowTypes',
+  'tokenIds',
+  'networkIds',
+  'ownAddressIds',
+  'folderIds',
+  'counterpartyIds',
+  'counterpartyGroupIds',
+  'categories',
+  'initiatorIds',
+  'exceptions',
+] as const
+
+export type ListName = (typeof listNames)[number]
+export type SearchName = (typeof texts)[number] | ListName
+/** What the URL of a report says, under the names of the API. Lists are one text with commas; `until` is a day, included. */
+export type ReportSearch = Partial<Record<SearchName, string>>
+
+/** Keeps what a report knows and drops the rest: a URL is written by anybody. */
+export function searchOf(raw: Record<string, unknown>): ReportSearch {
+  const search: ReportSearch = {}
+  for (const name of [...texts, ...listNames]) {
+    const value = raw[name]
+    // The router reads numbers and booleans from texts that look like them.
+    const text = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
+    if (typeof text === 'string' && text !== '' && text.length <= 4_000) search[name] = text
+  }
+  return search
+}
+
+export function listOf(text: string | undefined): string[] {
+  return (text ?? '').split(',').filter((each) => each !== '')
+}
+
+const subjects: readonly SearchName[] = [
+  'addressId',
+  'folderId',
+  'counterpartyId',
+  'counterpartyGroupId',
+  'tokenId',
+  'categoryKey',
+]
+
+/** The parameters that only some reports take, and which subject each is about. */
+const takes: Record<ReportType, readonly SearchName[]> = {
+  transaction_activity: ['groupBy', 'comparison'],
+  asset_movement: ['groupBy', 'comparison'],
+  address_activity: ['groupBy', 'comparison', 'addressId', 'folderId'],
+  counterparty_activity: ['groupBy', 'comparison', 'counterpartyId'],
+  counterparty_group_activity: ['groupBy', 'comparison', 'counterpartyGroupId'],
+  account_statement: ['addressId', 'tokenId'],
+  operations: [],
+  operations_exceptions: ['exceptions'],
+  approval_activity: [],
+  category_analytics: ['categoryKey'],
+}
+
+/** A statement is of a whole account: filters of operations do not hold for it. */
+const ofEveryReport: readonly SearchName[] = ['timezone', 'includeShared', 'userId', 'breakdownBy']
+
+export function isTaken(type: ReportType, name: SearchName): boolean {
+  if (takes[type].includes(name) || ofEveryReport.includes(name)) return true
+  if (subjects.includes(name) || ['groupBy', 'comparison', 'exceptions'].includes(name)) return false
+  return type !== 'account_statement'
+}
+
+/** What must still be chosen before the report can be read; null when nothing is missing. */
+export function missingSubject(type: ReportType, search: ReportSearch): SearchName | null {
+  if (type === 'address_activity') return (search.addressId ?? search.folderId) ? null : 'addressId'
+  return takes[type].find((name) => subjects.includes(name) && search[name] === undefined) ?? null
+}
+
+/** The parameters of the API, with lists as arrays and the interval in days of the zone. */
+export function parametersOf(type: ReportType, search: ReportSearch, zone: string, now?: Date) {
+  const timezone = search.timezone ?? zone
+  const parameters: Record<string, unknown> = { timezone, ...intervalIn(search, timezone, now) }
+  for (const [name, value] of Object.entries(search) as [SearchName, string][]) {
+    if (['period', 'from', 'until', 'timezone'].includes(name) || !isTaken(type, name)) continue
+    const isList = (listNames as readonly string[]).includes(name)
+    const isFlag = name === 'includeShared' || name === 'includeInternal'
+    parameters[name] = isList ? listOf(value) : isFlag ? value === 'true' : value
+  }
+  return parameters
+}
+
+export function intervalIn(search: ReportSearch, timezone: string, now?: Date): { from: string; to: string } {
+  const { from, until } = search
+  if (from !== undefined && until !== undefined && isDay(from) && isDay(until)) return { from, to: addDays(until, 1) }
+  const period = search.period !== undefined && isPeriod(search.period) ? search.period : 'last30'
+  return intervalOf(period, todayIn(timezone, now))
+}
+
+/** Filters of Activity, under their names there. */
+export type Drilldown = Record<string, string>
+
+/** Which filter of Activity says the same for one value. */
+const single: Partial<Record<SearchName, string>> = {
+  flowTypes: 'flowType',
+  tokenIds: 'tokenId',
+  networkIds: 'network',
+  ownAddressIds: 'addressId',
+  folderIds: 'folderId',
+  counterpartyIds: 'counterpartyId',
+  counterpartyGroupIds: 'counterpartyGroupId',
+  categories: 'category',
+}
+const same: readonly SearchName[] = ['addressId', 'folderId', 'counterpartyId', 'counterpartyGroupId', 'userId']
+const leftOut: readonly SearchName[] = ['minimumAmount', 'maximumAmount', 'initiatorIds']
+
+/**
+ * The same operations in Activity, as far as it has the filters.
+ * @returns `isWider` when Activity lists more than the figure counts, because a filter has no counterpart there
+ */
+export function drilldownOf(
+  type: ReportType,
+  search: ReportSearch,
+  header: Pick<ReportHeader, 'from' | 'to' | 'dateBasis'>,
+  more: Drilldown = {},
+): { filters: Drilldown; isWider: boolean } {
+  const filters: Drilldown = { from: header.from, to: lastInstantBefore(header.to) }
+  let isWider = header.dateBasis !== 'createdAt'
+  const taken = (Object.entries(search) as [SearchName, string][]).filter(([name]) => isTaken(type, name))
+  for (const [name, value] of taken) {
+    const target = single[name]
+    if (name === 'statuses') filters.status = value
+    else if (same.includes(name)) filters[name] = value
+    else if (name === 'categoryKey') filters.category = value
+    else if (target !== undefined && !value.includes(',')) filters[target] = value
+    else if (target !== undefined || leftOut.includes(name)) isWider = true
+    else if (name === 'includeInternal' && value === 'false') filters.flowType = 'external'
+  }
+  return { filters: { ...filters, ...more }, isWider }
+}
+
+/** The end of a report is not in it; the one of Activity is. */
+function lastInstantBefore(at: string): string {
+  return new Date(new Date(at).getTime() - 1).toISOString()
+}

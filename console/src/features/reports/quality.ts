@@ -1,0 +1,79 @@
+import type { ReportDataQuality } from '@strongroom/sdk'
+import { t } from '../../lib/language.ts'
+
+/** The gaps in the data that a report counts, in the order in which they are worked off. */
+export const gaps = [
+  'ledgerReconciliationDifferences',
+  'missingLedgerEntries',
+  'invalidOperationRelations',
+  'operationsWithoutUsdRate',
+  'unmatchedOperations',
+  'conflictingCounterpartyClassifications',
+  'retroactivelyMatchedOperations',
+  'operationsWithoutPaymentPurpose',
+  'operationsWithoutBusinessReference',
+  'uncategorizedOperations',
+  'operationsWithoutBlockchainTime',
+  'operationsWithoutSelectedDate',
+] as const satisfies readonly (keyof ReportDataQuality)[]
+export type Gap = (typeof gaps)[number]
+
+type GapWords = { title: string; todo: string }
+
+/** What a gap is called, and what to do about it. */
+export function gapWords(gap: Gap): GapWords {
+  return all()[gap]
+}
+
+function all(): Record<Gap, GapWords> {
+  return {
+    ledgerReconciliationDifferences: {
+      title: t('Accounts whose balance is not that of their entries'),
+      todo: t('Tell whoever runs the service: the books were changed outside of it.'),
+    },
+    missingLedgerEntries: {
+      title: t('Without a ledger entry'),
+      todo: t('Tell whoever runs the service: an entry is missing from the books.'),
+    },
+    invalidOperationRelations: {
+      title: t('Relations that contradict what they relate'),
+      todo: t('Open the operation and remove or correct the relation.'),
+    },
+    operationsWithoutUsdRate: {
+      title: t('Without a USD value'),
+      todo: t('An administrator can add a rate of that time that was recorded since.'),
+    },
+    unmatchedOperations: {
+      title: t('Without a counterparty'),
+      todo: t('Add the address of the other side to the address book.'),
+    },
+    conflictingCounterpartyClassifications: {
+      title: t('With another counterparty now than then'),
+      todo: t('Check in the address book whether the address has moved to another entry rightly.'),
+    },
+    retroactivelyMatchedOperations: {
+      title: t('Counterparty known only since'),
+      todo: t('Nothing to do: the address book was completed after the operation.'),
+    },
+    operationsWithoutPaymentPurpose: {
+      title: t('Without a purpose'),
+      todo: t('Open the operation and say what the payment was for.'),
+    },
+    operationsWithoutBusinessReference: {
+      title: t('With neither a note nor a tag'),
+      todo: t('Open the operation and add a note or a tag.'),
+    },
+    uncategorizedOperations: {
+      title: t('Without a category'),
+      todo: t('Open the operation and assign a category.'),
+    },
+    operationsWithoutBlockchainTime: {
+      title: t('Without the time of their block'),
+      todo: t('The wallet service did not report it: choose another date for the report.'),
+    },
+    operationsWithoutSelectedDate: {
+      title: t('Left out: without the chosen date'),
+      todo: t('Choose the date of creation to include them.'),
+    },
+  }
+}

@@ -1,0 +1,153 @@
+import type { FileAnswer, ReportExport, ReportExportCreation } from '@strongroom/sdk'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { strongroom, vaultOf } from '../../lib/api.ts'
+import type { ReportType } from './types.ts'
+
+export type Parameters = Record<string, unknown>
+export type Format = 'csv' | 'xlsx' | 'pdf'
+
+/** The reports of a vault by their names in the API. `parameters` are those of the report: another one refuses them. */
+function read(code: string, type: ReportType, parameters: Parameters, signal?: AbortSignal) {
+  const { reports } = vaultOf(code)
+  const options = signal === undefined ? {} : { signal }
+  const methods = {
+    transaction_activity: () => reports.transactionActivity(parameters as never, options),
+    asset_movement: () => reports.assetMovement(parameters as never, options),
+    address_activity: () => reports.addressActivity(parameters as never, options),
+    counterparty_activity: () => reports.counterpartyActivity(parameters as never, options),
+    counterparty_group_activity: () => reports.counterpartyGroupActivity(parameters as never, options),
+    account_statement: () => reports.accountStatement(parameters as never, options),
+    operations: () => reports.operations(parameters as never, options),
+    operations_exceptions: () => reports.operationsExceptions(parameters as never, options),
+    approval_activity: () => reports.approvalActivity(parameters as never, options),
+    category_analytics: () => reports.categoryAnalytics(parameters as never, options),
+  }
+  return methods[type]() as Promise<unknown>
+}
+
+/** A report that is one answer. */
+export function reportQuery<Report>(code: string, type: ReportType, parameters: Parameters, enabled: boolean) {
+  return queryOptions({
+    queryKey: ['reports', code, type, parameters],
+    queryFn: ({ signal }) => read(code, type, parameters, signal) as Promise<Report>,
+    enabled,
+  })
+}
+
+/** A report that is read page by page. */
+export function pagedReportQuery<Report extends { nextCursor: string | null }>(
+  code: string,
+  type: ReportType,
+  parameters: Parameters,
+  enabled: boolean,
+) {
+  return infiniteQueryOptions({
+    queryKey: ['reports', code, type, parameters, 'pages'],
+    queryFn: ({ signal, pageParam }) =>
+      read(
+        code,
+        type,
+        { ...parameters, limit: 100, ...(pageParam === '' ? {} : { cursor: pageParam }) },
+        signal,
+      ) as Promise<Report>,
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }: Report) => nextCursor,
+    enabled,
+  })
+}
+
+/** The report as a file, made while it is sent. */
+export function readFile(code: string, type: ReportType, parameters: Parameters, format: Format): Promise<FileAnswer> {
+  return read(code, type, { ...parameters, format }) as Promise<FileAnswer>
+}
+
+export async function orderExport(code: string, type: ReportType, parameters: Parameters, format: Format, key: string) {
+  const body = { ...parameters, format } as ReportExportCreation
+  return vaultOf(code).reports.createExport(type, body, { idempotencyKey: key })
+}
+
+export function exportQuery(code: string, id: string) {
+  return queryOptions({
+    queryKey: ['reports', code, 'export', id],
+    queryFn: ({ signal }) => vaultOf(code).reports.getExport(id, { signal }),
+    refetchInterval: ({ state }) => (isUnderWay(state.data) ? 2_000 : false),
+  })
+}
+
+export function isUnderWay(report: ReportExport | undefined): boolean {
+  return report === undefined || report.state === 'queued' || report.state === 'running'
+}
+
+export function downloadExport(code: string, id: string): Promise<FileAnswer> {
+  return vaultOf(code).reports.downloadExport(id)
+}
+
+/** What can be chosen in a filter: the first 200, which is what a list to choose from can show. */
+export type Option = { value: string; label: string }
+const limit = 200
+
+export const tokenOptions = queryOptions({
+  queryKey: ['tokens', 'options'],
+  queryFn: async () => {
+    const { items } = await strongroom.tokens.list({ limit }).page()
+    return items.map(({ id, symbol, network }): Option => ({ value: id, label: `${symbol} · ${network}` }))
+  },
+})
+
+export const networkOptions = queryOptions({
+  queryKey: ['networks', 'options'],
+  queryFn: async () => {
+    const { items } = await strongroom.networks.list({ limit }).page()
+    return items.map(({ slug, name }): Option => ({ value: slug, label: name }))
+  },
+})
+
+export function addressOptions(code: string) {
+  return queryOptions({
+    queryKey: ['addresses', code, 'options'],
+    queryFn: async () => {
+      const { items } = await vaultOf(code).addresses.list({ limit, access: 'all' }).page()
+      return items.map(
+        ({ id, label, address, network }): Option => ({
+          value: id,
+          label: `${label === null ? '' : `${label} · `}${address} · ${network}`,
+        }),
+      )
+    },
+  })
+}
+
+export function folderOptions(code: string) {
+  return queryOptions({
+    queryKey: ['address-groups', code, 'options'],
+    queryFn: async () => named((await vaultOf(code).addressGroups.list({ limit }).page()).items),
+  })
+}
+
+export function counterpartyOptions(code: string) {
+  return queryOptions({
+    queryKey: ['counterparties', code, 'options'],
+    queryFn: async () => named((await vaultOf(code).counterparties.list({ limit }).page()).items),
+  })
+}
+
+export function counterpartyGroupOptions(code: string) {
+  return queryOptions({
+    queryKey: ['counterparty-groups', code, 'options'],
+    queryFn: async () => named((await vaultOf(code).counterpartyGroups.list({ limit }).page()).items),
+  })
+}
+
+export function categoryOptions(code: string) {
+  return queryOptions({
+    queryKey: ['operation-categories', code, 'options'],
+    queryFn: async () => {
+      const { items } = await vaultOf(code).operationCategories.list({ limit }).page()
+      return items.map(({ key, name }): Option => ({ value: key, label: name }))
+    },
+  })
+}
+
+function named(items: readonly { id: string; name: string }[]): Option[] {
+  return items.map(({ id, name }) => ({ value: id, label: name }))
+}

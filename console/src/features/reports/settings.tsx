@@ -1,0 +1,180 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { t } from '../../lib/language.ts'
+import { sessionQuery } from '../../lib/session.ts'
+import { zone } from '../../lib/time.ts'
+import { CheckField, SelectField, TextField } from '../../ui/field.tsx'
+import { intervalIn, isTaken, type ReportSearch, type SearchName } from './parameters.ts'
+import { addDays, type Period, periods } from './period.ts'
+import { Subject } from './subject.tsx'
+import { isActivity, type ReportType, reportTitle, reportTypes } from './types.ts'
+
+export type Change = (changed: Partial<Record<SearchName, string | undefined>>) => void
+export type SettingsProps = { code: string; type: ReportType; search: ReportSearch; change: Change }
+
+/** What a report is of: its type, its subject, its period and how it counts. */
+export function Settings({ code, type, search, change }: SettingsProps) {
+  const navigate = useNavigate()
+  return (
+    <form className="[&>div]:mb-3" onSubmit={(event) => event.preventDefault()}>
+      <SelectField
+        label={t('Report')}
+        value={type}
+        onChange={({ target }) =>
+          navigate({ to: '/v/$code/reports/$type', params: { code, type: target.value }, search: search as never })
+        }
+      >
+        {reportTypes.map((each) => (
+          <option key={each} value={each}>
+            {reportTitle(each)}
+          </option>
+        ))}
+      </SelectField>
+      <Subject code={code} type={type} search={search} change={change} />
+      <PeriodFields search={search} change={change} />
+      <Scope code={code} type={type} search={search} change={change} />
+      <Counting type={type} search={search} change={change} />
+    </form>
+  )
+}
+
+export function periodWords(period: Period): string {
+  const words: Record<Period, () => string> = {
+    today: () => t('Today'),
+    last7: () => t('Last 7 days'),
+    last30: () => t('Last 30 days'),
+    thisMonth: () => t('This month'),
+    lastMonth: () => t('Last month'),
+    thisQuarter: () => t('This quarter'),
+    lastQuarter: () => t('Last quarter'),
+    thisYear: () => t('This year'),
+    lastYear: () => t('Last year'),
+  }
+  return words[period]()
+}
+
+function PeriodFields({ search, change }: Pick<SettingsProps, 'search' | 'change'>) {
+  const timezone = search.timezone ?? zone
+  const { from, to } = intervalIn(search, timezone)
+  const isOwn = search.from !== undefined && search.until !== undefined
+  const until = addDays(to, -1)
+  return (
+    <>
+      <SelectField
+        label={t('Period')}
+        value={isOwn ? 'own' : (search.period ?? 'last30')}
+        onChange={({ target }) =>
+          target.value === 'own'
+            ? change({ from, until, period: undefined })
+            : change({ period: target.value, from: undefined, until: undefined })
+        }
+      >
+        {periods.map((period) => (
+          <option key={period} value={period}>
+            {periodWords(period)}
+          </option>
+        ))}
+        <option value="own">{t('From day to day')}</option>
+      </SelectField>
+      {isOwn && (
+        <div className="grid grid-cols-2 gap-2">
+          <TextField
+            label={t('From')}
+            type="date"
+            value={from}
+            max={until}
+            onChange={({ target }) => target.value !== '' && change({ from: target.value })}
+          />
+          <TextField
+            label={t('Until')}
+            type="date"
+            value={until}
+            min={from}
+            onChange={({ target }) => target.value !== '' && change({ until: target.value })}
+          />
+        </div>
+      )}
+      <SelectField
+        label={t('Time zone')}
+        value={timezone}
+        onChange={({ target }) => change({ timezone: target.value === zone ? undefined : target.value })}
+      >
+        {[...new Set([zone, 'UTC', timezone, ...Intl.supportedValuesOf('timeZone')])].map((each) => (
+          <option key={each} value={each}>
+            {each.replaceAll('_', ' ')}
+          </option>
+        ))}
+      </SelectField>
+    </>
+  )
+}
+
+function Scope({ code, type, search, change }: SettingsProps) {
+  const { data: session } = useQuery(sessionQuery)
+  const isAdmin = session?.vaults.find((vault) => vault.code === code)?.isAdmin ?? false
+  return (
+    <>
+      {!isAdmin && (
+        <CheckField
+          label={t('Also what others share with me')}
+          checked={search.includeShared === 'true'}
+          onChange={({ target }) => change({ includeShared: target.checked ? 'true' : undefined })}
+        />
+      )}
+      {isTaken(type, 'includeInternal') && (
+        <CheckField
+          label={t('Without movements within the vault')}
+          checked={search.includeInternal === 'false'}
+          onChange={({ target }) => change({ includeInternal: target.checked ? 'false' : undefined })}
+        />
+      )}
+      {isActivity(type) && (
+        <CheckField
+          label={t('Also by owner of the addresses')}
+          checked={search.breakdownBy === 'owner'}
+          onChange={({ target }) => change({ breakdownBy: target.checked ? 'owner' : undefined })}
+        />
+      )}
+    </>
+  )
+}
+
+function Counting({ type, search, change }: Omit<SettingsProps, 'code'>) {
+  const select = (name: SearchName, label: string, fallback: string, options: readonly [string, string][]) =>
+    isTaken(type, name) && (
+      <SelectField
+        label={label}
+        value={search[name] ?? fallback}
+        onChange={({ target }) => change({ [name]: target.value === fallback ? undefined : target.value })}
+      >
+        {options.map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </SelectField>
+    )
+  return (
+    <>
+      {select('groupBy', t('Steps of the timeline'), 'day', [
+        ['day', t('Days')],
+        ['week', t('Weeks')],
+        ['month', t('Months')],
+      ])}
+      {select('comparison', t('Compare with'), 'none', [
+        ['none', t('Nothing')],
+        ['previous_period', t('The period before')],
+        ['previous_year', t('The same period of last year')],
+      ])}
+      {select('dateBasis', t('Date that counts'), 'createdAt', [
+        ['createdAt', t('When it was ordered or arrived')],
+        ['blockchainAt', t('Time of the block')],
+        ['confirmedAt', t('When it was confirmed')],
+      ])}
+      {select('counterpartyClassification', t('Counterparties'), 'current', [
+        ['current', t('As the address book is now')],
+        ['historical', t('As the address book was then')],
+      ])}
+    </>
+  )
+}

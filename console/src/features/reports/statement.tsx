@@ -1,0 +1,123 @@
+import type { AccountStatementLine, AccountStatementReport } from '@strongroom/sdk'
+import { Link } from '@tanstack/react-router'
+import { t } from '../../lib/language.ts'
+import { formatTime, formatTimeInFull } from '../../lib/time.ts'
+import { Address } from '../../ui/address.tsx'
+import { Amount, Usd } from '../../ui/amount.tsx'
+import { type Column, DataTable, type More } from '../../ui/data-table.tsx'
+import { Empty } from '../../ui/list-states.tsx'
+import { Card, Facts } from '../../ui/page.tsx'
+import { operationPath, useShownReport } from './drilldown-link.tsx'
+
+/** Opening balance, every posting with the balance after it, closing balance. */
+export function Statement({ pages, more }: { pages: readonly AccountStatementReport[]; more: More }) {
+  const first = pages[0]!
+  const { account, opening, closing, totals } = first
+  const unit = account.assetSymbol
+  const columns = useColumns(unit)
+  const lines = pages.flatMap((page) => page.lines)
+  return (
+    <>
+      <Card title={`${account.label ?? t('Account')} · ${unit}`}>
+        <Facts
+          facts={[
+            [t('Address'), <Address key="a" address={account.address} copy />],
+            [t('Network'), account.network],
+            [t('Opening'), <Amount key="o" decimal={opening.balance} unit={unit} />],
+            [t('Credits'), <Amount key="c" decimal={totals.credits} unit={unit} />],
+            [t('Debits'), <Amount key="d" decimal={totals.debits} unit={unit} />],
+            [
+              t('Closing'),
+              <strong key="z">
+                <Amount decimal={closing.balance} unit={unit} />
+              </strong>,
+            ],
+            [
+              t('of it reserved'),
+              isNothing(closing.reserved) ? null : <Amount key="r" decimal={closing.reserved} unit={unit} />,
+            ],
+          ]}
+        />
+      </Card>
+      {lines.length === 0 ? (
+        <Empty>
+          <p>{t('No postings in this period: the balance did not change.')}</p>
+        </Empty>
+      ) : (
+        <Card title={t('Postings')}>
+          <DataTable
+            caption={t('Postings')}
+            columns={columns}
+            rows={lines}
+            rowKey={({ id }) => id}
+            more={more}
+            estimate={76}
+          />
+        </Card>
+      )}
+    </>
+  )
+}
+
+function isNothing(amount: string): boolean {
+  return /^-?[0.]+$/.test(amount)
+}
+
+function useColumns(unit: string): Column<AccountStatementLine>[] {
+  const { code } = useShownReport()
+  const amount = (decimal: string | null) => (decimal === null ? '' : <Amount decimal={decimal} unit={unit} />)
+  return [
+    {
+      id: 'at',
+      header: t('When'),
+      className: 'md:whitespace-nowrap',
+      cell: ({ createdAt }) => <time title={formatTimeInFull(createdAt)}>{formatTime(createdAt)}</time>,
+    },
+    { id: 'what', header: t('What'), cell: (line) => <Posting code={code} line={line} /> },
+    { id: 'debit', header: t('Debit'), align: 'end', cell: ({ debit }) => amount(debit) },
+    { id: 'credit', header: t('Credit'), align: 'end', cell: ({ credit }) => amount(credit) },
+    { id: 'balance', header: t('Balance'), align: 'end', cell: ({ balance }) => amount(balance) },
+    { id: 'usd', header: t('In USD'), align: 'end', cell: ({ usdValue }) => <Usd value={usdValue} /> },
+  ]
+}
+
+function Posting({ code, line }: { code: string; line: AccountStatementLine }) {
+  const { operationType, operationId, counterparty, otherAddress, paymentPurpose, note } = line
+  const kind = postingWord(line.kind)
+  return (
+    <>
+      {operationType === null ? (
+        kind
+      ) : (
+        <Link to={operationPath(code, operationType, operationId) as '/'} className="text-accent underline">
+          {kind}
+        </Link>
+      )}
+      {otherAddress !== null && (
+        <div>
+          <Address address={otherAddress} name={counterparty?.name} />
+        </div>
+      )}
+      {[paymentPurpose, note].map(
+        (text) =>
+          text !== null && (
+            <div key={text} className="text-quiet [overflow-wrap:anywhere]">
+              {text}
+            </div>
+          ),
+      )}
+    </>
+  )
+}
+
+function postingWord(kind: AccountStatementLine['kind']): string {
+  const words = {
+    deposit: t('Received'),
+    reserve: t('Reserved'),
+    settle: t('Paid'),
+    release: t('Released'),
+    fee: t('Network fee'),
+    adjust: t('Adjustment'),
+  }
+  return words[kind]
+}

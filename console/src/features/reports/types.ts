@@ -1,0 +1,64 @@
+import { t } from '../../lib/language.ts'
+
+export const reportTypes = [
+  'transaction_activity',
+  'asset_movement',
+  'account_statement',
+  'operations',
+  'operations_exceptions',
+  'address_activity',
+  'counterparty_activity',
+  'counterparty_group_activity',
+  'category_analytics',
+  'approval_activity',
+] as const
+export type ReportType = (typeof reportTypes)[number]
+
+export function isReportType(text: string): text is ReportType {
+  return (reportTypes as readonly string[]).includes(text)
+}
+
+const activityTypes: ReadonlySet<ReportType> = new Set([
+  'transaction_activity',
+  'asset_movement',
+  'address_activity',
+  'counterparty_activity',
+  'counterparty_group_activity',
+])
+
+/** Those that add up operations by token, counterparty, address, status and category. */
+export function isActivity(type: ReportType): boolean {
+  return activityTypes.has(type)
+}
+
+export function reportTitle(type: ReportType): string {
+  const titles: Record<ReportType, () => string> = {
+    transaction_activity: () => t('Overview of operations'),
+    asset_movement: () => t('Movement of assets'),
+    account_statement: () => t('Statement of account'),
+    operations: () => t('List of operations'),
+    operations_exceptions: () => t('Data quality'),
+    address_activity: () => t('Address or folder'),
+    counterparty_activity: () => t('Counterparty'),
+    counterparty_group_activity: () => t('Group of counterparties'),
+    category_analytics: () => t('Category'),
+    approval_activity: () => t('Approvals and votes'),
+  }
+  return titles[type]()
+}
+
+export function reportPurpose(type: ReportType): string {
+  const purposes: Record<ReportType, () => string> = {
+    transaction_activity: () => t('What came in and went out, by token, counterparty, address, status and category.'),
+    asset_movement: () => t('Opening balance, movements and closing balance of each token.'),
+    account_statement: () => t('Every posting of one address in one token, with the balance after it.'),
+    operations: () => t('Every operation with the values of its categories, for bookkeeping.'),
+    operations_exceptions: () => t('What lacks a purpose, a counterparty, a rate or a category: a list to work off.'),
+    address_activity: () => t('What happened on one address, or on all addresses of a folder.'),
+    counterparty_activity: () => t('What was received from and paid to one counterparty.'),
+    counterparty_group_activity: () => t('The same for all counterparties of a group.'),
+    category_analytics: () => t('The values of a category, such as what was spent on travel.'),
+    approval_activity: () => t('How long votes took, by policy and by person.'),
+  }
+  return purposes[type]()
+}

@@ -1,0 +1,33 @@
+import { CartesianGrid, Line, LineChart, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts'
+import { formatUsd } from '../../lib/amounts.ts'
+import { localeNow } from '../../lib/language.ts'
+
+export type ValuePoint = { label: string; value: string | null }
+
+/** A value in USD over time; a gap where it is unknown. Numbers are rounded to draw them; the table beside has them exactly. */
+export default function ValueChart({ points, name }: { points: readonly ValuePoint[]; name: string }) {
+  const data = points.map(({ label, value }) => ({ label, value: value === null ? null : Number(value) }))
+  const compact = new Intl.NumberFormat(localeNow(), { notation: 'compact', style: 'currency', currency: 'USD' })
+  return (
+    <ResponsiveContainer width="100%" height={220}>
+      <LineChart data={data} margin={{ top: 8, right: 8, bottom: 0, left: 8 }}>
+        <CartesianGrid vertical={false} stroke="var(--line)" />
+        <XAxis dataKey="label" tick={tick} stroke="var(--line)" minTickGap={24} />
+        <YAxis
+          tick={tick}
+          stroke="var(--line)"
+          width={72}
+          domain={['auto', 'auto']}
+          tickFormatter={(value: number) => compact.format(value)}
+        />
+        <Tooltip
+          contentStyle={{ background: 'var(--paper)', borderColor: 'var(--line)', color: 'var(--ink)' }}
+          formatter={(value) => [formatUsd(String(value)), name]}
+        />
+        <Line dataKey="value" stroke="var(--accent)" strokeWidth={2} dot={data.length < 40} isAnimationActive={false} />
+      </LineChart>
+    </ResponsiveContainer>
+  )
+}
+
+const tick = { fill: 'var(--quiet)', fontSize: 12 }
