@@ -17,7 +17,7 @@ export function AssetAmounts({ assets }: { assets: readonly AssetAmount[] }) {
     <ul>
       {assets.map(({ tokenId, amount, assetSymbol }) => (
         <li key={tokenId}>
-          <Amount decimal={amount} unit={assetSymbol} />
+          <Amount decimal={amount} unit={assetSymbol} className="md:whitespace-nowrap" />
         </li>
       ))}
     </ul>

@@ -1,4 +1,4 @@
-import type { FileAnswer, ReportExport, ReportExportCreation } from '@strongroom/sdk'
+import type { FileAnswer, Pages, ReportExport, ReportExportCreation } from '@strongroom/sdk'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { strongroom, vaultOf } from '../../lib/api.ts'
 import type { ReportType } from './types.ts'
@@ -82,14 +82,24 @@ export function downloadExport(code: string, id: string): Promise<FileAnswer> {
   return vaultOf(code).reports.downloadExport(id)
 }
 
-/** What can be chosen in a filter: the first 200, which is what a list to choose from can show. */
+/** What can be chosen in a filter. */
 export type Option = { value: string; label: string }
-const limit = 200
+const limit = 100
+
+/** As much as a list to choose from can show. */
+async function firstOf<Item>(list: Pages<Item>): Promise<Item[]> {
+  const items: Item[] = []
+  for await (const page of list.pages()) {
+    items.push(...page.items)
+    if (items.length >= 500) break
+  }
+  return items
+}
 
 export const tokenOptions = queryOptions({
   queryKey: ['tokens', 'options'],
   queryFn: async () => {
-    const { items } = await strongroom.tokens.list({ limit }).page()
+    const items = await firstOf(strongroom.tokens.list({ limit }))
     return items.map(({ id, symbol, network }): Option => ({ value: id, label: `${symbol} · ${network}` }))
   },
 })
@@ -97,7 +107,7 @@ export const tokenOptions = queryOptions({
 export const networkOptions = queryOptions({
   queryKey: ['networks', 'options'],
   queryFn: async () => {
-    const { items } = await strongroom.networks.list({ limit }).page()
+    const items = await firstOf(strongroom.networks.list({ limit }))
     return items.map(({ slug, name }): Option => ({ value: slug, label: name }))
   },
 })
@@ -106,7 +116,7 @@ export function addressOptions(code: string) {
   return queryOptions({
     queryKey: ['addresses', code, 'options'],
     queryFn: async () => {
-      const { items } = await vaultOf(code).addresses.list({ limit, access: 'all' }).page()
+      const items = await firstOf(vaultOf(code).addresses.list({ limit, access: 'all' }))
       return items.map(
         ({ id, label, address, network }): Option => ({
           value: id,
@@ -120,21 +130,21 @@ export function addressOptions(code: string) {
 export function folderOptions(code: string) {
   return queryOptions({
     queryKey: ['address-groups', code, 'options'],
-    queryFn: async () => named((await vaultOf(code).addressGroups.list({ limit }).page()).items),
+    queryFn: async () => named(await firstOf(vaultOf(code).addressGroups.list({ limit }))),
   })
 }
 
 export function counterpartyOptions(code: string) {
   return queryOptions({
     queryKey: ['counterparties', code, 'options'],
-    queryFn: async () => named((await vaultOf(code).counterparties.list({ limit }).page()).items),
+    queryFn: async () => named(await firstOf(vaultOf(code).counterparties.list({ limit }))),
   })
 }
 
 export function counterpartyGroupOptions(code: string) {
   return queryOptions({
     queryKey: ['counterparty-groups', code, 'options'],
-    queryFn: async () => named((await vaultOf(code).counterpartyGroups.list({ limit }).page()).items),
+    queryFn: async () => named(await firstOf(vaultOf(code).counterpartyGroups.list({ limit }))),
   })
 }
 
@@ -142,7 +152,7 @@ export function categoryOptions(code: string) {
   return queryOptions({
     queryKey: ['operation-categories', code, 'options'],
     queryFn: async () => {
-      const { items } = await vaultOf(code).operationCategories.list({ limit }).page()
+      const items = await firstOf(vaultOf(code).operationCategories.list({ limit }))
       return items.map(({ key, name }): Option => ({ value: key, label: name }))
     },
   })

@@ -1,0 +1,40 @@
+import { t } from '../../lib/language.ts'
+import { Page } from '../../ui/page.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
+import { AdjustmentForm } from './adjustment.tsx'
+import { Entries } from './entries.tsx'
+import { Quarantine, Uncredited } from './held.tsx'
+import { ReconciliationPart } from './reconciliation.tsx'
+
+export const parts = ['reconciliation', 'entries', 'held', 'unmatched', 'adjust'] as const
+export type Part = (typeof parts)[number]
+export type BooksSearch = { part?: Part; addressId?: string; tokenId?: string; purpose?: 'available' | 'reserved' }
+export type BooksProps = { code: string; search: BooksSearch; change: (changed: BooksSearch) => void }
+
+/** The books of a vault, and what is not in them although it came from the wallet. */
+export function BooksPage({ code, search, change }: BooksProps) {
+  const part = search.part ?? 'reconciliation'
+  const labels: Record<Part, string> = {
+    reconciliation: t('Reconciliation'),
+    entries: t('Entries'),
+    held: t('Held deposits'),
+    unmatched: t('Unmatched'),
+    adjust: t('Adjust'),
+  }
+  return (
+    <Page title={t('Books')}>
+      <Tabs
+        label={t('Parts of the books')}
+        tabs={parts.map((key) => ({ key, label: labels[key] }))}
+        current={part}
+        onChoose={(key) => change({ part: key as Part })}
+      >
+        {part === 'reconciliation' && <ReconciliationPart code={code} />}
+        {part === 'entries' && <Entries code={code} search={search} change={change} />}
+        {part === 'held' && <Quarantine code={code} />}
+        {part === 'unmatched' && <Uncredited code={code} />}
+        {part === 'adjust' && <AdjustmentForm code={code} change={change} />}
+      </Tabs>
+    </Page>
+  )
+}

@@ -1,0 +1,129 @@
+import type { Deposit, UncreditedEvent } from '@strongroom/sdk'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { formatAmount } from '../../lib/amounts.ts'
+import { t } from '../../lib/language.ts'
+import { formatTime, formatTimeInFull } from '../../lib/time.ts'
+import { Address } from '../../ui/address.tsx'
+import { Amount } from '../../ui/amount.tsx'
+import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { SelectField } from '../../ui/field.tsx'
+import { ListState } from '../../ui/list-states.tsx'
+import { Card } from '../../ui/page.tsx'
+import { quarantineQuery, uncreditedQuery } from './queries.ts'
+
+/** Deposits that are not in the books, because what the wallet service said of them does not agree. */
+export function Quarantine({ code }: { code: string }) {
+  const query = useInfiniteQuery(quarantineQuery(code))
+  const rows = query.data?.pages.flatMap(({ items }) => items) ?? []
+  const columns: Column<Deposit>[] = [
+    {
+      id: 'at',
+      header: t('When'),
+      cell: ({ id, createdAt }) => (
+        <Link to={`/v/${code}/deposits/${id}` as '/'} className="text-accent underline">
+          <time title={formatTimeInFull(createdAt)}>{formatTime(createdAt)}</time>
+        </Link>
+      ),
+    },
+    {
+      id: 'to',
+      header: t('Arrived on'),
+      cell: ({ address }) => <Address address={address.address} name={address.label} />,
+    },
+    {
+      id: 'amount',
+      header: t('Amount'),
+      align: 'end',
+      cell: (row) => <Amount decimal={row.amountDecimal} unit={row.assetSymbol} />,
+    },
+    { id: 'why', header: t('Why it is held'), cell: ({ reason }) => reasonWords(reason) },
+  ]
+  return (
+    <>
+      <p className="mb-3 text-quiet">
+        {t(
+          'What arrived and is not in the books. Look at the transaction on the chain; when it is right, adjust by its amount.',
+        )}
+      </p>
+      <ListState query={query} isEmpty={rows.length === 0} empty={<p>{t('No deposit is held.')}</p>}>
+        <Card title={t('Held deposits')}>
+          <DataTable caption={t('Held deposits')} columns={columns} rows={rows} rowKey={({ id }) => id} more={query} />
+        </Card>
+      </ListState>
+    </>
+  )
+}
+
+/** Events of the wallet service that led to no deposit. */
+export function Uncredited({ code }: { code: string }) {
+  const [outcome, setOutcome] = useState<'unmatched' | 'ignored'>('unmatched')
+  const query = useInfiniteQuery(uncreditedQuery(code, outcome))
+  const rows = query.data?.pages.flatMap(({ items }) => items) ?? []
+  const columns: Column<UncreditedEvent>[] = [
+    {
+      id: 'at',
+      header: t('When'),
+      cell: ({ createdAt }) => <time title={formatTimeInFull(createdAt)}>{formatTime(createdAt)}</time>,
+    },
+    {
+      id: 'to',
+      header: t('Sent to'),
+      cell: ({ toAddress }) => (toAddress === null ? '–' : <Address address={toAddress} />),
+    },
+    {
+      id: 'amount',
+      header: t('Amount'),
+      align: 'end',
+      cell: ({ amountDecimal }) => (amountDecimal === null ? '–' : formatAmount(amountDecimal)),
+    },
+    { id: 'network', header: t('Network'), cell: ({ network }) => network ?? '–' },
+    {
+      id: 'hash',
+      header: t('Transaction'),
+      cell: ({ txHash }) => <span className="code [overflow-wrap:anywhere]">{txHash ?? '–'}</span>,
+    },
+    { id: 'why', header: t('Why'), cell: ({ reason }) => reasonWords(reason) },
+  ]
+  return (
+    <>
+      <div className="max-w-72">
+        <SelectField
+          label={t('Events of the wallet')}
+          value={outcome}
+          onChange={({ target }) => setOutcome(target.value as typeof outcome)}
+        >
+          <option value="unmatched">{t('that match nothing here')}</option>
+          <option value="ignored">{t('that were ignored')}</option>
+        </SelectField>
+      </div>
+      <ListState query={query} isEmpty={rows.length === 0} empty={<p>{t('There is no such event.')}</p>}>
+        <Card title={t('Events of the wallet')}>
+          <DataTable
+            caption={t('Events of the wallet')}
+            columns={columns}
+            rows={rows}
+            rowKey={({ id }) => id}
+            more={query}
+          />
+        </Card>
+      </ListState>
+    </>
+  )
+}
+
+function reasonWords(reason: UncreditedEvent['reason']): string {
+  if (reason === null) return t('Its address is none of this vault.')
+  const words = {
+    failed: t('The transaction failed on the chain.'),
+    unconfirmed: t('The chain has not confirmed it yet.'),
+    unknown_kind: t('The wallet service reported something that is no deposit.'),
+    unknown_network: t('Its network is not registered here.'),
+    unknown_token: t('Its token is not registered here: register it, and have the wallet service report again.'),
+    disabled_token: t('Its token is switched off.'),
+    amount_differs: t('An earlier report of the same transaction named another amount.'),
+    overflow: t('The balance would become larger than the books can hold.'),
+  }
+  return words[reason]
+}
