@@ -39,7 +39,7 @@ export function SmallTable<Row>({ caption, columns, rows, rowKey, first = 10, em
             <tr key={rowKey(row)} className="border-b border-line last:border-0 max-md:block max-md:py-3">
               {columns.map(({ id, header, cell, align, className }) => (
                 <td key={id} data-label={header} className={`${cellClass} ${end(align)} ${className ?? ''}`}>
-                  {cell(row)}
+                  <div className="min-w-0">{cell(row)}</div>
                 </td>
               ))}
             </tr>

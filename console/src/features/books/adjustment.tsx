@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { parseAmount } from '../../lib/amounts.ts'
 import { vaultOf } from '../../lib/api.ts'
 import { fieldErrors } from '../../lib/field-errors.ts'
+import { newIdempotencyKey } from '../../lib/idempotency.ts'
 import { t } from '../../lib/language.ts'
 import { Amount } from '../../ui/amount.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -21,7 +22,7 @@ const nothing: Draft = { addressId: '', tokenId: '', sign: '', amount: '', reaso
 /** Corrects a balance that no event explains. It moves nothing on the chain, and stays in the books with its reason. */
 export function AdjustmentForm({ code, change }: { code: string; change: (changed: BooksSearch) => void }) {
   const [draft, setDraft] = useState(nothing)
-  const [key, setKey] = useState(() => crypto.randomUUID())
+  const [key, setKey] = useState(() => newIdempotencyKey())
   const [confirming, setConfirming] = useState(false)
   const client = useQueryClient()
   const decimal = parseAmount(draft.amount, 36)
@@ -35,7 +36,7 @@ export function AdjustmentForm({ code, change }: { code: string; change: (change
       void client.invalidateQueries({ queryKey: ['books', code] })
       announce(t('The adjustment is in the books.'))
       setDraft(nothing)
-      setKey(crypto.randomUUID())
+      setKey(newIdempotencyKey())
       change({ part: 'entries', addressId, tokenId })
     },
     onError: () => setConfirming(false),

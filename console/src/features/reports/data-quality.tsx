@@ -106,11 +106,11 @@ function useColumns(): Column<ExceptionOperation>[] {
       id: 'operation',
       header: t('Operation'),
       cell: ({ address, counterparty, status, operationType }) => (
-        <>
+        <div>
           {operationType === 'deposit' ? t('Received on') : t('Paid from')}{' '}
           <Address address={address} name={counterparty?.name} />{' '}
           {status !== 'confirmed' && <StatusBadge status={status} />}
-        </>
+        </div>
       ),
     },
     {

@@ -2,6 +2,7 @@ import type { ReportExport } from '@strongroom/sdk'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
 import { useState } from 'react'
+import { newIdempotencyKey } from '../../lib/idempotency.ts'
 import { t } from '../../lib/language.ts'
 import { saveAnswer } from '../../lib/save-file.ts'
 import { CopyButton } from '../../ui/address.tsx'
@@ -38,7 +39,7 @@ export function ExportButton(props: ExportProps) {
 function ExportForm({ code, type, parameters }: ExportProps) {
   const [format, setFormat] = useState<Format>('xlsx')
   // The order that this form makes: repeated after a lost answer, it is the same one.
-  const [key, setKey] = useState(() => crypto.randomUUID())
+  const [key, setKey] = useState(() => newIdempotencyKey())
   const client = useQueryClient()
   const now = useMutation({
     mutationFn: async () => saveAnswer(await readFile(code, type, parameters, format), `${type}.${format}`),
@@ -47,7 +48,7 @@ function ExportForm({ code, type, parameters }: ExportProps) {
   const later = useMutation({
     mutationFn: () => orderExport(code, type, parameters, format, key),
     onSuccess: () => {
-      setKey(crypto.randomUUID())
+      setKey(newIdempotencyKey())
       void client.invalidateQueries({ queryKey: ['reports', code, 'exports'] })
     },
   })
@@ -58,7 +59,7 @@ function ExportForm({ code, type, parameters }: ExportProps) {
         value={format}
         onChange={({ target }) => {
           setFormat(target.value as Format)
-          setKey(crypto.randomUUID())
+          setKey(newIdempotencyKey())
         }}
       >
         <option value="xlsx">{t('Excel workbook (XLSX)')}</option>

@@ -43,6 +43,7 @@ function useColumns(categories: readonly CategoryColumn[]): Column<ReportedOpera
     {
       id: 'at',
       header: t('When'),
+      className: 'md:whitespace-nowrap',
       cell: ({ createdAt, operationType, id }) => (
         <Link to={operationPath(code, operationType, id) as '/'} className="text-accent underline">
           <time title={formatTimeInFull(createdAt)}>{formatTime(createdAt)}</time>

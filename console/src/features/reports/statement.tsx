@@ -85,7 +85,7 @@ function Posting({ code, line }: { code: string; line: AccountStatementLine }) {
   const { operationType, operationId, counterparty, otherAddress, paymentPurpose, note } = line
   const kind = postingWord(line.kind)
   return (
-    <>
+    <div className="min-w-0">
       {operationType === null ? (
         kind
       ) : (
@@ -106,7 +106,7 @@ function Posting({ code, line }: { code: string; line: AccountStatementLine }) {
             </div>
           ),
       )}
-    </>
+    </div>
   )
 }
 

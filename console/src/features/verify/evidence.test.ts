@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { type CheckName, checkNames, type Evidence, readEvidence, verifyEvidence } from './evidence.ts'
+
+/** An auditor's own code: SHA-256 and JSON with sorted keys, and nothing of what is tested. */
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
+function sorted(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(sorted).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${sorted(member)}`).join(',')}}`
+}
+
+const payload = {
+  amount: '80000000',
+  contractAddress: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
+  fromAddress: '0xc5ea06972767FaB9D5972dB40836Ed15D37662d6',
+  initiatorId: 'treasurer',
+  network: 'ethereum',
+  toAddress: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+  tokenId: 'tusd',
+  transferId: 'transfer',
+  vaultId: 'vault',
+}
+const facts = { amount: '80000000', isNew: true }
+
+/** What a genuine file is made of, for a transfer that two people approved. */
+function genuine(): Evidence {
+  const payloadHash = hashOf(sorted(payload))
+  const requirements = [{ policyCode: 'large', threshold: 2, bypassed: false, voters: ['first', 'second', 'third'] }]
+  const record = (id: string, action: string, actorId: string | null, details: object) => {
+    const content = sorted({
+      action,
+      actorId,
+      chain: 'vault',
+      details,
+      id,
+      targetId: 'transfer',
+      targetType: 'transfer',
+    })
+    return { id, content, hash: hashOf(content) }
+  }
+  const records = [
+    record('r1', 'transfer.requested', 'treasurer', {
+      payload,
+      payloadHash,
+      factsHash: hashOf(sorted(facts)),
+      requirements,
+    }),
+    record('r2', 'transfer.approved', 'first', { payloadHash }),
+    record('r3', 'transfer.approved', 'second', { payloadHash }),
+    record('r4', 'transfer.confirmed', null, { from: 'pending', to: 'confirmed' }),
+  ]
+  const seal = (sequence: number, previousHash: string, held: typeof records) => {
+    const body = {
+      sequence,
+      previousHash,
+      records: held.map(({ id, hash }) => ({ id, hash })),
+      sealedAt: '2026-08-03T12:00:00.000Z',
+    }
+    return { ...body, hash: hashOf(sorted({ ...body, chain: 'vault' })) }
+  }
+  const first = seal(7, 'a'.repeat(64), records.slice(0, 3))
+  const second = seal(8, first.hash, records.slice(3))
+  const { fromAddress, transferId, ...shown } = payload
+  return {
+    transfer: { ...shown, id: transferId, fromAddress: { address: fromAddress }, payloadHash, status: 'confirmed' },
+    payload: { ...payload },
+    payloadHash,
+    decision: { facts },
+    auditRecords: records.map(({ content, hash }, index) => ({ content, hash, sealSequence: index < 3 ? 7 : 8 })),
+    seals: [first, second],
+    ledgerEntries: [
+      { kind: 'reserve', tokenId: 'tusd', amount: '80000000' },
+      { kind: 'settle', tokenId: 'tusd', amount: '80000000' },
+      { kind: 'fee', tokenId: 'eth', amount: '21000' },
+    ],
+  }
+}
+
+const namesOf = async (evidence: Evidence, state: string) =>
+  (await verifyEvidence(evidence)).filter((check) => check.state === state).map(({ name }) => name)
+
+const withRecord = (index: number, from: string, to: string) => (file: Evidence) => {
+  const record = file.auditRecords[index]!
+  record.content = record.content.replaceAll(from, to)
+}
+
+describe('an evidence file', () => {
+  it('holds in every point when it is genuine', async () => {
+    expect(await namesOf(genuine(), 'holds')).toEqual([...checkNames])
+  })
+
+  it.each<[string, (file: Evidence) => void, CheckName[]]>([
+    ['another amount in the order', (file) => (file.payload.amount = '1'), ['order', 'shown', 'ledger']],
+    ['another recipient shown', (file) => (file.transfer.toAddress = '0xdead'), ['shown']],
+    ['another fact', (file) => (file.decision.facts = { ...facts, isNew: false }), ['facts']],
+    ['a fact that has no canonical form', (file) => (file.decision.facts = { rate: 0.5 }), ['facts']],
+    ['another voter', withRecord(1, '"first"', '"nobody"'), ['records', 'quorum']],
+    ['a vote for another order', withRecord(2, hashOf(sorted(payload)), 'b'.repeat(64)), ['records', 'votes']],
+    ['a vote twice by one person', withRecord(2, '"second"', '"first"'), ['records', 'quorum']],
+    ['a removed vote', (file) => file.auditRecords.splice(1, 1), ['quorum']],
+    ['a removed order', (file) => file.auditRecords.splice(0, 1), ['votes', 'quorum']],
+    ['a record of another transfer', withRecord(3, '"transfer",', '"other",'), ['records', 'votes']],
+    ['a record whose hash was made to fit', (file) => refit(file, 3), ['votes', 'sealed']],
+    ['a seal of another time', (file) => (file.seals[0]!.sealedAt = '2026-08-04T12:00:00.000Z'), ['seals']],
+    ['a seal that was made to fit', resealFirst, ['chain']],
+    ['a missing seal', (file) => file.seals.pop(), ['sealed']],
+    ['another amount in the books', (file) => (file.ledgerEntries[1]!.amount = '1'), ['ledger']],
+    ['no payment in the books', (file) => file.ledgerEntries.splice(1, 1), ['ledger']],
+  ])('%s is noticed', async (_what, tamper, expected) => {
+    const file = genuine()
+    tamper(file)
+    expect(await namesOf(file, 'fails')).toEqual(expected)
+  })
+
+  it('leaves open what the file cannot prove yet', async () => {
+    const file = genuine()
+    file.transfer.status = 'awaiting_approval'
+    file.auditRecords = file.auditRecords.slice(0, 1).map((record) => ({ ...record, sealSequence: null }))
+    file.seals = []
+    file.ledgerEntries = file.ledgerEntries.slice(0, 1)
+    expect(await namesOf(file, 'fails')).toEqual([])
+    expect(await namesOf(file, 'open')).toEqual(['quorum', 'seals', 'sealed', 'chain'])
+  })
+})
+
+function refit(file: Evidence, index: number): void {
+  withRecord(index, '"transfer",', '"other",')(file)
+  file.auditRecords[index]!.hash = hashOf(file.auditRecords[index]!.content)
+}
+
+function resealFirst(file: Evidence): void {
+  const { hash: _, ...seal } = { ...file.seals[0]!, sealedAt: '2026-08-04T12:00:00.000Z' }
+  file.seals[0] = { ...seal, hash: hashOf(sorted({ ...seal, chain: 'vault' })) }
+}
+
+it.each([
+  ['no JSON', 'what'],
+  ['null', 'null'],
+  ['a list', '[]'],
+  ['another version', JSON.stringify({ ...genuine(), schemaVersion: '2' })],
+  ['no records', JSON.stringify({ ...genuine(), schemaVersion: '1', auditRecords: {} })],
+])('%s is no evidence', (_what, text) => expect(readEvidence(text)).toBeNull())
+
+it('reads a file of the service', () => {
+  expect(readEvidence(JSON.stringify({ schemaVersion: '1', ...genuine() }))).not.toBeNull()
+})

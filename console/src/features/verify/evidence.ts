@@ -1,0 +1,206 @@
+import { canonicalJson, hashOfSeal, type Seal, sha256 } from '../../lib/hashes.ts'
+
+/** What is checked of an evidence file, in this order. */
+export const checkNames = [
+  'order',
+  'shown',
+  'facts',
+  'records',
+  'votes',
+  'quorum',
+  'seals',
+  'sealed',
+  'chain',
+  'ledger',
+] as const
+export type CheckName = (typeof checkNames)[number]
+/** `open`: nothing contradicts it, and the file does not prove it either. */
+export type Check = { name: CheckName; state: 'holds' | 'fails' | 'open'; faults: string[] }
+
+type Json = Record<string, unknown>
+type AuditRecord = { content: string; hash: string; sealSequence: number | null }
+type LedgerEntry = { kind: string; tokenId: string; amount: string }
+export type Evidence = {
+  transfer: Json & { vaultId: string; status: string; amount: string }
+  payload: Json
+  payloadHash: string
+  decision: Json
+  auditRecords: AuditRecord[]
+  seals: Seal[]
+  ledgerEntries: LedgerEntry[]
+}
+
+/** @returns null where the text is no evidence of a transfer */
+export function readEvidence(text: string): Evidence | null {
+  let file: unknown
+  try {
+    file = JSON.parse(text)
+  } catch {
+    return null
+  }
+  const { schemaVersion, transfer, payload, payloadHash, auditRecords, seals, ledgerEntries } = (file ?? {}) as Json
+  const lists = [auditRecords, seals, ledgerEntries].every(Array.isArray)
+  const objects = [transfer, payload].every((each) => typeof each === 'object' && each !== null)
+  return schemaVersion === '1' && lists && objects && typeof payloadHash === 'string' ? (file as Evidence) : null
+}
+
+/** Checks a file by itself, as docs/audit.md describes it: nobody is asked, and no key is needed. */
+export async function verifyEvidence(evidence: Evidence): Promise<Check[]> {
+  const contents = evidence.auditRecords.map(({ content }) => contentOf(content))
+  const checks: Record<CheckName, string[] | null | Promise<string[] | null>> = {
+    order: orderFaults(evidence),
+    shown: shownFaults(evidence),
+    facts: factsFaults(evidence, contents),
+    records: recordFaults(evidence),
+    votes: voteFaults(evidence, contents),
+    quorum: quorumFaults(evidence, contents),
+    seals: sealFaults(evidence),
+    sealed: sealedFaults(evidence, contents),
+    chain: chainFaults(evidence),
+    ledger: ledgerFaults(evidence),
+  }
+  const found = await Promise.all(
+    checkNames.map(
+      async (name) => [name, await Promise.resolve(checks[name]).catch((error: unknown) => [String(error)])] as const,
+    ),
+  )
+  return found.map(([name, faults]) => ({
+    name,
+    state: faults === null ? 'open' : faults.length === 0 ? 'holds' : 'fails',
+    faults: faults ?? [],
+  }))
+}
+
+type Content = { id?: string; action?: string; actorId?: string | null; targetId?: string | null; details?: Json }
+
+function contentOf(text: string): Content {
+  try {
+    return JSON.parse(text) as Content
+  } catch {
+    return {}
+  }
+}
+
+async function orderFaults({ payload, payloadHash }: Evidence): Promise<string[]> {
+  const hash = await sha256(canonicalJson(payload))
+  return hash === payloadHash ? [] : [`${hash} ≠ ${payloadHash}`]
+}
+
+/** What a person reads of the transfer is what was voted on. */
+async function shownFaults({ transfer, payload, payloadHash }: Evidence): Promise<string[]> {
+  const from = (transfer.fromAddress ?? {}) as Json
+  const pairs: [string, unknown, unknown][] = [
+    ['id', transfer.id, payload.transferId],
+    ['vaultId', transfer.vaultId, payload.vaultId],
+    ['amount', transfer.amount, payload.amount],
+    ['tokenId', transfer.tokenId, payload.tokenId],
+    ['network', transfer.network, payload.network],
+    ['contractAddress', transfer.contractAddress, payload.contractAddress],
+    ['toAddress', transfer.toAddress, payload.toAddress],
+    ['fromAddress', from.address, payload.fromAddress],
+    ['initiatorId', transfer.initiatorId, payload.initiatorId],
+    ['payloadHash', transfer.payloadHash, payloadHash],
+  ]
+  return pairs
+    .filter(([, shown, voted]) => shown !== voted)
+    .map(([name, shown, voted]) => `${name}: ${shown} ≠ ${voted}`)
+}
+
+/** The facts that the policies decided on are those whose hash is on record. */
+async function factsFaults({ decision }: Evidence, contents: Content[]): Promise<string[] | null> {
+  const recorded = requested(contents)?.details?.factsHash
+  if (recorded === undefined || decision?.facts === undefined) return null
+  const hash = await sha256(canonicalJson(decision.facts))
+  return hash === recorded ? [] : [`${hash} ≠ ${recorded}`]
+}
+
+async function recordFaults({ auditRecords }: Evidence): Promise<string[]> {
+  if (auditRecords.length === 0) return ['auditRecords: 0']
+  const hashes = await Promise.all(auditRecords.map(({ content }) => sha256(content)))
+  return auditRecords.flatMap(({ hash, content }, index) => (hash === hashes[index] ? [] : [content.slice(0, 120)]))
+}
+
+function requested(contents: Content[]): Content | undefined {
+  return contents.find(({ action }) => action === 'transfer.requested')
+}
+
+function votesOf(contents: Content[]): Content[] {
+  return contents.filter(({ action }) => action === 'transfer.approved' || action === 'transfer.rejected')
+}
+
+/** The order and every vote name the hash of this order, and belong to this transfer. */
+async function voteFaults({ payload, payloadHash }: Evidence, contents: Content[]): Promise<string[]> {
+  const order = requested(contents)
+  if (order === undefined) return ['transfer.requested']
+  const bound = [order, ...votesOf(contents)].filter(({ details }) => details?.payloadHash !== payloadHash)
+  const strangers = contents.filter(({ targetId }) => targetId !== payload.transferId)
+  const orders = contents.filter(({ action }) => action === 'transfer.requested').slice(1)
+  return [...bound, ...strangers, ...orders].map(({ action, id }) => `${action} ${id}`)
+}
+
+type Requirement = { policyCode: string; threshold: number; bypassed: boolean; voters: string[] }
+
+/** Each policy that asked for votes got enough of them, from those who may vote. Open until the transfer went on. */
+async function quorumFaults({ transfer }: Evidence, contents: Content[]): Promise<string[] | null> {
+  const details = requested(contents)?.details
+  if (details === undefined) return ['transfer.requested']
+  const requirements = (details.requirements ?? []) as Requirement[]
+  const wentOn = transfer.status === 'pending' || transfer.status === 'confirmed'
+  if (!wentOn && requirements.length > 0) return null
+  const approvers = new Set(
+    contents.filter(({ action }) => action === 'transfer.approved').map(({ actorId }) => actorId),
+  )
+  return requirements.flatMap(({ policyCode, threshold, bypassed, voters }) => {
+    const given = voters.filter((voter) => approvers.has(voter)).length
+    return bypassed || given >= threshold ? [] : [`${policyCode}: ${given} < ${threshold}`]
+  })
+}
+
+async function sealFaults({ seals, transfer }: Evidence): Promise<string[] | null> {
+  if (seals.length === 0) return null
+  const hashes = await Promise.all(seals.map((seal) => hashOfSeal(transfer.vaultId, seal)))
+  return seals.flatMap(({ hash, sequence }, index) => (hash === hashes[index] ? [] : [`#${sequence}`]))
+}
+
+/** Each record is in the seal that it names. Open for records of the last seconds, which no seal holds yet. */
+async function sealedFaults({ auditRecords, seals }: Evidence, contents: Content[]): Promise<string[] | null> {
+  const faults = auditRecords.flatMap(({ hash, sealSequence }, index) => {
+    if (sealSequence === null) return []
+    const seal = seals.find(({ sequence }) => sequence === sealSequence)
+    const isHeld = seal?.records.some((held) => held.hash === hash && held.id === contents[index]?.id)
+    return isHeld === true ? [] : [`${contents[index]?.action} → #${sealSequence}`]
+  })
+  const isWaiting = auditRecords.some(({ sealSequence }) => sealSequence === null)
+  return faults.length === 0 && isWaiting ? null : faults
+}
+
+/** Seals that follow each other do so by their hashes. Open where the file has no two neighbours. */
+async function chainFaults({ seals }: Evidence): Promise<string[] | null> {
+  const bySequence = new Map(seals.map((seal) => [seal.sequence, seal]))
+  const pairs = seals.flatMap((seal) => {
+    const before = bySequence.get(seal.sequence - 1)
+    return before === undefined ? [] : [{ seal, before }]
+  })
+  if (pairs.length === 0) return null
+  return pairs.filter(({ seal, before }) => seal.previousHash !== before.hash).map(({ seal }) => `#${seal.sequence}`)
+}
+
+/** What the books reserved and paid is the amount of the order. */
+async function ledgerFaults({ ledgerEntries, payload, transfer }: Evidence): Promise<string[]> {
+  const kinds = (kind: string) =>
+    ledgerEntries.filter((entry) => entry.kind === kind && entry.tokenId === payload.tokenId)
+  const moved = [...kinds('reserve'), ...kinds('settle'), ...kinds('release')]
+  const wrong = moved.filter(({ amount }) => amount !== payload.amount).map(({ kind, amount }) => `${kind} ${amount}`)
+  const expected: Record<string, string> = {
+    confirmed: 'settle',
+    failed: 'release',
+    rejected: 'release',
+    cancelled: 'release',
+  }
+  const last = expected[transfer.status]
+  const missing = [
+    ...(kinds('reserve').length === 1 ? [] : ['reserve']),
+    ...(last === undefined || kinds(last).length === 1 ? [] : [last]),
+  ]
+  return [...wrong, ...missing]
+}
