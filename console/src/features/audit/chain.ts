@@ -1,0 +1,142 @@
+import { hashOfSeal, noHash, type Seal, sha256 } from '../../lib/hashes.ts'
+
+export type ChainSeal = Seal & { chain: string }
+export type LogRecord = {
+  id: string
+  actorId: string | null
+  action: string
+  targetType: string
+  targetId: string | null
+  createdAt: string
+  content: string
+  hash: string
+  sealSequence: number | null
+}
+
+/** What does not hold: which record or seal, and why. */
+export type Fault =
+  | { kind: 'seal_hash' | 'seal_link' | 'seal_number'; sequence: number }
+  | {
+      kind: 'record_hash' | 'record_fields' | 'record_not_sealed' | 'record_missing'
+      id: string
+      sequence: number | null
+    }
+
+/** A record by itself: its hash is that of its content, and what is shown of it is what was hashed. */
+export async function faultOfRecord(record: LogRecord): Promise<Fault | null> {
+  const { id, sealSequence: sequence, content, hash } = record
+  if ((await sha256(content)) !== hash) return { kind: 'record_hash', id, sequence }
+  const hashed = parsed(content)
+  const shown = ['id', 'actorId', 'action', 'targetType', 'targetId', 'createdAt'] as const
+  return shown.every((name) => hashed[name] === record[name]) ? null : { kind: 'record_fields', id, sequence }
+}
+
+function parsed(content: string): Record<string, unknown> {
+  try {
+    return JSON.parse(content) as Record<string, unknown>
+  } catch {
+    return {}
+  }
+}
+
+/** A seal by itself: its hash binds the one before it and its records. */
+export async function faultOfSeal(seal: ChainSeal): Promise<Fault | null> {
+  return (await hashOfSeal(seal.chain, seal)) === seal.hash ? null : { kind: 'seal_hash', sequence: seal.sequence }
+}
+
+/** Whether two seals that were read one after the other, newest first, follow each other. */
+export function faultOfLink(newer: ChainSeal, older: ChainSeal): Fault | null {
+  if (older.sequence !== newer.sequence - 1) return { kind: 'seal_number', sequence: newer.sequence - 1 }
+  return newer.previousHash === older.hash ? null : { kind: 'seal_link', sequence: newer.sequence }
+}
+
+/** Whether the oldest seal of a log is the first of its chain. */
+export function faultOfFirst(seal: ChainSeal): Fault | null {
+  if (seal.sequence !== 1) return { kind: 'seal_number', sequence: seal.sequence - 1 }
+  return seal.previousHash === noHash ? null : { kind: 'seal_link', sequence: 1 }
+}
+
+export type Progress = {
+  seals: number
+  records: number
+  newestSeal: ChainSeal | null
+  waiting: number
+  faults: Fault[]
+}
+
+/**
+ * Reads and recomputes a whole log, newest first.
+ * @param report is told how far it is, after each seal and each hundred records
+ */
+export async function verifyLog(
+  seals: AsyncIterable<ChainSeal>,
+  records: AsyncIterable<LogRecord>,
+  report: (progress: Progress) => void,
+): Promise<Progress> {
+  const progress: Progress = { seals: 0, records: 0, newestSeal: null, waiting: 0, faults: [] }
+  const note = (fault: Fault | null) => {
+    if (fault !== null) progress.faults.push(fault)
+  }
+  const held = new Map<string, { hash: string; sequence: number }>()
+  let newer: ChainSeal | null = null
+  for await (const seal of seals) {
+    note(await faultOfSeal(seal))
+    if (newer !== null) note(faultOfLink(newer, seal))
+    for (const { id, hash } of seal.records) held.set(id, { hash, sequence: seal.sequence })
+    progress.newestSeal ??= seal
+    progress.seals += 1
+    newer = seal
+    report({ ...progress })
+  }
+  if (newer !== null) note(faultOfFirst(newer))
+  const head = progress.newestSeal?.sequence ?? 0
+  for await (const record of records) {
+    note(await faultOfRecord(record))
+    const { id, hash, sealSequence } = record
+    // What was sealed after the seals were read belongs to the next time.
+    if (sealSequence === null || sealSequence > head) progress.waiting += 1
+    else {
+      const seal = held.get(id)
+      const isHeld = seal?.hash === hash && seal.sequence === sealSequence
+      if (!isHeld) note({ kind: 'record_not_sealed', id, sequence: sealSequence })
+      held.delete(id)
+    }
+    progress.records += 1
+    if (progress.records % 100 === 0) report({ ...progress })
+  }
+  for (const [id, { sequence }] of held) note({ kind: 'record_missing', id, sequence })
+  report({ ...progress })
+  return progress
+}
+
+/** The records of a page, against the seals that they name. */
+export async function verifyPage(
+  records: readonly LogRecord[],
+  sealOf: (sequence: number) => Promise<ChainSeal | null>,
+): Promise<Progress> {
+  const numbers = [...new Set(records.map(({ sealSequence }) => sealSequence))].filter((each) => each !== null)
+  const seals = new Map<number, ChainSeal | null>()
+  for (const number of numbers) seals.set(number, await sealOf(number))
+  const faults: (Fault | null)[] = []
+  for (const [sequence, seal] of seals)
+    faults.push(seal === null ? { kind: 'seal_number', sequence } : await faultOfSeal(seal))
+  for (const [sequence, seal] of seals) {
+    const older = seals.get(sequence - 1)
+    if (seal !== null && older !== undefined && older !== null) faults.push(faultOfLink(seal, older))
+  }
+  for (const record of records) {
+    faults.push(await faultOfRecord(record))
+    if (record.sealSequence === null) continue
+    const seal = seals.get(record.sealSequence)
+    const isHeld = seal?.records.some(({ id, hash }) => id === record.id && hash === record.hash)
+    if (isHeld !== true) faults.push({ kind: 'record_not_sealed', id: record.id, sequence: record.sealSequence })
+  }
+  const newest = Math.max(0, ...numbers)
+  return {
+    seals: seals.size,
+    records: records.length,
+    newestSeal: seals.get(newest) ?? null,
+    waiting: records.filter(({ sealSequence }) => sealSequence === null).length,
+    faults: faults.filter((fault) => fault !== null),
+  }
+}

@@ -1,0 +1,47 @@
+import type { AuditRecord, ListAuditRecordsQuery, Pages } from '@strongroom/sdk'
+import { infiniteQueryOptions } from '@tanstack/react-query'
+import { strongroom, vaultOf } from '../../lib/api.ts'
+import type { Seal } from '../../lib/hashes.ts'
+
+/** The log of a vault by its code, or the one of the platform. */
+export type Log = { code: string } | 'platform'
+export type AuditFilter = Pick<ListAuditRecordsQuery, 'actor' | 'action' | 'target' | 'from' | 'to'>
+
+function logOf(log: Log) {
+  return log === 'platform' ? strongroom.auditLog : vaultOf(log.code).auditLog
+}
+
+export function auditQuery(log: Log, filter: AuditFilter) {
+  return infiniteQueryOptions({
+    queryKey: ['audit', log === 'platform' ? log : log.code, filter],
+    queryFn: ({ signal, pageParam }) =>
+      logOf(log)
+        .list({ ...filter, limit: 50, ...(pageParam === '' ? {} : { cursor: pageParam }) }, { signal })
+        .page(),
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  })
+}
+
+/** Every record of the log, newest first, as they are reached. */
+export function allRecords(log: Log, signal: AbortSignal): Pages<AuditRecord> {
+  return logOf(log).list({ limit: 100 }, { signal })
+}
+
+/** The seals of the log, newest first. */
+export function allSeals(log: Log, signal: AbortSignal): Pages<Seal & { chain: string }> {
+  return logOf(log).listSeals({}, { signal })
+}
+
+export async function sealOf(
+  log: Log,
+  sequence: number,
+  signal: AbortSignal,
+): Promise<(Seal & { chain: string }) | null> {
+  const { items } = await logOf(log).listSeals({ sequence }, { signal }).page()
+  return items[0] ?? null
+}
+
+export function evidenceOf(code: string, transferId: string) {
+  return vaultOf(code).transfers.getEvidence(transferId)
+}

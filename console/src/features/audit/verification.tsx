@@ -1,0 +1,193 @@
+import { ShieldCheck } from 'lucide-react'
+import { useRef, useState } from 'react'
+import { canHash } from '../../lib/hashes.ts'
+import { localeNow, t } from '../../lib/language.ts'
+import { formatTime } from '../../lib/time.ts'
+import { CopyButton } from '../../ui/address.tsx'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Failed } from '../../ui/list-states.tsx'
+import { Card, Facts } from '../../ui/page.tsx'
+import { type Fault, type Progress, verifyLog, verifyPage } from './chain.ts'
+import { allRecords, allSeals, type Log, sealOf } from './queries.ts'
+import type { ShownRecord } from './record-table.tsx'
+
+type State =
+  | { at: 'rest' }
+  | { at: 'work'; progress: Progress }
+  | { at: 'end'; progress: Progress; whole: boolean }
+  | { at: 'fault'; error: unknown }
+
+const nothing: Progress = { seals: 0, records: 0, newestSeal: null, waiting: 0, faults: [] }
+
+/** Recomputes hashes and seals in this browser: the service is asked for data, and not for its opinion. */
+export function Verification({ log, records }: { log: Log; records: readonly ShownRecord[] }) {
+  const [state, setState] = useState<State>({ at: 'rest' })
+  const running = useRef<AbortController | null>(null)
+  const run = async (whole: boolean) => {
+    const abort = new AbortController()
+    running.current?.abort()
+    running.current = abort
+    const report = (progress: Progress) => setState({ at: 'work', progress })
+    report(nothing)
+    try {
+      const { signal } = abort
+      const progress = whole
+        ? await verifyLog(allSeals(log, signal), allRecords(log, signal), report)
+        : await verifyPage(records, (sequence) => sealOf(log, sequence, signal))
+      setState({ at: 'end', progress, whole })
+    } catch (error) {
+      setState(abort.signal.aborted ? { at: 'rest' } : { at: 'fault', error })
+    }
+  }
+  const cannot = canHash() ? null : t('The browser computes hashes on pages that came by HTTPS only.')
+  return (
+    <Card
+      title={t('Proof')}
+      actions={
+        state.at === 'work' ? (
+          <Button onClick={() => running.current?.abort()}>{t('Stop')}</Button>
+        ) : (
+          <div className="flex flex-wrap gap-2">
+            <Button disabledBecause={cannot} onClick={() => run(false)}>
+              {t('Verify this page')}
+            </Button>
+            <Button icon={<ShieldCheck size={16} aria-hidden />} disabledBecause={cannot} onClick={() => run(true)}>
+              {t('Verify everything')}
+            </Button>
+          </div>
+        )
+      }
+    >
+      <div aria-live="polite">
+        {state.at === 'rest' && (
+          <p className="text-quiet">
+            {t(
+              'Your browser computes the hash of each record and each seal anew, and compares them. The service is not asked for its opinion.',
+            )}
+          </p>
+        )}
+        {state.at === 'work' && <Counts progress={state.progress} />}
+        {state.at === 'end' && <Result progress={state.progress} whole={state.whole} />}
+        {state.at === 'fault' && <Failed error={state.error} retry={() => run(true)} />}
+      </div>
+    </Card>
+  )
+}
+
+function Counts({ progress: { seals, records } }: { progress: Progress }) {
+  return (
+    <p className="flex items-center gap-3">
+      <progress className="w-32 accent-accent" aria-label={t('Verification')} />
+      {t('{seals} seals and {records} records checked', { seals: count(seals), records: count(records) })}
+    </p>
+  )
+}
+
+function count(value: number): string {
+  return new Intl.NumberFormat(localeNow()).format(value)
+}
+
+function Result({ progress, whole }: { progress: Progress; whole: boolean }) {
+  const { seals, records, newestSeal, waiting, faults } = progress
+  return (
+    <>
+      <p className="mb-3 flex flex-wrap items-center gap-2">
+        {faults.length === 0 ? (
+          <Badge tone="good">{t('Everything holds')}</Badge>
+        ) : (
+          <Badge tone="bad">
+            {t('{count, plural, one {# contradiction} other {# contradictions}}', { count: faults.length })}
+          </Badge>
+        )}
+        {t('{seals} seals and {records} records checked', { seals: count(seals), records: count(records) })}
+        {waiting > 0 && (
+          <span className="text-quiet">
+            {t('{count, plural, one {# record waits} other {# records wait}} for a seal', { count: waiting })}
+          </span>
+        )}
+      </p>
+      {faults.length > 0 && <Faults faults={faults} />}
+      {newestSeal !== null && whole && (
+        <Head hash={newestSeal.hash} sequence={newestSeal.sequence} at={newestSeal.sealedAt} />
+      )}
+    </>
+  )
+}
+
+function Faults({ faults }: { faults: readonly Fault[] }) {
+  return (
+    <>
+      <p className="mb-2 text-bad">
+        {t('The record was changed after it was written. Keep what you see, and tell whoever runs the service.')}
+      </p>
+      <ul className="mb-3 grid gap-1">
+        {faults.slice(0, 50).map((fault) => (
+          <li key={JSON.stringify(fault)} className="text-bad">
+            {faultWords(fault)} {'id' in fault && <span className="code">{fault.id}</span>}
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+function faultWords(fault: Fault): string {
+  const { sequence } = fault
+  const words: Record<Fault['kind'], () => string> = {
+    seal_hash: () => t('Seal {sequence} does not have its hash.', { sequence }),
+    seal_link: () => t('Seal {sequence} does not follow the one before it.', { sequence }),
+    seal_number: () => t('Seal {sequence} is missing.', { sequence }),
+    record_hash: () => t('The content of a record does not have its hash:'),
+    record_fields: () => t('What is shown of a record is not what was hashed:'),
+    record_not_sealed: () => t('Seal {sequence} does not hold the record', { sequence }),
+    record_missing: () => t('A record of seal {sequence} is missing:', { sequence }),
+  }
+  return words[fault.kind]()
+}
+
+/** The hash that stands for everything before it, to be compared with one that was noted down elsewhere. */
+function Head({ hash, sequence, at }: { hash: string; sequence: number; at: string }) {
+  const [noted, setNoted] = useState('')
+  const isWhole = /^[0-9a-f]{64}$/.test(noted.trim().toLowerCase())
+  const isSame = noted.trim().toLowerCase() === hash
+  return (
+    <>
+      <Facts
+        facts={[
+          [
+            t('Head'),
+            <span key="h">
+              <span className="code">{hash}</span>
+              <CopyButton text={hash} label={t('Copy the head')} />
+            </span>,
+          ],
+          [t('Seal'), `${sequence} · ${formatTime(at)}`],
+        ]}
+      />
+      <p className="my-3 text-quiet">
+        {t('Note the head down outside of this service. Whoever rewrites the record cannot bring it back.')}
+      </p>
+      <div className="max-w-xl">
+        <TextField
+          label={t('Compare with a head that you noted')}
+          value={noted}
+          spellCheck={false}
+          autoComplete="off"
+          error={noted !== '' && !isWhole ? t('A head has 64 digits and letters from a to f.') : null}
+          onChange={({ target }) => setNoted(target.value)}
+        />
+      </div>
+      {isWhole && (
+        <p role="status">
+          {isSame ? (
+            <Badge tone="good">{t('It is the same')}</Badge>
+          ) : (
+            <Badge tone="warn">{t('It is another: an older head is the hash of an older seal')}</Badge>
+          )}
+        </p>
+      )}
+    </>
+  )
+}
