@@ -1,9 +1,25 @@
-import { useQuery } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { vaultOf } from './api.ts'
 import { sessionQuery } from './session.ts'
 
+/** What I am in a vault, and what I may ask for there. */
+export const membershipQuery = (code: string) =>
+  queryOptions({
+    queryKey: ['membership', code],
+    queryFn: ({ signal }) => vaultOf(code).me.get({ signal }),
+    staleTime: 60_000,
+  })
+
+export type Viewer = { userId: string | null; isAdmin: boolean; isAuditor: boolean }
+
 /** Who looks at a vault. Until that is known, nobody in particular. */
-export function useViewer(code: string): { userId: string | null; isAdmin: boolean } {
+export function useViewer(code: string): Viewer {
   const { data: session } = useQuery(sessionQuery)
+  const { data: membership } = useQuery(membershipQuery(code))
   const vault = session?.vaults.find((each) => each.code === code)
-  return { userId: session?.user.id ?? null, isAdmin: vault?.isAdmin ?? false }
+  return {
+    userId: session?.user.id ?? null,
+    isAdmin: vault?.isAdmin ?? false,
+    isAuditor: membership?.isAuditor ?? false,
+  }
 }

@@ -6,14 +6,15 @@ import { useHotkeys } from 'react-hotkeys-hook'
 import { strongroom } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
 import { nameOf, sessionQuery } from '../../lib/session.ts'
+import { useViewer } from '../../lib/viewer.ts'
 import { Sheet } from '../../ui/sheet.tsx'
 import { type NavigationItem, navigation } from './navigation.ts'
 
 /** The frame of all pages of a vault: its switcher, its pages, who is signed in. */
 export function Shell({ code, children }: { code: string; children: ReactNode }) {
   const { data: session } = useQuery(sessionQuery)
-  const vault = session?.vaults.find((each) => each.code === code)
-  const items = navigation().filter(({ visible }) => visible?.({ isAdmin: vault?.isAdmin ?? false }) ?? true)
+  const viewer = useViewer(code)
+  const items = navigation().filter(({ visible }) => visible?.(viewer) ?? true)
   useNavigationKeys(code, items)
   return (
     <div className="min-h-dvh md:grid md:grid-cols-[15rem_1fr]">
