@@ -1,4 +1,4 @@
-import type { AuditRecord, ListAuditRecordsQuery, Pages } from '@strongroom/sdk'
+import type { AuditRecord, ListAuditRecordsQuery, ListAuditSealsQuery, Pages } from '@strongroom/sdk'
 import { infiniteQueryOptions } from '@tanstack/react-query'
 import { strongroom, vaultOf } from '../../lib/api.ts'
 import type { Seal } from '../../lib/hashes.ts'
@@ -9,6 +9,11 @@ export type AuditFilter = Pick<ListAuditRecordsQuery, 'actor' | 'action' | 'targ
 
 function logOf(log: Log) {
   return log === 'platform' ? strongroom.auditLog : vaultOf(log.code).auditLog
+}
+
+function sealsOf(log: Log, query: ListAuditSealsQuery, signal: AbortSignal) {
+  if (log === 'platform') return strongroom.auditLog.listPlatformAuditSeals(query, { signal })
+  return vaultOf(log.code).auditLog.listAuditSeals(query, { signal })
 }
 
 export function auditQuery(log: Log, filter: AuditFilter) {
@@ -30,7 +35,7 @@ export function allRecords(log: Log, signal: AbortSignal): Pages<AuditRecord> {
 
 /** The seals of the log, newest first. */
 export function allSeals(log: Log, signal: AbortSignal): Pages<Seal & { chain: string }> {
-  return logOf(log).listSeals({}, { signal })
+  return sealsOf(log, {}, signal)
 }
 
 export async function sealOf(
@@ -38,7 +43,7 @@ export async function sealOf(
   sequence: number,
   signal: AbortSignal,
 ): Promise<(Seal & { chain: string }) | null> {
-  const { items } = await logOf(log).listSeals({ sequence }, { signal }).page()
+  const { items } = await sealsOf(log, { sequence }, signal).page()
   return items[0] ?? null
 }
 
