@@ -1,13 +1,15 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { LogOut, Menu } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { useHotkeys } from 'react-hotkeys-hook'
 import { strongroom } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
+import { followChanges } from '../../lib/live.ts'
 import { nameOf, sessionQuery } from '../../lib/session.ts'
 import { useViewer } from '../../lib/viewer.ts'
 import { Sheet } from '../../ui/sheet.tsx'
+import { inboxCountQuery } from '../approvals/queries.ts'
 import { type NavigationItem, navigation } from './navigation.ts'
 
 /** The frame of all pages of a vault: its switcher, its pages, who is signed in. */
@@ -16,6 +18,8 @@ export function Shell({ code, children }: { code: string; children: ReactNode })
   const viewer = useViewer(code)
   const items = navigation().filter(({ visible }) => visible?.(viewer) ?? true)
   useNavigationKeys(code, items)
+  const client = useQueryClient()
+  useEffect(() => followChanges(client), [client])
   return (
     <div className="min-h-dvh md:grid md:grid-cols-[15rem_1fr]">
       <a href="#content" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-paper focus:p-3">
@@ -70,6 +74,18 @@ function VaultSwitcher({ code }: { code: string }) {
   )
 }
 
+/** How much waits for my vote, beside the link to it. */
+function Waiting({ to }: { to: string }) {
+  const { data } = useQuery({ ...inboxCountQuery, enabled: to === '/approvals' })
+  if (data === undefined || data.waiting === 0 || to !== '/approvals') return null
+  return (
+    <span className="figures ml-auto rounded-full bg-accent px-2 text-[0.8125rem] font-medium text-on-accent">
+      {data.waitingCapped ? `${data.waiting}+` : data.waiting}
+      <span className="sr-only"> {t('waiting')}</span>
+    </span>
+  )
+}
+
 function NavigationLink({ code, item: { to, label, Icon } }: { code: string; item: NavigationItem }) {
   return (
     <Link
@@ -81,6 +97,7 @@ function NavigationLink({ code, item: { to, label, Icon } }: { code: string; ite
     >
       <Icon size={18} aria-hidden />
       {label}
+      <Waiting to={to} />
     </Link>
   )
 }

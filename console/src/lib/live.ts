@@ -1,0 +1,92 @@
+import type { Changes } from '@strongroom/sdk'
+import type { QueryClient } from '@tanstack/react-query'
+import { strongroom } from './api.ts'
+
+type Change = Changes['items'][number]
+type Message = { items: Change[]; reset: boolean }
+
+/** Which data a change makes old: the first parts of query keys, in front of the code of the vault. */
+const nounsOf: Record<Change['kind'], string[]> = {
+  transfer: ['transfers', 'history', 'balances', 'reports', 'books', 'category-assignments'],
+  deposit: ['deposits', 'history', 'balances', 'reports', 'books', 'category-assignments'],
+  approval_request: ['approval-requests'],
+  address: ['addresses', 'balances'],
+  address_group: ['address-groups', 'addresses'],
+  counterparty: ['counterparties'],
+  counterparty_group: ['counterparty-groups'],
+  policy: ['policies', 'membership', 'first-run'],
+  group: ['policy-groups', 'members', 'membership'],
+  category: ['operation-categories', 'category-assignments'],
+  adjustment: ['books', 'balances'],
+  vault: ['vault', 'session'],
+  token: ['tokens'],
+  rate: ['tokens', 'rates', 'balances'],
+}
+const waitingKinds = new Set<Change['kind']>(['transfer', 'approval_request'])
+
+/**
+ * Keeps what is shown up to date: one tab of the browser waits for changes and tells the others, because a browser opens
+ * only six connections to one origin.
+ * @returns a function that ends it
+ */
+export function followChanges(client: QueryClient): () => void {
+  const stop = new AbortController()
+  const channel = new BroadcastChannel('strongroom.changes')
+  const apply = (message: Message) => refresh(client, message)
+  channel.onmessage = ({ data }: MessageEvent<Message>) => apply(data)
+  const lead = () =>
+    waitForChanges(stop.signal, (message) => {
+      channel.postMessage(message)
+      apply(message)
+    })
+  // Locks exist on https and localhost only; elsewhere every tab waits for itself.
+  const leading =
+    navigator.locks === undefined
+      ? lead()
+      : navigator.locks.request('strongroom.changes', { signal: stop.signal }, lead)
+  leading.catch(() => undefined)
+  return () => {
+    stop.abort()
+    channel.close()
+  }
+}
+
+async function waitForChanges(signal: AbortSignal, tell: (message: Message) => void): Promise<void> {
+  let after: string | undefined
+  let failures = 0
+  while (!signal.aborted) {
+    try {
+      const query = after === undefined ? {} : { after, wait: 25 }
+      const { items, nextCursor, reset } = await strongroom.changes.list(query, { signal, retries: 0 })
+      // After a fault it is unknown what was missed.
+      if (items.length > 0 || reset || (failures > 0 && after === undefined))
+        tell({ items, reset: reset || failures > 0 })
+      after = nextCursor
+      failures = 0
+    } catch {
+      failures += 1
+      after = undefined
+      await pause(Math.min(60, 2 ** failures) * 1_000, signal)
+    }
+  }
+}
+
+function refresh(client: QueryClient, { items, reset }: Message): void {
+  if (reset) return void client.invalidateQueries()
+  const stale = new Set(items.flatMap(({ vault, kind }) => nounsOf[kind].map((noun) => `${noun} ${vault ?? ''}`)))
+  for (const entry of stale) {
+    const [noun, code] = entry.split(' ')
+    void client.invalidateQueries({ queryKey: code === '' || noun === 'tokens' ? [noun] : [noun, code] })
+  }
+  if (items.some(({ kind }) => waitingKinds.has(kind))) void client.invalidateQueries({ queryKey: ['inbox'] })
+}
+
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}
