@@ -18,6 +18,8 @@ import { inboxRoutes } from './modules/money/inbox/routes.ts'
 import { inboxComponents } from './modules/money/inbox/schema.ts'
 import { ledgerRoutes } from './modules/money/ledger/routes.ts'
 import { ledgerComponents } from './modules/money/ledger/schema.ts'
+import { payoutRoutes } from './modules/money/payouts/routes.ts'
+import { payoutComponents } from './modules/money/payouts/schema.ts'
 import { simulationRoutes } from './modules/money/simulations/routes.ts'
 import { simulationComponents } from './modules/money/simulations/schema.ts'
 import { transferRoutes } from './modules/money/transfers/routes.ts'
@@ -126,6 +128,7 @@ const components = [
   ...transferComponents,
   ...inboxComponents,
   ...changesComponents,
+  ...payoutComponents,
   ...historyComponents,
   ...reportComponents,
   ...reportExportComponents,
@@ -157,6 +160,7 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   transferRoutes,
   inboxRoutes,
   changeRoutes,
+  payoutRoutes,
   (app, deps) => simulationRoutes(app, deps, executorsOf(deps)),
   historyRoutes,
   reportRoutes,

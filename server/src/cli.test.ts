@@ -151,7 +151,9 @@ describe('commands beside a running server', () => {
     const sound = await run(['audit', 'verify'])
     expect(sound.code).toBe(0)
     expect(sound.out).toMatch(/^platform: \d+ records sealed, \d+ not yet sealed, seal \d+ [0-9a-f]{64}$/m)
-    expect(sound.out).toContain('Compared 0 transfers and 0 approval requests with the record: no difference.')
+    expect(sound.out).toContain(
+      'Compared 0 transfers, 0 payouts and 0 approval requests with the record: no difference.',
+    )
     await query(
       `insert into transfers (vault_id, id, to_address, to_address_key, payload, payload_hash, decision, created_at)
        values ('v', 'never-ordered', 'x', 'x', '{}', '', '{}', now())`,

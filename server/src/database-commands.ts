@@ -7,6 +7,7 @@ import { inTransaction } from './db/transaction.ts'
 import { connectEmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres/start.ts'
 import { magicLinkTtlMinutes } from './lib/limits.ts'
 import { verifyLedger } from './modules/money/ledger/verify.ts'
+import { verifyPayouts } from './modules/money/payouts/compare-record.ts'
 import { verifyTransfers } from './modules/money/transfers/compare-record.ts'
 import { createSignInLink } from './modules/people/sign-in/actions.ts'
 import { addPlatformAdmin } from './modules/people/users/actions.ts'
@@ -58,11 +59,13 @@ async function printLedger(db: Db, asJson: boolean): Promise<void> {
 
 async function printAudit(db: Db, asJson: boolean): Promise<void> {
   const chains = await verifyAudit(db)
-  const [transfers, requests] = [await verifyTransfers(db), await verifyRequests(db)]
-  const differences = [...transfers.differences, ...requests.differences]
+  const transfers = await verifyTransfers(db)
+  const payouts = await verifyPayouts(db)
+  const requests = await verifyRequests(db)
+  const differences = [...transfers.differences, ...payouts.differences, ...requests.differences]
   const faults = chains.filter(({ fault }) => fault !== null)
   if (faults.length + differences.length > 0) process.exitCode = foundDifference
-  const checked = { transfers: transfers.checked, approvalRequests: requests.checked }
+  const checked = { transfers: transfers.checked, payouts: payouts.checked, approvalRequests: requests.checked }
   if (asJson) return print(JSON.stringify({ chains, checked, differences }, null, 2))
   for (const { chain, head, sealedRecords, unsealedRecords, fault } of chains) {
     const headText = head === null ? 'no seal yet' : `seal ${head.sequence} ${head.hash}`
@@ -76,7 +79,8 @@ async function printAudit(db: Db, asJson: boolean): Promise<void> {
     `Checked ${chains.length} chains: ${faults.length === 0 ? 'nothing was changed' : `${faults.length} with a fault`}.`,
   )
   print(
-    `Compared ${checked.transfers} transfers and ${checked.approvalRequests} approval requests with the record: ` +
+    `Compared ${checked.transfers} transfers, ${checked.payouts} payouts and ${checked.approvalRequests} approval requests ` +
+      'with the record: ' +
       `${differences.length === 0 ? 'no difference' : `${differences.length} differences`}.`,
   )
 }

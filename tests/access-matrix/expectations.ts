@@ -38,6 +38,11 @@ const policyBody = () => ({
   effect: 'allow',
   rules: [{ conditionType: 'require', selectors: [{ selectorType: 'network', value: 'ethereum' }] }],
 })
+const payout = async (r: Resources) => {
+  const { metadata: _, ...row } = (await order(r)).body
+  return { body: { name: 'Salaries', rows: [{ ...row, externalId: `salary-${fresh()}`, paymentPurpose: 'Salary' }] } }
+}
+const ofPayout = async (r: Resources) => ({ params: { id: await r.payout() } })
 const ofTransfer = async (r: Resources) => ({ params: { id: await r.transfer() } })
 const ofFolder = async (r: Resources) => ({ params: { id: await r.folder() } })
 const grantBody = async (r: Resources) => ({ subjectType: 'group', subjectId: await r.group(), canTransfer: true })
@@ -219,6 +224,15 @@ export const expectations: Record<string, Row> = {
   rejectTransfer:       row('    401      403   403        403         403     403   404      200   403          403      403     404            403      403', async (r) => ({ ...(await ofTransfer(r)), body: {} })),
   cancelTransfer:       row('    401      403   200        403         403     403   404      403   200          403      403     404            403      403', ofTransfer),
 
+  createPayout:         row('    401      403   201        403         403     201   400      400   403          403      403     400            403      403', payout, { reaches: reachByPayout }),
+  previewPayout:        row('    401      403   200        403         403     200   400      400   403          403      403     400            403      403', payout),
+  listPayouts:          row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', plain),
+  getPayout:            row('    401      403   200        404         404     404   404      200   200          403      403     404            403      200', ofPayout),
+  listPayoutRows:       row('    401      403   200        404         404     404   404      200   200          403      403     404            403      200', ofPayout),
+  approvePayout:        row('    401      403   403        404         404     404   404      200   403          403      403     404            403      403', async (r) => ({ ...(await ofPayout(r)), body: {} })),
+  rejectPayout:         row('    401      403   403        404         404     404   404      200   403          403      403     404            403      403', async (r) => ({ ...(await ofPayout(r)), body: {} })),
+  cancelPayout:         row('    401      403   200        404         404     404   404      403   200          403      403     404            403      403', ofPayout),
+
   listOperationCategories:
                         row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', plain),
   createOperationCategory:
@@ -359,6 +373,12 @@ async function reachByPolicy(own: Resources, strange: Resources): Promise<Reques
 async function reachByOrder(own: Resources, strange: Resources): Promise<Request[]> {
   const { body } = await order(own)
   return [{ body: { ...body, counterpartyId: await strange.counterparty() } }]
+}
+
+async function reachByPayout(own: Resources, strange: Resources): Promise<Request[]> {
+  const { body } = await payout(own)
+  const [row] = body.rows
+  return [{ body: { ...body, rows: [{ ...row, counterpartyId: await strange.counterparty() }] } }]
 }
 
 /** A grant names its subject. */

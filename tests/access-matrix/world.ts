@@ -50,6 +50,7 @@ export type Resources = {
   heldRate(): Promise<string>
   deposit(): Promise<string>
   transfer(): Promise<string>
+  payout(): Promise<string>
   lateRatedTransfer(): Promise<string>
   approvalRequest(): Promise<string>
   session(): Promise<string>
@@ -398,6 +399,13 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
     }),
     deposit: async () => depositId,
     transfer: keep('transfer', transfer),
+    payout: keep('payout', async () => {
+      const row = { externalId: `salary ${fresh()} of ${code}`, toAddress: fakeAddress(`recipient ${fresh()}`) }
+      const rows = [{ ...row, fromAddressId: paying.id, amount: '0.5' }]
+      const { id } = await post(owner, `/vaults/${code}/payouts`, { name: `payout ${code}`, rows })
+      for (const each of [id, row.externalId, row.toAddress]) secrets.asked.add(each)
+      return id as string
+    }),
     lateRatedTransfer: keep('lateRatedTransfer', async () => {
       const id = await transfer()
       const { createdAt, tokenId } = (await owner.get(`/vaults/${code}/transfers/${id}`)).body
@@ -539,6 +547,7 @@ function absentResources(code: string): Resources {
     heldRate: nothing,
     deposit: nothing,
     transfer: nothing,
+    payout: nothing,
     lateRatedTransfer: nothing,
     approvalRequest: nothing,
     session: nothing,

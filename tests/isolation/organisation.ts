@@ -45,6 +45,7 @@ export type Organisation = {
   /** The group of counterparties. */
   suppliers: string
   requests: string[]
+  payouts: string[]
   /** Files that any user requested. */
   exports: string[]
   policies: string[]
@@ -66,6 +67,7 @@ export const verbs = [
   'address',
   'deposit',
   'order',
+  'payout',
   'vote',
   'cancel',
   'deliver',
@@ -175,6 +177,7 @@ export async function createOrganisation(
   const addresses: Address[] = []
   const operations: Operation[] = []
   const transfers: Transfer[] = []
+  const payouts: string[] = []
   const folders: Folder[] = []
   const counterparties: Organisation['counterparties'] = []
   const requests: string[] = []
@@ -280,6 +283,35 @@ export async function createOrganisation(
           const transfer: Transfer = { type: 'transfer', id: answer.body.id, address, initiator, isOpen: true }
           transfers.push(transfer)
           hold(transfer)
+        },
+      }
+    },
+    payout([which, who, how]) {
+      const funded = addresses.filter((address) => operations.some((each) => each.address === address))
+      const address = pickOf(funded, which)
+      if (address === null) return null
+      const initiator = mayTransfer(address) ? 0 : address.owner
+      return {
+        to: sees(address) ? 'other' : hiddenOrOther(memberVotes),
+        async run() {
+          const rows = ['1', '2'].map((amount, i) => ({
+            externalId: `${labels[who % labels.length]} ${payouts.length} ${i}`,
+            fromAddressId: address.id,
+            toAddress: fakeAddress(`recipient ${(who + i) % 4}`),
+            token: who % 2 === 0 ? 'ETH' : 'USDT',
+            amount,
+          }))
+          const url = `/vaults/${code}/payouts`
+          const answer = await people[initiator]!.post(url, { name: labels[how % labels.length], rows })
+          // 409: insufficient funds.
+          expect([201, 409], JSON.stringify(answer.body)).toContain(answer.status)
+          if (answer.status !== 201) return
+          const { id, status } = answer.body
+          payouts.push(id)
+          const { items } = (await people[initiator]!.get(`${url}/${id}/rows`)).body
+          for (const { transferId } of items) hold({ type: 'transfer', id: transferId, address, initiator })
+          if (status === 'awaiting_approval' && how % 2 === 0)
+            await send(approver, 'post', `/payouts/${id}/${how % 3 === 0 ? 'reject' : 'approve'}`)
         },
       }
     },
@@ -609,6 +641,7 @@ export async function createOrganisation(
     counterparties,
     suppliers,
     requests,
+    payouts,
     exports,
     policies: policies.map(({ id }) => id),
     times,

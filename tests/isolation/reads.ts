@@ -104,14 +104,26 @@ function pathsOf(path: string, { vault, operations }: Organisation, idsUnder: Re
 const idsOf = (items: { id: string }[]) => items.map(({ id }) => id)
 
 function idsBySegment(organisation: Organisation): Record<string, string[]> {
-  const { addresses, operations, folders, requests, exports, counterparties, suppliers, categories, groups, policies } =
-    organisation
+  const {
+    addresses,
+    operations,
+    folders,
+    requests,
+    payouts,
+    exports,
+    counterparties,
+    suppliers,
+    categories,
+    groups,
+    policies,
+  } = organisation
   return {
     addresses: idsOf(addresses),
     deposits: idsOf(operations.filter(({ type }) => type === 'deposit')),
     transfers: idsOf(operations.filter(({ type }) => type === 'transfer')),
     'address-groups': idsOf(folders),
     'approval-requests': requests,
+    payouts,
     exports,
     counterparties: idsOf(counterparties),
     'counterparty-groups': [suppliers],

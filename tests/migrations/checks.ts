@@ -114,6 +114,11 @@ export const checksAfter: Record<string, Check[]> = {
     // Who was in the group of people's making reads no more than before.
     { query: "select is_auditor('v1', 'u2') as is_auditor", finds: [{ is_auditor: false }] },
   ],
+  '0032-payouts': [
+    insertNotification('payout', 'approval_needed', null),
+    insertNotification('nonsense', 'approval_needed', 'notifications_subject_type_check'),
+    indexes('transfers_external_id', 'transfers_payout_row')('transfers_external_id', 'transfers_payout_row'),
+  ],
 }
 
 function rates(...found: number[]): { rate: number }[] {

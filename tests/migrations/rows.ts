@@ -97,6 +97,8 @@ const requestHash = sha256(
   canonicalJson({ requestId: 'r1', vaultId: 'v1', initiatorId: 'u2', action: 'create_address', steps: [] }),
 )
 
+const payoutHash = sha256('payout')
+
 const auditRows = [
   auditRow({ id: 'l1', ...paid.requested }),
   auditRow({
@@ -641,6 +643,24 @@ export const rowsAfter: Record<string, Rows> = {
   '0024-sign-in': [
     ['known_devices', [{ device_hash: sha256('device'), user_id: 'u1', last_seen_at: at }]],
     ['failed_redemptions', [{ sender: '203.0.113.7', failed_at: at }]],
+  ],
+  '0032-payouts': [
+    [
+      'payouts',
+      [
+        {
+          vault_id: 'v1',
+          id: 'pay1',
+          initiator_id: 'u2',
+          status: 'approved',
+          rows_count: 1,
+          sums: '[]',
+          payload_hash: payoutHash,
+          decision: '{}',
+          ...times,
+        },
+      ],
+    ],
   ],
   '0026-queued-mails': [
     ['queued_mails', [{ id: 'q1', request: { kind: 'new_device' }, created_at: at, attempts: 0, next_attempt_at: at }]],

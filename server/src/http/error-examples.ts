@@ -54,6 +54,8 @@ const words: Partial<Record<Reason, Words>> = {
   last_administrator: 'The last administrator of the vault cannot be removed',
   limit_reached: 'The number of these is at its limit',
   no_session: 'A service token has no session',
+  part_of_payout: 'The transfer is part of a payout, which is voted on and cancelled as a whole',
+  payout_halted: 'The payout is halted',
   payload_changed: 'What you voted on is not what the service would carry out',
   not_applied: 'The vote was recorded, but the request could not be applied',
   quorum_unreachable: 'Fewer people may vote than the policy requires',

@@ -205,6 +205,13 @@ export const ErrorSchema = Type.Object(
             Closed({
               field: described(Type.String({ examples: ['amount'] }), 'Path of the field, parameter or header.'),
               message: described(Type.String({ examples: ['must be a decimal string'] }), 'What is wrong with it.'),
+              line: Type.Optional(
+                Type.Integer({
+                  minimum: 1,
+                  description: 'Of a payout: the number of the row, or the line of the file.',
+                  examples: [17],
+                }),
+              ),
             }),
           ),
           Type.String(),

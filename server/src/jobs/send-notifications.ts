@@ -71,9 +71,14 @@ async function sendAnnouncement(deps: Deps, { changes }: Announcement, signal?: 
   await send(deps, mail_id, changes, message, signal)
 }
 
+const pathsOf = {
+  transfer: consolePaths.transfer,
+  payout: consolePaths.payout,
+  approval_request: consolePaths.approvalRequest,
+} as const
+
 function linkTo(deps: Deps, { subject_type, subject_id, vault_code }: DueNotification): string {
-  const path = subject_type === 'transfer' ? consolePaths.transfer : consolePaths.approvalRequest
-  return `${deps.publicOrigin()}${path(vault_code, subject_id)}`
+  return `${deps.publicOrigin()}${pathsOf[subject_type](vault_code, subject_id)}`
 }
 
 type Addressed = NotificationKey & { created_at: Date; email: string }

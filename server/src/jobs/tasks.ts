@@ -1,4 +1,5 @@
 import type { Deps } from '../deps.ts'
+import { expirePayouts } from '../modules/money/payouts/vote.ts'
 import { createDelivery, postOutstandingFees } from '../modules/money/transfers/deliver.ts'
 import { expireTransfers } from '../modules/money/transfers/vote.ts'
 import { sealAuditRecords } from '../modules/record/audit/seal.ts'
@@ -26,6 +27,7 @@ function tasksOf(deps: Deps): Task[] {
       finish: () => Promise.all(delivery.underWay.values()),
     },
     { name: 'expire-transfers', everyMilliseconds: 400, run: () => expireTransfers(deps) },
+    { name: 'expire-payouts', everyMilliseconds: 1_000, run: () => expirePayouts(deps) },
     { name: 'post-fees', everyMilliseconds: 30_000, run: () => postOutstandingFees(deps) },
     { name: 'expire-approvals', everyMilliseconds: 1_000, run: () => expireRequests(deps) },
     { name: 'seal-audit', everyMilliseconds: 2_000, run: () => sealAuditRecords(deps) },

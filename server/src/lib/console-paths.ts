@@ -5,6 +5,7 @@
 export const consolePaths = {
   transfer: (vaultCode: string, id: string) => `/v/${vaultCode}/approvals/transfer/${id}`,
   approvalRequest: (vaultCode: string, id: string) => `/v/${vaultCode}/approvals/request/${id}`,
+  payout: (vaultCode: string, id: string) => `/v/${vaultCode}/approvals/payout/${id}`,
   /** A change that was announced, by its audit record; null: of the platform. */
   change: (vaultCode: string | null, auditRecordId: string) =>
     vaultCode === null ? `/changes/${auditRecordId}` : `/changes/${vaultCode}/${auditRecordId}`,

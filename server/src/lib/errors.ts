@@ -1,7 +1,7 @@
 import { type Reason, type ReasonOf, reasons } from './reasons.ts'
 
-/** One fault of a request: a dotted path into it and what is wrong there. */
-export type FieldFault = { field: string; message: string }
+/** One fault of a request: a dotted path into it and what is wrong there; in a list also the number of its row, from 1. */
+export type FieldFault = { field: string; message: string; line?: number }
 
 export const statusNames: Record<number, string> = {
   400: 'Bad Request',

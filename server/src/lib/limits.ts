@@ -97,6 +97,10 @@ export const groupsPerInvitationMax = 50
 export const chainStepsMax = 50
 export const addressesPerCounterpartyMax = 200
 
+/** Rows of one payout: what one transaction checks, decides and reserves within the time of a statement. */
+export const rowsPerPayoutMax = 1_000
+export const externalIdLengthMax = 64
+
 export const fieldsPerCategoryMax = 100
 export const optionsPerFieldMax = 200
 export const grantsPerCategoryMax = 100

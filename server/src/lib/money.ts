@@ -90,6 +90,12 @@ export function addDecimals(a: string, b: string): string {
   return formatDecimal(scaled(a, scale) + scaled(b, scale), scale)
 }
 
+/** The exact difference of two plain decimal strings, which is below zero when `b` is greater. */
+export function subtractDecimals(a: string, b: string): string {
+  const scale = Math.max(fractionDigits(a), fractionDigits(b))
+  return formatDecimal(scaled(a, scale) - scaled(b, scale), scale)
+}
+
 /** The exact product of two plain decimal strings. */
 export function multiplyDecimals(a: string, b: string): string {
   const [scaleOfA, scaleOfB] = [fractionDigits(a), fractionDigits(b)]

@@ -51,6 +51,8 @@ export const reasons = {
   limit_reached: 409,
   no_session: 409,
   not_applied: 409,
+  part_of_payout: 409,
+  payout_halted: 409,
   payload_changed: 409,
   quorum_unreachable: 409,
   rate_not_recorded: 409,

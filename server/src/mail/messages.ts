@@ -96,11 +96,13 @@ type Notification = {
   /** What is requested, such as `transfer` or `counterparty_create`. */
   action: string
   status: string
-  /** null in all four: it is not about a transfer. */
+  /** null in all four: it is not about one transfer. */
   amount: string | null
   decimals: number | null
   asset: string | null
   to_address: string | null
+  /** Of a payout; null otherwise. */
+  rows_count: number | null
   /** Why it was halted or failed. */
   reason: string | null
 }
@@ -109,7 +111,7 @@ type Notification = {
 export function notificationMessage(notification: Notification, link: string): Message {
   const { vault_name: vaultName, initiator } = notification
   const subject = describeSubject(notification)
-  const button = notification.amount === null ? 'Open the request' : 'Open the transfer'
+  const button = buttonOf(notification)
   switch (notification.kind) {
     case 'approval_needed':
       return layOut({
@@ -154,8 +156,14 @@ export function notificationMessage(notification: Notification, link: string): M
   }
 }
 
-/** Such as `transfer of 5 USDT to 0x…` or `counterparty create`. */
-function describeSubject({ action, amount, decimals, asset, to_address }: Notification): string {
+function buttonOf({ amount, rows_count }: Notification): string {
+  if (rows_count !== null) return 'Open the payout'
+  return amount === null ? 'Open the request' : 'Open the transfer'
+}
+
+/** Such as `transfer of 5 USDT to 0x…`, `payout of 300 transfers` or `counterparty create`. */
+function describeSubject({ action, amount, decimals, asset, to_address, rows_count }: Notification): string {
+  if (rows_count !== null) return `payout of ${rows_count} ${rows_count === 1 ? 'transfer' : 'transfers'}`
   if (amount === null || decimals === null || asset === null) return action.replaceAll('_', ' ')
   return `transfer of ${formatDecimal(amount, decimals)} ${asset} to ${to_address}`
 }

@@ -30,6 +30,27 @@ export type RequestRecord = {
   factsHash?: string
   /** Absent in records of older versions. */
   requirements?: RecordedRequirement[]
+  /** The row of a payout that it is, and what was voted on there. */
+  payout?: { id: string; row: number; externalId: string; payloadHash: string }
+}
+
+/** The details of a `payout.requested` record that bind the votes on a payout. */
+export type PayoutRecord = {
+  status: 'awaiting_approval' | 'approved'
+  payloadHash: string
+  requirements: RecordedRequirement[]
+}
+
+/** The votes in the audit records of a payout. */
+export function readPayoutVotes(records: TargetRecord[]): { votes: CastVote[]; hashes: unknown[] } {
+  const cast = records.filter(({ action }) => action === 'payout.voted')
+  return {
+    votes: cast.map(({ actorId, details }) => ({
+      userId: actorId ?? '',
+      decision: details.decision as CastVote['decision'],
+    })),
+    hashes: cast.map(({ details }) => details.payloadHash),
+  }
 }
 
 /** The recorded order, after the tables were found to agree with it. */
@@ -64,6 +85,7 @@ function compare(stored: StoredOrder, records: TargetRecord[]): Comparison {
     differenceOfOrder(stored, requested) ??
     differenceOfFacts(stored, requested) ??
     differenceOfStatus(stored, statusAfter(requested.status, moves)) ??
+    differenceOfPayout(stored, requested) ??
     differenceOfVotes(stored, requested, records)
   if (difference !== null) return { difference }
   const { payload, bypassed } = requested
@@ -114,11 +136,30 @@ function statusAfter(first: string, moves: TargetRecord[]): string | null {
   return status
 }
 
+/** The votes on a payout are those on each of its transfers, which waits until the payout has them. */
+function differenceOfPayout(stored: StoredOrder, { payout }: RequestRecord): string | null {
+  const { payout_id, payout_row, external_id } = stored
+  if (payout === undefined) return payout_id === null && external_id === null ? null : 'it was put into a payout'
+  if (payout_id !== payout.id || payout_row !== payout.row || external_id !== payout.externalId)
+    return 'its place in its payout was changed'
+  const found = readCreation(stored.payoutRecords, 'payout.requested')
+  if ('difference' in found) return `its payout: ${found.difference}`
+  const { status, payloadHash, requirements } = found.creation.details as PayoutRecord
+  if (payloadHash !== payout.payloadHash) return 'its payout is another than recorded'
+  const { votes, hashes } = readPayoutVotes(stored.payoutRecords)
+  if (hashes.some((hash) => hash !== payloadHash)) return 'a recorded vote is for another payout'
+  const isReleased = stored.status === 'pending' || stored.status === 'confirmed'
+  const isApproved = status === 'awaiting_approval' && isReleased
+  return differenceOfApproval(stored.approval, { requirements, votes }, isApproved)
+}
+
 function differenceOfVotes(
   stored: StoredOrder,
-  { requirements, payloadHash, decision }: RequestRecord,
+  { requirements, payloadHash, decision, payout }: RequestRecord,
   records: TargetRecord[],
 ): string | null {
+  // Nobody votes on a single row.
+  if (payout !== undefined) return records.some(({ action }) => action in votes) ? 'it was voted on by itself' : null
   const cast = records.filter(({ action }) => action in votes)
   if (cast.some(({ details }) => details.payloadHash !== payloadHash)) return 'a recorded vote is for another order'
   const recorded = cast.map(({ action, actorId }) => ({ userId: actorId ?? '', decision: votes[action]! }))

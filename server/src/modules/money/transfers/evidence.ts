@@ -29,7 +29,8 @@ export async function getEvidence(db: Db, row: TransferRow): Promise<Static<type
     .selectFrom('audit_records')
     .select(['content', 'hash', 'seal_sequence'])
     .where('chain', '=', vaultId)
-    .where('target_id', '=', transferId)
+    // Of a row of a payout also those of the payout, which hold the votes.
+    .where('target_id', 'in', row.payout_id === null ? [transferId] : [transferId, row.payout_id])
     .orderBy('id')
     .execute()
   const sequences = [

@@ -1,11 +1,12 @@
 import type { Updateable } from 'kysely'
 import { prepared, type Trx } from '../../../db/client.ts'
+import { insertRows } from '../../../db/insert-rows.ts'
 import type { Transfers } from '../../../db/types.ts'
 import type { Deps } from '../../../deps.ts'
 import { conflict } from '../../../lib/errors.ts'
 import { insertPaidRecipient } from '../../address-book/recipients/queries.ts'
-import { moveOperation, type OperationStatus } from '../../operations/feed/write.ts'
-import { audit } from '../../record/audit/record.ts'
+import { moveOperation, moveOperations, type OperationStatus } from '../../operations/feed/write.ts'
+import { audit, toAuditRow } from '../../record/audit/record.ts'
 import { notifyOfStop } from '../../record/notifications/write.ts'
 import { closeVoting, type RecordedSubject } from '../../rules/votes/vote.ts'
 import { postEntries } from '../ledger/post-entries.ts'
@@ -56,6 +57,92 @@ export async function moveTransfer(trx: Trx, transfer: LockedTransfer, movement:
   const details = { from, to, reason: failureReason, txHash }
   await audit(trx, { vaultId, actorId, now }, action, { type: 'transfer', id }, details)
   if (from === 'awaiting_approval') await closeVoting(trx, 'transfer', transfer, actorId, now)
+}
+
+/** What happens to all transfers of a payout at once. */
+export type PayoutEvent = Extract<TransferEvent, 'approved' | 'rejected' | 'cancelled' | 'expired'>
+
+/**
+ * Moves the waiting transfers of a payout together, as `moveTransfer` does one, in a fixed number of statements.
+ * The caller has locked and compared all of them, and tells the initiator about the payout.
+ */
+export async function moveWaitingTransfers(
+  trx: Trx,
+  transfers: LockedTransfer[],
+  movement: { event: PayoutEvent } & Pick<Movement, 'actorId' | 'now' | 'failureReason'>,
+): Promise<void> {
+  const { event, actorId, now, failureReason = null } = movement
+  const [first] = transfers
+  if (first === undefined) return
+  const from = 'awaiting_approval'
+  const to = assertMovable({ ...first, status: from }, event)
+  const vaultId = first.vault_id
+  const ids = transfers.map(({ id }) => id)
+  const moved = await moveOperations(trx, { vaultId, ids, from, to, now })
+  if (moved !== ids.length) throw conflict('wrong_state', 'A transfer of the payout was resolved by itself')
+  const isReleased = to === 'pending'
+  if (!isReleased) {
+    const releases = transfers.map(({ token_id: tokenId, address_id: addressId, id: operationId, amount }) =>
+      releasePosting({ vaultId, tokenId, addressId, operationId, amount }),
+    )
+    await postEntries(trx, releases, now)
+  }
+  await movePhases(trx, transfers, {
+    phase: isReleased ? 'queued' : 'done',
+    next_attempt_at: isReleased ? now : null,
+    failure_reason: failureReason,
+  })
+  const action = `transfer.${recordedAs[event] ?? event}`
+  const details = { from, to, reason: failureReason, txHash: null }
+  const records = ids.map((targetId) =>
+    toAuditRow({ vaultId, actorId, now, action, targetType: 'transfer', targetId, details }),
+  )
+  await insertRows(trx, { audit_records: records })
+}
+
+/** Halts the waiting transfers of a payout that differs from its record; the alert is about the payout. */
+export async function haltWaitingTransfers(
+  trx: Trx,
+  transfers: LockedTransfer[],
+  reason: string,
+  now: Date,
+): Promise<void> {
+  const waiting = transfers.filter(({ phase }) => phase === 'waiting')
+  await movePhases(trx, waiting, { phase: 'halted', halt_reason: reason, next_attempt_at: null })
+  const records = waiting.map(({ vault_id: vaultId, id: targetId }) =>
+    toAuditRow({
+      vaultId,
+      actorId: null,
+      now,
+      action: 'transfer.halted',
+      targetType: 'transfer',
+      targetId,
+      details: { reason },
+    }),
+  )
+  await insertRows(trx, { audit_records: records })
+}
+
+async function movePhases(
+  trx: Trx,
+  transfers: LockedTransfer[],
+  changes: DeliveryChanges & { phase: Phase },
+): Promise<void> {
+  const [first] = transfers
+  if (first === undefined) return
+  if (!mayMovePhase('waiting', changes.phase)) throw new Error(`A waiting delivery cannot become ${changes.phase}`)
+  const { numUpdatedRows } = await trx
+    .updateTable('transfers')
+    .set(changes)
+    .where('vault_id', '=', first.vault_id)
+    .where(
+      'id',
+      'in',
+      transfers.map(({ id }) => id),
+    )
+    .where('phase', '=', 'waiting')
+    .executeTakeFirst()
+  if (numUpdatedRows !== BigInt(transfers.length)) throw new Error('A transfer of the payout waits no longer')
 }
 
 /** @throws 409 when its status does not permit the event */

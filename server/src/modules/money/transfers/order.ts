@@ -25,14 +25,8 @@ import { postEntries } from '../ledger/post-entries.ts'
 import { reservePosting } from '../ledger/postings.ts'
 import { hashFacts, type RequestRecord } from './compare-record.ts'
 import { hashPayload, type OrderBody, type Payload } from './payload.ts'
-import {
-  findPlainTransfer,
-  findSource,
-  findTransfer,
-  lockAvailable,
-  type SourceRow,
-  type TransferRow,
-} from './queries.ts'
+import { findPlainTransfer, findTransfer, lockAvailable, type TransferRow } from './queries.ts'
+import { findSource, type SourceRow } from './sources.ts'
 
 /**
  * Decides on an order and, unless it is refused, reserves its funds: everything or nothing, in `trx`. A refusal by the
@@ -121,9 +115,24 @@ export type AcceptedOrder = {
   payload: Payload
   decision: Decision
   metadata: OrderBody['metadata']
+  /** The payout that it is a row of. */
+  payout?: PayoutPlace
   /** When it is rejected unless it was approved; null: it needs no votes. */
   expiresAt: Date | null
   now: Date
+}
+
+/** The place of a transfer in the payout that it was ordered with. */
+export type PayoutPlace = {
+  id: string
+  row: number
+  externalId: string
+  /** SHA-256 in hex of the whole payout. */
+  payloadHash: string
+  /** Codes of the policies whose votes on the payout were waived. */
+  bypassed: string[]
+  /** The most votes that a policy asks for. */
+  approvalThreshold: number
 }
 
 export function toPayload(id: string, member: Member, { source, to, amount }: Order): Payload {
@@ -146,7 +155,7 @@ export function toPayload(id: string, member: Member, { source, to, amount }: Or
 /** Writes the rows of an order, and its audit record with the snapshot of its voters. */
 export function toNewTransfer(accepted: AcceptedOrder, requirements: RecordedRequirement[]) {
   const transfer = toTransferRow(accepted)
-  const { order, payload, decision, expiresAt } = accepted
+  const { order, payload, decision, expiresAt, payout } = accepted
   const status: OperationStatus = expiresAt === null ? 'pending' : 'awaiting_approval'
   const requested: RequestRecord = {
     status,
@@ -156,9 +165,14 @@ export function toNewTransfer(accepted: AcceptedOrder, requirements: RecordedReq
     factsHash: hashFacts(decision.facts),
     requirements,
     counterpartyId: order.source.counterparty?.id ?? null,
-    bypassed: decision.requirements.filter((one) => one.bypassed).map((one) => one.policyCode),
+    bypassed: payout?.bypassed ?? decision.requirements.filter((one) => one.bypassed).map((one) => one.policyCode),
+    ...(payout === undefined ? {} : { payout: toPayoutRecord(payout) }),
   }
   return { operation: toOperation(accepted, status), transfer, requested }
+}
+
+function toPayoutRecord({ id, row, externalId, payloadHash }: PayoutPlace): RequestRecord['payout'] {
+  return { id, row, externalId, payloadHash }
 }
 
 function toOperation(
@@ -191,7 +205,7 @@ function toOperation(
   })
 }
 
-function toTransferRow({ order: { source, to }, payload, decision, expiresAt, now }: AcceptedOrder) {
+function toTransferRow({ order: { source, to }, payload, decision, payout, expiresAt, now }: AcceptedOrder) {
   const strictest = decision.requirements.find((one) => one.policyId === decision.decisionPolicy?.id)
   return {
     vault_id: payload.vaultId,
@@ -206,10 +220,13 @@ function toTransferRow({ order: { source, to }, payload, decision, expiresAt, no
     decision_policy_id: decision.decisionPolicy?.id ?? null,
     decision_policy_code: decision.decisionPolicy?.code ?? null,
     decision_policy_name: decision.decisionPolicy?.name ?? null,
-    approval_threshold: strictest?.threshold ?? 0,
+    approval_threshold: payout?.approvalThreshold ?? strictest?.threshold ?? 0,
     expires_at: expiresAt,
     phase: expiresAt === null ? 'queued' : 'waiting',
     next_attempt_at: expiresAt === null ? now : null,
+    payout_id: payout?.id ?? null,
+    payout_row: payout?.row ?? null,
+    external_id: payout?.externalId ?? null,
     created_at: now,
   }
 }

@@ -40,6 +40,8 @@ export function toTransfer(row: TransferRow): Static<typeof Transfer> {
       derivationPath: row.derivation_path,
       network: row.network,
     },
+    payoutId: row.payout_id,
+    externalId: row.external_id,
     expiresAt: row.expires_at?.toISOString() ?? null,
     confirmedAt: row.confirmed_at?.toISOString() ?? null,
     updatedAt: row.updated_at.toISOString(),

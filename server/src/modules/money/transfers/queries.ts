@@ -1,11 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import {
-  type AddressScope,
-  allVisible,
-  isAddressInScope,
-  isTransferAllowed,
-  visibleScopeOf,
-} from '../../../access/address-scope.ts'
+import { type AddressScope, allVisible, isAddressInScope, visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Member } from '../../../access/caller.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import type { NetworkType } from '../../../lib/onchain-address.ts'
@@ -15,8 +9,8 @@ import { type FeedFilters, type FeedPage, type FeedRows, readFeed } from '../../
 import type { DetailColumns } from '../../operations/feed/present.ts'
 import { isOperationReadable } from '../../operations/feed/queries.ts'
 import type { OperationStatus } from '../../operations/feed/write.ts'
-import { addressKeyOn } from '../../registry/networks/queries.ts'
-import { newestRate, type RateColumns } from '../../registry/rates/queries.ts'
+import type { TargetRecord } from '../../record/audit/content.ts'
+import { listRecordsOf } from '../../record/audit/queries.ts'
 import type { Facts, KeptDecision } from '../../rules/policies/decision.ts'
 import type { ApprovalState } from '../../rules/votes/compare-record.ts'
 import {
@@ -29,71 +23,8 @@ import {
 } from '../../rules/votes/queries.ts'
 import type { RequirementState } from '../../rules/votes/tally.ts'
 import type { Phase } from './lifecycle.ts'
-import type { OrderBody, Payload } from './payload.ts'
-
-export type SourceRow = RateColumns & {
-  address_id: string
-  address: string
-  address_key: string
-  derivation_path: string
-  owner_id: string
-  /** Whether the caller may spend from the address. */
-  can_transfer: boolean
-  network_id: string
-  network_slug: string
-  network_type: NetworkType
-  coin_type: number
-  token_id: string | null
-  token_code: string | null
-  contract_address: string | null
-  decimals: number | null
-  token_enabled: boolean | null
-  /** null: the address has no account of the token. */
-  available: string | null
-  to_address_id: string | null
-  counterparty: AddressOwner | null
-  /** The segments of the source address, by codes. */
-  route_variants: { route: string; variant: string }[]
-  /** The folders that the source address is in. */
-  folder_ids: string[]
-}
-
-/** Everything an order refers to, in one round trip; null when the caller may not see the source address. */
-export async function findSource(
-  db: Db | Trx,
-  scope: AddressScope,
-  addressId: string,
-  body: OrderBody,
-  now: Date,
-): Promise<SourceRow | null> {
-  const { rows } = await sql<SourceRow>`${prepared}
-    select a.id as address_id, a.address, a.address_key, a.derivation_path, a.owner_id,
-      ${isTransferAllowed(scope, 'a')} as can_transfer, n.id as network_id, n.slug as network_slug,
-      n.type as network_type, n.coin_type, t.id as token_id, t.code as token_code,
-      t.contract_address, t.decimals, t.enabled as token_enabled, l.balance as available, d.id as to_address_id,
-      ${ownerOfAddress(sql`a.vault_id`, sql`a.network_id`, addressKeyOn('n', body.toAddress))} as counterparty,
-      r.usd_rate, r.usd_rate_as_of, r.usd_rate_source,
-      (select coalesce(jsonb_agg(jsonb_build_object('route', x.code, 'variant', y.code) order by x.position), '[]')
-        from routes x join variants y on y.vault_id = x.vault_id and y.route_id = x.id
-        where x.vault_id = a.vault_id and a.segments ->> x.code = y.path_id::text) as route_variants,
-      array(select m.group_id from address_group_members m
-        where m.vault_id = a.vault_id and m.address_id = a.id order by m.group_id) as folder_ids
-    from addresses a
-    join networks n on n.id = a.network_id
-    left join tokens t on t.network_id = a.network_id and ${
-      body.tokenId !== undefined
-        ? sql`t.id = ${body.tokenId}`
-        : body.token !== undefined
-          ? sql`t.code = ${body.token}`
-          : sql`t.id = a.token_id`
-    }
-    left join ledger_accounts l on l.vault_id = a.vault_id and l.address_id = a.id and l.token_id = t.id and l.purpose = 'available'
-    left join addresses d on d.vault_id = a.vault_id and d.network_id = a.network_id
-      and d.address_key = ${addressKeyOn('n', body.toAddress)}
-    ${newestRate('t.id', now)}
-    where a.id = ${addressId} and ${isAddressInScope(scope, 'a')}`.execute(db)
-  return rows[0] ?? null
-}
+import type { Payload } from './payload.ts'
+import type { SourceRow } from './sources.ts'
 
 /** Locks the account that a transfer spends from and returns what is available now, in raw units. */
 export async function lockAvailable(trx: Trx, vaultId: string, addressId: string, tokenId: string): Promise<bigint> {
@@ -102,6 +33,22 @@ export async function lockAvailable(trx: Trx, vaultId: string, addressId: string
     where vault_id = ${vaultId} and address_id = ${addressId} and token_id = ${tokenId} and purpose = 'available'
     for update`.execute(trx)
   return BigInt(rows[0]?.balance ?? '0')
+}
+
+/** As `lockAvailable` for many accounts, in the order in which every posting locks them; by address and token. */
+export async function lockAccountsOf(
+  trx: Trx,
+  vaultId: string,
+  accounts: { address_id: string; token_id: string }[],
+): Promise<(account: { address_id: string; token_id: string }) => bigint> {
+  const { rows } = await sql<{ address_id: string; token_id: string; balance: string }>`
+    select address_id, token_id, balance from ledger_accounts
+    where vault_id = ${vaultId} and purpose = 'available' and (address_id, token_id) in (
+      select * from unnest(${accounts.map((one) => one.address_id)}::text[], ${accounts.map((one) => one.token_id)}::text[]))
+    order by address_id, token_id
+    for update`.execute(trx)
+  const balances = new Map(rows.map(({ address_id, token_id, balance }) => [`${address_id} ${token_id}`, balance]))
+  return ({ address_id, token_id }) => BigInt(balances.get(`${address_id} ${token_id}`) ?? '0')
 }
 
 export type TransferRow = DetailColumns & {
@@ -129,6 +76,8 @@ export type TransferRow = DetailColumns & {
   fee: string | null
   failure_reason: string | null
   halt_reason: string | null
+  payout_id: string | null
+  external_id: string | null
   requirements: RequirementState[]
   approvers: ApproverRow[]
 }
@@ -161,7 +110,7 @@ const transferColumns = ({ category, toAddressId, requirements, approvers }: Att
   o.usd_rate_as_of, o.usd_rate_source, o.usd_value, ${category} as category, o.tags, o.payment_purpose, o.note,
   o.created_at, o.confirmed_at, o.updated_at, t.to_address, ${toAddressId} as to_address_id, t.payload, t.payload_hash, t.decision, t.decision_policy_id,
   t.decision_policy_code, t.decision_policy_name, t.approval_threshold, t.expires_at, t.phase, t.fee, t.failure_reason,
-  t.halt_reason, ${requirements} as requirements, ${approvers} as approvers`
+  t.halt_reason, t.payout_id, t.external_id, ${requirements} as requirements, ${approvers} as approvers`
 
 const transferSources = sql`
   operations o
@@ -252,6 +201,8 @@ export type LockedTransfer = {
   payload_hash: Buffer
   wallet_tx_hash: string | null
   halt_reason: string | null
+  /** The payout that it is a row of, with which it waits for votes. */
+  payout_id: string | null
   attempts: number
   fee: string | null
   fee_posted: boolean
@@ -262,10 +213,20 @@ export type LockedTransfer = {
 }
 
 export async function lockTransfer(trx: Trx, vaultId: string, id: string): Promise<LockedTransfer | null> {
+  const [transfer] = await lockWhere(trx, vaultId, sql`o.id = ${id}`)
+  return transfer ?? null
+}
+
+/** Locks all transfers of a payout, in the order of their ids. */
+export function lockTransfersOf(trx: Trx, vaultId: string, payoutId: string): Promise<LockedTransfer[]> {
+  return lockWhere(trx, vaultId, sql`t.payout_id = ${payoutId}`)
+}
+
+async function lockWhere(trx: Trx, vaultId: string, which: RawBuilder<unknown>): Promise<LockedTransfer[]> {
   const { rows } = await sql<Omit<LockedTransfer, 'amount'> & { amount: string }>`${prepared}
     select o.vault_id, o.id, o.status, t.phase, o.owner_id, o.initiator_id, o.address_id, o.token_id, o.amount, t.expires_at,
       t.next_attempt_at, k.enabled as token_enabled, v.locked_at is not null as vault_locked, t.payload_hash,
-      t.wallet_tx_hash, t.halt_reason, t.attempts, t.fee, t.fee_posted, n.id as network_id,
+      t.wallet_tx_hash, t.halt_reason, t.payout_id, t.attempts, t.fee, t.fee_posted, n.id as network_id,
       n.type as network_type, ${currentOrder} as current
     from operations o
     join transfers t on t.vault_id = o.vault_id and t.id = o.id
@@ -273,19 +234,20 @@ export async function lockTransfer(trx: Trx, vaultId: string, id: string): Promi
     join addresses a on a.vault_id = o.vault_id and a.id = o.address_id
     join networks n on n.id = o.network_id
     join tokens k on k.id = o.token_id
-    where o.vault_id = ${vaultId} and o.id = ${id}
+    where o.vault_id = ${vaultId} and t.vault_id = ${vaultId} and ${which}
+    order by o.id
     for update of o, t`.execute(trx)
-  const row = rows[0]
-  return row === undefined ? null : { ...row, amount: BigInt(row.amount) }
+  return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }))
 }
 
-/** The transfers that were not approved in time. */
+/** The transfers that were not approved in time; those of a payout end with it. */
 export function listDueApprovals(db: Db, now: Date, limit: number): Promise<{ vault_id: string; id: string }[]> {
   return db
     .selectFrom('transfers')
     .select(['vault_id', 'id'])
     .where('phase', '=', 'waiting')
     .where('expires_at', '<=', now)
+    .where('payout_id', 'is', null)
     .limit(limit)
     .execute()
 }
@@ -344,23 +306,35 @@ export type StoredOrder = {
   decimals: number | null
   /** The amount that the ledger reserved for it, in raw units. */
   reserved: { amount: string; tokenId: string; addressId: string } | null
+  /** Of the payout, if it is a row of one. */
   approval: ApprovalState
+  payout_id: string | null
+  payout_row: number | null
+  external_id: string | null
+  /** The audit records of the payout. */
+  payoutRecords: TargetRecord[]
 }
 
 export async function listStoredOrders(db: Db | Trx, vaultId: string, ids: string[]): Promise<StoredOrder[]> {
-  const { rows } = await sql<StoredOrder>`${prepared}
-    select t.id, o.status, t.phase, ${currentOrder} as current, t.payload, t.payload_hash, t.to_address_key, o.counterparty_id,
+  const { rows } = await sql<Omit<StoredOrder, 'payoutRecords'>>`${prepared}
+    select t.id, t.payout_id, t.payout_row, t.external_id, o.status, t.phase, ${currentOrder} as current,
+      t.payload, t.payload_hash, t.to_address_key, o.counterparty_id,
       t.decision ->> 'effect' as effect, t.decision -> 'facts' as facts, k.code as token_code, k.decimals, (
         select json_build_object('amount', e.amount::text, 'tokenId', e.token_id, 'addressId', d.address_id)
         from ledger_entries e
         join ledger_accounts d on d.vault_id = e.vault_id and d.token_id = e.token_id and d.number = e.debit_account
         where e.vault_id = t.vault_id and e.operation_id = t.id and e.kind = 'reserve') as reserved,
-      ${approvalStateOf(sql.ref('t.vault_id'), sql.ref('t.id'))} as approval
+      ${approvalStateOf(sql.ref('t.vault_id'), sql`coalesce(t.payout_id, t.id)`)} as approval
     from transfers t
     left join operations o on o.vault_id = t.vault_id and o.id = t.id
     left join addresses a on a.vault_id = o.vault_id and a.id = o.address_id
     left join networks n on n.id = o.network_id
     left join tokens k on k.id = o.token_id
     where t.vault_id = ${vaultId} and t.id = any(${ids}::text[])`.execute(db)
-  return rows
+  const payoutIds = [...new Set(rows.flatMap(({ payout_id }) => (payout_id === null ? [] : [payout_id])))]
+  const records = payoutIds.length === 0 ? [] : await listRecordsOf(db, vaultId, 'payout', payoutIds)
+  return rows.map((row) => ({
+    ...row,
+    payoutRecords: records.filter(({ targetId }) => targetId === row.payout_id),
+  }))
 }

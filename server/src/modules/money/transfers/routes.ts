@@ -143,6 +143,7 @@ export function transferRoutes(app: App, deps: Deps): void {
         'blocked_by_policy_now',
         'disabled',
         'initiator_lost_permission',
+        'part_of_payout',
         'payload_changed',
         'transfer_halted',
         'vault_is_draft',
@@ -158,6 +159,7 @@ export function transferRoutes(app: App, deps: Deps): void {
         'not_an_approver',
         'already_voted',
         'approval_expired',
+        'part_of_payout',
         'payload_changed',
         'transfer_halted',
         'wrong_state',
@@ -190,7 +192,7 @@ export function transferRoutes(app: App, deps: Deps): void {
       description:
         'By its initiator or an administrator, until it is handed to the wallet service; 409 after that. Its funds are released.',
       ...ofTransfer,
-      errors: ['not_permitted', 'transfer_halted', 'wrong_state'],
+      errors: ['not_permitted', 'part_of_payout', 'transfer_halted', 'wrong_state'],
       answers: { 200: Transfer },
     },
     async (trx, { params: { id }, ...by }) => {

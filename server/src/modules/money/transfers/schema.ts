@@ -114,6 +114,14 @@ export const Transfer = Closed(
     usdRateAsOf: Nullable(Timestamp),
     usdRateSource: Nullable(Text('manual')),
     usdValue: Nullable(Text('1.50')),
+    payoutId: described(
+      Nullable(Id),
+      'Identifier of the payout that it is a row of, with which it waits for votes; null for a transfer by itself.',
+    ),
+    externalId: described(
+      Nullable(Text('salary-2026-01-17')),
+      'The id that the initiator gave the row; null otherwise.',
+    ),
     expiresAt: described(
       Nullable(Timestamp),
       'Instant at which the time to vote ends, in UTC; null if no votes are needed.',

@@ -31,6 +31,7 @@ const votableTransfers = (log: Deps['log']): VotableSubject<LockedTransfer, Stor
     if (expires_at !== null && expires_at <= now)
       throw conflict('approval_expired', 'The time to vote on this transfer has expired')
     assertNotHalted(transfer)
+    assertNotOfPayout(transfer)
   },
   toVoteRecord: (decision) => ({
     action: decision === 'approve' ? 'transfer.approved' : 'transfer.rejected',
@@ -75,6 +76,7 @@ export async function cancelTransfer(
     throw conflict('wrong_state', 'The transfer was handed to the wallet service already')
   }
   assertMovable(transfer, 'cancelled')
+  if (transfer.status === 'awaiting_approval') assertNotOfPayout(transfer)
   const compared = await stopUnlessAsRecorded(trx, recordedTransfers(log), transfer, now)
   if ('refusal' in compared) return compared
   await moveTransfer(trx, transfer, { event: 'cancelled', actorId: member.userId, now })
@@ -83,10 +85,17 @@ export async function cancelTransfer(
 
 /** Rejects a locked transfer that was not approved in time, and releases its funds. */
 export async function expireTransfer(trx: Trx, log: Deps['log'], transfer: LockedTransfer, now: Date): Promise<void> {
-  if (transfer.status !== 'awaiting_approval' || transfer.phase === 'halted') return
+  if (transfer.status !== 'awaiting_approval' || transfer.phase === 'halted' || transfer.payout_id !== null) return
   const compared = await stopUnlessAsRecorded(trx, recordedTransfers(log), transfer, now)
   if ('refusal' in compared) return
   await moveTransfer(trx, transfer, { event: 'expired', actorId: null, now, failureReason: 'APPROVAL_EXPIRED' })
+}
+
+/** What waits as a part of a payout is approved, rejected and cancelled with all of it. */
+function assertNotOfPayout({ payout_id }: LockedTransfer): void {
+  if (payout_id === null) return
+  const message = 'The transfer is part of a payout, which is voted on and cancelled as a whole'
+  throw conflict('part_of_payout', message, `It belongs to the payout ${payout_id}`)
 }
 
 function assertNotHalted({ phase, halt_reason }: LockedTransfer): void {

@@ -50,6 +50,21 @@ export async function findFirstCategoryKey(db: Db | Trx, operation: Operation): 
   return first?.key ?? null
 }
 
+/** As `findFirstCategoryKey` for many operations, by their ids; an operation without a category is left out. */
+export async function listFirstCategoryKeys(
+  db: Db | Trx,
+  vaultId: string,
+  ids: string[],
+): Promise<Map<string, string>> {
+  const { rows } = await sql<{ operation_id: string; key: string }>`
+    select distinct on (a.operation_id) a.operation_id, c.key
+    from category_assignments a
+    join operation_categories c on c.vault_id = a.vault_id and c.id = a.category_id
+    where a.vault_id = ${vaultId} and a.operation_id = any(${ids}::text[])
+    order by a.operation_id, a.position, a.created_at, a.id`.execute(db)
+  return new Map(rows.map(({ operation_id, key }) => [operation_id, key]))
+}
+
 const pageOfCategories = 100
 
 /** The categories in use that the viewer may assign to an operation, newest first. */

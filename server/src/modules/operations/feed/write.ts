@@ -90,6 +90,17 @@ export async function moveOperation(trx: Trx, move: Move): Promise<boolean> {
   return numAffectedRows === 1n
 }
 
+/** As `moveOperation` for several at once. Returns how many were moved. */
+export async function moveOperations(
+  trx: Trx,
+  { vaultId, ids, from, to, now }: Pick<Move, 'vaultId' | 'from' | 'to' | 'now'> & { ids: string[] },
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update operations set status = ${to}, updated_at = ${now}
+    where vault_id = ${vaultId} and id = any(${ids}::text[]) and status = ${from}`.execute(trx)
+  return Number(numAffectedRows)
+}
+
 export async function setOperationTxHash(trx: Trx, vaultId: string, id: string, txHash: string): Promise<void> {
   await trx
     .updateTable('operations')

@@ -25,6 +25,8 @@ export function toHistoryItem(row: HistoryRow): Static<typeof HistoryItem> {
     decisionPolicyId: row.decision_policy_id,
     decisionPolicyCode: row.decision_policy_code,
     counterparty: row.counterparty_id === null ? null : { id: row.counterparty_id, name: row.counterparty_name! },
+    payoutId: row.payout_id,
+    externalId: row.external_id,
     approvalThreshold: row.approval_threshold ?? 0,
     approvalsCount: row.approvals_count,
     warnings: [...(row.is_look_alike ? ['look_alike' as const] : []), ...(row.is_dust ? ['dust' as const] : [])],

@@ -33,6 +33,8 @@ export type HistoryRow = OperationColumns & {
   decision_policy_code: string | null
   approval_threshold: number | null
   approvals_count: number
+  payout_id: string | null
+  external_id: string | null
   confirmed_at: Date | null
 }
 
@@ -56,7 +58,8 @@ async function describe(db: Db, scope: AddressScope, ids: string[]): Promise<His
       ${profileOfUser(sql`o.initiator_id`)} as initiator, t.expires_at,
       t.fee, t.failure_reason, t.decision_policy_id, t.decision_policy_code, t.approval_threshold,
       (select count(*)::int from approval_voters w
-        where w.vault_id = o.vault_id and w.subject_id = o.id and w.decision = 'approve') as approvals_count,
+        where w.vault_id = o.vault_id and w.subject_id = coalesce(t.payout_id, o.id) and w.decision = 'approve') as approvals_count,
+      t.payout_id, t.external_id,
       trim_scale(o.usd_rate) as usd_rate, o.usd_value, o.usd_rate_source, ${firstCategoryKey(scope, 'o')} as category,
       o.tags, o.payment_purpose, o.note, o.created_at, o.confirmed_at
     from operations o

@@ -60,6 +60,11 @@ export const HistoryItem = Closed(
     decisionPolicyId: Nullable(Id),
     decisionPolicyCode: Nullable(Text('large-transfers')),
     counterparty: Nullable(Closed({ id: Id, name: Text('Northwind Trading') })),
+    payoutId: described(Nullable(Id), 'Identifier of the payout that the transfer is a row of; null otherwise.'),
+    externalId: described(
+      Nullable(Type.String({ examples: ['salary-2026-01-17'] })),
+      'The id that the initiator of the payout gave the row; null otherwise.',
+    ),
     approvalThreshold: Type.Integer({ minimum: 0, examples: [2] }),
     approvalsCount: Type.Integer({ minimum: 0, examples: [1] }),
     usdRate: Nullable(Text('1.0002')),

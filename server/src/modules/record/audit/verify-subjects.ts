@@ -5,13 +5,13 @@ import { auditVerifyPageSubjectsMax, differencesNamedMax } from '../../../lib/li
 import type { TargetRecord } from './content.ts'
 import { listRecordsOf } from './queries.ts'
 
-/** A transfer or request whose rows differ from its audit records. */
+/** A transfer, payout or request whose rows differ from its audit records. */
 export type SubjectDifference = { vaultId: string; targetType: string; targetId: string; detail: string }
 export type SubjectReport = { checked: number; differences: SubjectDifference[] }
 
 export type SubjectKind<Stored extends { id: string }> = {
-  table: 'transfers' | 'approval_requests'
-  targetType: 'transfer' | 'approval_request'
+  table: 'transfers' | 'approval_requests' | 'payouts'
+  targetType: 'transfer' | 'approval_request' | 'payout'
   /** The action of the audit record that every subject begins with. */
   firstAction: string
   listStored(trx: Trx, vaultId: string, ids: string[]): Promise<Stored[]>

@@ -16,20 +16,22 @@ export type NotificationKey = {
 
 export type DueNotification = NotificationKey & {
   kind: 'approval_needed' | 'decided' | 'stopped'
-  subject_type: 'transfer' | 'approval_request'
+  subject_type: 'transfer' | 'approval_request' | 'payout'
   created_at: Date
   attempts: number
   email: string
   vault_code: string
   vault_name: string
   initiator: string
-  /** What is requested, such as `transfer` or `counterparty_create`. */
+  /** What is requested, such as `transfer`, `payout` or `counterparty_create`. */
   action: string
   status: string
   amount: string | null
   decimals: number | null
   asset: string | null
   to_address: string | null
+  /** Of a payout. */
+  rows_count: number | null
   /** Why it was halted or failed. */
   reason: string | null
 }
@@ -48,9 +50,9 @@ export async function claimNotification(db: Db, now: Date): Promise<DueNotificat
       set: mailLease(now),
     })}
     select c.vault_id, c.subject_id, c.user_id, c.kind, c.subject_type, c.created_at, c.attempts, u.email,
-      v.code as vault_code, v.name as vault_name, ${nameOfUser('i')} as initiator, coalesce(r.action, 'transfer') as action,
-      coalesce(o.status, r.status) as status, o.amount, k.decimals, k.code as asset, t.to_address,
-      coalesce(t.halt_reason, t.failure_reason, r.failure_reason) as reason
+      v.code as vault_code, v.name as vault_name, ${nameOfUser('i')} as initiator, coalesce(r.action, c.subject_type) as action,
+      coalesce(o.status, r.status, p.status) as status, o.amount, k.decimals, k.code as asset, t.to_address, p.rows_count,
+      coalesce(t.halt_reason, t.failure_reason, r.failure_reason, p.halt_reason) as reason
     from claimed c
     join users u on u.id = c.user_id
     join vaults v on v.id = c.vault_id
@@ -58,7 +60,8 @@ export async function claimNotification(db: Db, now: Date): Promise<DueNotificat
     left join transfers t on t.vault_id = o.vault_id and t.id = o.id
     left join tokens k on k.id = o.token_id
     left join approval_requests r on c.subject_type = 'approval_request' and r.vault_id = c.vault_id and r.id = c.subject_id
-    left join users i on i.id = coalesce(o.initiator_id, r.initiator_id)`.execute(db)
+    left join payouts p on c.subject_type = 'payout' and p.vault_id = c.vault_id and p.id = c.subject_id
+    left join users i on i.id = coalesce(o.initiator_id, r.initiator_id, p.initiator_id)`.execute(db)
   return rows[0] ?? null
 }
 

@@ -8,7 +8,7 @@ const alarmPauseSeconds = 300
 
 export type Subject = {
   vaultId: string
-  subjectType: 'transfer' | 'approval_request'
+  subjectType: 'transfer' | 'approval_request' | 'payout'
   subjectId: string
   initiatorId: string
 }

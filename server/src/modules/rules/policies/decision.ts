@@ -132,7 +132,7 @@ export function combine(matches: Match[], initiatorIsAdmin: boolean): Omit<Decis
 }
 
 /** Highest threshold, then without adminBypass, then lowest id. */
-function strictestFirst(a: PolicySnapshot, b: PolicySnapshot): number {
+export function strictestFirst(a: PolicySnapshot, b: PolicySnapshot): number {
   if (a.approvalThreshold !== b.approvalThreshold) return b.approvalThreshold - a.approvalThreshold
   if (a.adminBypass !== b.adminBypass) return a.adminBypass ? 1 : -1
   return a.id < b.id ? -1 : 1
@@ -151,7 +151,7 @@ function toRequirement(policy: PolicySnapshot, mayBypass: boolean): Requirement 
   }
 }
 
-function named({ id, code, name }: PolicySnapshot): { id: string; code: string; name: string } {
+export function named({ id, code, name }: PolicySnapshot): { id: string; code: string; name: string } {
   return { id, code, name }
 }
 
@@ -170,6 +170,8 @@ export type Facts = {
   token?: { id: string; code: string }
   /** Plain decimal string in token units. */
   amount?: string
+  /** What the selectors of amounts look at instead, when the order is one of a payout; velocity does not. */
+  summed?: { amount: string; available: string }
   /** USD per token unit, a plain decimal string; left out when no rate is fresh enough. */
   usdRate?: string
   /** What the source address has available of the token before the transfer, in token units. */

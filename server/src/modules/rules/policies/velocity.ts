@@ -57,7 +57,15 @@ export async function sumVelocity(
 ): Promise<VelocitySum[]> {
   const parts = windows.flatMap((window) => {
     const key = velocityKeyOf(window.per, vaultId, facts)
-    return key === null ? [] : [sumOfWindow(vaultId, window, key, facts)]
+    return key === null
+      ? []
+      : [
+          sumOfWindow(vaultId, window, facts.now, {
+            key,
+            tokenId: facts.token?.id ?? null,
+            operationId: facts.operationId ?? null,
+          }),
+        ]
   })
   if (parts.length === 0) return []
   const { rows } = await sql<VelocitySum>`${sql.join(parts, sql` union all `)}`.execute(db)
@@ -70,14 +78,54 @@ const countedStatuses = (['awaiting_approval', 'pending', 'confirmed'] as const 
 )
 
 /**
+ * As `sumVelocity` for each of many orders of one time, with one statement for each window however many they are.
+ * An order that is stored already (`operationId`) is left out of its own sums.
+ */
+export async function sumVelocityOfBatch(
+  db: Db | Trx,
+  vaultId: string,
+  windows: VelocityWindow[],
+  orders: Facts[],
+): Promise<VelocitySum[][]> {
+  const sums: VelocitySum[][] = orders.map(() => [])
+  const [first] = orders
+  if (first === undefined) return sums
+  for (const window of windows) {
+    const asked = orders.map((facts) => ({
+      key: velocityKeyOf(window.per, vaultId, facts),
+      tokenId: facts.token?.id ?? null,
+      operationId: facts.operationId ?? null,
+    }))
+    const distinct = [...new Map(asked.map((one) => [JSON.stringify(one), one])).entries()]
+    const { rows } = await sql<VelocitySum & { n: number }>`
+      select q.n::int as n, s.* from unnest(
+        ${distinct.map(([, { key }]) => key)}::text[], ${distinct.map(([, { tokenId }]) => tokenId)}::text[],
+        ${distinct.map(([, { operationId }]) => operationId)}::text[]
+      ) with ordinality as q(key, token_id, operation_id, n)
+      cross join lateral (${sumOfWindow(vaultId, window, first.now, {
+        key: sql.ref('q.key'),
+        tokenId: sql.ref('q.token_id'),
+        operationId: sql.ref('q.operation_id'),
+      })}) s
+      where q.key is not null`.execute(db)
+    const found = new Map(rows.map(({ n, ...sum }) => [distinct[n - 1]![0], sum]))
+    for (const [i, one] of asked.entries()) {
+      const sum = found.get(JSON.stringify(one))
+      if (sum !== undefined) sums[i]!.push(sum)
+    }
+  }
+  return sums
+}
+
+/**
  * There is no upper bound, because a request that began later may have committed first and counts. A rate that was added
  * after the creation does not count as one, so that nobody makes a limit permit what it was in doubt about.
  */
 function sumOfWindow(
   vaultId: string,
   { per, windowSeconds }: VelocityWindow,
-  key: string,
-  { now, operationId, token }: Facts,
+  now: Date,
+  { key, tokenId, operationId }: Record<'key' | 'tokenId' | 'operationId', string | null | RawBuilder<unknown>>,
 ): RawBuilder<unknown> {
   const since = new Date(now.getTime() - windowSeconds * 1_000)
   const counted = {
@@ -90,14 +138,14 @@ function sumOfWindow(
   // The unit of a token is 1e-decimals, which is exact; a division would not be.
   return sql`
     select ${per}::text as per, ${windowSeconds}::int as "windowSeconds", coalesce(sum(c.count), 0)::int as count,
-      trim_scale(coalesce(sum(c.raw * k.unit) filter (where c.token_id = ${token?.id ?? null}), 0))::text as amount,
+      trim_scale(coalesce(sum(c.raw * k.unit) filter (where c.token_id = ${tokenId}), 0))::text as amount,
       case when coalesce(sum(c.count - c.rated), 0) = 0
         then trim_scale(coalesce(sum(c.raw_usd * k.unit), 0))::text end as usd
     from (
       select o.token_id, count(*) as count, count(o.usd_rate) filter (where o.usd_rate_added_at is null) as rated,
         sum(o.amount) as raw, sum(o.amount * o.usd_rate) as raw_usd
       from ${counted} and o.vault_id = ${vaultId} and o.type = 'transfer'
-        and o.status in (${sql.join(countedStatuses)}) and o.id is distinct from ${operationId ?? null}
+        and o.status in (${sql.join(countedStatuses)}) and o.id is distinct from ${operationId}
       group by o.token_id
     ) c
     cross join lateral (select ('1e-' || t.decimals)::numeric as unit from tokens t where t.id = c.token_id) k`

@@ -22,7 +22,7 @@ export type RecordedApproval = { requirements: RecordedRequirement[] | null; vot
 /** The audit record of the creation of a subject, or the fault of its records. */
 export function readCreation(
   records: TargetRecord[],
-  action: 'transfer.requested' | 'approval_request.created',
+  action: 'transfer.requested' | 'approval_request.created' | 'payout.requested',
 ): { creation: TargetRecord } | { difference: string } {
   const broken = records.find(({ fault }) => fault !== null)
   if (broken !== undefined) return { difference: `audit record ${broken.id}: ${broken.fault}` }

@@ -112,7 +112,7 @@ async function castVote(
  */
 export async function closeVoting(
   trx: Trx,
-  subjectType: 'transfer' | 'approval_request',
+  subjectType: SubjectType,
   { vault_id: vaultId, id: subjectId, initiator_id: initiatorId }: SubjectRow,
   actorId: string | null,
   now: Date,
@@ -126,14 +126,17 @@ export async function closeVoting(
   await notifyInitiator(trx, { vaultId, subjectType, subjectId, initiatorId }, actorId, now)
 }
 
+/** What people vote on; the noun of its audit records. */
+export type SubjectType = 'transfer' | 'approval_request' | 'payout'
+
 /** The columns that every kind of subject has. */
 export type SubjectRow = { vault_id: string; id: string; initiator_id: string; payload_hash: Buffer }
 
 /** A kind of subject whose rows are compared with its audit records before every action on it. */
 export type RecordedSubject<Row extends SubjectRow, Stored = unknown, Recorded = unknown> = {
-  type: 'transfer' | 'approval_request'
+  type: SubjectType
   /** The noun for messages. */
-  noun: 'transfer' | 'request'
+  noun: 'transfer' | 'request' | 'payout'
   listStored(trx: Trx, vaultId: string, ids: string[]): Promise<Stored[]>
   /** Returns the first difference, or the content of the audit records. */
   compare(stored: Stored, records: TargetRecord[]): { recorded: Recorded } | { difference: string }

@@ -1,22 +1,35 @@
 import { multiplyDecimals, percentOf } from '../../../../lib/money.ts'
+import type { Facts } from '../decision.ts'
+import type { SelectorType } from '../selectors.ts'
 import { defineSelector, oncePerFacts, unknownFinding } from './selector.ts'
 import { anySet, comparison, meets, meetsBy } from './values.ts'
 
 /** The amount in token units against a bound: `{op: "gt", value: "1000"}`. */
-export const amount = defineSelector(comparison, (bound, { amount }) =>
-  amount === undefined ? unknownFinding : { matched: meets(bound, amount), observed: amount },
-)
+export const amount = defineSelector(comparison, (bound, facts) => {
+  const { amount } = comparedOf(facts)
+  return amount === undefined ? unknownFinding : { matched: meets(bound, amount), observed: amount }
+})
 
 /** The amount in USD at the rate of the moment, exact and not rounded to cents: `{op: "gt", value: "10000"}`. */
 export const amountUsd = defineSelector(comparison, (bound, facts) => {
-  const usd = usdOf(facts)
+  const usd = comparedUsdOf(facts)
   return usd === null ? unknownFinding : { matched: meets(bound, usd), observed: usd }
 })
 
-/** What the amount is worth in USD; null when there is no rate. */
-export const usdOf = oncePerFacts(({ amount, usdRate }) =>
-  amount === undefined || usdRate === undefined ? null : multiplyDecimals(amount, usdRate),
-)
+/** The amount and the balance that are compared: those of the order, or of the part of a payout that it is in. */
+function comparedOf({ summed, amount, available }: Facts): Pick<Facts, 'amount' | 'available'> {
+  if (summed !== undefined) return summed
+  return { ...(amount === undefined ? {} : { amount }), ...(available === undefined ? {} : { available }) }
+}
+
+/** What the amount of the order itself is worth in USD; null when there is no rate. */
+export const usdOf = oncePerFacts(({ amount, usdRate }) => usdValueOf(amount, usdRate))
+
+const comparedUsdOf = oncePerFacts((facts) => usdValueOf(comparedOf(facts).amount, facts.usdRate))
+
+function usdValueOf(amount: string | undefined, usdRate: string | undefined): string | null {
+  return amount === undefined || usdRate === undefined ? null : multiplyDecimals(amount, usdRate)
+}
 
 /**
  * The amount as a percentage of what the source address has available of the token before the transfer:
@@ -31,11 +44,12 @@ export const percentOfBalance = defineSelector(comparison, (bound, facts) => {
   return { matched, observed: percent }
 })
 
-const shareOf = oncePerFacts(({ amount, available }) =>
-  amount === undefined || available === undefined || available === '0'
+const shareOf = oncePerFacts((facts) => {
+  const { amount, available } = comparedOf(facts)
+  return amount === undefined || available === undefined || available === '0'
     ? null
-    : { hundredfold: multiplyDecimals(amount, '100'), available, percent: percentOf(amount, available) },
-)
+    : { hundredfold: multiplyDecimals(amount, '100'), available, percent: percentOf(amount, available) }
+})
 
 /** The token by id or code. A code may exist on several networks; the id names one of them. */
 export const token = defineSelector(anySet, (named, { token }) =>
@@ -54,3 +68,6 @@ export const category = defineSelector(anySet, (keys, { category }) => {
   if (category === undefined) return unknownFinding
   return { matched: category !== null && keys.includes(category), observed: category }
 })
+
+/** The selectors for which the orders of a payout are added up. */
+export const summedTypes: ReadonlySet<string> = new Set<SelectorType>(['amount', 'amountUsd', 'percentOfBalance'])

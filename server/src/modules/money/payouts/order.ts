@@ -1,0 +1,237 @@
+import { visibleScopeOf } from '../../../access/address-scope.ts'
+import { byMember, type Member } from '../../../access/caller.ts'
+import type { Trx } from '../../../db/client.ts'
+import { insertRows } from '../../../db/insert-rows.ts'
+import { onViolation } from '../../../db/transaction.ts'
+import type { Refusal } from '../../../http/mutate.ts'
+import { type AppError, conflict, forbidden } from '../../../lib/errors.ts'
+import { newId } from '../../../lib/ids.ts'
+import { audit, toAuditRow } from '../../record/audit/record.ts'
+import { notifyApprovers } from '../../record/notifications/write.ts'
+import { type BatchDecision, decideBatch, lockBatch } from '../../rules/policies/decide-batch.ts'
+import { openApproval } from '../../rules/votes/open.ts'
+import { postEntries } from '../ledger/post-entries.ts'
+import { reservePosting } from '../ledger/postings.ts'
+import { type PayoutPlace, toNewTransfer, toPayload } from '../transfers/order.ts'
+import { hashPayload, type Payload } from '../transfers/payload.ts'
+import { lockAccountsOf } from '../transfers/queries.ts'
+import type { PayoutRequestRecord } from './compare-record.ts'
+import { atRow, findObjections, type LoadedRow, loadRows, questionOf, refusalOf, sumsOf, toOrderBody } from './load.ts'
+import { hashPayout, type PayoutBody } from './payload.ts'
+import { listUsedIds } from './queries.ts'
+
+type Ordering = { member: Member; now: Date; approvalTtlHours: number }
+
+/**
+ * Decides on all rows and, unless they are refused, reserves the funds of all: everything or nothing, in `trx`. Answers the
+ * id of the payout. A refusal by the policies writes an audit record.
+ *
+ * @throws as `loadRows`; 409 for an external id that was used before, insufficient funds, an archived recipient, a disabled
+ *   token or a quorum that cannot be reached, naming the rows
+ */
+export async function orderPayout(
+  trx: Trx,
+  body: PayoutBody,
+  { member, now, approvalTtlHours }: Ordering,
+): Promise<{ payoutId: string } | Refusal> {
+  const scope = visibleScopeOf(member)
+  const { vaultId } = scope
+  const rows = await loadRows(trx, body, { scope, now })
+  await assertUnused(trx, member, rows)
+  const asked = questionOf(rows, vaultId, member, now)
+  const candidates = await lockBatch(trx, asked)
+  const availableOf = await lockAccountsOf(
+    trx,
+    vaultId,
+    rows.map(({ order }) => order.source),
+  )
+  const { beforePolicies, afterPolicies } = findObjections(rows, availableOf)
+  for (const { reason, message, faults } of beforePolicies) throw refusalOf(reason, message, faults)
+  const question = questionOf(rows, vaultId, member, now, availableOf)
+  const decision = await decideBatch(trx, candidates, question, { areStored: false })
+  if (decision.effect === 'block' || decision.effect === 'deny') return refuse(trx, { member, now }, rows, decision)
+  for (const { reason, message, faults } of afterPolicies) throw refusalOf(reason, message, faults)
+  const expiresAt = decision.effect === 'approval' ? new Date(now.getTime() + approvalTtlHours * 3_600_000) : null
+  return { payoutId: await writePayout(trx, body, rows, { member, now, decision, expiresAt }) }
+}
+
+/** @throws 409 naming the rows whose external id was used before, and where, if the member may see that */
+async function assertUnused(trx: Trx, member: Member, rows: LoadedRow[]): Promise<void> {
+  const used = await listUsedIds(
+    trx,
+    member,
+    rows.map(({ body }) => body.externalId),
+  )
+  if (used.length === 0) return
+  const faults = rows.flatMap(({ body }, i) => {
+    const earlier = used.find((one) => one.external_id === body.externalId)
+    if (earlier === undefined) return []
+    const place = earlier.visible ? `row ${earlier.payout_row} of the payout ${earlier.payout_id}` : 'another payout'
+    return [atRow(i, 'externalId', `was used by ${place}`)]
+  })
+  throw refusalOf('already_exists', 'An external id was used before', faults)
+}
+
+async function refuse(
+  trx: Trx,
+  by: { member: Member; now: Date },
+  rows: LoadedRow[],
+  { effect, blockReason, decisionPolicy, decisive }: BatchDecision,
+): Promise<Refusal> {
+  const isBlocked = effect === 'block'
+  const what = `row ${decisive.order + 1} of the payout`
+  const message = isBlocked ? (blockReason ?? `A policy blocks ${what}`) : `No policy allows ${what}`
+  await audit(
+    trx,
+    byMember(by),
+    isBlocked ? 'payout.blocked' : 'payout.denied',
+    { type: 'address', id: rows[decisive.order]!.order.source.address_id },
+    {
+      rowsCount: rows.length,
+      sums: sumsOf(rows),
+      row: decisive.order + 1,
+      externalId: rows[decisive.order]!.body.externalId,
+      view: decisive.view,
+      decisionPolicyCode: decisionPolicy?.code ?? null,
+      message,
+    },
+  )
+  return { refusal: forbidden(isBlocked ? 'blocked_by_policy' : 'no_policy_allows', message) }
+}
+
+type Accepted = { member: Member; now: Date; decision: BatchDecision; expiresAt: Date | null }
+
+async function writePayout(trx: Trx, body: PayoutBody, rows: LoadedRow[], accepted: Accepted): Promise<string> {
+  const { member, now, decision, expiresAt } = accepted
+  const vaultId = member.vault.id
+  const initiatorId = member.userId
+  const payoutId = newId(now)
+  const payloads = rows.map(({ order }) => toPayload(newId(now), member, order))
+  const payloadHash = hashPayout({
+    payoutId,
+    vaultId,
+    initiatorId,
+    rows: rows.map(({ body: { externalId } }, i) => ({
+      externalId,
+      transferId: payloads[i]!.transferId,
+      payloadHash: hashPayload(payloads[i]!).toString('hex'),
+    })),
+  })
+  const { requirements, decisionPolicy } = decision
+  const snapshot =
+    requirements.length === 0
+      ? []
+      : await openApproval(trx, { vaultId, subjectId: payoutId, initiatorId, requirements, now })
+  const bypassed = requirements.filter((one) => one.bypassed).map((one) => one.policyCode)
+  const record: PayoutRequestRecord = {
+    status: expiresAt === null ? 'approved' : 'awaiting_approval',
+    payloadHash: payloadHash.toString('hex'),
+    requirements: snapshot,
+    name: body.name ?? null,
+    paymentPurpose: body.paymentPurpose ?? null,
+    rowsCount: rows.length,
+    sums: sumsOf(rows),
+    bypassed,
+  }
+  await insertRows(trx, { payouts: [toPayoutRow(payoutId, record, accepted)] })
+  const approvalThreshold = thresholdOf(decision)
+  const place = { id: payoutId, payloadHash: record.payloadHash, bypassed, approvalThreshold }
+  await writeTransfers(trx, rows, payloads, { ...accepted, place })
+  await audit(
+    trx,
+    byMember({ member, now }),
+    'payout.requested',
+    { type: 'payout', id: payoutId },
+    { ...record, decisionPolicyCode: decisionPolicy?.code ?? null },
+  )
+  if (expiresAt !== null)
+    await notifyApprovers(trx, { vaultId, subjectType: 'payout', subjectId: payoutId, initiatorId }, now)
+  return payoutId
+}
+
+function toPayoutRow(id: string, record: PayoutRequestRecord, { member, now, decision, expiresAt }: Accepted) {
+  const { effect, decisionPolicy, requirements, decisive } = decision
+  const { trace, policies, facts } = decisive.decision
+  return {
+    vault_id: member.vault.id,
+    id,
+    name: record.name,
+    payment_purpose: record.paymentPurpose,
+    initiator_id: member.userId,
+    status: record.status,
+    rows_count: record.rowsCount,
+    sums: record.sums,
+    payload_hash: Buffer.from(record.payloadHash, 'hex'),
+    decision: {
+      effect,
+      decisionPolicy,
+      requirements,
+      view: decisive.view,
+      row: decisive.order + 1,
+      trace,
+      policies,
+      facts,
+    },
+    decision_policy_id: decisionPolicy?.id ?? null,
+    decision_policy_code: decisionPolicy?.code ?? null,
+    decision_policy_name: decisionPolicy?.name ?? null,
+    approval_threshold: thresholdOf(decision),
+    expires_at: expiresAt,
+    resolved_at: expiresAt === null ? now : null,
+    created_at: now,
+    updated_at: now,
+  }
+}
+
+const thresholdOf = ({ requirements, decisionPolicy }: BatchDecision) =>
+  requirements.find((one) => one.policyId === decisionPolicy?.id)?.threshold ?? 0
+
+/** Rows that one statement inserts: the text of a decision with its policies is long. */
+const rowsPerStatement = 100
+
+async function writeTransfers(
+  trx: Trx,
+  rows: LoadedRow[],
+  payloads: Payload[],
+  { member, now, decision, expiresAt, place }: Accepted & { place: Omit<PayoutPlace, 'row' | 'externalId'> },
+): Promise<void> {
+  const vaultId = member.vault.id
+  for (let first = 0; first < rows.length; first += rowsPerStatement) {
+    const written = rows.slice(first, first + rowsPerStatement).map(({ body, order }, i) => {
+      const row = first + i
+      const payload = payloads[row]!
+      const { metadata } = toOrderBody(body)
+      const payout = { ...place, row: row + 1, externalId: body.externalId }
+      const accepted = { order, payload, decision: decision.each[row]!, metadata, payout, expiresAt, now }
+      const { operation, transfer, requested } = toNewTransfer(accepted, [])
+      const record = toAuditRow({
+        vaultId,
+        actorId: member.userId,
+        action: 'transfer.requested',
+        targetType: 'transfer',
+        targetId: payload.transferId,
+        details: { ...requested, decisionPolicyCode: decision.each[row]!.decisionPolicy?.code ?? null, category: null },
+        now,
+      })
+      return { operation, transfer, record }
+    })
+    await insertRows(trx, {
+      operations: written.map(({ operation }) => operation),
+      transfers: written.map(({ transfer }) => transfer),
+      audit_records: written.map(({ record }) => record),
+    }).catch(onViolation('transfers_external_id', usedMeanwhile))
+  }
+  const postings = rows.map(({ order: { source, amount } }, i) =>
+    reservePosting({
+      vaultId,
+      tokenId: source.token_id,
+      addressId: source.address_id,
+      operationId: payloads[i]!.transferId,
+      amount,
+    }),
+  )
+  await postEntries(trx, postings, now)
+}
+
+const usedMeanwhile = (): AppError =>
+  conflict('already_exists', 'An external id was used before', 'It was used just now')

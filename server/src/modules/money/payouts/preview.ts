@@ -1,0 +1,69 @@
+import type { Static } from 'typebox'
+import { visibleScopeOf } from '../../../access/address-scope.ts'
+import type { ByMember } from '../../../access/caller.ts'
+import type { Db } from '../../../db/client.ts'
+import { faultsListedMax } from '../../../lib/limits.ts'
+import type { Reason } from '../../../lib/reasons.ts'
+import { decideBatch } from '../../rules/policies/decide-batch.ts'
+import { toPolicySimulation } from '../../rules/policies/present.ts'
+import { listCandidates } from '../../rules/policies/queries.ts'
+import { findElectorates, findShortages } from '../../rules/votes/open.ts'
+import { findObjections, loadRows, questionOf, sumsOf } from './load.ts'
+import type { PayoutBody } from './payload.ts'
+import { listUsedIds } from './queries.ts'
+import type { PayoutPreview } from './schema.ts'
+
+/** The outcome that a payout would have now; changes nothing and locks nothing. @throws as `loadRows` */
+export async function previewPayout(
+  db: Db,
+  body: PayoutBody,
+  { member, now }: ByMember,
+): Promise<Static<typeof PayoutPreview>> {
+  const scope = visibleScopeOf(member)
+  const { vaultId } = scope
+  const rows = await loadRows(db, body, { scope, now })
+  const externalIds = rows.map((row) => row.body.externalId)
+  const used = new Set((await listUsedIds(db, member, externalIds)).map((one) => one.external_id))
+  const candidates = await listCandidates(db, vaultId, 'transfer', member.groupIds)
+  const question = questionOf(rows, vaultId, member, now)
+  const decided = await decideBatch(db, candidates, question, { areStored: false })
+  const { effect, requirements, decisive } = decided
+  const electorates = await findElectorates(db, { vaultId, initiatorId: member.userId, requirements })
+  const { trace, policies, facts } = decisive.decision
+  const reader = { readsAll: member.readsAll, isInitiator: true }
+  const shown = toPolicySimulation({ ...decided, trace, policies, facts }, reader)
+
+  const problems: Static<typeof PayoutPreview>['problems'] = []
+  const name = (code: Reason, row: number | null, message: string) => problems.push({ code, row, message })
+  for (const [i, externalId] of externalIds.entries())
+    if (used.has(externalId)) name('already_exists', i + 1, `The external id ${externalId} was used before`)
+  const { beforePolicies, afterPolicies } = findObjections(rows, ({ available }) => BigInt(available ?? '0'))
+  const nameAll = (objections: typeof beforePolicies) => {
+    for (const { reason, faults } of objections)
+      for (const { line, field, message } of faults) name(reason, line ?? null, `${field} ${message}`)
+  }
+  nameAll(beforePolicies)
+  const row = decisive.order + 1
+  if (effect === 'block') name('blocked_by_policy', row, decided.blockReason ?? 'A policy of the vault blocks this row')
+  if (effect === 'deny') name('no_policy_allows', row, 'No policy allows this row')
+  nameAll(afterPolicies)
+  for (const shortage of findShortages(requirements, ({ policyId }) => electorates.get(policyId)?.count ?? 0))
+    name('quorum_unreachable', null, shortage)
+  return {
+    decision: {
+      effect: shown.effect,
+      blockReason: shown.blockReason,
+      decisionPolicy: shown.decisionPolicy,
+      requirements: shown.requirements.map((requirement) => {
+        const { count, voters } = electorates.get(requirement.policyId) ?? { count: 0, voters: [] }
+        return { ...requirement, approversCount: count, approvers: voters }
+      }),
+    },
+    view: decisive.view,
+    row,
+    trace: shown.trace,
+    rowsCount: rows.length,
+    sums: sumsOf(rows),
+    problems: problems.slice(0, faultsListedMax),
+  }
+}

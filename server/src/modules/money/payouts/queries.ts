@@ -1,0 +1,206 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Member } from '../../../access/caller.ts'
+import type { Db, RowOf, Trx } from '../../../db/client.ts'
+import type { Payouts } from '../../../db/types.ts'
+import type { Paging, Position } from '../../../lib/cursor.ts'
+import type { OperationStatus } from '../../../lib/operations.ts'
+import type { KeptDecision } from '../../rules/policies/decision.ts'
+import type { ApprovalState } from '../../rules/votes/compare-record.ts'
+import {
+  type ApproverRow,
+  approvalStateOf,
+  approversOf,
+  isVoter,
+  type ProfileRow,
+  profileOf,
+  requirementsOf,
+} from '../../rules/votes/queries.ts'
+import type { RequirementState } from '../../rules/votes/tally.ts'
+import type { PayoutStatus } from './lifecycle.ts'
+import type { Sum } from './load.ts'
+
+type PayoutColumns = RowOf<Payouts, { status: PayoutStatus; sums: Sum[]; decision: KeptDecision }>
+
+export type PayoutListRow = PayoutColumns & {
+  initiator: ProfileRow
+  requirements: RequirementState[]
+  approvers: ApproverRow[]
+}
+
+/** How many transfers of a payout have which status. */
+export type TransferCounts = Partial<Record<OperationStatus, number>>
+
+/** A payout that the member may see: as initiator, voter, administrator or auditor. */
+export async function findPayout(
+  db: Db | Trx,
+  member: Member,
+  id: string,
+): Promise<(PayoutListRow & { transfers: TransferCounts }) | null> {
+  const { rows } = await sql<PayoutListRow & { transfers: TransferCounts }>`
+    select ${columns}, (
+      select coalesce(json_object_agg(s.status, s.count), '{}') from (
+        select o.status, count(*) as count from transfers t
+        join operations o on o.vault_id = t.vault_id and o.id = t.id
+        where t.vault_id = p.vault_id and t.payout_id = p.id group by o.status) s) as transfers
+    from payouts p join users i on i.id = p.initiator_id
+    where p.vault_id = ${member.vault.id} and p.id = ${id} and ${visibleTo(member)}`.execute(db)
+  return rows[0] ?? null
+}
+
+export async function isPayoutVisible(db: Db | Trx, member: Member, id: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from payouts p where p.vault_id = ${member.vault.id} and p.id = ${id} and ${visibleTo(member)}`.execute(db)
+  return rows.length > 0
+}
+
+export type PayoutFilter = { status?: PayoutStatus; awaitingMyApproval?: boolean }
+
+/** The payouts that the member may see, newest first; one row more than the limit. */
+export async function listPayouts(
+  db: Db,
+  member: Member,
+  { status, awaitingMyApproval = false }: PayoutFilter,
+  { after, limit, now }: Paging & { now: Date },
+): Promise<PayoutListRow[]> {
+  const { rows } = await sql<PayoutListRow>`
+    select ${columns} from payouts p join users i on i.id = p.initiator_id
+    where p.vault_id = ${member.vault.id} and ${awaitingMyApproval ? awaiting(member, now) : visibleTo(member)}
+      ${status === undefined ? sql`` : sql`and p.status = ${status}`}
+      ${after === null ? sql`` : sql`and (p.created_at, p.id) < (${after.createdAt}, ${after.id})`}
+    order by p.created_at desc, p.id desc limit ${limit + 1}`.execute(db)
+  return rows
+}
+
+const columns = sql`
+  p.*, ${profileOf('i')} as initiator, ${requirementsOf(sql.ref('p.vault_id'), sql.ref('p.id'))} as requirements,
+  ${approversOf(sql.ref('p.vault_id'), sql.ref('p.id'))} as approvers`
+
+/** SQL condition: the payout `p` is visible to the viewer. */
+export function visibleTo({ readsAll, userId }: Pick<Member, 'readsAll' | 'userId'>): RawBuilder<unknown> {
+  return readsAll ? sql`true` : sql`(p.initiator_id = ${userId} or ${isVoter('p', userId)})`
+}
+
+/** It waits, and the member is in the snapshot of voters, has not voted and is still entitled to. */
+function awaiting({ userId }: Member, now: Date): RawBuilder<unknown> {
+  return sql`p.status = 'awaiting_approval' and p.expires_at > ${now} and exists (
+    select from approval_voters v
+    join entitled_voters e on e.vault_id = v.vault_id and e.subject_id = v.subject_id and e.user_id = v.user_id
+    where v.vault_id = p.vault_id and v.subject_id = p.id and v.user_id = ${userId} and v.decision is null)`
+}
+
+export type RowRow = {
+  row: number
+  id: string
+  external_id: string
+  status: OperationStatus
+  address_id: string
+  from_address: string
+  to_address: string
+  counterparty_name: string | null
+  network: string
+  token_id: string
+  token_code: string
+  decimals: number
+  amount: string
+  usd_value: string | null
+  payment_purpose: string | null
+  note: string | null
+  payload_hash: Buffer
+  tx_hash: string | null
+  failure_reason: string | null
+  halt_reason: string | null
+  created_at: Date
+}
+
+/** The rows of a payout in their order; one more than the limit. The caller has found that the member sees the payout. */
+export async function listRows(
+  db: Db,
+  vaultId: string,
+  payoutId: string,
+  { status, after, limit }: { status?: OperationStatus; after: Position | null; limit: number },
+): Promise<RowRow[]> {
+  const { rows } = await sql<RowRow>`
+    select t.payout_row as row, t.id, t.external_id, o.status, o.address_id, a.address as from_address, t.to_address,
+      o.counterparty_name, n.slug as network, o.token_id, k.code as token_code, k.decimals, o.amount, o.usd_value,
+      o.payment_purpose, o.note, t.payload_hash, o.tx_hash, t.failure_reason, t.halt_reason, t.created_at
+    from transfers t
+    join operations o on o.vault_id = t.vault_id and o.id = t.id
+    join addresses a on a.vault_id = o.vault_id and a.id = o.address_id
+    join networks n on n.id = o.network_id
+    join tokens k on k.id = o.token_id
+    where t.vault_id = ${vaultId} and t.payout_id = ${payoutId}
+      ${status === undefined ? sql`` : sql`and o.status = ${status}`}
+      ${
+        after === null
+          ? sql``
+          : sql`and t.payout_row > (
+              select l.payout_row from transfers l
+              where l.vault_id = ${vaultId} and l.id = ${after.id} and l.payout_id = ${payoutId})`
+      }
+    order by t.payout_row limit ${limit + 1}`.execute(db)
+  return rows
+}
+
+/** A payout under lock, so that votes, cancellation and expiry of it wait for each other. */
+export type LockedPayout = PayoutColumns
+
+export async function lockPayout(trx: Trx, vaultId: string, id: string): Promise<LockedPayout | null> {
+  const { rows } = await sql<LockedPayout>`
+    select * from payouts where vault_id = ${vaultId} and id = ${id} for update`.execute(trx)
+  return rows[0] ?? null
+}
+
+export function listDuePayouts(db: Db, now: Date, limit: number): Promise<{ vault_id: string; id: string }[]> {
+  return db
+    .selectFrom('payouts')
+    .select(['vault_id', 'id'])
+    .where('status', '=', 'awaiting_approval')
+    .where('expires_at', '<=', now)
+    .orderBy('expires_at')
+    .limit(limit)
+    .execute()
+}
+
+/** The rows that used one of these ids before; `visible`: the member may see the payout of it. */
+export async function listUsedIds(
+  db: Db | Trx,
+  member: Member,
+  externalIds: string[],
+): Promise<{ external_id: string; payout_id: string; payout_row: number; visible: boolean }[]> {
+  const { rows } = await sql<{ external_id: string; payout_id: string; payout_row: number; visible: boolean }>`
+    select t.external_id, t.payout_id, t.payout_row, ${visibleTo(member)} as visible
+    from transfers t join payouts p on p.vault_id = t.vault_id and p.id = t.payout_id
+    where t.vault_id = ${member.vault.id} and t.external_id = any(${externalIds}::text[])`.execute(db)
+  return rows
+}
+
+/** Whether the recipient of a row was a counterparty that is archived by now. */
+export async function hasArchivedRecipient(trx: Trx, vaultId: string, payoutId: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from transfers t
+    join operations o on o.vault_id = t.vault_id and o.id = t.id
+    join counterparties c on c.vault_id = o.vault_id and c.id = o.counterparty_id and c.archived_at is not null
+    where t.vault_id = ${vaultId} and t.payout_id = ${payoutId} limit 1`.execute(trx)
+  return rows.length > 0
+}
+
+/** The columns of a payout that its audit record holds too, with what its transfers have of it. */
+export type StoredPayout = Pick<
+  PayoutColumns,
+  'vault_id' | 'id' | 'initiator_id' | 'status' | 'name' | 'payment_purpose' | 'rows_count' | 'sums' | 'payload_hash'
+> & {
+  /** In their order. */
+  rows: { externalId: string; transferId: string; payloadHash: string }[]
+  approval: ApprovalState
+}
+
+export async function listStoredPayouts(db: Db | Trx, vaultId: string, ids: string[]): Promise<StoredPayout[]> {
+  const { rows } = await sql<StoredPayout>`
+    select p.vault_id, p.id, p.initiator_id, p.status, p.name, p.payment_purpose, p.rows_count, p.sums, p.payload_hash, (
+        select coalesce(json_agg(json_build_object('externalId', t.external_id, 'transferId', t.id,
+          'payloadHash', encode(t.payload_hash, 'hex')) order by t.payout_row), '[]')
+        from transfers t where t.vault_id = p.vault_id and t.payout_id = p.id) as rows,
+      ${approvalStateOf(sql.ref('p.vault_id'), sql.ref('p.id'))} as approval
+    from payouts p where p.vault_id = ${vaultId} and p.id = any(${ids}::text[])`.execute(db)
+  return rows
+}

@@ -1,0 +1,358 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Answer, Person } from '../../../testing/app.ts'
+import { fakeAddress } from '../../../testing/fake-wallet.ts'
+import { amountRule, createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+import { verifyTransfers } from '../transfers/compare-record.ts'
+import { expireTransfers } from '../transfers/vote.ts'
+import { verifyPayouts } from './compare-record.ts'
+import { expirePayouts } from './vote.ts'
+
+let bench: TransferBench
+// biome-ignore lint/suspicious/noExplicitAny: the answer check has verified its shape.
+let address: any
+let count = 0
+
+beforeAll(async () => {
+  bench = await createTransferBench()
+})
+afterAll(() => bench.close())
+beforeEach(async () => {
+  address = await bench.fundedAddress()
+})
+afterEach(async () => {
+  await bench.expectSoundLedger()
+})
+
+const base = () => `/vaults/${bench.vault.code}/payouts`
+const rowOf = (amount: string, more: object = {}) => {
+  count += 1
+  return { externalId: `e-${count}`, fromAddressId: address.id, toAddress: fakeAddress(`p ${count}`), amount, ...more }
+}
+const rowsOf = (...amounts: string[]) => amounts.map((amount) => rowOf(amount))
+const pay = (rows: object[], more: object = {}, by: Person = bench.owner): Promise<Answer> =>
+  by.post(base(), { rows, ...more })
+const act = (by: Person, id: string, verb: string, body?: object) => by.post(`${base()}/${id}/${verb}`, body)
+const read = async (id: string, by: Person = bench.owner) => (await by.get(`${base()}/${id}`)).body
+const rowsRead = async (id: string, query = '', by: Person = bench.owner) =>
+  (await by.get(`${base()}/${id}/rows${query}`)).body.items
+
+async function remove({ id }: { id: string }): Promise<void> {
+  const { status } = await bench.vault.admin.delete(`/policies/${id}`)
+  expect(status).toBe(204)
+}
+
+async function waiting(...amounts: string[]): Promise<string> {
+  const { status, body } = await pay(rowsOf(...amounts))
+  expect([status, body.status, body.message]).toEqual([201, 'awaiting_approval', undefined])
+  return body.id
+}
+
+async function expectAsRecorded(): Promise<void> {
+  const { deps } = bench.test
+  expect((await verifyPayouts(deps.db)).differences).toEqual([])
+  expect((await verifyTransfers(deps.db)).differences).toEqual([])
+}
+
+describe('ordering', () => {
+  it('pays what the policies allow at once, as ordinary transfers', async () => {
+    const { status, body } = await pay(rowsOf('10', '20', '30'), { name: 'Salaries', paymentPurpose: 'January' })
+    expect(status).toBe(201)
+    expect(body).toMatchObject({ status: 'approved', name: 'Salaries', rowsCount: 3, expiresAt: null, approvers: [] })
+    expect(body.sums).toMatchObject([{ asset: 'USDT', amountDecimal: '60', rowsCount: 3 }])
+    expect(body.transfers).toMatchObject({ pending: 3, awaiting_approval: 0 })
+    expect(await bench.balances(address.id)).toEqual({ available: '940', reserved: '60' })
+
+    await bench.deliver()
+    const rows = await rowsRead(body.id)
+    expect(rows.map((row: { row: number; amountDecimal: string }) => [row.row, row.amountDecimal])).toEqual([
+      [1, '10'],
+      [2, '20'],
+      [3, '30'],
+    ])
+    expect(rows[0].paymentPurpose).toBe('January')
+    for (const { transferId } of rows) expect(bench.vault.wallet.broadcastCount(transferId)).toBe(1)
+    expect((await bench.read(rows[0].transferId)).payoutId).toBe(body.id)
+    const { items } = (await bench.owner.get(`/vaults/${bench.vault.code}/history?limit=3`)).body
+    expect(items.map((one: { payoutId: string; externalId: string }) => one.payoutId)).toEqual(Array(3).fill(body.id))
+    await expectAsRecorded()
+  })
+
+  it('reserves all or nothing', async () => {
+    const { status, body } = await pay(rowsOf('90', '90', '90', '90', '90', '90', '90', '90', '90', '90', '90', '90'))
+    expect([status, body.reason]).toEqual([409, 'insufficient_funds'])
+    // 1000 / 90 = 11 rows fit.
+    expect(body.details).toEqual([expect.objectContaining({ line: 12, field: 'rows.11.amount' })])
+    expect(await bench.balances(address.id)).toEqual({ available: '1000', reserved: '0' })
+  })
+
+  it('names every faulty row with its line', async () => {
+    const rows = [
+      rowOf('1'),
+      rowOf('1.12345678901'),
+      rowOf('nonsense'),
+      rowOf('1', { toAddress: '0x12' }),
+      rowOf('1', { fromAddressId: 'cmi8h2k1p0a1b2c3d4e5f6g7h' }),
+      rowOf('1', { token: 'DOGE' }),
+    ]
+    rows.push({ ...rowOf('1'), externalId: rows[0]!.externalId })
+    const { status, body } = await pay(rows)
+    expect([status, body.reason]).toEqual([400, 'validation_failed'])
+    expect(body.details.map((one: { line: number; field: string }) => [one.line, one.field])).toEqual([
+      [2, 'rows.1.amount'],
+      [3, 'rows.2.amount'],
+      [4, 'rows.3.toAddress'],
+      [5, 'rows.4.fromAddressId'],
+      [6, 'rows.5.token'],
+      [7, 'rows.6.externalId'],
+    ])
+    expect(await bench.balances(address.id)).toEqual({ available: '1000', reserved: '0' })
+  })
+
+  it('takes an external id once, for good, and names the earlier one to those who may see it', async () => {
+    const [row] = rowsOf('1')
+    const first = await pay([row!])
+    const again = await pay([rowOf('1'), row!])
+    expect([again.status, again.body.reason]).toEqual([409, 'already_exists'])
+    expect(again.body.details).toEqual([
+      { line: 2, field: 'rows.1.externalId', message: `was used by row 1 of the payout ${first.body.id}` },
+    ])
+    const own = await bench.fundedAddress({}, bench.firstApprover)
+    const other = await pay([{ ...row!, fromAddressId: own.id }], {}, bench.firstApprover)
+    expect([other.status, other.body.details[0].message]).toEqual([409, 'was used by another payout'])
+  })
+
+  it('takes an external id once from two payouts at the same time', async () => {
+    const second = await bench.fundedAddress()
+    const [row] = rowsOf('1')
+    const answers = await Promise.all([pay([row!]), pay([{ ...row!, fromAddressId: second.id }])])
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409])
+  })
+
+  it('refuses addresses that the caller may not transfer from before it says anything about the rows', async () => {
+    const { status } = await pay([rowOf('nonsense')], {}, bench.vault.admin)
+    expect(status).toBe(403)
+  })
+
+  it('refuses a disabled token and more than a thousand rows', async () => {
+    const { admin, tokens } = bench.vault
+    await admin.patch(`/tokens/${tokens.usdt.id}`, { enabled: false })
+    const refused = await pay(rowsOf('1'))
+    await admin.patch(`/tokens/${tokens.usdt.id}`, { enabled: true })
+    expect([refused.status, refused.body.reason]).toEqual([409, 'disabled'])
+    const many = Array.from({ length: 1_001 }, () => rowOf('0.1'))
+    expect((await pay(many)).status).toBe(400)
+  })
+})
+
+describe('deciding: the strictest result counts', () => {
+  it('asks for the votes of the sum, although every row alone is allowed', async () => {
+    const { body } = await pay(rowsOf('60', '60'))
+    expect(body).toMatchObject({ status: 'awaiting_approval', decisionPolicyCode: 'large', approvalThreshold: 2 })
+    await act(bench.owner, body.id, 'cancel')
+  })
+
+  it('blocks by the sum, and records why', async () => {
+    const rich = await bench.fundedAddress({ usdt: '2000000' })
+    const rows = rowsOf('600000', '600000').map((row) => ({ ...row, fromAddressId: rich.id }))
+    const refused = await pay(rows)
+    expect([refused.status, refused.body.reason, refused.body.message]).toEqual([
+      403,
+      'blocked_by_policy',
+      'Nobody moves a million',
+    ])
+    expect(await bench.audited('payout.blocked', rich.id)).toBe(1)
+    expect(await bench.balances(rich.id)).toEqual({ available: '2000000', reserved: '0' })
+  })
+
+  it('blocks by the sum of several sources', async () => {
+    const [one, two] = [await bench.fundedAddress({ usdt: '900000' }), await bench.fundedAddress({ usdt: '900000' })]
+    const rows = [one, two].map(({ id }) => rowOf('500000', { fromAddressId: id }))
+    expect((await pay(rows)).status).toBe(403)
+  })
+
+  it('counts the rows in limits of velocity', async () => {
+    const value = { op: 'gt', value: '3', windowSeconds: 3_600, per: 'sourceAddress' }
+    const rules = [{ conditionType: 'require', selectors: [{ selectorType: 'velocityCount', value }] }]
+    const limit = await bench.policy({ code: 'rate', effect: 'block', blockReason: 'Too many', rules })
+    expect((await pay(rowsOf('1', '1', '1'))).status).toBe(201)
+    const other = await bench.fundedAddress()
+    const refused = await pay(rowsOf('1', '1', '1', '1').map((row) => ({ ...row, fromAddressId: other.id })))
+    expect([refused.status, refused.body.message]).toEqual([403, 'Too many'])
+    // Those of the first payout count too.
+    expect((await pay(rowsOf('1'))).status).toBe(403)
+    await remove(limit)
+  })
+
+  it('adds up amounts of velocity per recipient, not over all recipients', async () => {
+    const value = { op: 'gt', value: '50', windowSeconds: 3_600, per: 'destination' }
+    const rules = [{ conditionType: 'require', selectors: [{ selectorType: 'velocityAmount', value }] }]
+    const limit = await bench.policy({ code: 'per-recipient', effect: 'block', blockReason: 'Too much', rules })
+    expect((await pay(rowsOf('40', '40'))).status).toBe(201)
+    const toAddress = fakeAddress('one recipient')
+    expect((await pay(['30', '30'].map((amount) => rowOf(amount, { toAddress })))).status).toBe(403)
+    await remove(limit)
+  })
+
+  it('is not deceived by a policy about small amounts', async () => {
+    const rules = amountRule({ op: 'lt', value: '0.5' })
+    const dust = await bench.policy({ code: 'dust', effect: 'block', blockReason: 'Dust', rules })
+    const refused = await pay(rowsOf('0.1', '20'))
+    expect([refused.status, refused.body.message]).toEqual([403, 'Dust'])
+    await remove(dust)
+  })
+})
+
+describe('preview', () => {
+  it('names the decision, the row that decides and the problems, and writes nothing', async () => {
+    const before = await bench.count('audit_records')
+    const { status, body } = await bench.owner.post(`${base()}/preview`, { rows: rowsOf('60', '2000') })
+    expect(status).toBe(200)
+    expect(body.decision).toMatchObject({
+      effect: 'approval',
+      requirements: [{ policyCode: 'large', approversCount: 3 }],
+    })
+    expect(body.sums).toMatchObject([{ amountDecimal: '2060' }])
+    expect(body.problems).toMatchObject([{ code: 'insufficient_funds', row: 2 }])
+    expect(await bench.count('audit_records')).toBe(before)
+    expect(await bench.balances(address.id)).toEqual({ available: '1000', reserved: '0' })
+  })
+})
+
+describe('voting', () => {
+  it('is one vote on all rows; after the last one all are delivered', async () => {
+    const id = await waiting('200', '50', '70')
+    expect(await bench.balances(address.id)).toEqual({ available: '680', reserved: '320' })
+    const first = await act(bench.firstApprover, id, 'approve', { comment: 'Checked' })
+    expect([first.status, first.body.approvalRequirements[0].approvalsCount]).toEqual([200, 1])
+    expect((await act(bench.firstApprover, id, 'approve')).body.reason).toBe('already_voted')
+    expect((await act(bench.owner, id, 'approve')).body.reason).toBe('not_an_approver')
+    await expectAsRecorded()
+    const second = await act(bench.secondApprover, id, 'approve')
+    expect([second.status, second.body.status]).toEqual([200, 'approved'])
+    expect(second.body.transfers).toMatchObject({ pending: 3 })
+    await expectAsRecorded()
+    await bench.deliver()
+    await bench.deliver()
+    const rows = await rowsRead(id)
+    for (const { transferId } of rows) expect(bench.vault.wallet.broadcastCount(transferId)).toBe(1)
+    expect(await bench.audited('payout.voted', id)).toBe(2)
+    expect(await bench.audited('transfer.released', rows[0].transferId)).toBe(1)
+    await expectAsRecorded()
+  })
+
+  it('does not let a row be voted on, cancelled or expire by itself', async () => {
+    const id = await waiting('200', '50')
+    const [{ transferId }] = await rowsRead(id)
+    for (const verb of ['approve', 'reject'] as const)
+      expect((await bench.act(bench.vault.admin, transferId, verb)).body.reason).toBe('part_of_payout')
+    expect((await bench.act(bench.owner, transferId, 'cancel')).body.reason).toBe('part_of_payout')
+    bench.test.clock.advance(72 * 3_600_000)
+    await expireTransfers(bench.test.deps)
+    expect((await bench.read(transferId)).status).toBe('awaiting_approval')
+    await expirePayouts(bench.test.deps)
+    expect(await read(id)).toMatchObject({ status: 'expired', transfers: { rejected: 2 } })
+    expect((await bench.read(transferId)).failureReason).toBe('APPROVAL_EXPIRED')
+    expect(await bench.balances(address.id)).toEqual({ available: '1000', reserved: '0' })
+    await expectAsRecorded()
+  })
+
+  it('is vetoed by one, and cancelled by the initiator', async () => {
+    const vetoed = await waiting('200', '50')
+    expect((await act(bench.secondApprover, vetoed, 'reject')).body).toMatchObject({
+      status: 'rejected',
+      transfers: { rejected: 2 },
+    })
+    const cancelled = await waiting('200')
+    expect((await act(bench.firstApprover, cancelled, 'cancel')).status).toBe(403)
+    expect((await act(bench.owner, cancelled, 'cancel')).body).toMatchObject({ status: 'cancelled' })
+    expect((await act(bench.owner, cancelled, 'cancel')).body.reason).toBe('wrong_state')
+    expect(await bench.balances(address.id)).toEqual({ available: '1000', reserved: '0' })
+    await expectAsRecorded()
+  })
+
+  it('T29 looks again at the last vote, and keeps no vote that it refuses', async () => {
+    const id = await waiting('222', '10')
+    await act(bench.firstApprover, id, 'approve')
+    const stop = await bench.policy({ code: 'stop', effect: 'block', blockReason: 'Closed', rules: [] })
+    const refused = await act(bench.secondApprover, id, 'approve')
+    expect([refused.status, refused.body.reason]).toEqual([409, 'blocked_by_policy_now'])
+    await remove(stop)
+    const { admin, tokens } = bench.vault
+    await admin.patch(`/tokens/${tokens.usdt.id}`, { enabled: false })
+    expect((await act(bench.secondApprover, id, 'approve')).body.reason).toBe('disabled')
+    await admin.patch(`/tokens/${tokens.usdt.id}`, { enabled: true })
+    expect((await read(id)).approvalRequirements[0].approvalsCount).toBe(1)
+    expect((await act(bench.secondApprover, id, 'approve')).body.status).toBe('approved')
+  })
+
+  it('lists partial failure per row', async () => {
+    const { body } = await pay(rowsOf('10', '20'))
+    const [first] = await rowsRead(body.id)
+    await bench.act(bench.owner, first.transferId, 'cancel')
+    await bench.deliver()
+    await bench.deliver()
+    expect(await rowsRead(body.id, '?status=cancelled')).toMatchObject([{ row: 1 }])
+    expect((await read(body.id)).transfers).toMatchObject({ cancelled: 1 })
+    await expectAsRecorded()
+  })
+})
+
+describe('T27 a payout that was changed in the tables', () => {
+  const halts = async (change: (id: string, transferId: string) => Promise<unknown>) => {
+    const id = await waiting('200', '50')
+    const rows = await rowsRead(id)
+    await change(id, rows[1].transferId)
+    const voted = await act(bench.firstApprover, id, 'approve')
+    expect([voted.status, voted.body.reason]).toEqual([409, 'payout_halted'])
+    expect(await read(id)).toMatchObject({ status: 'halted' })
+    expect((await bench.read(rows[0].transferId)).haltReason).toContain('not what was recorded')
+    expect((await act(bench.owner, id, 'cancel')).body.reason).toBe('payout_halted')
+    expect(await bench.audited('payout.halted', id)).toBe(1)
+    await bench.deliver()
+    expect(bench.vault.wallet.transfer(rows[0].transferId)).toBeNull()
+  }
+
+  it('T27 halts when a recipient was changed', () =>
+    halts((_, id) => bench.sql('update transfers set to_address = $2 where id = $1', [id, fakeAddress('thief')])))
+
+  it('T27 halts when its sums were changed', () =>
+    halts((id) => bench.sql(`update payouts set sums = '[]' where id = $1`, [id])))
+
+  it('T27 halts when a threshold was lowered', () =>
+    halts((id) => bench.sql('update approval_requirements set threshold = 1 where subject_id = $1', [id])))
+
+  it('T27 does not hand over a transfer that was released without the votes on its payout', async () => {
+    const id = await waiting('200', '50')
+    const [{ transferId }] = await rowsRead(id)
+    await bench.sql(`update operations set status = 'pending' where id = $1`, [transferId])
+    await bench.sql(`update transfers set phase = 'queued', next_attempt_at = created_at where id = $1`, [transferId])
+    await bench.deliver()
+    expect(bench.vault.wallet.transfer(transferId)).toBeNull()
+    expect((await bench.read(transferId)).haltReason).toContain('not what was recorded')
+  })
+})
+
+describe('who sees a payout', () => {
+  it('is its initiator, its voters and administrators', async () => {
+    const id = await waiting('200')
+    for (const by of [bench.owner, bench.firstApprover, bench.vault.admin]) {
+      expect((await by.get(`${base()}/${id}`)).status).toBe(200)
+      expect((await by.get(`${base()}/${id}/rows`)).status).toBe(200)
+    }
+    const { body: own } = await pay(rowsOf('1'))
+    for (const path of ['', '/rows'])
+      expect((await bench.firstApprover.get(`${base()}/${own.id}${path}`)).status).toBe(404)
+    expect((await act(bench.firstApprover, own.id, 'approve')).status).toBe(404)
+    const { items } = (await bench.firstApprover.get(`${base()}?awaitingMyApproval=true`)).body
+    expect(items.map((one: { id: string }) => one.id)).toContain(id)
+    await act(bench.owner, id, 'cancel')
+  })
+
+  it('reads the rows page by page', async () => {
+    const { body } = await pay(rowsOf('1', '2', '3'))
+    const first = (await bench.owner.get(`${base()}/${body.id}/rows?limit=2`)).body
+    const second = (await bench.owner.get(`${base()}/${body.id}/rows?limit=2&cursor=${first.nextCursor}`)).body
+    expect([...first.items, ...second.items].map((one: { row: number }) => one.row)).toEqual([1, 2, 3])
+    expect(second.nextCursor).toBeNull()
+  })
+})

@@ -1,0 +1,195 @@
+import type { Deps } from '../../../deps.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
+import { created, ok } from '../../../http/mutate.ts'
+import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
+import { pageOf, toPage } from '../../../lib/cursor.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
+import { VoteBody } from '../../rules/votes/schema.ts'
+import { toBallot } from '../../rules/votes/vote.ts'
+import { orderPayout } from './order.ts'
+import { toPayout, toPayoutRow } from './present.ts'
+import { previewPayout } from './preview.ts'
+import { findPayout, isPayoutVisible, listPayouts, listRows } from './queries.ts'
+import { Payout, PayoutOrder, PayoutPreview, PayoutQuery, PayoutRow, PayoutRowQuery } from './schema.ts'
+import { cancelPayout, voteOnPayout } from './vote.ts'
+
+const ofVault = { access: 'member', params: VaultParams } as const
+const ofPayout = { access: 'member', params: VaultAndIdParams } as const
+
+export function payoutRoutes(app: App, deps: Deps): void {
+  orders(app, deps)
+  reads(app, deps)
+  decisions(app, deps)
+}
+
+function orders(app: App, deps: Deps): void {
+  const api = endpoints(app, deps, 'Payouts')
+  const { approvalTtlHours } = deps.config
+
+  api.post(
+    '/vaults/:code/payouts',
+    {
+      operationId: 'createPayout',
+      summary: 'Create a payout',
+      description:
+        'Up to 1,000 payments that are checked, decided, reserved and voted on as one: all or nothing. 400 names every ' +
+        'faulty row in `details`, with its `line`. The policies for transfers decide on each row by itself, together with ' +
+        'the others, and with the sums per token as its amount; the strictest result counts for all. 201 with status ' +
+        '`awaiting_approval` or `approved`, or 403 with the reason. Each row is a transfer, which waits with the payout ' +
+        'and goes its own way after the approval.',
+      ...ofVault,
+      errors: [
+        'not_permitted',
+        'blocked_by_policy',
+        'no_policy_allows',
+        'already_exists',
+        'archived',
+        'disabled',
+        'insufficient_funds',
+        'quorum_unreachable',
+      ],
+      body: PayoutOrder,
+      answers: { 201: Payout },
+    },
+    async (trx, { member, body, now }) => {
+      const outcome = await orderPayout(trx, body, { member, now, approvalTtlHours })
+      if ('refusal' in outcome) return outcome
+      return created(toPayout(orNotFound(await findPayout(trx, member, outcome.payoutId), 'Payout'), now))
+    },
+  )
+
+  api.calculate(
+    '/vaults/:code/payouts/preview',
+    {
+      operationId: 'previewPayout',
+      summary: 'Preview a payout',
+      description:
+        'Takes the body of a payout and changes nothing. Answers the decision with the row that decides, the sums per ' +
+        'token, and the `problems` for which the payout would be refused. Wrong rows are a 400, and rows that the ' +
+        'caller may not order a 403.',
+      ...ofVault,
+      errors: ['not_permitted'],
+      body: PayoutOrder,
+      answers: { 200: PayoutPreview },
+    },
+    async (db, { body, ...by }) => ok(await previewPayout(db, body, by)),
+  )
+}
+
+function reads(app: App, deps: Deps): void {
+  const api = endpoints(app, deps, 'Payouts')
+
+  api.list(
+    '/vaults/:code/payouts',
+    {
+      operationId: 'listPayouts',
+      summary: 'List payouts',
+      description:
+        'Newest first. A member reads those that they initiated and those on which they may vote, an administrator all of the vault.',
+      ...ofVault,
+      querystring: PayoutQuery,
+      item: Payout,
+    },
+    (db, { member, query, now }, page) => listPayouts(db, member, query, { ...page, now }),
+    (row, { now }) => toPayout(row, now),
+  )
+
+  api.get(
+    '/vaults/:code/payouts/:id',
+    {
+      operationId: 'getPayout',
+      summary: 'Get a payout',
+      description:
+        'With its votes, and how many of its transfers have which status. For its initiator, its approvers and ' +
+        'administrators; 404 for everybody else.',
+      ...ofPayout,
+      answers: { 200: Payout },
+    },
+    async (db, { member, params, now }) => toPayout(orNotFound(await findPayout(db, member, params.id), 'Payout'), now),
+  )
+
+  api.get(
+    '/vaults/:code/payouts/:id/rows',
+    {
+      operationId: 'listPayoutRows',
+      summary: 'List the rows of a payout',
+      description: 'In their order, with what became of each transfer. For those who see the payout.',
+      ...ofPayout,
+      querystring: PayoutRowQuery,
+      answers: { 200: PageOf(Ref(PayoutRow)) },
+    },
+    async (db, { member, params: { id }, query }) => {
+      orNotFound((await isPayoutVisible(db, member, id)) || null, 'Payout')
+      const page = pageOf(query)
+      const { status } = query
+      const rows = await listRows(db, member.vault.id, id, { ...page, ...(status === undefined ? {} : { status }) })
+      return toPage(rows, page.limit, (row) => ({ createdAt: row.created_at, id: row.id }), toPayoutRow)
+    },
+  )
+}
+
+function decisions(app: App, deps: Deps): void {
+  const api = endpoints(app, deps, 'Payouts')
+  const votes = {
+    approve: {
+      summary: 'Approve a payout',
+      description:
+        'Casts the vote of the caller on all rows, as approveTransfer does on one transfer. With the last vote that is ' +
+        'needed all transfers become `pending`, unless something forbids one of them by now: 409, and the vote is not kept.',
+      errors: [
+        'not_an_approver',
+        'already_voted',
+        'approval_expired',
+        'archived',
+        'blocked_by_policy_now',
+        'disabled',
+        'initiator_lost_permission',
+        'payload_changed',
+        'payout_halted',
+        'vault_is_draft',
+        'wrong_state',
+      ],
+    },
+    reject: {
+      summary: 'Reject a payout',
+      description:
+        'A veto by one of its approvers: all its transfers become `rejected` and their funds are released. 403 (404 when ' +
+        'they do not see it) for anybody else, 409 when the payout no longer waits for approval.',
+      errors: [
+        'not_an_approver',
+        'already_voted',
+        'approval_expired',
+        'payload_changed',
+        'payout_halted',
+        'wrong_state',
+      ],
+    },
+  } as const
+  for (const decision of ['approve', 'reject'] as const) {
+    api.post(
+      `/vaults/:code/payouts/:id/${decision}`,
+      { operationId: `${decision}Payout`, ...votes[decision], ...ofPayout, body: VoteBody, answers: { 200: Payout } },
+      async (trx, { member, params: { id }, body, now }) => {
+        const refused = await voteOnPayout(trx, deps.log, decision, toBallot(body, { member, id, now }))
+        return refused ?? ok(toPayout(orNotFound(await findPayout(trx, member, id), 'Payout'), now))
+      },
+    )
+  }
+
+  api.post(
+    '/vaults/:code/payouts/:id/cancel',
+    {
+      operationId: 'cancelPayout',
+      summary: 'Cancel a payout',
+      description:
+        'By its initiator or an administrator, while it waits for votes. After that its transfers are cancelled one by one.',
+      ...ofPayout,
+      errors: ['not_permitted', 'payout_halted', 'wrong_state'],
+      answers: { 200: Payout },
+    },
+    async (trx, { params: { id }, ...by }) => {
+      const refused = await cancelPayout(trx, deps.log, id, by)
+      return refused ?? ok(toPayout(orNotFound(await findPayout(trx, by.member, id), 'Payout'), by.now))
+    },
+  )
+}

@@ -1,0 +1,267 @@
+import { Type } from 'typebox'
+import {
+  Closed,
+  DecimalAmount,
+  described,
+  Enum,
+  Id,
+  Nullable,
+  Profile,
+  pageQuery,
+  RawAmount,
+  Ref,
+  Timestamp,
+} from '../../../http/schema.ts'
+import {
+  addressLengthMax,
+  externalIdLengthMax,
+  nameLengthMax,
+  noteLengthMax,
+  rowsPerPayoutMax,
+} from '../../../lib/limits.ts'
+import { operationStatuses } from '../../../lib/operations.ts'
+import { PolicyTrace } from '../../rules/policies/schema.ts'
+import { Approver, QuorumReachable } from '../../rules/votes/schema.ts'
+import { TransferPreview } from '../transfers/schema.ts'
+import { payoutStatuses } from './lifecycle.ts'
+
+const Text = (example: string) => Type.String({ examples: [example] })
+const IdText = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
+const LongText = (example: string) => Type.String({ maxLength: noteLengthMax, examples: [example] })
+const evmAddress = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+const hashExample = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'
+
+/** Loose in what each row is checked for by itself, so that all faulty rows are named and not only the first. */
+const RowOrder = Closed({
+  externalId: Type.String({
+    minLength: 1,
+    maxLength: externalIdLengthMax,
+    pattern: '\\S',
+    description: 'The id of the payment in your own books. A vault takes each id once, for good.',
+    examples: ['salary-2026-01-17'],
+  }),
+  fromAddressId: described(IdText, 'Identifier of the address of the vault that pays.'),
+  toAddress: described(
+    Type.String({ minLength: 1, maxLength: addressLengthMax, examples: [evmAddress] }),
+    'On-chain address of the recipient.',
+  ),
+  token: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: 'Token code; the primary token of the address when neither code nor id is given.',
+      examples: ['USDT'],
+    }),
+  ),
+  tokenId: Type.Optional(described(IdText, 'Identifier of the token, instead of its code.')),
+  amount: Type.String({
+    minLength: 1,
+    maxLength: 128,
+    description: 'In token units, as a decimal string; never more fraction digits than the token has decimals.',
+    examples: ['1.5'],
+  }),
+  counterpartyId: Type.Optional(
+    described(IdText, 'The intended recipient: refused if `toAddress` is not an address of this counterparty.'),
+  ),
+  paymentPurpose: Type.Optional(
+    described(LongText('Salary January 2026'), 'Purpose of this payment, instead of that of the payout.'),
+  ),
+  note: Type.Optional(described(LongText('Agreed with the supplier'), 'Note to record with the transfer.')),
+})
+
+export const PayoutOrder = Closed(
+  {
+    name: Type.Optional(
+      described(
+        Type.String({ minLength: 1, maxLength: nameLengthMax, pattern: '\\S', examples: ['Salaries January'] }),
+        'Name of the list.',
+      ),
+    ),
+    paymentPurpose: Type.Optional(
+      described(LongText('Salary January 2026'), 'Purpose of every row that has none of its own.'),
+    ),
+    rows: Type.Array(RowOrder, {
+      minItems: 1,
+      maxItems: rowsPerPayoutMax,
+      description: 'The payments, in their order.',
+    }),
+  },
+  {
+    $id: 'PayoutOrder',
+    description: 'Payments that are decided and voted on as one.',
+    examples: [
+      {
+        name: 'Salaries January',
+        rows: [
+          {
+            externalId: 'salary-2026-01-17',
+            fromAddressId: 'cmi8h2k1p0a1b2c3d4e5f6g7h',
+            toAddress: evmAddress,
+            token: 'USDT',
+            amount: '1.5',
+            paymentPurpose: 'Salary January 2026',
+          },
+        ],
+      },
+    ],
+  },
+)
+
+export const PayoutSum = Closed(
+  {
+    tokenId: Id,
+    asset: Text('USDT'),
+    network: Text('ethereum'),
+    amount: RawAmount,
+    amountDecimal: DecimalAmount,
+    rowsCount: Type.Integer({ minimum: 1, description: 'How many rows pay in this token.', examples: [300] }),
+    usdValue: described(Nullable(Text('1.50')), 'At the rate of the time of the order; null if none was fresh enough.'),
+  },
+  { $id: 'PayoutSum', description: 'What a payout pays of one token.' },
+)
+
+const counts = Object.fromEntries(
+  operationStatuses.map((status) => [
+    status,
+    Type.Integer({ minimum: 0, description: `Transfers that are \`${status}\`.`, examples: [0] }),
+  ]),
+) as Record<(typeof operationStatuses)[number], ReturnType<typeof Type.Integer>>
+
+export const Payout = Closed(
+  {
+    id: Id,
+    vaultId: Id,
+    name: described(Nullable(Text('Salaries January')), 'Name of the list; null for none.'),
+    paymentPurpose: Nullable(Text('Salary January 2026')),
+    status: described(
+      Enum(payoutStatuses),
+      '`awaiting_approval`, or how it was decided. `approved`: its transfers go their own ways. `halted`: it differs ' +
+        'from its audit record, and its funds stay reserved.',
+    ),
+    initiatorId: Id,
+    initiator: Ref(Profile),
+    rowsCount: Type.Integer({
+      minimum: 1,
+      maximum: rowsPerPayoutMax,
+      description: 'How many transfers it has.',
+      examples: [300],
+    }),
+    sums: described(Type.Array(Ref(PayoutSum)), 'What it pays, per token.'),
+    transfers: Type.Optional(
+      described(Closed(counts), 'How many of its transfers have which status; only of a single payout.'),
+    ),
+    payloadHash: Type.String({
+      description:
+        'SHA-256 (hex) of the canonical JSON `{payoutId, vaultId, initiatorId, rows: [{externalId, transferId, ' +
+        'payloadHash}]}`, to which votes are bound.',
+      pattern: '^[0-9a-f]{64}$',
+      examples: [hashExample],
+    }),
+    decisionPolicyId: Nullable(Id),
+    decisionPolicyCode: Nullable(Text('large-transfers')),
+    decisionPolicyName: Nullable(Text('Large transfers need two votes')),
+    approvalThreshold: Type.Integer({ minimum: 0, examples: [2] }),
+    approvalRequirements: described(
+      Type.Array(
+        Closed({
+          policyId: Id,
+          policyCode: Text('large-transfers'),
+          threshold: Type.Integer({ minimum: 1, examples: [2] }),
+          approvalsCount: Type.Integer({ minimum: 0, examples: [1] }),
+          bypassed: Type.Boolean(),
+        }),
+      ),
+      'The votes that are needed, per policy. All must be reached.',
+    ),
+    approvers: Type.Array(Approver),
+    quorumReachable: QuorumReachable,
+    haltReason: described(
+      Nullable(Text('The payout is not what was recorded: its payload was changed')),
+      'Why it is halted; null if it is not.',
+    ),
+    expiresAt: described(Nullable(Timestamp), 'Instant at which the time to vote ends; null if no votes are needed.'),
+    resolvedAt: described(Nullable(Timestamp), 'Instant of the decision, in UTC; null before.'),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  { $id: 'Payout', description: 'Transfers that were ordered, decided and voted on as one.' },
+)
+
+export const PayoutRow = Closed(
+  {
+    row: Type.Integer({ minimum: 1, description: 'Number of the row, from 1.', examples: [1] }),
+    externalId: Text('salary-2026-01-17'),
+    transferId: Id,
+    status: described(Enum(operationStatuses), 'Status of the transfer.'),
+    fromAddressId: Id,
+    fromAddress: described(Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'), 'Address of the vault that pays.'),
+    toAddress: Text(evmAddress),
+    counterpartyName: described(Nullable(Text('Ann Example')), 'Who the recipient was at the order; null if unknown.'),
+    network: Text('ethereum'),
+    tokenId: Id,
+    asset: Text('USDT'),
+    amount: RawAmount,
+    amountDecimal: DecimalAmount,
+    usdValue: Nullable(Text('1.50')),
+    paymentPurpose: Nullable(Text('Salary January 2026')),
+    note: Nullable(Text('Agreed with the supplier')),
+    payloadHash: Type.String({
+      description: 'SHA-256 (hex) of the order of the transfer.',
+      pattern: '^[0-9a-f]{64}$',
+      examples: [hashExample],
+    }),
+    txHash: Nullable(Text('0x7f9c3f5b5d3a')),
+    failureReason: Nullable(Text('WALLET_REFUSED: no gas')),
+    haltReason: Nullable(Text('The wallet service reports another amount')),
+  },
+  { $id: 'PayoutRow', description: 'One row of a payout, with what became of its transfer.' },
+)
+
+const PayoutProblem = Closed({
+  code: Type.String({
+    description: 'The `reason` of the error with which the payout would be refused.',
+    examples: ['insufficient_funds'],
+  }),
+  row: described(
+    Nullable(Type.Integer({ minimum: 1, examples: [17] })),
+    'The row that it is about; null for the whole.',
+  ),
+  message: Type.String({
+    description: 'The problem in a sentence.',
+    examples: ['The address has less USDT available'],
+  }),
+})
+
+export const PayoutPreview = Closed(
+  {
+    decision: described(TransferPreview.properties.decision, 'What the policies would decide on the whole payout.'),
+    view: described(
+      Enum(['alone', 'together', 'source', 'token']),
+      'How the deciding row was looked at: by itself, with the others in its velocity, or with the sum of its source ' +
+        'and token, or of its token, as its amount.',
+    ),
+    row: Type.Integer({ minimum: 1, description: 'The row that decided.', examples: [1] }),
+    trace: described(Type.Array(Ref(PolicyTrace)), 'How the policies looked at that row.'),
+    rowsCount: Type.Integer({ minimum: 1, description: 'How many transfers it would have.', examples: [300] }),
+    sums: described(Type.Array(Ref(PayoutSum)), 'What it would pay, per token.'),
+    problems: Type.Array(PayoutProblem, {
+      description: 'What the payout would be refused for now; the first hundred. Empty: nothing is known against it.',
+    }),
+  },
+  { $id: 'PayoutPreview', description: 'What a payout would meet now; it changes nothing.' },
+)
+
+export const PayoutQuery = Closed({
+  status: Type.Optional(described(Enum(payoutStatuses), 'Restricts the list to payouts of this status.')),
+  awaitingMyApproval: Type.Optional(
+    Type.Boolean({ description: 'true: only those that wait for the vote of the caller.', examples: [false] }),
+  ),
+  ...pageQuery,
+})
+
+export const PayoutRowQuery = Closed({
+  status: Type.Optional(described(Enum(operationStatuses), 'Restricts the list to rows of this status.')),
+  ...pageQuery,
+})
+
+export const payoutComponents = [PayoutOrder, PayoutSum, Payout, PayoutRow, PayoutPreview]

@@ -1,0 +1,179 @@
+import type { ByMember } from '../../../access/caller.ts'
+import type { Trx } from '../../../db/client.ts'
+import type { Deps } from '../../../deps.ts'
+import type { Refusal } from '../../../http/mutate.ts'
+import { conflict } from '../../../lib/errors.ts'
+import type { TargetRecord } from '../../record/audit/content.ts'
+import { listRecordsOf } from '../../record/audit/queries.ts'
+import { audit } from '../../record/audit/record.ts'
+import { notifyOfStop } from '../../record/notifications/write.ts'
+import { expireDue } from '../../rules/votes/expire.ts'
+import {
+  assertMayCancel,
+  type Ballot,
+  closeVoting,
+  type Decision,
+  lockVisible,
+  type RecordedSubject,
+  stopUnlessAsRecorded,
+  type VotableSubject,
+  voteOn,
+} from '../../rules/votes/vote.ts'
+import { compareWithRecord as compareTransfer, type RecordedOrder } from '../transfers/compare-record.ts'
+import { haltWaitingTransfers, moveWaitingTransfers, type PayoutEvent } from '../transfers/move.ts'
+import { listStoredOrders, lockTransfersOf, type StoredOrder } from '../transfers/queries.ts'
+import { compareWithRecord } from './compare-record.ts'
+import type { PayoutStatus } from './lifecycle.ts'
+import {
+  isPayoutVisible,
+  type LockedPayout,
+  listDuePayouts,
+  listStoredPayouts,
+  lockPayout,
+  type StoredPayout,
+} from './queries.ts'
+import { findPayoutObjection } from './recheck.ts'
+
+const lockable = { title: 'Payout', isVisible: isPayoutVisible, lock: lockPayout }
+
+/** A payout with its transfers and the audit records of these. */
+type Stored = { payout: StoredPayout; orders: StoredOrder[]; records: TargetRecord[] }
+type Recorded = { isWaived: boolean; orders: RecordedOrder[] }
+
+/** Compares payouts and all of their transfers with their audit records; one that differs is halted with its transfers. */
+const recordedPayouts = (log: Deps['log']): RecordedSubject<LockedPayout, Stored, Recorded> => ({
+  type: 'payout',
+  noun: 'payout',
+  async listStored(trx, vaultId, ids) {
+    const payouts = await listStoredPayouts(trx, vaultId, ids)
+    const transferIds = payouts.flatMap(({ rows }) => rows.map(({ transferId }) => transferId))
+    const orders = await listStoredOrders(trx, vaultId, transferIds)
+    const records = await listRecordsOf(trx, vaultId, 'transfer', transferIds)
+    return payouts.map((payout) => ({ payout, orders, records }))
+  },
+  compare({ payout, orders, records }, ofPayout) {
+    const compared = compareWithRecord(payout, ofPayout)
+    return 'difference' in compared ? compared : compareTransfers(orders, records, compared.recorded)
+  },
+  async stop(trx, payout, reason, now) {
+    const { vault_id: vaultId, id } = payout
+    log.error({ payoutId: id, vaultId, reason }, 'payout halted')
+    await haltWaitingTransfers(trx, await lockTransfersOf(trx, vaultId, id), reason, now)
+    await movePayout(trx, payout, 'halted', { actorId: null, now, haltReason: reason })
+    await notifyOfStop(trx, { vaultId, subjectType: 'payout', subjectId: id }, now)
+    return conflict('payout_halted', 'The payout is halted', reason)
+  },
+})
+
+function compareTransfers(
+  orders: StoredOrder[],
+  records: TargetRecord[],
+  { isWaived }: { isWaived: boolean },
+): { recorded: Recorded } | { difference: string } {
+  const recordsOf = new Map<string, TargetRecord[]>(orders.map(({ id }) => [id, []]))
+  for (const record of records) recordsOf.get(record.targetId)?.push(record)
+  const recorded: RecordedOrder[] = []
+  for (const order of orders) {
+    const compared = compareTransfer(order, recordsOf.get(order.id)!)
+    if ('difference' in compared) return { difference: `transfer ${order.id}: ${compared.difference}` }
+    recorded.push(compared.recorded)
+  }
+  return { recorded: { isWaived, orders: recorded } }
+}
+
+/** Payouts as a votable subject. */
+const votablePayouts = (log: Deps['log']): VotableSubject<LockedPayout, Stored, Recorded> => ({
+  ...recordedPayouts(log),
+  ...lockable,
+  assertOpen({ status, halt_reason, expires_at }, now) {
+    if (status === 'halted') throw conflict('payout_halted', 'The payout is halted', halt_reason ?? undefined)
+    if (status !== 'awaiting_approval') throw conflict('wrong_state', `The payout is ${status}, not awaiting approval`)
+    if (expires_at !== null && expires_at <= now)
+      throw conflict('approval_expired', 'The time to vote on this payout has expired')
+  },
+  toVoteRecord: (decision) => ({ action: 'payout.voted', details: { decision } }),
+  async onApproved(trx, payout, { member, now, recorded }) {
+    const transfers = await lockTransfersOf(trx, payout.vault_id, payout.id)
+    const objection = await findPayoutObjection(trx, payout, { transfers, ...recorded }, now)
+    if (objection !== null) throw conflict(objection.reason, objection.message, objection.details)
+    await resolvePayout(trx, payout, 'approved', { actorId: member.userId, now })
+    return null
+  },
+  onRejected: (trx, payout, { member, now }) => resolvePayout(trx, payout, 'rejected', { actorId: member.userId, now }),
+})
+
+/**
+ * Records an approval or a veto: the last required approval queues all transfers for delivery, and a veto releases their
+ * funds. A payout that differs from its audit records halts instead, which is committed and answered with 409.
+ *
+ * @throws as `voteOn`
+ */
+export function voteOnPayout(trx: Trx, log: Deps['log'], decision: Decision, ballot: Ballot): Promise<Refusal | null> {
+  return voteOn(trx, votablePayouts(log), decision, ballot)
+}
+
+/** Cancels a payout that waits for votes, for its initiator or an administrator. @throws 403, 404, 409 */
+export async function cancelPayout(
+  trx: Trx,
+  log: Deps['log'],
+  id: string,
+  { member, now }: ByMember,
+): Promise<Refusal | null> {
+  const payout = await lockVisible(trx, lockable, member, id)
+  assertMayCancel('payout', payout, member)
+  if (payout.status === 'halted')
+    throw conflict('payout_halted', 'The payout is halted', payout.halt_reason ?? undefined)
+  if (payout.status !== 'awaiting_approval')
+    throw conflict('wrong_state', `The payout is ${payout.status} and cannot be cancelled`)
+  const compared = await stopUnlessAsRecorded(trx, recordedPayouts(log), payout, now)
+  if ('refusal' in compared) return compared
+  await resolvePayout(trx, payout, 'cancelled', { actorId: member.userId, now })
+  return null
+}
+
+type By = { actorId: string | null; now: Date }
+
+/** Resolves a locked payout that was compared with its record: its transfers, its status, its audit record and its mail. */
+async function resolvePayout(trx: Trx, payout: LockedPayout, event: PayoutEvent, by: By): Promise<void> {
+  const transfers = await lockTransfersOf(trx, payout.vault_id, payout.id)
+  await moveWaitingTransfers(trx, transfers, {
+    event,
+    ...by,
+    ...(event === 'expired' ? { failureReason: 'APPROVAL_EXPIRED' } : {}),
+  })
+  await movePayout(trx, payout, event, by)
+  await closeVoting(trx, 'payout', payout, by.actorId, by.now)
+}
+
+async function movePayout(
+  trx: Trx,
+  { vault_id: vaultId, id, status, payload_hash }: LockedPayout,
+  to: PayoutStatus,
+  { actorId, now, haltReason = null }: By & { haltReason?: string | null },
+): Promise<void> {
+  const { numUpdatedRows } = await trx
+    .updateTable('payouts')
+    .set({ status: to, halt_reason: haltReason, resolved_at: now, updated_at: now })
+    .where('vault_id', '=', vaultId)
+    .where('id', '=', id)
+    .where('status', '=', status)
+    .executeTakeFirst()
+  if (numUpdatedRows !== 1n) throw conflict('wrong_state', 'The payout was resolved by someone else')
+  const details = { payloadHash: payload_hash.toString('hex'), reason: haltReason }
+  await audit(trx, { vaultId, actorId, now }, `payout.${to}`, { type: 'payout', id }, details)
+}
+
+/** Ends the payouts that were not approved in time and releases their funds. */
+export function expirePayouts(deps: Deps): Promise<void> {
+  return expireDue(deps, {
+    noun: 'payout',
+    listDue: listDuePayouts,
+    lock: lockPayout,
+    async expire(trx, payout, now) {
+      if (payout.status !== 'awaiting_approval') return
+      const compared = await stopUnlessAsRecorded(trx, recordedPayouts(deps.log), payout, now)
+      if ('refusal' in compared) return
+      await resolvePayout(trx, payout, 'expired', { actorId: null, now })
+    },
+  })
+}

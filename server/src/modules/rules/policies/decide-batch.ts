@@ -1,0 +1,196 @@
+import type { Db, Trx } from '../../../db/client.ts'
+import { addDecimals, compareDecimals, multiplyDecimals, subtractDecimals } from '../../../lib/money.ts'
+import { evaluatePolicy, type Question } from './decide.ts'
+import {
+  combine,
+  type Decision,
+  type Facts,
+  named,
+  type PolicySnapshot,
+  type Requirement,
+  strictestFirst,
+  type VelocitySum,
+} from './decision.ts'
+import { listCandidates } from './queries.ts'
+import { summedTypes } from './selectors/order.ts'
+import { lockVelocity, sumVelocityOfBatch, velocityKeyOf, velocityLocksOf, velocityWindowsOf } from './velocity.ts'
+
+/** Orders that are decided as one; `orders` are the facts of each, of one initiator, time and vault. */
+export type BatchQuestion = Omit<Question, 'facts'> & { orders: Facts[] }
+
+export type BatchDecision = Omit<Decision, 'trace' | 'facts' | 'policies'> & {
+  /** The decision on each order, with the others as if they had been ordered before it. */
+  each: Decision[]
+  /** The decision that refused the batch or asked for the most votes, and the order that it is about. */
+  decisive: { order: number; view: ViewName; decision: Decision }
+}
+
+/**
+ * How an order of a batch is looked at: as the only one; with the others in its velocity; and with the sum of the orders of
+ * its source and token, or of its token, as its amount.
+ */
+export type ViewName = 'alone' | 'together' | 'source' | 'token'
+
+/** As `lockCandidates`, for all orders of a batch. It locks every scope that a candidate limits. */
+export async function lockBatch(trx: Trx, question: BatchQuestion): Promise<PolicySnapshot[]> {
+  const { vaultId, actionType, initiator, orders } = question
+  const candidates = await listCandidates(trx, vaultId, actionType, initiator.groupIds)
+  const windows = velocityWindowsOf(candidates)
+  const locks = new Set(orders.flatMap((facts) => velocityLocksOf(windows, vaultId, facts)))
+  await lockVelocity(
+    trx,
+    [...locks].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0)),
+  )
+  return candidates
+}
+
+/**
+ * Decides on every order of a batch in every view; the strictest result counts for all of them.
+ *
+ * @param areStored whether the orders are among the stored transfers, so that the sums of the past hold the others already
+ */
+export async function decideBatch(
+  db: Db | Trx,
+  candidates: PolicySnapshot[],
+  { vaultId, initiator, orders }: BatchQuestion,
+  { areStored }: { areStored: boolean },
+): Promise<BatchDecision> {
+  const windows = velocityWindowsOf(candidates)
+  const sums = await sumVelocityOfBatch(db, vaultId, windows, orders)
+  const alone = orders.map((facts, i) => (windows.length === 0 ? facts : { ...facts, velocity: sums[i]! }))
+  const together = areStored ? alone : withEachOther(vaultId, alone)
+  const hasSums = candidates.some(({ rules }) =>
+    rules.some(({ selectors }) => selectors.some(({ selectorType }) => summedTypes.has(selectorType))),
+  )
+  const views: { view: ViewName; facts: Facts[] }[] = [
+    { view: 'together', facts: together },
+    ...(windows.length === 0 || areStored ? [] : [{ view: 'alone' as const, facts: alone }]),
+    ...(hasSums
+      ? [
+          {
+            view: 'source' as const,
+            facts: summedBy(together, ({ token, sourceAddressId }) => `${token?.id} ${sourceAddressId}`),
+          },
+          { view: 'token' as const, facts: summedBy(together, ({ token }) => `${token?.id}`) },
+        ]
+      : []),
+  ]
+  const decideOn = (facts: Facts): Decision => {
+    const evaluated = candidates.map((policy) => ({ policy, trace: evaluatePolicy(policy, facts) }))
+    const matches = evaluated.flatMap(({ policy, trace }) =>
+      trace.matched ? [{ policy, inDoubt: trace.inDoubt }] : [],
+    )
+    return { ...combine(matches, initiator.isAdmin), trace: evaluated.map(({ trace }) => trace), facts }
+  }
+  const strictest = gatherStrictest(new Map(candidates.map((policy) => [policy.id, policy])))
+  const each: Decision[] = []
+  for (const { view, facts } of views) {
+    for (const [order, one] of facts.entries()) {
+      const decision = decideOn(one)
+      if (view === 'together') each.push(decision)
+      strictest.add({ order, view, decision })
+    }
+  }
+  return { ...strictest.result(), each }
+}
+
+type Decided = BatchDecision['decisive']
+
+/** Only what may be the result is kept, because a batch has thousands of decisions. */
+function gatherStrictest(policies: ReadonlyMap<string, PolicySnapshot>) {
+  const first: Partial<Record<Decision['effect'], Decided>> = {}
+  const requirements = new Map<string, { requirement: Requirement; by: Decided }>()
+  return {
+    add(decided: Decided): void {
+      first[decided.decision.effect] ??= decided
+      for (const requirement of decided.decision.requirements) {
+        const known = requirements.get(requirement.policyId)
+        // Waived for one order and not for another one: not waived.
+        if (known === undefined || (known.requirement.bypassed && !requirement.bypassed))
+          requirements.set(requirement.policyId, { requirement, by: decided })
+      }
+    },
+    result(): Omit<BatchDecision, 'each'> {
+      const refused = first.block ?? first.deny
+      if (refused !== undefined) {
+        const { effect, blockReason, decisionPolicy } = refused.decision
+        return { effect, blockReason, decisionPolicy, requirements: [], decisive: refused }
+      }
+      const asked = [...requirements.values()].toSorted((a, b) =>
+        strictestFirst(policies.get(a.requirement.policyId)!, policies.get(b.requirement.policyId)!),
+      )
+      const open = asked.filter(({ requirement }) => !requirement.bypassed)
+      const decisive = (open[0] ?? asked[0])?.by ?? first.allow!
+      const strictest = open[0] ?? asked[0]
+      return {
+        effect: open.length === 0 ? 'allow' : 'approval',
+        blockReason: null,
+        decisionPolicy:
+          strictest === undefined
+            ? decisive.decision.decisionPolicy
+            : named(policies.get(strictest.requirement.policyId)!),
+        requirements: asked.map(({ requirement }) => requirement),
+        decisive,
+      }
+    },
+  }
+}
+
+/** Adds to the sums of each order those of all others of its scope. */
+function withEachOther(vaultId: string, orders: Facts[]): Facts[] {
+  const totals = new Map<string, { count: number; unrated: number; usd: string; amounts: Map<string, string> }>()
+  const keyOf = (per: VelocitySum['per'], facts: Facts) => `${per} ${velocityKeyOf(per, vaultId, facts)}`
+  const pers = new Set(orders.flatMap(({ velocity = [] }) => velocity.map(({ per }) => per)))
+  for (const facts of orders) {
+    const { amount = '0', usdRate, token } = facts
+    for (const per of pers) {
+      const key = keyOf(per, facts)
+      const total = totals.get(key) ?? { count: 0, unrated: 0, usd: '0', amounts: new Map<string, string>() }
+      total.count += 1
+      if (usdRate === undefined) total.unrated += 1
+      else total.usd = addDecimals(total.usd, multiplyDecimals(amount, usdRate))
+      total.amounts.set(token?.id ?? '', addDecimals(total.amounts.get(token?.id ?? '') ?? '0', amount))
+      totals.set(key, total)
+    }
+  }
+  return orders.map((facts) => {
+    const { velocity, amount = '0', usdRate, token } = facts
+    if (velocity === undefined) return facts
+    const added = velocity.map((sum) => {
+      const total = totals.get(keyOf(sum.per, facts))!
+      const others = subtractDecimals(total.amounts.get(token?.id ?? '')!, amount)
+      const isRated = total.unrated - (usdRate === undefined ? 1 : 0) === 0
+      const ownUsd = usdRate === undefined ? '0' : multiplyDecimals(amount, usdRate)
+      return {
+        ...sum,
+        count: sum.count + total.count - 1,
+        amount: addDecimals(sum.amount, others),
+        usd: sum.usd === null || !isRated ? null : addDecimals(sum.usd, subtractDecimals(total.usd, ownUsd)),
+      }
+    })
+    return { ...facts, velocity: added }
+  })
+}
+
+/** The facts with the sum of the orders of a group as the amount, and what their sources have available together. */
+function summedBy(orders: Facts[], groupOf: (facts: Facts) => string): Facts[] {
+  const groups = new Map<string, { amount: string; sources: Map<string, string> }>()
+  for (const facts of orders) {
+    const group = groups.get(groupOf(facts)) ?? { amount: '0', sources: new Map<string, string>() }
+    group.amount = addDecimals(group.amount, facts.amount ?? '0')
+    group.sources.set(facts.sourceAddressId ?? '', facts.available ?? '0')
+    groups.set(groupOf(facts), group)
+  }
+  const summed = new Map(
+    [...groups].map(([key, { amount, sources }]) => [
+      key,
+      { amount, available: [...sources.values()].reduce(addDecimals, '0') },
+    ]),
+  )
+  return orders.map((facts) => {
+    const group = summed.get(groupOf(facts))!
+    return compareDecimals(group.amount, facts.amount ?? '0') === 0 && group.available === facts.available
+      ? facts
+      : { ...facts, summed: group }
+  })
+}
