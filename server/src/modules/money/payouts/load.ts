@@ -16,9 +16,10 @@ export type LoadedRow = { body: RowBody; order: Order }
 
 /**
  * Reads everything that the rows refer to, and checks all of them. Permission comes first: a row that pays from an address
- * that the caller may not transfer from refuses the payout before anything is said about the others.
+ * that the caller does not see or may not transfer from refuses the payout before anything is said about the others.
  *
- * @throws 400 naming every faulty row; 403 for addresses that the caller may not transfer from
+ * @throws 404 for addresses that the caller does not see, 403 for those they may not transfer from, 400 for faulty rows; each
+ *   names the rows
  */
 export async function loadRows(
   db: Db | Trx,
@@ -26,6 +27,8 @@ export async function loadRows(
   { scope, now }: { scope: AddressScope; now: Date },
 ): Promise<LoadedRow[]> {
   const sources = await findSources(db, scope, rows.map(toOrderBody), now)
+  const hidden = sources.flatMap((source, i) => (source === null ? [atRow(i, 'fromAddressId', 'is not found')] : []))
+  if (hidden.length > 0) throw refusalOf('not_found', 'Address not found', hidden)
   const denied = sources.flatMap((source, i) =>
     source !== null && !source.can_transfer
       ? [atRow(i, 'fromAddressId', 'is an address that you may not transfer from')]
@@ -61,9 +64,7 @@ export function toOrderBody({ externalId: _, paymentPurpose, note, ...order }: R
   return { ...order, metadata: { paymentPurpose: paymentPurpose ?? null, note: note ?? null } }
 }
 
-function planRow(source: SourceRow | null, body: RowBody): { order: Order } | { faults: FieldFault[] } {
-  // An address that the caller may not see is answered like one that does not exist.
-  if (source === null) return { faults: [{ field: 'fromAddressId', message: 'is not an address of the vault' }] }
+function planRow(source: SourceRow, body: RowBody): { order: Order } | { faults: FieldFault[] } {
   try {
     return { order: planOrder(source, toOrderBody(body)) }
   } catch (error) {
@@ -78,7 +79,11 @@ export function atRow(i: number, field: string, message: string): FieldFault {
 }
 
 /** A refusal of the whole payout that names the rows it is for. */
-export function refusalOf(reason: ReasonOf<403> | ReasonOf<409>, message: string, faults: FieldFault[]): AppError {
+export function refusalOf(
+  reason: 'not_found' | ReasonOf<403> | ReasonOf<409>,
+  message: string,
+  faults: FieldFault[],
+): AppError {
   return new AppError(reason, message, { details: faults.slice(0, faultsListedMax) })
 }
 

@@ -91,7 +91,6 @@ describe('ordering', () => {
       rowOf('1.12345678901'),
       rowOf('nonsense'),
       rowOf('1', { toAddress: '0x12' }),
-      rowOf('1', { fromAddressId: 'cmi8h2k1p0a1b2c3d4e5f6g7h' }),
       rowOf('1', { token: 'DOGE' }),
     ]
     rows.push({ ...rowOf('1'), externalId: rows[0]!.externalId })
@@ -101,9 +100,8 @@ describe('ordering', () => {
       [2, 'rows.1.amount'],
       [3, 'rows.2.amount'],
       [4, 'rows.3.toAddress'],
-      [5, 'rows.4.fromAddressId'],
-      [6, 'rows.5.token'],
-      [7, 'rows.6.externalId'],
+      [5, 'rows.4.token'],
+      [6, 'rows.5.externalId'],
     ])
     expect(await bench.balances(address.id)).toEqual({ available: '1000', reserved: '0' })
   })
@@ -131,6 +129,11 @@ describe('ordering', () => {
   it('refuses addresses that the caller may not transfer from before it says anything about the rows', async () => {
     const { status } = await pay([rowOf('nonsense')], {}, bench.vault.admin)
     expect(status).toBe(403)
+    const absent = await pay([rowOf('nonsense'), rowOf('1', { fromAddressId: 'cmi8h2k1p0a1b2c3d4e5f6g7h' })])
+    expect([absent.status, absent.body.details]).toEqual([
+      404,
+      [{ line: 2, field: 'rows.1.fromAddressId', message: 'is not found' }],
+    ])
   })
 
   it('refuses a disabled token and more than a thousand rows', async () => {
