@@ -190,10 +190,10 @@ export const Payout = Closed(
 export const PayoutRow = Closed(
   {
     row: Type.Integer({ minimum: 1, description: 'Number of the row, from 1.', examples: [1] }),
-    externalId: Text('salary-2026-01-17'),
-    transferId: Id,
+    externalId: described(Text('salary-2026-01-17'), 'The id that the initiator gave the row.'),
+    transferId: described(Id, 'Identifier of the transfer that the row became.'),
     status: described(Enum(operationStatuses), 'Status of the transfer.'),
-    fromAddressId: Id,
+    fromAddressId: described(Id, 'Identifier of the address of the vault that pays.'),
     fromAddress: described(Text('0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'), 'Address of the vault that pays.'),
     toAddress: Text(evmAddress),
     counterpartyName: described(Nullable(Text('Ann Example')), 'Who the recipient was at the order; null if unknown.'),
@@ -212,7 +212,10 @@ export const PayoutRow = Closed(
     }),
     txHash: Nullable(Text('0x7f9c3f5b5d3a')),
     failureReason: Nullable(Text('WALLET_REFUSED: no gas')),
-    haltReason: Nullable(Text('The wallet service reports another amount')),
+    haltReason: described(
+      Nullable(Text('The wallet service reports another amount')),
+      'Why the transfer is halted or held back; null if it is not.',
+    ),
   },
   { $id: 'PayoutRow', description: 'One row of a payout, with what became of its transfer.' },
 )
