@@ -560,6 +560,28 @@ export interface PaidRecipients {
   vault_id: string;
 }
 
+export interface Payouts {
+  approval_threshold: Generated<number>;
+  created_at: Timestamp;
+  decision: Json;
+  decision_policy_code: string | null;
+  decision_policy_id: string | null;
+  decision_policy_name: string | null;
+  expires_at: Timestamp | null;
+  halt_reason: string | null;
+  id: string;
+  initiator_id: string;
+  name: string | null;
+  payload_hash: Buffer;
+  payment_purpose: string | null;
+  resolved_at: Timestamp | null;
+  rows_count: number;
+  status: string;
+  sums: Json;
+  updated_at: Timestamp;
+  vault_id: string;
+}
+
 export interface Policies {
   action_type: string;
   admin_bypass: Generated<boolean>;
@@ -737,6 +759,7 @@ export interface Transfers {
   decision_policy_id: string | null;
   decision_policy_name: string | null;
   expires_at: Timestamp | null;
+  external_id: string | null;
   failure_reason: string | null;
   fee: Numeric | null;
   fee_posted: Generated<boolean>;
@@ -746,6 +769,8 @@ export interface Transfers {
   next_attempt_at: Timestamp | null;
   payload: Json;
   payload_hash: Buffer;
+  payout_id: string | null;
+  payout_row: number | null;
   phase: Generated<string>;
   to_address: string;
   to_address_id: string | null;
@@ -867,6 +892,7 @@ export interface DB {
   operation_relations: OperationRelations;
   operations: Operations;
   paid_recipients: PaidRecipients;
+  payouts: Payouts;
   policies: Policies;
   policy_approvers: PolicyApprovers;
   policy_group_memberships: PolicyGroupMemberships;
