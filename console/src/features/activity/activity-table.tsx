@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { ArrowDownLeft, ArrowUpRight } from 'lucide-react'
 import { type ReactNode, useMemo } from 'react'
 import { t } from '../../lib/language.ts'
-import { formatRecent, formatTimeInFull } from '../../lib/time.ts'
+import { formatRecent, formatTimeInFull, formatTimeLeft } from '../../lib/time.ts'
 import { Address } from '../../ui/address.tsx'
 import { SignedAmount } from '../../ui/amount.tsx'
 import { Badge } from '../../ui/badge.tsx'
@@ -42,7 +42,7 @@ function columnsOf(code: string, tagCell: TagCell): Column<HistoryItem>[] {
       ),
     },
     { id: 'tag', header: t('Category'), cell: tagCell },
-    { id: 'status', header: t('Status'), cell: ({ status }) => <OperationStatus status={status} /> },
+    { id: 'status', header: t('Status'), cell: (item) => <Status item={item} /> },
     { id: 'amount', header: t('Amount'), align: 'end', cell: (item) => <SignedAmount item={item} /> },
   ]
 }
@@ -51,6 +51,7 @@ function What({ code, item }: { code: string; item: HistoryItem }) {
   const isIn = item.direction === 'in'
   const Icon = isIn ? ArrowDownLeft : ArrowUpRight
   const other = isIn ? item.fromAddress?.address : item.toAddress
+  const otherLabel = isIn ? item.fromAddressLabel : item.toAddressLabel
   return (
     <div className="flex min-w-0 gap-3 text-left">
       <Icon size={18} aria-hidden className={`mt-0.5 shrink-0 ${isIn ? 'text-good' : 'text-quiet'}`} />
@@ -60,7 +61,7 @@ function What({ code, item }: { code: string; item: HistoryItem }) {
           {other === undefined ? (
             <span className="text-quiet">{t('Sender unknown')}</span>
           ) : (
-            <Address address={other} />
+            <Address address={other} name={otherLabel} />
           )}
         </div>
         <Remarks item={item} />
@@ -79,12 +80,31 @@ function OperationLink({ code, item }: { code: string; item: HistoryItem }) {
   )
 }
 
+function Status({ item: { status, expiresAt, approvalsCount, approvalThreshold } }: { item: HistoryItem }) {
+  return (
+    <div className="grid justify-items-start gap-1 max-md:justify-items-end">
+      <OperationStatus status={status} />
+      {status === 'awaiting_approval' && (
+        <span className="text-[0.8125rem] whitespace-nowrap text-quiet">
+          {t('{approvalsCount} of {approvalThreshold}', { approvalsCount, approvalThreshold })}
+          {expiresAt !== null && (
+            <span title={formatTimeInFull(expiresAt)}> · {t('{time} left', { time: formatTimeLeft(expiresAt) })}</span>
+          )}
+        </span>
+      )}
+    </div>
+  )
+}
+
 function Remarks({ item }: { item: HistoryItem }) {
-  const own = item.direction === 'out' ? item.fromAddress?.label : null
+  const own = item.direction === 'out' ? item.fromAddressLabel : item.toAddressLabel
   const { paymentPurpose, tags, note } = item.metadata
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-[0.8125rem] text-quiet">
-      {own && <span>{t('paid by {label}', { label: own })}</span>}
+      {own !== null && (
+        <span>{item.direction === 'out' ? t('from {label}', { label: own }) : t('at {label}', { label: own })}</span>
+      )}
+      {item.initiator !== null && <span>{t('ordered by {name}', { name: item.initiator.name })}</span>}
       {paymentPurpose !== null && <span className="[overflow-wrap:anywhere]">{paymentPurpose}</span>}
       {note !== null && paymentPurpose === null && (
         <span className="line-clamp-1 [overflow-wrap:anywhere]">{note}</span>

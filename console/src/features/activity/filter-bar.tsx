@@ -1,13 +1,15 @@
+import { fromRaw } from '@strongroom/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { SlidersHorizontal, X } from 'lucide-react'
-import { type ReactNode, useId, useState } from 'react'
+import { type ReactNode, useEffect, useId, useState } from 'react'
+import { formatAmount } from '../../lib/amounts.ts'
 import { dayOf } from '../../lib/day.ts'
 import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/button.tsx'
 import { statusWords } from '../../ui/operation-status.tsx'
-import { type ActivityFilter, chipsOf, type FilterName, presets } from './filter.ts'
+import { type ActivityFilter, chipsOf, type FilterName, presets, withChanges } from './filter.ts'
 import { FilterSheet } from './filter-sheet.tsx'
-import { counterpartyChoicesQuery, tokensQuery } from './queries.ts'
+import { counterpartyChoicesQuery, membersQuery, tokensQuery } from './queries.ts'
 
 type FilterProps = { code: string; filter: ActivityFilter; onFilter: (filter: ActivityFilter) => void }
 
@@ -19,21 +21,13 @@ export function FilterBar({ code, filter, onFilter }: FilterProps) {
   return (
     <div className="mb-3">
       <div className="flex flex-wrap items-center gap-2">
+        <SearchField value={filter.search} onChange={(search) => set({ search })} />
         <QuickSelect label={t('Direction')} value={filter.direction} onChange={(direction) => set({ direction })}>
           <option value="">{t('In and out')}</option>
           <option value="in">{t('Received')}</option>
           <option value="out">{t('Sent')}</option>
         </QuickSelect>
-        <QuickSelect label={t('Status')} value={filter.status} onChange={(status) => set({ status })}>
-          <option value="">{t('Every status')}</option>
-          {Object.entries(statusWords())
-            .filter(([status]) => status !== 'quarantined')
-            .map(([status, words]) => (
-              <option key={status} value={status}>
-                {words}
-              </option>
-            ))}
-        </QuickSelect>
+        <StatusSelect filter={filter} set={set} />
         <QuickSelect label={t('Token')} value={filter.tokenId} onChange={(tokenId) => set({ tokenId })}>
           <option value="">{t('Every token')}</option>
           {tokens.map(({ id, symbol, network }) => (
@@ -45,19 +39,13 @@ export function FilterBar({ code, filter, onFilter }: FilterProps) {
         <PeriodSelect filter={filter} set={set} />
         <JumpToDay value={filter.to} onChange={(to) => set({ to })} />
         <Button icon={<SlidersHorizontal size={16} aria-hidden />} onClick={() => setOpen(true)}>
-          {t('More filters')}
+          {t('Filters')}
         </Button>
       </div>
       <Chips code={code} filter={filter} set={set} clear={() => onFilter({})} />
       <FilterSheet code={code} filter={filter} open={open} onClose={() => setOpen(false)} onFilter={onFilter} />
     </div>
   )
-}
-
-/** An empty value takes a filter away. */
-function withChanges(filter: ActivityFilter, changes: ActivityFilter): ActivityFilter {
-  const entries = Object.entries({ ...filter, ...changes }).filter(([, value]) => value !== undefined && value !== '')
-  return Object.fromEntries(entries)
 }
 
 const controlClass = 'min-h-11 rounded-md border border-line bg-paper px-2 md:min-h-9 max-w-full'
@@ -73,12 +61,53 @@ function QuickSelect({ label, value, onChange, children }: QuickSelectProps) {
   return (
     <select
       aria-label={label}
-      className={`${controlClass} ${value === undefined ? '' : 'border-accent'}`}
+      className={`${controlClass} max-md:hidden ${value === undefined ? '' : 'border-accent'}`}
       value={value ?? ''}
       onChange={({ target }) => onChange(target.value)}
     >
       {children}
     </select>
+  )
+}
+
+/** What is searched for is asked for when the reader pauses. */
+function SearchField({ value, onChange }: { value: string | undefined; onChange: (value: string) => void }) {
+  const [text, setText] = useState(value ?? '')
+  useEffect(() => setText(value ?? ''), [value])
+  useEffect(() => {
+    const wanted = text.trim()
+    // One letter would find everything.
+    if (wanted === (value ?? '') || wanted.length === 1) return
+    const timer = setTimeout(() => onChange(wanted), 400)
+    return () => clearTimeout(timer)
+  })
+  return (
+    <input
+      type="search"
+      data-hotkey="/"
+      aria-label={t('Search in purposes, notes, names, addresses and hashes')}
+      placeholder={t('Search')}
+      maxLength={100}
+      className={`${controlClass} min-w-40 flex-1 basis-48 px-3`}
+      value={text}
+      onChange={({ target }) => setText(target.value)}
+    />
+  )
+}
+
+function StatusSelect({ filter, set }: SetProps) {
+  const statuses = Object.entries(statusWords()).filter(([status]) => status !== 'quarantined')
+  const isSeveral = filter.status?.includes(',') ?? false
+  return (
+    <QuickSelect label={t('Status')} value={filter.status} onChange={(status) => set({ status })}>
+      <option value="">{t('Every status')}</option>
+      {isSeveral && <option value={filter.status}>{t('Several')}</option>}
+      {statuses.map(([status, words]) => (
+        <option key={status} value={status}>
+          {words}
+        </option>
+      ))}
+    </QuickSelect>
   )
 }
 
@@ -112,7 +141,7 @@ function PeriodSelect({ filter, set }: SetProps) {
 function JumpToDay({ value, onChange }: { value: string | undefined; onChange: (day: string) => void }) {
   const id = useId()
   return (
-    <span className="inline-flex items-center gap-2">
+    <span className="inline-flex items-center gap-2 max-md:hidden">
       <label htmlFor={id} className="text-quiet">
         {t('Jump to')}
       </label>
@@ -164,9 +193,13 @@ function useFilterNames(code: string, filter: ActivityFilter) {
     ...counterpartyChoicesQuery(code),
     enabled: filter.counterpartyId !== undefined,
   })
+  const { data: members = [] } = useQuery({ ...membersQuery(code), enabled: filter.initiatorId !== undefined })
+  const token = tokens.find(({ id }) => id === filter.tokenId)
   return (name: FilterName, id: string): string | undefined => {
-    if (name === 'tokenId') return tokens.find((token) => token.id === id)?.symbol
+    if (name === 'tokenId') return token?.symbol
     if (name === 'counterpartyId') return counterparties.find((counterparty) => counterparty.id === id)?.name
-    return undefined
+    if (name === 'initiatorId') return members.find(({ userId }) => userId === id)?.name
+    if (name !== 'minimumAmount' && name !== 'maximumAmount') return undefined
+    return token === undefined || !/^\d+$/.test(id) ? undefined : `${formatAmount(fromRaw(id, token))} ${token.symbol}`
   }
 }

@@ -21,6 +21,10 @@ const textFilters = [
   'paymentPurpose',
   'decisionPolicyId',
   'txHash',
+  'initiatorId',
+  'minimumAmount',
+  'maximumAmount',
+  'search',
   'from',
   'to',
   'userId',
@@ -46,13 +50,27 @@ export function filterOf(search: Record<string, unknown>): ActivityFilter {
 
 /** The filter as the API takes it: days become the instants at which they begin and end for the reader. */
 export function queryOf(filter: ActivityFilter): ListHistoryQuery {
-  const { from, to, ...rest } = filter
+  const { from, to, status, minimumAmount, maximumAmount, ...rest } = filter
+  // Amounts are those of a token, and mean nothing without one.
+  const amounts = rest.tokenId === undefined ? {} : { minimumAmount, maximumAmount }
   return {
-    ...rest,
+    ...withoutGaps({ ...rest, ...amounts }),
+    ...(status === undefined ? {} : { status: status.split(',') }),
     ...(from === undefined ? {} : { from: isDay(from) ? startOfDay(from) : from }),
     ...(to === undefined ? {} : { to: isDay(to) ? endOfDay(to) : to }),
     includeShared: true,
   } as ListHistoryQuery
+}
+
+function withoutGaps(values: Record<string, string | undefined>): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined))
+}
+
+/** The filter without what a change takes away: an empty value, and the amounts when the token changes. */
+export function withChanges(filter: ActivityFilter, changes: ActivityFilter): ActivityFilter {
+  const amounts = 'tokenId' in changes ? { minimumAmount: '', maximumAmount: '' } : {}
+  const entries = Object.entries({ ...filter, ...amounts, ...changes })
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined && value !== ''))
 }
 
 export type FilterNames = (name: FilterName, id: string) => string | undefined
@@ -84,6 +102,10 @@ function chipText(name: FilterName, value: string, nameOf: FilterNames): string 
     paymentPurpose: () => t('Purpose: {name}', { name: value }),
     decisionPolicyId: () => t('Decided by: {name}', { name: known }),
     txHash: () => t('Hash: {name}', { name: value }),
+    initiatorId: () => t('Ordered by {name}', { name: known }),
+    minimumAmount: () => t('At least {amount}', { amount: known }),
+    maximumAmount: () => t('At most {amount}', { amount: known }),
+    search: () => t('“{text}”', { text: value }),
     from: () => t('From {day}', { day: dayWords(value) }),
     to: () => t('Until {day}', { day: dayWords(value) }),
     userId: () => t('Person: {name}', { name: known }),

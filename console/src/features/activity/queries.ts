@@ -49,3 +49,12 @@ export function counterpartyChoicesQuery(code: string) {
     staleTime: 60_000,
   })
 }
+
+/** Who may have ordered something. */
+export function membersQuery(code: string) {
+  return queryOptions({
+    queryKey: ['members', code, 'choices'],
+    queryFn: ({ signal }) => allOf(vaultOf(code).members.list({ limit: 100 }, { signal })),
+    staleTime: 60_000,
+  })
+}

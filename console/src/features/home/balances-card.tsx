@@ -1,18 +1,22 @@
+import type { Balances, BalanceTimeline } from '@strongroom/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { t } from '../../lib/language.ts'
 import { useViewer } from '../../lib/viewer.ts'
-import { Amount } from '../../ui/amount.tsx'
+import { Amount, Usd } from '../../ui/amount.tsx'
 import { ListState } from '../../ui/list-states.tsx'
 import { Card } from '../../ui/page.tsx'
-import { balancesQuery } from './queries.ts'
+import { Sparkline } from '../../ui/sparkline.tsx'
+import { balancesQuery, timelineQuery } from './queries.ts'
 
 /** What is there per token, and what of it is spoken for. */
 export function BalancesCard({ code }: { code: string }) {
   const { isAdmin } = useViewer(code)
   const query = useQuery(balancesQuery(code))
+  const { data: timeline } = useQuery(timelineQuery(code, 30))
   return (
     <Card title={t('Balances')}>
+      {query.data !== undefined && query.data.totals.length > 0 && <TotalValue balances={query.data} />}
       <p className="mb-2 text-[0.8125rem] text-quiet">
         {isAdmin ? t('Over the whole vault') : t('Over your addresses and those shared with you')}
       </p>
@@ -36,6 +40,9 @@ export function BalancesCard({ code }: { code: string }) {
               <th scope="col" className="py-1 text-left font-medium">
                 {t('Token')}
               </th>
+              <th scope="col" className="py-1 pl-3 text-left font-medium max-sm:hidden">
+                {t('30 days')}
+              </th>
               <th scope="col" className="py-1 pl-3 text-right font-medium">
                 {t('Available')}
               </th>
@@ -45,22 +52,55 @@ export function BalancesCard({ code }: { code: string }) {
             </tr>
           </thead>
           <tbody>
-            {query.data?.totals.map(({ token, availableDecimal, reservedDecimal }) => (
-              <tr key={token.code} className="border-t border-line">
-                <th scope="row" className="py-2 text-left font-medium">
-                  {token.symbol}
-                </th>
-                <td className="py-2 pl-3 text-right">
-                  <Amount decimal={availableDecimal} unit={token.symbol} />
-                </td>
-                <td className="py-2 pl-3 text-right text-quiet">
-                  <Amount decimal={reservedDecimal} unit={token.symbol} />
-                </td>
-              </tr>
+            {query.data?.totals.map((total) => (
+              <Balance key={total.token.code} total={total} points={pointsOf(timeline, total.token.code)} />
             ))}
           </tbody>
         </table>
       </ListState>
     </Card>
   )
+}
+
+/** The whole value where every token has a rate; otherwise that of the others, which is said. */
+function TotalValue({ balances }: { balances: Balances }) {
+  const { usdValue, usdComplete } = balances
+  return (
+    <p className="text-2xl font-semibold">
+      <Usd value={usdValue} />
+      {!usdComplete && (
+        <span className="ml-3 text-[0.8125rem] font-normal text-warn">{t('without tokens whose rate is unknown')}</span>
+      )}
+    </p>
+  )
+}
+
+type BalanceProps = { total: Balances['totals'][number]; points: (number | null)[] }
+
+function Balance({ total: { token, availableDecimal, reservedDecimal, usdValue }, points }: BalanceProps) {
+  return (
+    <tr className="border-t border-line">
+      <th scope="row" className="py-2 text-left font-medium">
+        {token.symbol}
+      </th>
+      <td className="py-2 pl-3 max-sm:hidden">
+        <Sparkline values={points} label={t('Balance of {token} in the last 30 days', { token: token.symbol })} />
+      </td>
+      <td className="py-2 pl-3 text-right">
+        <Amount decimal={availableDecimal} unit={token.symbol} />
+        <span className="block text-[0.8125rem] text-quiet">
+          <Usd value={usdValue} />
+        </span>
+      </td>
+      <td className="py-2 pl-3 text-right text-quiet">
+        <Amount decimal={reservedDecimal} unit={token.symbol} />
+      </td>
+    </tr>
+  )
+}
+
+/** A curve needs no more than a number holds. */
+function pointsOf(timeline: BalanceTimeline | undefined, code: string): (number | null)[] {
+  const points = timeline?.tokens.find(({ token }) => token.code === code)?.points ?? []
+  return points.map(({ totalDecimal }) => Number(totalDecimal))
 }

@@ -49,7 +49,7 @@ export function FirstRun({ code }: { code: string }) {
 function Step({ code, step: { key, title, isDone, hint, to } }: { code: string; step: FirstRunStep }) {
   const Icon = isDone ? Check : Circle
   return (
-    <li className="flex gap-3">
+    <li className={`flex gap-3 ${isDone ? 'max-md:hidden' : ''}`}>
       <Icon size={18} aria-label={isDone ? t('done') : t('open')} className={isDone ? 'text-good' : 'text-quiet'} />
       <div className="min-w-0">
         {isDone || to === null ? (

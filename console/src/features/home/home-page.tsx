@@ -11,6 +11,7 @@ import { FirstRun } from './first-run.tsx'
 import { FlowsCard } from './flows-card.tsx'
 import { LatestCard } from './latest-card.tsx'
 import { ObservationsCard } from './observations-card.tsx'
+import { ValueCard } from './value-card.tsx'
 import { WaitingCard } from './waiting-card.tsx'
 
 /** What a person wants to know who opens the vault in the morning. */
@@ -31,10 +32,13 @@ export function HomePage({ code }: { code: string }) {
         <WaitingCard code={code} />
       </Columns>
       <Columns>
-        <FlowsCard code={code} />
+        <ValueCard code={code} />
         <ObservationsCard code={code} />
       </Columns>
-      <LatestCard code={code} />
+      <Columns>
+        <LatestCard code={code} />
+        <FlowsCard code={code} />
+      </Columns>
     </Page>
   )
 }

@@ -6,6 +6,7 @@ import { Badge } from '../../ui/badge.tsx'
 import { ListState } from '../../ui/list-states.tsx'
 import { Card } from '../../ui/page.tsx'
 import { flowsQuery } from './queries.ts'
+import { readable } from './readable.ts'
 
 /** What the service noticed; each leads to the operations that it is about. */
 export function ObservationsCard({ code }: { code: string }) {
@@ -47,7 +48,7 @@ function Observation({ code, observation }: { code: string; observation: ReportO
           </Badge>
         )}
       </div>
-      <p className="text-[0.8125rem] text-quiet [overflow-wrap:anywhere]">{description}</p>
+      <p className="text-[0.8125rem] text-quiet [overflow-wrap:anywhere]">{readable(description)}</p>
     </li>
   )
 }

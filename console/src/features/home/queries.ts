@@ -1,13 +1,34 @@
 import { queryOptions } from '@tanstack/react-query'
 import { allOf } from '../../lib/all.ts'
 import { strongroom, vaultOf } from '../../lib/api.ts'
-import { addDays, dayOf } from '../../lib/day.ts'
+import { addDays, dayOf, startOfDay } from '../../lib/day.ts'
 import { zone } from '../../lib/time.ts'
 
 export function balancesQuery(code: string) {
   return queryOptions({
     queryKey: ['balances', code, 'summary'],
     queryFn: ({ signal }) => vaultOf(code).balances.get({ summary: true, includeShared: true }, { signal }),
+  })
+}
+
+/** What was there at the end of each of the last days of the reader; of weeks where that would be many. */
+export function timelineQuery(code: string, days: number) {
+  const to = addDays(dayOf(new Date()), 1)
+  const from = addDays(to, -days)
+  return queryOptions({
+    queryKey: ['balances', code, 'timeline', from, days],
+    queryFn: ({ signal }) =>
+      vaultOf(code).balances.getTimeline(
+        {
+          from: startOfDay(from),
+          to: startOfDay(to),
+          timezone: zone,
+          groupBy: days > 120 ? 'week' : 'day',
+          includeShared: true,
+        },
+        { signal },
+      ),
+    staleTime: 60_000,
   })
 }
 

@@ -6,6 +6,7 @@ import { formatTimeInFull, formatTimeLeft } from '../../lib/time.ts'
 import { Amount } from '../../ui/amount.tsx'
 import { ListState } from '../../ui/list-states.tsx'
 import { Card } from '../../ui/page.tsx'
+import { pathOf } from '../approvals/queries.ts'
 import { waitingQuery } from './queries.ts'
 
 /** What waits for the vote of the reader, in this vault and how much in others. */
@@ -26,7 +27,7 @@ export function WaitingCard({ code }: { code: string }) {
       <ListState query={query} isEmpty={here.length === 0} empty={<p>{t('Nothing waits for your vote.')}</p>} rows={3}>
         <ul className="divide-y divide-line">
           {here.slice(0, 5).map((item) => (
-            <Waiting key={item.id} code={code} item={item} />
+            <Waiting key={item.id} item={item} />
           ))}
         </ul>
       </ListState>
@@ -39,15 +40,11 @@ export function WaitingCard({ code }: { code: string }) {
   )
 }
 
-function Waiting({ code, item }: { code: string; item: InboxItem }) {
-  const { kind, id, transfer, approvalRequest, initiator, expiresAt } = item
-  const page = kind === 'transfer' ? 'transfer' : 'request'
+function Waiting({ item }: { item: InboxItem }) {
+  const { transfer, approvalRequest, initiator, expiresAt } = item
   return (
     <li className="py-2">
-      <Link
-        to={`/v/${code}/approvals/${page}/${id}` as '/'}
-        className="flex flex-wrap justify-between gap-x-3 font-medium hover:text-accent"
-      >
+      <Link to={pathOf(item) as '/'} className="flex flex-wrap justify-between gap-x-3 font-medium hover:text-accent">
         <span className="min-w-0 [overflow-wrap:anywhere]">
           {transfer === null
             ? (approvalRequest?.subject ?? t('Request'))

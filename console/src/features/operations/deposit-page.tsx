@@ -2,7 +2,6 @@ import type { Deposit } from '@strongroom/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { formatAmount } from '../../lib/amounts.ts'
 import { t } from '../../lib/language.ts'
 import { formatTimeInFull } from '../../lib/time.ts'
 import { useViewer } from '../../lib/viewer.ts'
@@ -34,9 +33,8 @@ function Detail({ code, deposit, categories }: { code: string; deposit: Deposit;
   const { isAdmin } = useViewer(code)
   const { data: address } = useQuery(addressQuery(code, deposit.addressId))
   const operation = { code, type: 'deposit', id: deposit.id } as const
-  const amount = formatAmount(deposit.amountDecimal)
   return (
-    <Page title={t('Deposit of {amount} {unit}', { amount, unit: deposit.assetSymbol })}>
+    <Page title={titleOf(deposit)}>
       <Card>
         <div className="flex flex-wrap items-start justify-between gap-3">
           <div>
@@ -65,6 +63,11 @@ function Detail({ code, deposit, categories }: { code: string; deposit: Deposit;
       </div>
     </Page>
   )
+}
+
+function titleOf({ counterparty, flowType }: Deposit): string {
+  if (counterparty !== null) return t('Deposit from {name}', { name: counterparty.name })
+  return flowType === 'internal' ? t('Deposit from within the vault') : t('Deposit')
 }
 
 function quarantineWords(reason: Deposit['reason']): string {

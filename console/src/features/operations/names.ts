@@ -2,7 +2,7 @@ import type { PolicyTrace } from '@strongroom/sdk'
 import { queryOptions, useQueries, useQuery } from '@tanstack/react-query'
 import { allOf } from '../../lib/all.ts'
 import { vaultOf } from '../../lib/api.ts'
-import { addressQuery, tokensQuery } from './queries.ts'
+import { addressQuery, policiesQuery, tokensQuery } from './queries.ts'
 import type { NameKind, NameOf } from './trace.ts'
 
 /** The ids of one kind that a trace mentions, as expected or as observed values. */
@@ -48,14 +48,6 @@ function policyGroupsQuery(code: string) {
   return queryOptions({
     queryKey: ['policy-groups', code, 'names'],
     queryFn: ({ signal }) => allOf(vaultOf(code).policyGroups.list({ limit: 100 }, { signal })),
-    staleTime: 300_000,
-  })
-}
-
-function policiesQuery(code: string) {
-  return queryOptions({
-    queryKey: ['policies', code, 'names'],
-    queryFn: ({ signal }) => allOf(vaultOf(code).policies.list({ limit: 100 }, { signal })),
     staleTime: 300_000,
   })
 }

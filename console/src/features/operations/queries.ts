@@ -48,6 +48,15 @@ export const tokensQuery = queryOptions({
   staleTime: 300_000,
 })
 
+/** The policies of the vault, by which votes and decisions are called. */
+export function policiesQuery(code: string) {
+  return queryOptions({
+    queryKey: ['policies', code, 'names'],
+    queryFn: ({ signal }) => allOf(vaultOf(code).policies.list({ limit: 100 }, { signal })),
+    staleTime: 300_000,
+  })
+}
+
 /** After a change of an operation: its page and the lists that show it. */
 export async function refreshOperation(client: QueryClient, { code, type, id }: Operation): Promise<void> {
   const keys = [[`${type}s`, code, id], ['history', code], ['operation-relations', code], ['balances', code], ['inbox']]

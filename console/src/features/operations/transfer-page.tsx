@@ -1,7 +1,6 @@
 import type { Transfer } from '@strongroom/sdk'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { formatAmount } from '../../lib/amounts.ts'
 import { t } from '../../lib/language.ts'
 import { useViewer } from '../../lib/viewer.ts'
 import { Amount, Usd } from '../../ui/amount.tsx'
@@ -46,9 +45,8 @@ function Detail({ code, transfer, categories }: { code: string; transfer: Transf
       {mayCancel && <CancelTransfer code={code} transfer={transfer} />}
     </>
   )
-  const amount = formatAmount(transfer.amountDecimal)
   return (
-    <Page title={t('Transfer of {amount} {unit}', { amount, unit: transfer.assetSymbol })} actions={actions}>
+    <Page title={titleOf(transfer)} actions={actions}>
       <Card>
         <div className="mb-5 flex flex-wrap items-start justify-between gap-3">
           <div>
@@ -76,4 +74,9 @@ function Detail({ code, transfer, categories }: { code: string; transfer: Transf
       </div>
     </Page>
   )
+}
+
+function titleOf({ counterparty, flowType }: Transfer): string {
+  if (counterparty !== null) return t('Transfer to {name}', { name: counterparty.name })
+  return flowType === 'internal' ? t('Transfer within the vault') : t('Transfer')
 }

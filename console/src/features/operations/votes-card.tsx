@@ -1,4 +1,5 @@
 import type { Transfer } from '@strongroom/sdk'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { t } from '../../lib/language.ts'
 import { nameOf } from '../../lib/session.ts'
@@ -7,10 +8,13 @@ import { useViewer } from '../../lib/viewer.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { buttonClass } from '../../ui/button.tsx'
 import { Card } from '../../ui/page.tsx'
+import { policiesQuery } from './queries.ts'
 
 /** Which votes are needed, who may vote and who has. */
 export function VotesCard({ code, transfer }: { code: string; transfer: Transfer }) {
   const { userId } = useViewer(code)
+  const { data: policies = [] } = useQuery(policiesQuery(code))
+  const nameOfPolicy = (id: string, policyCode: string) => policies.find((each) => each.id === id)?.name ?? policyCode
   const { approvers, approvalRequirements, status, expiresAt, quorumReachable } = transfer
   if (approvalRequirements.length === 0) return null
   const isOpen = status === 'awaiting_approval'
@@ -26,9 +30,11 @@ export function VotesCard({ code, transfer }: { code: string; transfer: Transfer
         {approvalRequirements.map(({ policyId, policyCode, approvalsCount, threshold, bypassed }) => (
           <li key={policyId}>
             {bypassed
-              ? t('“{policy}” needs no vote, because an administrator ordered it.', { policy: policyCode })
+              ? t('“{policy}” needs no vote, because an administrator ordered it.', {
+                  policy: nameOfPolicy(policyId, policyCode),
+                })
               : t('“{policy}”: {approvalsCount} of {threshold} approvals', {
-                  policy: policyCode,
+                  policy: nameOfPolicy(policyId, policyCode),
                   approvalsCount,
                   threshold,
                 })}
