@@ -2,6 +2,7 @@ import type { HistoryItem } from '@strongroom/sdk'
 import { createFileRoute } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import { ActivityPage } from '../features/activity/activity-page.tsx'
+import { exportPath } from '../features/activity/export.ts'
 import { type ActivityFilter, filterOf } from '../features/activity/filter.ts'
 import { TagButton } from '../features/tagging/tag-button.tsx'
 import { useClickKey } from '../lib/hotkeys.ts'
@@ -28,7 +29,7 @@ function Activity() {
       code={code}
       filter={filter}
       onFilter={(search) => void navigate({ search, replace: true })}
-      exportHref={`/v/${code}/reports?${new URLSearchParams(filter)}`}
+      exportHref={exportPath(code, filter)}
       tagCell={tagCell}
     />
   )

@@ -7,7 +7,7 @@ import { t } from '../../lib/language.ts'
 import { sessionQuery } from '../../lib/session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/page.tsx'
-import { Refused } from '../../ui/refused.tsx'
+import { Problem } from '../../ui/problem.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { type FirstRunStep, firstRunSteps } from './first-run-steps.ts'
 import { firstRunQuery } from './queries.ts'
@@ -81,7 +81,7 @@ function SendMail() {
       <Button look="quiet" busy={send.isPending} onClick={() => send.mutate(email)}>
         {t('Send a mail to {email}', { email })}
       </Button>
-      {send.error !== null && <Refused error={send.error} />}
+      <Problem error={send.error} />
     </>
   )
 }

@@ -1,12 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
+import { lazy } from 'react'
 import { formatUsd } from '../../lib/amounts.ts'
 import { t } from '../../lib/language.ts'
 import { formatDay } from '../../lib/time.ts'
 import { Usd } from '../../ui/amount.tsx'
-import { Chart } from '../../ui/charts/chart.tsx'
+import { ChartWithTable } from '../../ui/charts/chart-with-table.tsx'
 import { ListState } from '../../ui/list-states.tsx'
 import { Card } from '../../ui/page.tsx'
 import { flowsQuery } from './queries.ts'
+
+const FlowChart = lazy(() => import('../../ui/charts/flow-chart.tsx'))
 
 /** What came and what went in the last 30 days. */
 export function FlowsCard({ code }: { code: string }) {
@@ -27,19 +30,27 @@ export function FlowsCard({ code }: { code: string }) {
               <Figure name={t('Sent')} value={report.summary.outgoingUsd} />
               <Figure name={t('Net')} value={report.summary.netFlowUsd} />
             </dl>
-            <Chart
+            <ChartWithTable
               title={t('Received and sent per day in USD')}
-              kind="bars"
               series={[
-                { key: 'in', label: t('Received'), color: 'var(--good)' },
-                { key: 'out', label: t('Sent'), color: 'var(--accent)' },
+                { key: 'in', label: t('Received') },
+                { key: 'out', label: t('Sent') },
               ]}
               points={report.timeline.map(({ periodStart, incomingUsd, outgoingUsd }) => ({
                 label: formatDay(periodStart),
                 values: { in: incomingUsd, out: outgoingUsd },
               }))}
               format={formatUsd}
-            />
+            >
+              <FlowChart
+                points={report.timeline.map(({ periodStart, incomingUsd, outgoingUsd, netFlowUsd }) => ({
+                  label: formatDay(periodStart),
+                  incoming: incomingUsd,
+                  outgoing: outgoingUsd,
+                  net: netFlowUsd,
+                }))}
+              />
+            </ChartWithTable>
             {unknown > 0 && (
               <p className="mt-2 text-[0.8125rem] text-warn">
                 {t(

@@ -1,12 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { lazy, useState } from 'react'
 import { formatUsd } from '../../lib/amounts.ts'
 import { t } from '../../lib/language.ts'
 import { formatDay } from '../../lib/time.ts'
-import { Chart } from '../../ui/charts/chart.tsx'
+import { ChartWithTable } from '../../ui/charts/chart-with-table.tsx'
 import { ListState } from '../../ui/list-states.tsx'
 import { Card } from '../../ui/page.tsx'
 import { timelineQuery } from './queries.ts'
+
+const ValueChart = lazy(() => import('../../ui/charts/value-chart.tsx'))
 
 /** What everything was worth over time. A day on which a rate was unknown is a gap. */
 export function ValueCard({ code }: { code: string }) {
@@ -33,13 +35,17 @@ export function ValueCard({ code }: { code: string }) {
         isEmpty={usd.every(({ usdValue }) => usdValue === null)}
         empty={<p>{t('No value is known for these days. Rates in USD are recorded per token.')}</p>}
       >
-        <Chart
+        <ChartWithTable
           title={t('Value in USD over time')}
-          kind="area"
-          series={[{ key: 'usd', label: t('Value'), color: 'var(--accent)' }]}
+          series={[{ key: 'usd', label: t('Value') }]}
           points={usd.map(({ at, usdValue }) => ({ label: formatDay(at), values: { usd: usdValue } }))}
           format={formatUsd}
-        />
+        >
+          <ValueChart
+            name={t('Value')}
+            points={usd.map(({ at, usdValue }) => ({ label: formatDay(at), value: usdValue }))}
+          />
+        </ChartWithTable>
         {hasGaps && (
           <p className="mt-2 text-[0.8125rem] text-quiet">
             {t('Where there is no curve, the rate of a token that was held then is unknown.')}

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { vaultOf } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/button.tsx'
-import { Refused } from '../../ui/refused.tsx'
+import { Problem } from '../../ui/problem.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { type Operation, refreshOperation } from './queries.ts'
 
@@ -27,7 +27,7 @@ export function LateRate({ operation }: { operation: Operation }) {
       >
         {t('Add the rate of that time')}
       </Button>
-      {add.error !== null && <Refused error={add.error} />}
+      <Problem error={add.error} />
     </>
   )
 }

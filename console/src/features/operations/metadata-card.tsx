@@ -7,7 +7,7 @@ import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextArea, TextField } from '../../ui/field.tsx'
 import { Card, Facts } from '../../ui/page.tsx'
-import { Refused } from '../../ui/refused.tsx'
+import { Problem } from '../../ui/problem.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { type Operation, refreshOperation } from './queries.ts'
 
@@ -86,7 +86,7 @@ function MetadataForm({ operation, metadata, onDone }: MetadataFormProps) {
       />
       <TextArea label={t('Note')} {...register('note')} />
       <TextField label={t('Tags')} hint={t('Separated by commas.')} {...register('tags')} />
-      {save.error !== null && <Refused error={save.error} />}
+      <Problem error={save.error} />
       <div className="flex gap-2">
         <Button look="primary" type="submit" busy={save.isPending}>
           {t('Save')}

@@ -6,7 +6,7 @@ import { vaultOf } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
-import { Refused } from '../../ui/refused.tsx'
+import { Problem } from '../../ui/problem.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { readReference } from './operation-reference.ts'
 import { type Operation, refreshOperation, tokensQuery } from './queries.ts'
@@ -71,7 +71,7 @@ export function RelationForm({ operation, tokenId, onDone }: RelationFormProps) 
         {...register('amount')}
       />
       <TextField label={t('Comment (optional)')} {...register('comment')} />
-      {create.error !== null && <Refused error={create.error} />}
+      <Problem error={create.error} />
       <div className="flex gap-2">
         <Button look="primary" type="submit" busy={create.isPending}>
           {t('Relate')}

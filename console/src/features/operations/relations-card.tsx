@@ -12,7 +12,7 @@ import { useViewer } from '../../lib/viewer.ts'
 import { Button } from '../../ui/button.tsx'
 import { DetailState } from '../../ui/list-states.tsx'
 import { Card } from '../../ui/page.tsx'
-import { Refused } from '../../ui/refused.tsx'
+import { Problem } from '../../ui/problem.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { type Operation, refreshOperation, relationsQuery, tokensQuery } from './queries.ts'
 import { RelationForm } from './relation-form.tsx'
@@ -77,7 +77,7 @@ function Relation({ operation, relation }: { operation: Operation; relation: Rel
           {formatTime(relation.createdAt)}
         </span>
         {relation.comment !== null && <span className="block [overflow-wrap:anywhere]">{relation.comment}</span>}
-        {remove.error !== null && <Refused error={remove.error} />}
+        <Problem error={remove.error} />
       </div>
       {(isAdmin || relation.createdById === userId) && (
         <button

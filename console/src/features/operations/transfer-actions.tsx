@@ -5,8 +5,9 @@ import { useState } from 'react'
 import { formatAmount } from '../../lib/amounts.ts'
 import { vaultOf } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
+import { saveBlob } from '../../lib/save-file.ts'
 import { Button } from '../../ui/button.tsx'
-import { Refused } from '../../ui/refused.tsx'
+import { Problem } from '../../ui/problem.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { refreshOperation } from './queries.ts'
@@ -15,25 +16,19 @@ import { refreshOperation } from './queries.ts'
 export function EvidenceButton({ code, id }: { code: string; id: string }) {
   const download = useMutation({
     mutationFn: () => vaultOf(code).transfers.getEvidence(id),
-    onSuccess: (evidence) => saveAsFile(JSON.stringify(evidence, null, 2), `evidence-${id}.json`),
+    onSuccess: (evidence) => {
+      const file = new Blob([JSON.stringify(evidence, null, 2)], { type: 'application/json' })
+      saveBlob(file, `evidence-${id}.json`)
+    },
   })
   return (
     <div>
       <Button icon={<FileDown size={16} aria-hidden />} busy={download.isPending} onClick={() => download.mutate()}>
         {t('Evidence')}
       </Button>
-      {download.error !== null && <Refused error={download.error} />}
+      <Problem error={download.error} />
     </div>
   )
-}
-
-function saveAsFile(text: string, name: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(url), 10_000)
 }
 
 /** Takes an order back that still waits for votes. */
@@ -56,7 +51,7 @@ export function CancelTransfer({ code, transfer }: { code: string; transfer: Tra
       </Button>
       <Sheet title={t('Cancel the transfer of {amount} {unit}?', values)} open={open} onClose={() => setOpen(false)}>
         <p>{t('Votes that were given are lost, and the amount becomes available again. This cannot be taken back.')}</p>
-        {cancel.error !== null && <Refused error={cancel.error} />}
+        <Problem error={cancel.error} />
         <div className="mt-4 flex flex-wrap gap-2">
           <Button look="danger" busy={cancel.isPending} onClick={() => cancel.mutate()}>
             {t('Cancel the transfer')}

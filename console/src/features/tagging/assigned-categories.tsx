@@ -6,7 +6,7 @@ import { vaultOf } from '../../lib/api.ts'
 import { formatLocalDay } from '../../lib/day.ts'
 import { t } from '../../lib/language.ts'
 import { formatTime } from '../../lib/time.ts'
-import { Refused } from '../../ui/refused.tsx'
+import { Problem } from '../../ui/problem.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { CategoryName } from './category-name.tsx'
 import { categoriesQuery, type Operation, refreshTags } from './queries.ts'
@@ -60,7 +60,7 @@ export function AssignedCategories({ operation, assigned, available, onPending }
           )
         })}
       </ul>
-      {remove.error !== null && <Refused error={remove.error} />}
+      <Problem error={remove.error} />
     </div>
   )
 }

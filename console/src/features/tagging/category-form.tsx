@@ -1,10 +1,11 @@
-import { type CategoryAssignment, type OperationCategory, StrongroomError } from '@strongroom/sdk'
+import type { CategoryAssignment, OperationCategory } from '@strongroom/sdk'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useForm } from 'react-hook-form'
 import { vaultOf } from '../../lib/api.ts'
+import { faultsOf } from '../../lib/forms.ts'
 import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/button.tsx'
-import { Refused } from '../../ui/refused.tsx'
+import { Problem } from '../../ui/problem.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { CategoryInput } from './category-input.tsx'
 import { type Operation, refreshTags } from './queries.ts'
@@ -54,7 +55,7 @@ export function CategoryForm({ operation, category, assignment, onSaved, onPendi
           {...form.register(field.key, { required: field.required && t('Please fill this in.') })}
         />
       ))}
-      {save.error !== null && !isShownAtField && <Refused error={save.error} />}
+      {!isShownAtField && <Problem error={save.error} />}
       {category.approvalScope === 'assign_and_edit' && (
         <p className="mb-3 text-[0.8125rem] text-quiet">
           {t('{count, plural, one {# approver decides} other {# approvers decide}} before it counts.', {
@@ -71,7 +72,5 @@ export function CategoryForm({ operation, category, assignment, onSaved, onPendi
 
 /** The faults that the service names by field: "values.invoice". */
 function fieldFaults(error: unknown): { key: string; message: string }[] {
-  const details = error instanceof StrongroomError ? error.body?.details : undefined
-  if (!Array.isArray(details)) return []
-  return details.map(({ field, message }) => ({ key: field.replace(/^(body\.)?values\./, ''), message }))
+  return faultsOf(error).map(({ field, message }) => ({ key: field.replace(/^(body\.)?values\./, ''), message }))
 }

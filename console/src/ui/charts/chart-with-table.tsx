@@ -1,40 +1,35 @@
-import { lazy, Suspense } from 'react'
+import { type ReactNode, Suspense } from 'react'
 import { t } from '../../lib/language.ts'
 
-/** One curve or one row of bars. The colour is a variable of the style sheet. */
-export type Series = { key: string; label: string; color: string }
-/** `values` are decimal strings; null is a gap, and never zero. */
+/** One column of the table. */
+export type Series = { key: string; label: string }
+/** `values` are decimal strings; null is unknown, and never zero. */
 export type Point = { label: string; values: Readonly<Record<string, string | null>> }
 
-export type ChartProps = {
+type FiguresProps = {
   title: string
-  kind: 'area' | 'bars'
   series: readonly Series[]
   points: readonly Point[]
   format: (value: string) => string
 }
 
-const Drawing = lazy(() => import('./drawing.tsx'))
-
 /** A chart, drawn when the page is there already, with its figures as a table. */
-export function Chart(props: ChartProps) {
+export function ChartWithTable({ children, ...figures }: FiguresProps & { children: ReactNode }) {
   return (
     <figure>
-      <figcaption className="sr-only">{props.title}</figcaption>
-      <div aria-hidden className="h-52">
-        <Suspense>
-          <Drawing {...props} />
-        </Suspense>
+      <figcaption className="sr-only">{figures.title}</figcaption>
+      <div aria-hidden className="min-h-60">
+        <Suspense>{children}</Suspense>
       </div>
       <details className="mt-2 text-[0.875rem]">
         <summary className="min-h-9 cursor-pointer py-1.5 text-quiet">{t('As a table')}</summary>
-        <Figures {...props} />
+        <Figures {...figures} />
       </details>
     </figure>
   )
 }
 
-function Figures({ title, series, points, format }: ChartProps) {
+function Figures({ title, series, points, format }: FiguresProps) {
   return (
     <div className="max-h-72 overflow-auto">
       <table className="w-full">
