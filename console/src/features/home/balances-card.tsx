@@ -82,15 +82,15 @@ function Balance({ total: { token, availableDecimal, reservedDecimal, usdValue }
     <tr className="border-t border-line">
       <th scope="row" className="py-2 text-left font-medium">
         {token.symbol}
+        <span className="block text-[0.8125rem] font-normal text-quiet">
+          <Usd value={usdValue} />
+        </span>
       </th>
       <td className="py-2 pl-3 max-sm:hidden">
         <Sparkline values={points} label={t('Balance of {token} in the last 30 days', { token: token.symbol })} />
       </td>
       <td className="py-2 pl-3 text-right">
         <Amount decimal={availableDecimal} unit={token.symbol} />
-        <span className="block text-[0.8125rem] text-quiet">
-          <Usd value={usdValue} />
-        </span>
       </td>
       <td className="py-2 pl-3 text-right text-quiet">
         <Amount decimal={reservedDecimal} unit={token.symbol} />
