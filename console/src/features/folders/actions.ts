@@ -1,0 +1,50 @@
+import { type AddressGroup, StrongroomError } from '@strongroom/sdk'
+import { vaultOf } from '../../lib/api.ts'
+import type { Movable } from '../../lib/dragged.ts'
+import { t } from '../../lib/language.ts'
+import { queryClient } from '../../lib/query-client.ts'
+import { announce } from '../../ui/toast.tsx'
+
+/** Whether an address can be put into a folder without asking: all are own, and nobody else sees the folder. */
+export function needsAsking(folder: AddressGroup, addresses: readonly Movable[]): boolean {
+  return folder.sharing.isShared || addresses.some(({ isOwner }) => !isOwner)
+}
+
+/** Puts own addresses into a folder; those that are there already stay. */
+export async function putInto(code: string, folder: AddressGroup, addresses: readonly Movable[]): Promise<void> {
+  const own = addresses.filter(({ isOwner }) => isOwner)
+  try {
+    for (const { id } of own)
+      await vaultOf(code).addressGroups.addMember(folder.id, { addressId: id }).catch(ignoreThere)
+    announce(
+      t('{count, plural, one {# address is} other {# addresses are}} in {folder}', {
+        count: own.length,
+        folder: folder.name,
+      }),
+    )
+  } finally {
+    forgetFolders(code)
+  }
+}
+
+export async function takeOut(code: string, folder: AddressGroup, addresses: readonly Movable[]): Promise<void> {
+  try {
+    for (const { id } of addresses) await vaultOf(code).addressGroups.removeMember(folder.id, id)
+    const count = addresses.length
+    announce(
+      t('{count, plural, one {# address} other {# addresses}} taken out of {folder}', { count, folder: folder.name }),
+    )
+  } finally {
+    forgetFolders(code)
+  }
+}
+
+export function forgetFolders(code: string): void {
+  void queryClient.invalidateQueries({ queryKey: ['address-groups', code] })
+  void queryClient.invalidateQueries({ queryKey: ['addresses', code] })
+}
+
+function ignoreThere(error: unknown): void {
+  if (error instanceof StrongroomError && error.reason === 'already_exists') return
+  throw error
+}
