@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { t } from '../../lib/language.ts'
 import { formatRecent } from '../../lib/time.ts'
-import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -51,26 +50,17 @@ function columnsOf(edit: ((person: Person) => void) | null): Column<Person>[] {
       id: 'name',
       header: t('Name'),
       cell: ({ name, email }) => (
-        <>
+        <div>
           <span className="font-medium">{name}</span>
           {email !== null && <span className="block text-quiet [overflow-wrap:anywhere]">{email}</span>}
-        </>
+        </div>
       ),
     },
     { id: 'kind', header: t('Kind'), cell: ({ kind }) => (kind === 'person' ? t('Person') : t('Service')) },
     {
       id: 'groups',
       header: t('Groups'),
-      cell: ({ groups, isAdmin }) => (
-        <>
-          {groups.map(({ name }) => name).join(', ') || '–'}
-          {isAdmin && (
-            <span className="ml-2">
-              <Badge tone="warn">{t('Administrator')}</Badge>
-            </span>
-          )}
-        </>
-      ),
+      cell: ({ groups }) => groups.map(({ name }) => name).join(', ') || '–',
     },
     {
       id: 'seen',

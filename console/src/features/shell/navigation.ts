@@ -12,6 +12,12 @@ import {
   Users,
   Wallet,
 } from 'lucide-react'
+import { ArrowLeftRight, CircleCheck, House, type LucideIcon } from 'lucide-react'
+import { CircleCheck, House, type LucideIcon, Scale } from 'lucide-react'
+import { CircleCheck, House, type LucideIcon, Scale, Users } from 'lucide-react'
+import { ArrowUpRight, BookUser, CircleCheck, House, type LucideIcon, Wallet } from 'lucide-react'
+import { BookOpenCheck, ChartColumn, CircleCheck, House, type LucideIcon, ScrollText } from 'lucide-react'
+import { CircleCheck, House, type LucideIcon, Scale, Tags, Users } from 'lucide-react'
 import { t } from '../../lib/language.ts'
 
 type Viewing = { isAdmin: boolean; isAuditor: boolean }
@@ -43,5 +49,8 @@ export function navigation(): NavigationItem[] {
     { to: '/people', label: t('People'), Icon: Users, hotkey: 'o' },
     { to: '/books', label: t('Books'), Icon: BookOpenCheck, hotkey: 'b', visible: reader },
     { to: '/audit', label: t('Audit'), Icon: ScrollText, hotkey: 'u', visible: reader },
+    { to: '/books', label: t('Books'), Icon: BookOpenCheck, hotkey: 'b', visible: ({ isAdmin }) => isAdmin },
+    { to: '/audit', label: t('Audit'), Icon: ScrollText, hotkey: 'u', visible: ({ isAdmin }) => isAdmin },
+    { to: '/categories', label: t('Categories'), Icon: Tags, hotkey: 'k' },
   ]
 }
