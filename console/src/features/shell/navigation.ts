@@ -18,6 +18,7 @@ import { CircleCheck, House, type LucideIcon, Scale, Users } from 'lucide-react'
 import { ArrowUpRight, BookUser, CircleCheck, House, type LucideIcon, Wallet } from 'lucide-react'
 import { BookOpenCheck, ChartColumn, CircleCheck, House, type LucideIcon, ScrollText } from 'lucide-react'
 import { CircleCheck, House, type LucideIcon, Scale, Tags, Users } from 'lucide-react'
+import { CircleCheck, House, type LucideIcon, Scale, Settings, Tags, Users } from 'lucide-react'
 import { t } from '../../lib/language.ts'
 
 type Viewing = { isAdmin: boolean; isAuditor: boolean }
@@ -52,5 +53,6 @@ export function navigation(): NavigationItem[] {
     { to: '/books', label: t('Books'), Icon: BookOpenCheck, hotkey: 'b', visible: ({ isAdmin }) => isAdmin },
     { to: '/audit', label: t('Audit'), Icon: ScrollText, hotkey: 'u', visible: ({ isAdmin }) => isAdmin },
     { to: '/categories', label: t('Categories'), Icon: Tags, hotkey: 'k' },
+    { to: '/settings', label: t('Vault settings'), Icon: Settings, hotkey: 'v' },
   ]
 }
