@@ -9,16 +9,11 @@ import {
   type LucideIcon,
   Scale,
   ScrollText,
+  Settings,
+  Tags,
   Users,
   Wallet,
 } from 'lucide-react'
-import { ArrowLeftRight, CircleCheck, House, type LucideIcon } from 'lucide-react'
-import { CircleCheck, House, type LucideIcon, Scale } from 'lucide-react'
-import { CircleCheck, House, type LucideIcon, Scale, Users } from 'lucide-react'
-import { ArrowUpRight, BookUser, CircleCheck, House, type LucideIcon, Wallet } from 'lucide-react'
-import { BookOpenCheck, ChartColumn, CircleCheck, House, type LucideIcon, ScrollText } from 'lucide-react'
-import { CircleCheck, House, type LucideIcon, Scale, Tags, Users } from 'lucide-react'
-import { CircleCheck, House, type LucideIcon, Scale, Settings, Tags, Users } from 'lucide-react'
 import { t } from '../../lib/language.ts'
 
 type Viewing = { isAdmin: boolean; isAuditor: boolean }
@@ -48,11 +43,9 @@ export function navigation(): NavigationItem[] {
     { to: '/reports', label: t('Reports'), Icon: ChartColumn, hotkey: 'r' },
     { to: '/policies', label: t('Policies'), Icon: Scale, hotkey: 'l' },
     { to: '/people', label: t('People'), Icon: Users, hotkey: 'o' },
+    { to: '/categories', label: t('Categories'), Icon: Tags, hotkey: 'k' },
     { to: '/books', label: t('Books'), Icon: BookOpenCheck, hotkey: 'b', visible: reader },
     { to: '/audit', label: t('Audit'), Icon: ScrollText, hotkey: 'u', visible: reader },
-    { to: '/books', label: t('Books'), Icon: BookOpenCheck, hotkey: 'b', visible: ({ isAdmin }) => isAdmin },
-    { to: '/audit', label: t('Audit'), Icon: ScrollText, hotkey: 'u', visible: ({ isAdmin }) => isAdmin },
-    { to: '/categories', label: t('Categories'), Icon: Tags, hotkey: 'k' },
     { to: '/settings', label: t('Vault settings'), Icon: Settings, hotkey: 'v' },
   ]
 }
