@@ -16,9 +16,16 @@ export function vaultOf(code: string): VaultClient {
 
 /** A session that has ended leads to the sign-in and back to the page that is open. */
 async function fetchOrSignIn(request: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+  if (request instanceof Request) sayJson(request)
   const response = await fetch(request, init)
   if (response.status === 401) signIn()
   return response
+}
+
+/** With the session cookie the service takes writes as JSON only, those without a body too: no form of another page can send them. */
+function sayJson({ method, headers }: Request): void {
+  const isWrite = method === 'POST' || method === 'PUT' || method === 'PATCH'
+  if (isWrite && !headers.has('content-type')) headers.set('content-type', 'application/json')
 }
 
 export function signIn(): void {
