@@ -31,8 +31,9 @@ type PolicyEditorProps = {
 
 /** The sentence of a policy, and beside it what it would do. */
 export function PolicyEditor({ code, policy, policies, vocabulary }: PolicyEditorProps) {
-  const first = vocabulary.groups.find(({ isSystem }) => !isSystem) ?? vocabulary.groups[0]!
-  const [draft, setDraft] = useState<Draft>(policy === undefined ? emptyDraft(first.id) : draftOf(policy))
+  // Most policies are about whoever has most of them already.
+  const [first] = vocabulary.groups.toSorted((a, b) => b.policies.length - a.policies.length)
+  const [draft, setDraft] = useState<Draft>(policy === undefined ? emptyDraft(first!.id) : draftOf(policy))
   const [reviewing, review] = useState(false)
   const selectors = useQuery(selectorsQuery(code))
   const taken = policies.map((each) => each.code)
@@ -125,7 +126,9 @@ function Effects({ code, draft, policies, after, vocabulary, nameOf, tried }: Ef
           </Card>
           <Card title={t('Try it on one order')}>
             <TryOrder
+              key={named[0]}
               {...{ code, vocabulary, nameOf }}
+              tokenFirst={named[0]}
               draft={{ mode: 'add', policies: [{ ...tried, name: tried.name === '' ? t('This draft') : tried.name }] }}
             />
           </Card>

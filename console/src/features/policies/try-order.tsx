@@ -19,14 +19,22 @@ type TryOrderProps = {
   nameOf: (id: string, code: string) => string
   /** Policies that are not saved, which decide beside the saved ones. */
   draft?: SimulationOrder['draft']
+  /** The token that the form starts with. */
+  tokenFirst?: string | undefined
 }
 
 /** Asks what would be decided on one transfer. Nothing is ordered. */
-export function TryOrder({ code, vocabulary, nameOf, draft }: TryOrderProps) {
+export function TryOrder({ code, vocabulary, nameOf, draft, tokenFirst }: TryOrderProps) {
   const isAdmin = useIsAdmin(code)
   const { data: session } = useQuery(sessionQuery)
   const { choices } = vocabulary
-  const [order, setOrder] = useState({ initiatorId: '', fromAddressId: '', toAddress: '', token: '', amount: '' })
+  const [order, setOrder] = useState({
+    initiatorId: '',
+    fromAddressId: '',
+    toAddress: '',
+    token: tokenFirst ?? '',
+    amount: '',
+  })
   const set = (change: Partial<typeof order>) => setOrder({ ...order, ...change })
   const initiatorId = order.initiatorId === '' ? (session?.user.id ?? '') : order.initiatorId
   const from = order.fromAddressId === '' ? (choices.address[0]?.id ?? '') : order.fromAddressId
