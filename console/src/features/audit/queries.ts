@@ -33,6 +33,11 @@ export function allRecords(log: Log, signal: AbortSignal): Pages<AuditRecord> {
   return logOf(log).list({ limit: 100 }, { signal })
 }
 
+function sealsOf(log: Log, query: { sequence?: number }, signal: AbortSignal): Pages<Seal & { chain: string }> {
+  if (log === 'platform') return strongroom.auditLog.listPlatformAuditSeals(query, { signal })
+  return vaultOf(log.code).auditLog.listAuditSeals(query, { signal })
+}
+
 /** The seals of the log, newest first. */
 export function allSeals(log: Log, signal: AbortSignal): Pages<Seal & { chain: string }> {
   return sealsOf(log, {}, signal)

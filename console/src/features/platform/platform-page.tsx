@@ -1,0 +1,41 @@
+import { t } from '../../lib/language.ts'
+import { Page } from '../../ui/page.tsx'
+import { Tabs } from '../../ui/tabs.tsx'
+import { Health } from './health.tsx'
+import { Networks } from './networks.tsx'
+import { Rates } from './rates.tsx'
+import { Tokens } from './tokens.tsx'
+import { Vaults } from './vaults.tsx'
+
+export const parts = ['vaults', 'networks', 'tokens', 'rates', 'health'] as const
+export type Part = (typeof parts)[number]
+export type PlatformSearch = { part?: Part; tokenId?: string }
+export type PlatformProps = { search: PlatformSearch; change: (changed: PlatformSearch) => void }
+
+/** What all vaults of this installation share. */
+export function PlatformPage({ search, change }: PlatformProps) {
+  const part = search.part ?? 'vaults'
+  const labels: Record<Part, string> = {
+    vaults: t('Vaults'),
+    networks: t('Networks'),
+    tokens: t('Tokens'),
+    rates: t('Rates'),
+    health: t('Health'),
+  }
+  return (
+    <Page title={t('Platform')}>
+      <Tabs
+        label={t('Parts of the platform')}
+        tabs={parts.map((key) => ({ key, label: labels[key] }))}
+        current={part}
+        onChoose={(key) => change({ part: key as Part })}
+      >
+        {part === 'vaults' && <Vaults />}
+        {part === 'networks' && <Networks />}
+        {part === 'tokens' && <Tokens onRates={(tokenId) => change({ part: 'rates', tokenId })} />}
+        {part === 'rates' && <Rates tokenId={search.tokenId ?? ''} onToken={(tokenId) => change({ tokenId })} />}
+        {part === 'health' && <Health />}
+      </Tabs>
+    </Page>
+  )
+}

@@ -1,0 +1,60 @@
+import type { ListHeldRatesQuery } from '@strongroom/sdk'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { strongroom } from '../../lib/api.ts'
+
+const cursorOf = (cursor: string) => (cursor === '' ? {} : { cursor })
+const paged = { initialPageParam: '', getNextPageParam: ({ nextCursor }: { nextCursor: string | null }) => nextCursor }
+
+export const networksQuery = infiniteQueryOptions({
+  queryKey: ['networks', 'all'],
+  queryFn: ({ signal, pageParam }) =>
+    strongroom.networks.list({ limit: 100, ...cursorOf(pageParam) }, { signal }).page(),
+  ...paged,
+})
+
+export function tokensQuery(search: string) {
+  return infiniteQueryOptions({
+    queryKey: ['tokens', 'all', search],
+    queryFn: ({ signal, pageParam }) => {
+      const query = { limit: 100, ...(search === '' ? {} : { search }), ...cursorOf(pageParam) }
+      return strongroom.tokens.list(query, { signal }).page()
+    },
+    ...paged,
+  })
+}
+
+export function ratesQuery(tokenId: string) {
+  return infiniteQueryOptions({
+    queryKey: ['tokens', tokenId, 'rates'],
+    queryFn: ({ signal, pageParam }) =>
+      strongroom.tokens.listRates(tokenId, { limit: 100, ...cursorOf(pageParam) }, { signal }).page(),
+    ...paged,
+    enabled: tokenId !== '',
+  })
+}
+
+export function heldRatesQuery(status: NonNullable<ListHeldRatesQuery['status']>) {
+  return infiniteQueryOptions({
+    queryKey: ['held-rates', status],
+    queryFn: ({ signal, pageParam }) =>
+      strongroom.heldRates.list({ status, limit: 50, ...cursorOf(pageParam) }, { signal }).page(),
+    ...paged,
+  })
+}
+
+export const vaultsQuery = infiniteQueryOptions({
+  queryKey: ['vaults', 'all'],
+  queryFn: ({ signal, pageParam }) => strongroom.vaults.list({ limit: 100, ...cursorOf(pageParam) }, { signal }).page(),
+  ...paged,
+})
+
+export const healthQuery = queryOptions({
+  queryKey: ['health'],
+  queryFn: async ({ signal }) => {
+    const begun = performance.now()
+    // Once: a service that is not ready answers that, and is asked again by this page and not by the SDK.
+    await strongroom.service.getReadiness({ signal, retries: 0 })
+    return { milliseconds: Math.round(performance.now() - begun), at: new Date().toISOString() }
+  },
+  refetchInterval: 15_000,
+})
