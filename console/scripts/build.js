@@ -24,3 +24,5 @@ await Promise.all(
     await writeFile(`${path}.gz`, await toGzip(content, { level: 9 }))
   }),
 )
+// Written last: a build that was interrupted counts as none.
+await writeFile(join(dist, 'built'), '')

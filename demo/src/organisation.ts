@@ -14,6 +14,8 @@ export const people = {
   compliance: 'compliance@strongroom.localhost',
 }
 const addressLabel = 'Operations'
+/** Compliance asks for this address, so that something waits for the administrator from the first minute. */
+const requestedLabel = 'Escrow'
 
 type Way = {
   dataDir: string
@@ -32,23 +34,24 @@ type Mark = { vaultId: string; walletUrl: string; address: string }
 
 /**
  * Sets up the demo organisation through the public API. Each step looks before it creates, so a set-up that was
- * interrupted is completed by the next start. Returns the on-chain address of the treasurer.
+ * interrupted is completed by the next start.
+ * @returns the on-chain address of the treasurer, and the page of what waits for a vote of the administrator
  */
-export async function ensureOrganisation(way: Way): Promise<{ address: string }> {
+export async function ensureOrganisation(way: Way): Promise<{ address: string; waitingPath: string }> {
   const markPath = join(way.dataDir, 'organisation.json')
   const mark = readJson<Mark>(markPath)
   const admin = await signIn(way.baseUrl, await way.linkFor(way.adminEmail))
   try {
     const found = await findVault(admin)
     // A member removed the demo's administrator from the vault, which is permitted.
-    if (mark !== null && found === 'forbidden') return mark
+    if (mark !== null && found === 'forbidden') return { ...mark, waitingPath: '/' }
     const vault = found === 'forbidden' ? null : found
     if (mark !== null && vault?.id === mark.vaultId) {
       if (vault.walletServiceUrl === mark.walletUrl && mark.walletUrl !== way.wallet.url) {
         await pointToWallet(admin, way.wallet.url)
         writeJson(markPath, { ...mark, walletUrl: way.wallet.url })
       }
-      return mark
+      return { ...mark, waitingPath: await findWaiting(admin) }
     }
     const vaultId = await completeVault(admin, vault, way.wallet)
     // Policies name tokens and groups, which must exist before them.
@@ -56,8 +59,9 @@ export async function ensureOrganisation(way: Way): Promise<{ address: string }>
     await Promise.all([completePolicies(admin, groups), completePeople(admin, groups, way)])
     const address = await completeAddress(admin, way)
     await way.fund(address.address, address.balances.length > 0)
+    await requestAddress(way)
     writeJson(markPath, { vaultId, walletUrl: way.wallet.url, address: address.address } satisfies Mark)
-    return address
+    return { address: address.address, waitingPath: await findWaiting(admin) }
   } finally {
     await admin.auth.signOut()
   }
@@ -171,4 +175,23 @@ async function completeAddress(admin: Strongroom, way: Way): Promise<Address> {
   await treasurer.auth.signOut()
   if (created === null) throw new Error(`a policy holds the creation of the address ${addressLabel} for approval`)
   return created
+}
+
+async function requestAddress(way: Way): Promise<void> {
+  const compliance = await signIn(way.baseUrl, await way.linkFor(people.compliance))
+  const { approvalRequests, addresses } = compliance.vault(vaultCode)
+  const { items } = await approvalRequests.list({ limit: 1 }).page()
+  if (items.length === 0) {
+    const order = { network: 'ethereum', segments: { desk: 'payroll' }, token: token.code, label: requestedLabel }
+    await addresses.create(order)
+  }
+  await compliance.auth.signOut()
+}
+
+/** The page of the newest thing that waits for a vote of the administrator; the first page of the console if nothing does. */
+async function findWaiting(admin: Strongroom): Promise<string> {
+  const [item] = (await admin.inbox.list({ limit: 1 }).page()).items
+  if (item === undefined) return '/'
+  const kind = item.kind === 'approval_request' ? 'request' : item.kind
+  return `/v/${item.vault.code}/approvals/${kind}/${item.id}`
 }

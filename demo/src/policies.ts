@@ -92,5 +92,12 @@ export function demoPolicies({ administrators, treasury, compliance }: Groups): 
   return [
     ...ofTreasury.map((policy) => ({ ...policy, groupId: treasury })),
     { code: 'admin-addresses', name: 'Administrators create addresses', ...newAddress, groupId: administrators },
+    {
+      code: 'compliance-addresses',
+      name: 'Compliance asks administrators for addresses',
+      actionType: 'create_address',
+      ...votes(1, administrators),
+      groupId: compliance,
+    },
   ]
 }

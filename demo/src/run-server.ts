@@ -6,7 +6,8 @@ import { inTransaction } from '@strongroom/server/transaction'
 import { serve } from './serve.ts'
 
 export type ServerStart = { type: 'start'; environment: Record<string, string | undefined> }
-export type LinkQuestion = { type: 'link'; email: string }
+/** `redirectTo` is the page of the console that opens after the sign-in. */
+export type LinkQuestion = { type: 'link'; email: string; redirectTo?: string | undefined }
 
 let server: RunningServer | null = null
 
@@ -21,9 +22,9 @@ serve(
       }
     },
     /** The output of `strongroom admin link`: a sign-in link for the operator, who needs no password here. */
-    async link({ email }: LinkQuestion) {
+    async link({ email, redirectTo = '/' }: LinkQuestion) {
       const { deps } = server!
-      return await inTransaction(deps.db, (trx) => createSignInLink(trx, deps, email, deps.clock()))
+      return await inTransaction(deps.db, (trx) => createSignInLink(trx, deps, email, deps.clock(), redirectTo))
     },
   },
   async () => {

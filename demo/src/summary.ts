@@ -18,10 +18,11 @@ export function printSummary(facts: Facts): void {
   const { url, link, adminEmail, dataDir, mailsToFiles, address, rpcUrl, chainId, seconds } = facts
   const mails = mailsToFiles ? `appear as files in ${join(dataDir, 'outbox')}` : 'are sent by SMTP_URL'
   const lines = [
+    ['Console', url],
+    ['Sign in', link],
+    ['', `as ${adminEmail}; the link works once, within 10 minutes, and opens what waits for a vote`],
     ['API', `${url}/api/v1`],
     ['Reference', `${url}/docs`],
-    ['Sign in', link],
-    ['', `as ${adminEmail}; the link works once, within 10 minutes`],
     ['Others', `${Object.values(people).join(', ')}`],
     ['', `ask for a link at ${url}/sign-in`],
     ['Mails', mails],

@@ -24,8 +24,11 @@ const watchMilliseconds = 500
 const stopOrder = ['server', 'wallet', 'chain', 'database', 'claim'] as const
 type Stops = Partial<Record<(typeof stopOrder)[number], () => Promise<unknown>>>
 
-/** Starts everything, keeps it running until a signal arrives or a part ends, and stops it in order. Never returns. */
-export async function supervise(): Promise<void> {
+/**
+ * Starts everything, keeps it running until a signal arrives or a part ends, and stops it in order. Never returns.
+ * @param consoleBuilt resolves when the files of the console are there, which the server looks for as it starts
+ */
+export async function supervise(consoleBuilt: Promise<unknown>): Promise<void> {
   const stops: Stops = {}
   let endedBy: Promise<never> | null = null
   const end = (code: number, message = ''): Promise<never> => {
@@ -37,13 +40,13 @@ export async function supervise(): Promise<void> {
   // The reader of our output may exit, as `head` does; that is no reason to stop.
   process.stdout.on('error', () => {})
   try {
-    await start(stops, (message) => void end(1, message))
+    await start(stops, consoleBuilt, (message) => void end(1, message))
   } catch (error) {
     await end(1, `Strongroom cannot start: ${describe(error)}`)
   }
 }
 
-async function start(stops: Stops, die: (message: string) => void): Promise<void> {
+async function start(stops: Stops, consoleBuilt: Promise<unknown>, die: (message: string) => void): Promise<void> {
   const settings = readSettings()
   const { dataDir, config } = settings
   claimDataDir(dataDir)
@@ -86,7 +89,7 @@ async function start(stops: Stops, die: (message: string) => void): Promise<void
     }
     return report(wallet.ask<{ url: string }>(startWallet), 'the wallet is ready')
   })
-  const serverReady = database.then(({ url: databaseUrl }) => {
+  const serverReady = Promise.all([database, consoleBuilt]).then(([{ url: databaseUrl }]) => {
     const startServer: ServerStart = {
       type: 'start',
       environment: toEnvironment(settings, secrets, { PORT: String(serverPort), DATABASE_URL: databaseUrl }),
@@ -98,7 +101,8 @@ async function start(stops: Stops, die: (message: string) => void): Promise<void
     await serverReady
     throw error
   })
-  const linkFor = (email: string) => server.ask<string>({ type: 'link', email } satisfies LinkQuestion)
+  const linkFor = (email: string, redirectTo?: string) =>
+    server.ask<string>({ type: 'link', email, redirectTo } satisfies LinkQuestion)
   const organisation = serverReady.then(() =>
     ensureOrganisation({
       dataDir,
@@ -110,7 +114,7 @@ async function start(stops: Stops, die: (message: string) => void): Promise<void
       fund: async (address, isCredited) => fundOnce((await chain).rpcUrl, dataDir, { address, isCredited }),
     }),
   )
-  const [{ url }, { rpcUrl, chainId }, { address }] = await Promise.all([
+  const [{ url }, { rpcUrl, chainId }, { address, waitingPath }] = await Promise.all([
     serverReady,
     chain,
     organisation,
@@ -119,7 +123,7 @@ async function start(stops: Stops, die: (message: string) => void): Promise<void
   ])
   printSummary({
     url,
-    link: await linkFor(settings.adminEmail),
+    link: await linkFor(settings.adminEmail, waitingPath),
     adminEmail: settings.adminEmail,
     dataDir,
     mailsToFiles: config.smtpUrl === null,

@@ -6,8 +6,12 @@ try {
   const count = await transpileStale()
   const { reportProgress } = await import('../../demo/dist/progress.js')
   if (count > 0) reportProgress(`${count} files are compiled`)
+  const { buildStaleConsole } = await import('./build-console.js')
+  const consoleBuilt = buildStaleConsole().then((isNew) => isNew && reportProgress('the console is built'))
+  // Whoever waits for it reports its failure.
+  consoleBuilt.catch(() => undefined)
   const { supervise } = await import('../../demo/dist/supervise.js')
-  await supervise()
+  await supervise(consoleBuilt)
 } catch (error) {
   const hint = error.code === 'ERR_MODULE_NOT_FOUND' ? '; run "npm ci" first' : ''
   process.stderr.write(`Strongroom cannot start: ${error.message}${hint}\n`)

@@ -122,11 +122,12 @@ export async function createSignInLink(
   deps: Pick<Deps, 'publicOrigin'>,
   address: string,
   now: Date,
+  redirectTo: string | null = null,
 ): Promise<string> {
   const email = address.toLowerCase()
   if (!(await maySignIn(trx, email, null))) throw notFound('User')
   const token = newSecret()
-  await insertMagicLink(trx, { token_hash: sha256(token), email, by_operator: true }, now)
+  await insertMagicLink(trx, { token_hash: sha256(token), email, by_operator: true, redirect_to: redirectTo }, now)
   const user = await findUserByEmail(trx, email)
   const operator = nameOfOperator()
   const action = 'operator.sign_in_link_created'

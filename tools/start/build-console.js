@@ -1,0 +1,43 @@
+// Builds the web console where its sources are newer than what was built, in a process of its own, so that the database and the
+// chain start meanwhile.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const folder = fileURLToPath(new URL('../../console/', import.meta.url))
+
+/**
+ * @returns {Promise<boolean>} whether something was built
+ * @throws {Error} with what the build printed
+ */
+export async function buildStaleConsole() {
+  if (process.env.CONSOLE === 'off' || !isStale()) return false
+  const build = spawn(process.execPath, [join(folder, 'scripts/build.js')], { stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [build.stdout, build.stderr]) {
+    stream.on('data', (chunk) => {
+      output += chunk
+    })
+  }
+  const [code] = await once(build, 'close')
+  if (code !== 0) throw new Error(`the console cannot be built:\n${output}`)
+  return true
+}
+
+function isStale() {
+  const builtAt = changedAt(join(folder, 'dist/built'))
+  if (builtAt === 0) return true
+  const sources = ['src', 'public'].flatMap((name) =>
+    readdirSync(join(folder, name), { recursive: true }).map((path) => join(folder, name, path)),
+  )
+  const others = ['index.html', 'vite.config.ts', 'package.json', '../openapi.json'].map((name) => join(folder, name))
+  return [...sources, ...others].some((path) => !path.endsWith('.gen.ts') && changedAt(path) > builtAt)
+}
+
+function changedAt(path) {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  // A folder changes whenever the list of pages is written into it.
+  return stats === undefined || stats.isDirectory() ? 0 : stats.mtimeMs
+}
