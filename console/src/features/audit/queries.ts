@@ -1,4 +1,4 @@
-import type { AuditRecord, ListAuditRecordsQuery, ListAuditSealsQuery, Pages } from '@strongroom/sdk'
+import type { AuditRecord, ListAuditRecordsQuery, Pages } from '@strongroom/sdk'
 import { infiniteQueryOptions } from '@tanstack/react-query'
 import { strongroom, vaultOf } from '../../lib/api.ts'
 import type { Seal } from '../../lib/hashes.ts'
@@ -9,11 +9,6 @@ export type AuditFilter = Pick<ListAuditRecordsQuery, 'actor' | 'action' | 'targ
 
 function logOf(log: Log) {
   return log === 'platform' ? strongroom.auditLog : vaultOf(log.code).auditLog
-}
-
-function sealsOf(log: Log, query: ListAuditSealsQuery, signal: AbortSignal) {
-  if (log === 'platform') return strongroom.auditLog.listPlatformAuditSeals(query, { signal })
-  return vaultOf(log.code).auditLog.listAuditSeals(query, { signal })
 }
 
 export function auditQuery(log: Log, filter: AuditFilter) {
