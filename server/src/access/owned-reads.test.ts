@@ -38,6 +38,8 @@ const allowed: Record<string, string> = {
   'record/notifications/claimNotification': 'the mailer has no viewer; the recipients have been decided',
   'operations/categories/hasValues': 'only whether any value exists, for the editor of the definition',
   'operations/relations/findExistingRelations': 'sums what relates to an operation that was found in scope',
+  'operations/changes/readChanges':
+    'over all vaults of a user: it reads as each viewer of listViewers by the rules of that list',
   'rules/policies/sumVelocity': 'limits count everybody’s transfers; a trace hides the sums',
   'rules/policies/lockForAdministrator': 'of a table that is one of two, neither of them anybody’s',
   'rules/policies/lockGroup': 'by lockForAdministrator',

@@ -26,8 +26,13 @@ beforeAll(async () => {
 })
 afterAll(() => test.close())
 
-/** Parameters that exclude others of the same request; a cursor is of one list of one service. */
-const excluded = new Set(['cursor', 'reportAddressActivity folderId', 'listHistory awaitingMyApproval'])
+/** Parameters that exclude others of the same request; a cursor is of one list of one service, or of its changes. */
+const excluded = new Set([
+  'cursor',
+  'listChanges after',
+  'reportAddressActivity folderId',
+  'listHistory awaitingMyApproval',
+])
 
 /** A GET takes no body. */
 const send = (method: 'get' | 'post' | 'patch' | 'put' | 'delete', url: string, body?: object): Promise<Answer> =>

@@ -88,7 +88,7 @@ export const AuditSeal = Closed(
     records: Type.Array(Closed({ id: Id, hash: Hash('Hash of the record.') }), {
       description: 'The records that it seals, in the order in which they are hashed.',
     }),
-    sealedAt: Timestamp,
+    sealedAt: described(Timestamp, 'Instant at which it was written, in UTC.'),
     hash: Hash('SHA-256 of the canonical JSON of the fields above (docs/audit.md).'),
   },
   {

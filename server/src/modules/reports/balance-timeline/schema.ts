@@ -20,9 +20,9 @@ const usdValue = Nullable(Text('1.50'))
 
 export const BalanceTimeline = Closed(
   {
-    from: Timestamp,
+    from: described(Timestamp, 'Start of the first bucket.'),
     to: described(Timestamp, 'End of the last bucket; never in the future.'),
-    timezone: Text('Europe/Berlin'),
+    timezone: described(Text('Europe/Berlin'), 'IANA time zone whose midnights bound the buckets.'),
     tokens: described(
       Type.Array(
         Closed({
@@ -58,12 +58,15 @@ export const BalanceTimeline = Closed(
 
 const Key = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 128, description, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }))
-const Bound = (description: string) =>
-  Type.Optional(Type.String({ maxLength: 40, description, examples: ['2026-01-31'] }))
+const Bound = (description: string, example: string) =>
+  Type.Optional(Type.String({ maxLength: 40, description, examples: [example] }))
 
 export const BalanceTimelineQuery = Closed({
-  from: Bound('Start, included: an ISO 8601 timestamp, or a day of `timezone`. 30 days before `to` by default.'),
-  to: Bound('End, excluded; now by default, and never later than now.'),
+  from: Bound(
+    'Start, included: an ISO 8601 timestamp, or a day of `timezone`. 30 days before `to` by default.',
+    '2026-01-01',
+  ),
+  to: Bound('End, excluded; now by default, and never later than now.', '2026-01-31'),
   groupBy: Type.Optional(
     described(Enum(timelineSteps), `Length of a bucket, \`day\` by default; at most ${timelinePointsMax} buckets.`),
   ),

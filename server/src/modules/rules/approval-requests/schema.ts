@@ -54,7 +54,7 @@ export const ApprovalRequest = Closed(
     }),
     boundPayload: Closed(
       {
-        requestId: Id,
+        requestId: described(Id, 'Identifier of the request, so that no vote counts for another one.'),
         vaultId: Id,
         initiatorId: Id,
         action: described(RequestAction, 'As above.'),
