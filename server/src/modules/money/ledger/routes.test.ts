@@ -37,6 +37,7 @@ describe('balances', () => {
         availableDecimal: '0.5',
         reserved: '0',
         reservedDecimal: '0',
+        usdValue: null,
       },
       {
         token: { code: 'USDT', symbol: 'USDT', decimals: 6 },
@@ -44,6 +45,7 @@ describe('balances', () => {
         availableDecimal: '850',
         reserved: '150000000',
         reservedDecimal: '150',
+        usdValue: null,
       },
     ])
     const accounts = body.accounts.map((one: { purpose: string; token: { code: string }; balanceDecimal: string }) => [
@@ -93,7 +95,7 @@ describe('balances', () => {
     } while (cursor !== '')
     expect([ids.length, new Set(ids).size]).toEqual([3, 3])
     const summary = await bench.owner.get(`${base}/balances?summary=true`)
-    expect(Object.keys(summary.body).sort()).toEqual(['totals', 'vaultId'])
+    expect(Object.keys(summary.body).sort()).toEqual(['totals', 'usdComplete', 'usdValue', 'vaultId'])
   })
 
   it('of the vault itself balance all others, and are shown to administrators only', async () => {
