@@ -66,7 +66,7 @@ export const BalanceTimelineQuery = Closed({
     'Start, included: an ISO 8601 timestamp, or a day of `timezone`. 30 days before `to` by default.',
     '2026-01-01',
   ),
-  to: Bound('End, excluded; now by default, and never later than now.', '2026-01-31'),
+  to: Bound('End, excluded; now by default, and never later than now.', '2026-01-15'),
   groupBy: Type.Optional(
     described(Enum(timelineSteps), `Length of a bucket, \`day\` by default; at most ${timelinePointsMax} buckets.`),
   ),
