@@ -9,7 +9,7 @@ import { type FeedFilters, type FeedLimits, noFilters } from '../feed/feed.ts'
 import { listHistory } from './queries.ts'
 
 /** The same query against the feed and against a plain loop over all operations. */
-const vaults = Number(process.env.HISTORY_VAULTS ?? 25)
+const vaults = Number(process.env.HISTORY_VAULTS ?? 10)
 const queriesPerVault = 200
 const seed = 20_261_121
 /** Small enough that every walk passes many windows, and that sets of keys are both merged and gathered. */
@@ -200,7 +200,7 @@ describe('history against a plain loop over everything', () => {
     // Two empty results agree easily, so enough of the queries must find operations and need several pages.
     expect(answered).toBeGreaterThan(0.3 * vaults * queriesPerVault)
     expect(several).toBeGreaterThan(0.2 * vaults * queriesPerVault)
-  }, 120_000)
+  })
 
   it('finds the same through HTTP, with the category that the caller sees', async () => {
     const [world] = fc.sample(anyWorld, { numRuns: 1, seed: seed + 1 })
@@ -271,7 +271,7 @@ describe('history against a plain loop over everything', () => {
         expect(new Set(ids).size).toBe(ids.length)
       }
     }
-  }, 60_000)
+  })
 
   it('T40 no page and no cursor of a member changes with what happens to others', async () => {
     const additions = fc.sample(anyOperation, { numRuns: 40, seed: seed + 4 })
@@ -298,7 +298,7 @@ describe('history against a plain loop over everything', () => {
       }
     }
     expect(grown).toBeGreaterThan(200)
-  }, 60_000)
+  })
 })
 
 const idsOf = (rows: { id: string }[]) => rows.map(({ id }) => id)
