@@ -3,6 +3,7 @@ import { visibleScopeOf } from '../../../access/address-scope.ts'
 import { newId } from '../../../lib/ids.ts'
 import type { Answer, Person } from '../../../testing/app.ts'
 import { addMember, createVaultFixture, ensureGroup } from '../../../testing/fixtures.ts'
+import { patiently } from '../../../testing/patiently.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { findInitiator } from '../../rules/policies/queries.ts'
 import { findAssignment, listAssignments } from './queries.ts'
@@ -340,7 +341,9 @@ describe('at the same time', () => {
     const fields = Array.from({ length: 20 }, (_, i) => ({ key: `field_${i}`, label: `Field ${i}`, type: 'text' }))
     const one = await category({}, fields)
     expectStatus(await put(bench.owner, one), 201)
-    const edits = await Promise.all(fields.map(({ key }, i) => put(bench.owner, one, { [key]: `value ${i}` })))
+    const edits = await Promise.all(
+      fields.map(({ key }, i) => patiently(() => put(bench.owner, one, { [key]: `value ${i}` }))),
+    )
     expect(edits.map(({ status }) => status)).toEqual(Array(20).fill(200))
     expect(edits.map(({ body }) => body.version).sort((a, b) => a - b)).toEqual(
       Array.from({ length: 20 }, (_, i) => i + 2),
@@ -353,7 +356,7 @@ describe('at the same time', () => {
 
   it('ten who assign make one assignment', async () => {
     const one = await category()
-    const answers = await Promise.all(Array.from({ length: 10 }, () => put(bench.owner, one)))
+    const answers = await Promise.all(Array.from({ length: 10 }, () => patiently(() => put(bench.owner, one))))
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(9).fill(200), 201])
     expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1)
   })

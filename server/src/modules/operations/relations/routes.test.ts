@@ -3,6 +3,7 @@ import { relationsPerOperationMax } from '../../../lib/limits.ts'
 import type { Answer, Person } from '../../../testing/app.ts'
 import { addMember, deposit, ensureGroup, usdtContract } from '../../../testing/fixtures.ts'
 import { untilSessionsWait } from '../../../testing/lock-waits.ts'
+import { patiently } from '../../../testing/patiently.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 
 let bench: TransferBench
@@ -37,7 +38,7 @@ async function depositOf(amount: string, asset: string | null = usdtContract, to
 }
 
 async function transferOf(amount: string, by = owner, from = address): Promise<End> {
-  const { status, body } = await bench.order(from.id, amount, {}, by)
+  const { status, body } = await patiently(() => bench.order(from.id, amount, {}, by))
   expect(status, JSON.stringify(body)).toBe(201)
   return { type: 'transfer', id: body.id }
 }
@@ -327,7 +328,9 @@ describe('amounts', () => {
     const payment = await depositOf('10')
     const refunds = await Promise.all(Array.from({ length: 50 }, () => transferOf('1')))
     const answers = await Promise.all(
-      refunds.map((refund, i) => relate(refund, payment, { relationType: i % 2 === 0 ? 'refund' : 'reversal' })),
+      refunds.map((refund, i) =>
+        patiently(() => relate(refund, payment, { relationType: i % 2 === 0 ? 'refund' : 'reversal' })),
+      ),
     )
     const statuses = answers.map(({ status }) => status)
     expect(statuses.filter((status) => status === 201)).toHaveLength(10)
