@@ -17,6 +17,7 @@ import {
   callerNames,
   createWorld,
   fresh,
+  nameOf,
   type Resources,
   toCaller,
   viewerNames,
@@ -549,9 +550,12 @@ function workOf({ statements }: Answer): string {
 
 /** The strings in the answer that the caller may not read and did not send. */
 function leaksOf(operation: Operation, caller: Caller, request: Request, { text }: Answer): string[] {
-  const { namesVaults = false, expected } = rowOf(operation.operationId)
-  const isReported = namesVaults && expected[caller.name as keyof typeof expected] === 200
-  const visible = isReported ? [world.main, world.rival].flatMap(({ vault }) => [vault.id, vault.code]) : []
+  const { namesVaults = false, namesPeople = false, expected } = rowOf(operation.operationId)
+  const isReported = expected[caller.name as keyof typeof expected] === 200
+  const visible = [world.main, world.rival].flatMap(({ vault, people }) => [
+    ...(namesVaults && isReported ? [vault.id, vault.code] : []),
+    ...(namesPeople && isReported ? Object.values(people).map(nameOf) : []),
+  ])
   const sent = JSON.stringify(request)
   const withheld = world
     .secretsFrom(caller.name)

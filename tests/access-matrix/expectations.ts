@@ -11,6 +11,8 @@ export type Row = {
   endsSession?: boolean
   /** It lists the vaults by id and code to permitted callers, and nothing of their content. */
   namesVaults?: true
+  /** It lists users by name to permitted callers, who are not their fellow members. */
+  namesPeople?: true
   /** Its body is the caller's own, with whatever fields. */
   isOpen?: true
   /** It reads the registry, which belongs to no vault. */
@@ -333,7 +335,8 @@ export const expectations: Record<string, Row> = {
   listAuditSeals:        row('401 403 403 403 403 403 403 403 200 403 403 403 403 200', plain),
   listPlatformAuditSeals: row('401 403 403 403 403 403 403 403 403 403 200 403 403 403', plain, { namesVaults: true }),
   listPlatformAuditRecords:
-                        row('    401      403   403        403         403     403   403      403   403          403      200     403            403      403', plain, { namesVaults: true }),
+                        row('    401      403   403        403         403     403   403      403   403          403      200     403            403      403', plain, { namesVaults: true, namesPeople: true }),
+  listPlatformUsers:     row('401 403 403 403 403 403 403 403 403 403 200 403 403 403', plain, { namesVaults: true, namesPeople: true }),
 }
 
 // A report answers a body as it answers a query.
@@ -348,7 +351,7 @@ for (const [operationId, { expected, request }] of Object.entries(expectations))
 function row(
   statuses: string,
   request: Row['request'],
-  more: Pick<Row, 'endsSession' | 'namesVaults' | 'isOpen' | 'ofRegistry' | 'reaches'> = {},
+  more: Pick<Row, 'endsSession' | 'namesVaults' | 'namesPeople' | 'isOpen' | 'ofRegistry' | 'reaches'> = {},
 ): Row {
   const numbers = statuses.trim().split(/\s+/).map(Number)
   const expected = Object.fromEntries(callerNames.map((name, column) => [name, numbers[column]]))

@@ -187,7 +187,7 @@ export function toCaller(name: string, person: Person): Caller {
 }
 
 /** The first part of an e-mail address, which is also the user's name. */
-function nameOf({ email }: Person): string {
+export function nameOf({ email }: Person): string {
   return email.split('@')[0]!
 }
 

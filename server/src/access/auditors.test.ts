@@ -54,6 +54,7 @@ describe('an auditor', () => {
     const lists = ['addresses', 'balances', 'deposits', 'deposits?outcome=ignored', 'transfers', 'history', 'policies']
     const others = [
       'audit-log',
+      'audit-log/seals',
       'invitations',
       'service-tokens',
       'approval-requests',

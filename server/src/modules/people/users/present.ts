@@ -1,6 +1,7 @@
 import type { Users } from '../../../db/types.ts'
 import type { Profile } from '../../../http/schema.ts'
-import type { OwnProfile } from './schema.ts'
+import type { PlatformUserRow } from './queries.ts'
+import type { OwnProfile, PlatformUser } from './schema.ts'
 
 /** The columns of `users` that `toProfile` needs, for the select lists of every module that shows people. */
 export const profileColumns = [
@@ -34,4 +35,17 @@ export type OwnProfileRow = ProfileRow & { notify_approvals: boolean; notify_dec
 
 export function toOwnProfile(row: OwnProfileRow): OwnProfile {
   return { ...toProfile(row), notifications: { approvals: row.notify_approvals, decisions: row.notify_decisions } }
+}
+
+export function toPlatformUser(row: PlatformUserRow): PlatformUser {
+  return {
+    userId: row.id,
+    kind: row.kind,
+    name: row.name,
+    email: row.email,
+    createdAt: row.created_at.toISOString(),
+    lastSeenAt: row.last_seen_at?.toISOString() ?? null,
+    vaults: row.vaults,
+    isPlatformAdmin: row.is_platform_admin,
+  }
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inTransaction } from '../../../db/transaction.ts'
 import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
+import { addMember, createVaultFixture } from '../../../testing/fixtures.ts'
 import { addPlatformAdmin, ensureUser } from './actions.ts'
 import { UpdateProfile } from './schema.ts'
 
@@ -153,5 +154,55 @@ describe('preferences', () => {
     expect([tooLarge.status, tooLarge.body.reason]).toEqual([400, 'validation_failed'])
     for (const body of [[], 'text', 7, null]) expect((await second.put(url, body)).status).toBe(400)
     expect((await second.get(url)).body).toEqual(fitting)
+  })
+})
+
+describe('GET /platform/users', () => {
+  it('lists people and services with their vaults to platform administrators only', async () => {
+    const platform = await test.signIn('platform@example.org', { isPlatformAdmin: true })
+    const vault = await createVaultFixture(test, { code: 'users-vault', adminEmail: 'keeper@example.org' })
+    await addMember(test, vault, 'first.person@example.org', ['treasury', 'approvers'])
+    const tokens = '/vaults/users-vault/service-tokens'
+    const create = async (name: string) =>
+      (await vault.admin.post(tokens, { name, groupIds: [vault.groups.administrators] })).body
+    const [kept, revoked] = [await create('Payroll'), await create('Old payroll')]
+    await vault.admin.delete(`${tokens}/${revoked.id}`)
+
+    const { body } = await platform.get('/platform/users?limit=100')
+    const userOf = (id: string) => body.items.find(({ userId }: { userId: string }) => userId === id)
+    const of = { code: 'users-vault', name: vault.vault.name }
+    expect(userOf(first.userId)).toMatchObject({
+      email: 'first.person@example.org',
+      vaults: [of],
+      isPlatformAdmin: false,
+    })
+    expect(userOf(platform.userId)).toEqual({
+      userId: platform.userId,
+      kind: 'person',
+      name: 'platform',
+      email: 'platform@example.org',
+      createdAt: expect.stringMatching(/Z$/),
+      lastSeenAt: expect.stringMatching(/Z$/),
+      vaults: [],
+      isPlatformAdmin: true,
+    })
+    expect(userOf(kept.userId)).toMatchObject({ kind: 'service', name: 'Payroll', email: null, lastSeenAt: null })
+    expect(userOf(revoked.userId)).toBeUndefined()
+
+    const found = async (query: string) =>
+      (await platform.get(`/platform/users?${query}`)).body.items.map(({ userId }: { userId: string }) => userId)
+    expect(await found('search=FIRST.PERSON@')).toEqual([first.userId])
+    for (const search of ['%25', '_', '%27%20or%20true']) expect(await found(`search=${search}`)).toEqual([])
+    const paged: string[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page = await platform.get(`/platform/users?limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`)
+      paged.push(...page.body.items.map(({ userId }: { userId: string }) => userId))
+      cursor = page.body.nextCursor
+    }
+    expect(paged).toEqual(body.items.map(({ userId }: { userId: string }) => userId))
+
+    const member = await addMember(test, vault, 'nobody.special@example.org', ['treasury'])
+    expect((await member.get('/platform/users')).status).toBe(403)
+    expect((await test.anonymous.get('/platform/users')).status).toBe(401)
   })
 })

@@ -2,9 +2,9 @@ import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { ok } from '../../../http/mutate.ts'
 import { replacePreferences, updateProfile } from './actions.ts'
-import { toOwnProfile } from './present.ts'
-import { getOwnProfile, getPreferences } from './queries.ts'
-import { OwnProfile, Preferences, UpdateProfile } from './schema.ts'
+import { toOwnProfile, toPlatformUser } from './present.ts'
+import { getOwnProfile, getPreferences, listPlatformUsers } from './queries.ts'
+import { OwnProfile, PlatformUser, PlatformUserQuery, Preferences, UpdateProfile } from './schema.ts'
 
 export function userRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'People')
@@ -63,5 +63,20 @@ export function userRoutes(app: App, deps: Deps): void {
       await replacePreferences(trx, caller.userId, body, now)
       return ok(body)
     },
+  )
+
+  api.list(
+    '/platform/users',
+    {
+      operationId: 'listPlatformUsers',
+      summary: 'List the users of the platform',
+      description:
+        'For platform administrators: people and services of all vaults, the newest first. Disabled ones are left out.',
+      access: 'platform',
+      querystring: PlatformUserQuery,
+      item: PlatformUser,
+    },
+    (db, { query }, page) => listPlatformUsers(db, query.search, page),
+    toPlatformUser,
   )
 }

@@ -3,15 +3,19 @@ import {
   Closed,
   Color,
   described,
+  Email,
   Emoji,
   MemberProfile,
   Name,
   Nullable,
   Profile,
+  pageQuery,
+  Timestamp,
   Uri,
   Username,
+  VaultCode,
 } from '../../../http/schema.ts'
-import { preferencesBytesMax } from '../../../lib/limits.ts'
+import { nameLengthMax, preferencesBytesMax } from '../../../lib/limits.ts'
 
 /** The own profile of a person; only they see which mails they receive. */
 export const OwnProfile = Closed(
@@ -59,4 +63,38 @@ export const Preferences = Type.Unsafe<Record<string, unknown>>({
   examples: [{ historyColumns: ['createdAt', 'amount'], theme: 'dark' }],
 })
 
-export const userComponents = [Profile, MemberProfile, OwnProfile, Preferences]
+const { userId, kind, name } = MemberProfile.properties
+
+export const PlatformUser = Closed(
+  {
+    userId,
+    kind,
+    name,
+    email: described(Nullable(Email), 'E-mail address; null for a service.'),
+    createdAt: Timestamp,
+    lastSeenAt: described(
+      Nullable(Timestamp),
+      'When they last used a session, to within an hour; null for a service and for who has no session.',
+    ),
+    vaults: Type.Array(Closed({ code: VaultCode, name: Name }), {
+      description: 'The vaults in which they are in a group, by code.',
+    }),
+    isPlatformAdmin: Type.Boolean({ description: 'Whether they administer the platform.', examples: [false] }),
+  },
+  { $id: 'PlatformUser', description: 'A person or service that can use this service.' },
+)
+export type PlatformUser = Static<typeof PlatformUser>
+
+export const PlatformUserQuery = Closed({
+  ...pageQuery,
+  search: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: nameLengthMax,
+      description: 'A part of the name, the username or the e-mail address, regardless of case.',
+      examples: ['ann'],
+    }),
+  ),
+})
+
+export const userComponents = [Profile, MemberProfile, OwnProfile, Preferences, PlatformUser]

@@ -1,13 +1,14 @@
 import type { Static } from 'typebox'
 import { idOfSequence } from '../../../lib/ids.ts'
-import type { AuditRecordRow, AuditSealRow } from './queries.ts'
+import type { AuditSealRow, ListedRecordRow } from './queries.ts'
 import type { AuditRecord, AuditSeal } from './schema.ts'
 
-export function toAuditRecord(row: AuditRecordRow): Static<typeof AuditRecord> {
+export function toAuditRecord(row: ListedRecordRow): Static<typeof AuditRecord> {
   const { details } = JSON.parse(row.content) as { details: Record<string, unknown> }
   return {
     id: row.id,
     actorId: row.actor_id,
+    actor: row.actor,
     action: row.action,
     targetType: row.target_type,
     targetId: row.target_id,

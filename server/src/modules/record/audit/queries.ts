@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
 import { sql } from 'kysely'
+import { type MemberProfile, profileOfUser } from '../../../access/profile.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import type { AuditRecords, AuditSeals } from '../../../db/types.ts'
 import type { Position } from '../../../lib/cursor.ts'
@@ -9,6 +10,8 @@ import type { Bounds } from '../../../lib/period.ts'
 import { readRecord, type TargetRecord } from './content.ts'
 
 export type AuditRecordRow = Selectable<AuditRecords>
+/** A record for a list: with who acted. */
+export type ListedRecordRow = AuditRecordRow & { actor: MemberProfile | null }
 export type AuditSealRow = Selectable<AuditSeals>
 
 type AuditFilter = { actor?: string; action?: string; target?: string; bounds: Bounds }
@@ -19,8 +22,12 @@ export async function listAuditRecords(
   chain: string,
   { actor, action, target, bounds }: AuditFilter,
   page: { after: Position | null; limit: number },
-): Promise<AuditRecordRow[]> {
-  let query = db.selectFrom('audit_records').selectAll().where('chain', '=', chain)
+): Promise<ListedRecordRow[]> {
+  let query = db
+    .selectFrom('audit_records')
+    .selectAll()
+    .select(profileOfUser(sql.ref('audit_records.actor_id')).as('actor'))
+    .where('chain', '=', chain)
   if (actor !== undefined) query = query.where('actor_id', '=', actor)
   if (action !== undefined) query = query.where('action', '=', action)
   if (target !== undefined) query = query.where('target_id', '=', target)

@@ -39,12 +39,33 @@ describe('the audit log', () => {
     expect(body.nextCursor).toBeNull()
     expect(body.items[3]).toMatchObject({
       actorId: admin.userId,
+      actor: { userId: admin.userId, kind: 'person', name: 'admin', image: null },
       targetType: 'policy',
       details: { name: 'Ausgänge', steps: [1, 2] },
       createdAt: '2026-01-30T23:59:59.999Z',
       hash: expect.stringMatching(/^[0-9a-f]{64}$/),
       sealSequence: null,
     })
+  })
+
+  it('names no actor where no user is behind the id', async () => {
+    const { db } = test.deps
+    const vaultId = await insertVault('machines', admin.userId, member.userId)
+    for (const [actorId, action] of [
+      [null, 'task.ran'],
+      ['machine-1', 'machine.acted'],
+    ] as const) {
+      const event = { vaultId, actorId, action, targetType: 'task', targetId: null, details: {}, now: new Date() }
+      await db.transaction().execute((trx) => insertAuditRecord(trx, event))
+    }
+    const { body } = await admin.get('/vaults/machines/audit-log')
+    const actors = body.items.map(({ actorId, actor }: { actorId: string; actor: object }) => [actorId, actor])
+    expect(new Map(actors)).toEqual(
+      new Map([
+        ['machine-1', null],
+        [null, null],
+      ]),
+    )
   })
 
   it('pages without losing or repeating a record', async () => {

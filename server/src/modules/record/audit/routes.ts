@@ -36,9 +36,9 @@ export function auditRoutes(app: App, deps: Deps): void {
       operationId: 'listAuditSeals',
       summary: 'List audit seals of a vault',
       description:
-        'For administrators of the vault, newest first: the chain of seals with everything that their hashes cover, so ' +
-        'that the log can be verified from the answers alone (docs/audit.md).',
-      access: 'administrator',
+        'For administrators and auditors of the vault, newest first: the chain of seals with everything that their ' +
+        'hashes cover, so that the log can be verified from the answers alone (docs/audit.md).',
+      access: 'auditor',
       params: VaultParams,
       ...seals,
     },

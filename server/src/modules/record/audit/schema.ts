@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Closed, described, Id, Nullable, pageQuery, Timestamp } from '../../../http/schema.ts'
+import { Closed, described, Id, Nullable, ProfileBeside, pageQuery, Timestamp } from '../../../http/schema.ts'
 import { auditSealsPageMax, membershipUserIdLengthMax } from '../../../lib/limits.ts'
 
 const Hash = (description: string) =>
@@ -18,6 +18,7 @@ export const AuditRecord = Closed(
         examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
       }),
     ),
+    actor: ProfileBeside,
     action: Type.String({ description: 'The event, as `noun.verb`.', examples: ['policy.updated'] }),
     targetType: described(Type.String({ examples: ['policy'] }), 'Kind of what was acted on.'),
     targetId: described(
@@ -35,7 +36,7 @@ export const AuditRecord = Closed(
     createdAt: Timestamp,
     content: Type.String({
       description:
-        'The record exactly as it was hashed: canonical JSON of the fields above, with the chain that it belongs to.',
+        'The record exactly as it was hashed: canonical JSON of the fields above but `actor`, with the chain that it belongs to.',
       examples: ['{"action":"policy.updated","actorId":null,"chain":"platform"}'],
     }),
     hash: Hash('SHA-256 of `content` in UTF-8, in hexadecimal digits.'),
