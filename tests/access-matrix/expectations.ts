@@ -114,6 +114,7 @@ export const expectations: Record<string, Row> = {
 
   listNetworks:         row('    401      200   200        200         200     200   200      200   200          200      200     ' +
 '200            200      200', plain),
+  updateNetwork:        row('401 403 403 403 403 403 403 403 403 403 200 403 403 403', async (r) => ({ params: { id: await r.network() }, body: {} })),
   listTokens:           row('    401      200   200        200         200     200   200      200   200          200      200     ' +
 '200            200      200', plain),
   createToken:          row('    401      403   403        403         403     403   403      403   403          403      201     ' +

@@ -46,6 +46,7 @@ export type Resources = {
   code: string
   address(): Promise<string>
   payingAddress(): Promise<string>
+  network(): Promise<string>
   token(): Promise<string>
   heldRate(): Promise<string>
   deposit(): Promise<string>
@@ -382,6 +383,7 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
     code,
     address: async () => saved.id,
     payingAddress: async () => paying.id,
+    network: async () => vault.networks.ethereum.id,
     token: async () => vault.tokens.eth.id,
     heldRate: keep('heldRate', async () => {
       const name = `H${fresh()}`
@@ -543,6 +545,7 @@ function absentResources(code: string): Resources {
     code,
     address: nothing,
     payingAddress: nothing,
+    network: nothing,
     token: nothing,
     heldRate: nothing,
     deposit: nothing,

@@ -670,6 +670,14 @@ export const rowsAfter: Record<string, Rows> = {
   ],
   '0029-people': [['user_preferences', [{ user_id: 'u1', preferences: { columns: ['amount'] }, updated_at: at }]]],
   '0030-inbox': [['changes', [{ vault_id: 'v1', kind: 'transfer', id: 'c1' }]]],
+  '0034-explorers-and-verifications': [
+    [
+      'ledger_verifications',
+      [
+        { vault_id: 'v1', id: 'lv1', requester_id: 'u1', state: 'done', findings: '[]', created_at: at, finished_at: at },
+      ],
+    ],
+  ],
 }
 
 function grant(of: Row): Row {

@@ -1,9 +1,13 @@
 import { type ByCaller, byPlatform } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
+import { badRequest } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
 import { audit } from '../../record/audit/record.ts'
 import { networkTypeOf } from './coin-types.ts'
-import { findNetworkByCoinType, type NetworkRow } from './queries.ts'
+import { faultOfExplorer } from './explorer-template.ts'
+import { findNetworkByCoinType, lockNetwork, type NetworkRow } from './queries.ts'
+import type { NetworkUpdate } from './schema.ts'
 
 type NetworkInput = { coinType: number; code: string; slug: string; name: string; description: string | null }
 
@@ -38,3 +42,35 @@ export async function registerNetwork(
   await audit(trx, byPlatform(by), 'network.created', { type: 'network', id: inserted.id }, details)
   return inserted as NetworkRow
 }
+
+/**
+ * Sets or clears the links to block explorers; what the network is never changes.
+ * @throws 400 naming a template that is no safe link, 404
+ */
+export async function updateNetwork(
+  trx: Trx,
+  id: string,
+  body: NetworkUpdate,
+  { isDemo, ...by }: ByCaller & { isDemo: boolean },
+): Promise<NetworkRow> {
+  const network = orNotFound(await lockNetwork(trx, id), 'Network')
+  for (const [field, placeholder] of explorers) {
+    const template = body[field]
+    const fault = template == null ? null : faultOfExplorer(template, placeholder, { isDemo })
+    if (fault !== null) throw badRequest(field, fault)
+  }
+  const { explorer_tx_url, explorer_address_url } = network
+  const set = {
+    explorer_tx_url: body.explorerTxUrl === undefined ? explorer_tx_url : body.explorerTxUrl,
+    explorer_address_url: body.explorerAddressUrl === undefined ? explorer_address_url : body.explorerAddressUrl,
+    updated_at: by.now,
+  }
+  await trx.updateTable('networks').set(set).where('id', '=', id).execute()
+  await audit(trx, byPlatform(by), 'network.updated', { type: 'network', id }, { changes: { ...body } })
+  return { ...network, ...set }
+}
+
+const explorers = [
+  ['explorerTxUrl', '{hash}'],
+  ['explorerAddressUrl', '{address}'],
+] as const

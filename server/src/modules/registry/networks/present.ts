@@ -11,6 +11,8 @@ export function toNetwork(row: NetworkRow): Static<typeof Network> {
     name: row.name,
     description: row.description,
     logoUri: row.logo_uri,
+    explorerTxUrl: row.explorer_tx_url,
+    explorerAddressUrl: row.explorer_address_url,
     type: row.type,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),

@@ -47,6 +47,12 @@ export async function findNetworkById(db: Db | Trx, id: string): Promise<Network
   return (row as NetworkRow | undefined) ?? null
 }
 
+/** Locks the network until the transaction ends. */
+export async function lockNetwork(trx: Trx, id: string): Promise<NetworkRow | null> {
+  const row = await trx.selectFrom('networks').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
+  return (row as NetworkRow | undefined) ?? null
+}
+
 export async function findNetworkBySlug(db: Db | Trx, slug: string): Promise<NetworkRow | null> {
   const row = await db.selectFrom('networks').selectAll().where('slug', '=', slug).executeTakeFirst()
   return (row as NetworkRow | undefined) ?? null

@@ -3,11 +3,12 @@ import { createTestApp, type Person, type TestApp } from '../../../testing/app.t
 
 let test: TestApp
 let person: Person
+let operator: Person
 
 beforeAll(async () => {
   test = await createTestApp()
   person = await test.signIn('person@example.org')
-  const operator = await test.signIn('operator@example.org', { isPlatformAdmin: true })
+  operator = await test.signIn('operator@example.org', { isPlatformAdmin: true })
   const variants = [
     { id: 60, code: 'ethereum', name: 'Ethereum' },
     { id: 0, code: 'Bitcoin', name: 'Bitcoin' },
@@ -37,5 +38,47 @@ describe('networks', () => {
 
   it('T39 answers 401 without a session', async () => {
     expect((await test.anonymous.get('/networks')).status).toBe(401)
+  })
+})
+
+describe('links to block explorers', () => {
+  const ethereum = async () =>
+    (await person.get('/networks?limit=100')).body.items.find(({ coinType }: { coinType: number }) => coinType === 60)
+  const templates = {
+    explorerTxUrl: 'https://explorer.example.org/tx/{hash}',
+    explorerAddressUrl: 'https://explorer.example.org/address/{address}',
+  }
+
+  it('are none at first, set and cleared one by one, and on the record', async () => {
+    const { id, explorerTxUrl, explorerAddressUrl, ...network } = await ethereum()
+    expect([explorerTxUrl, explorerAddressUrl]).toEqual([null, null])
+    const set = await operator.patch(`/networks/${id}`, templates)
+    expect([set.status, set.body]).toEqual([200, { ...network, id, ...templates, updatedAt: set.body.updatedAt }])
+    await operator.patch(`/networks/${id}`, { explorerTxUrl: null })
+    expect(await ethereum()).toMatchObject({ ...templates, explorerTxUrl: null })
+    const { body } = await operator.get(`/audit-log?action=network.updated&target=${id}`)
+    expect(body.items.map(({ details }: { details: object }) => details)).toEqual([
+      { changes: { explorerTxUrl: null } },
+      { changes: templates },
+    ])
+  })
+
+  it.each([
+    ['explorerTxUrl', 'http://explorer.example.org/{hash}'],
+    ['explorerTxUrl', templates.explorerAddressUrl],
+    ['explorerAddressUrl', 'javascript:alert("{address}")'],
+    ['explorerTxUrl', 7],
+    ['slug', 'mainnet'],
+  ])('refuse %s %s', async (field, value) => {
+    const before = await ethereum()
+    const { status, body } = await operator.patch(`/networks/${before.id}`, { [field]: value })
+    expect([status, body.details?.[0]?.field]).toEqual([400, field])
+    expect(await ethereum()).toEqual(before)
+  })
+
+  it('T39 are for platform administrators', async () => {
+    const { id } = await ethereum()
+    expect((await person.patch(`/networks/${id}`, templates)).status).toBe(403)
+    expect((await operator.patch('/networks/none', templates)).status).toBe(404)
   })
 })

@@ -1,8 +1,11 @@
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
+import { ok } from '../../../http/mutate.ts'
+import { IdParams } from '../../../http/schema.ts'
+import { updateNetwork } from './actions.ts'
 import { toNetwork } from './present.ts'
 import { listNetworks } from './queries.ts'
-import { Network, NetworkQuery } from './schema.ts'
+import { Network, NetworkQuery, NetworkUpdate } from './schema.ts'
 
 export function networkRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'Registry')
@@ -19,5 +22,23 @@ export function networkRoutes(app: App, deps: Deps): void {
     },
     (db, _input, page) => listNetworks(db, page),
     toNetwork,
+  )
+
+  api.patch(
+    '/networks/:id',
+    {
+      operationId: 'updateNetwork',
+      summary: 'Update a network',
+      description:
+        'Its links to block explorers, which are shown beside transactions and addresses. For platform administrators. ' +
+        'A network has none until they are set. Fields that are left out stay.',
+      access: 'platform',
+      params: IdParams,
+      body: NetworkUpdate,
+      answers: { 200: Network },
+      errors: [404],
+    },
+    async (trx, { params, body, ...by }) =>
+      ok(toNetwork(await updateNetwork(trx, params.id, body, { ...by, isDemo: deps.config.demo }))),
   )
 }

@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { Closed, described, Enum, Id, Name, Nullable, pageQuery, Timestamp, Uri } from '../../../http/schema.ts'
-import { pathIndexMax } from '../../../lib/limits.ts'
+import { pathIndexMax, uriLengthMax } from '../../../lib/limits.ts'
 import { networkTypes } from '../../../lib/onchain-address.ts'
 
 export const Slug = Type.String({ minLength: 1, maxLength: 63, examples: ['ethereum'] })
@@ -11,6 +11,9 @@ export const CoinType = Type.Integer({
   examples: [60],
 })
 
+const ExplorerTxUrl = Type.String({ maxLength: uriLengthMax, examples: ['https://etherscan.io/tx/{hash}'] })
+const ExplorerAddressUrl = Type.String({ maxLength: uriLengthMax, examples: ['https://etherscan.io/address/{address}'] })
+
 export const Network = Closed(
   {
     id: Id,
@@ -20,12 +23,30 @@ export const Network = Closed(
     name: Name,
     description: Nullable(Type.String({ examples: ['Ethereum mainnet'] })),
     logoUri: Nullable(Uri),
+    explorerTxUrl: described(Nullable(ExplorerTxUrl), 'Link to a transaction in a block explorer; `{hash}` is its hash.'),
+    explorerAddressUrl: described(
+      Nullable(ExplorerAddressUrl),
+      'Link to an address in a block explorer; `{address}` is the address.',
+    ),
     type: described(Enum(networkTypes), 'How the network works, which decides the form of its addresses.'),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   },
   { $id: 'Network', description: 'A network of the global registry, which is keyed by coin type.' },
 )
+
+export const NetworkUpdate = Closed({
+  explorerTxUrl: Type.Optional(
+    described(
+      Nullable(ExplorerTxUrl),
+      'HTTPS address with `{hash}` once, after the host; null for no links. In demo mode also http of this machine.',
+    ),
+  ),
+  explorerAddressUrl: Type.Optional(
+    described(Nullable(ExplorerAddressUrl), 'The same for addresses, with `{address}` once.'),
+  ),
+})
+export type NetworkUpdate = Static<typeof NetworkUpdate>
 
 export const NetworkQuery = Closed({ ...pageQuery })
 

@@ -1,0 +1,23 @@
+import { isLoopback } from '../../../lib/loopback.ts'
+
+/** The form of a placeholder whose value only has characters that need no escaping in a URL. */
+const standIn = 'strongroom-value'
+
+/**
+ * What is wrong with the template of a link to a block explorer, or null. People follow these links from what they are about to
+ * approve, so only the path, the query and the fragment may depend on what is filled in.
+ *
+ * @param isDemo whether an explorer on this machine may be reached over http
+ */
+export function faultOfExplorer(template: string, placeholder: string, { isDemo }: { isDemo: boolean }): string | null {
+  const [before = '', after, ...others] = template.split(placeholder)
+  if (after === undefined || others.length > 0) return `must contain ${placeholder} once`
+  if (/[\s{}<>"'`\\^|]|[^\x21-\x7e]/.test(before + after)) return 'contains characters that an address of a page has not'
+  if (!URL.canParse(template.replace(placeholder, standIn))) return 'is not the address of a page'
+  const url = new URL(template.replace(placeholder, standIn))
+  const isAllowed = url.protocol === 'https:' || (isDemo && url.protocol === 'http:' && isLoopback(url.hostname))
+  if (!isAllowed) return 'must begin with https://'
+  if (url.username !== '' || url.password !== '') return 'must not contain a user name or a password'
+  if (!(url.pathname + url.search + url.hash).includes(standIn)) return `must contain ${placeholder} after the host`
+  return null
+}
