@@ -37,10 +37,13 @@ const allowed: Record<string, string> = {
   'money/ledger/listTokenSums': 'the reconciliation, which is the administrators’',
   'record/notifications/claimNotification': 'the mailer has no viewer; the recipients have been decided',
   'operations/categories/hasValues': 'only whether any value exists, for the editor of the definition',
+  'operations/assignments/listFirstCategoryKeys': 'of the transfers of a payout that was locked for its last vote',
+  'operations/changes/readChanges': 'in each vault of a user, as the viewer that listViewers says they are there',
   'operations/relations/findExistingRelations': 'sums what relates to an operation that was found in scope',
   'operations/changes/readChanges':
     'over all vaults of a user: it reads as each viewer of listViewers by the rules of that list',
   'rules/policies/sumVelocity': 'limits count everybody’s transfers; a trace hides the sums',
+  'rules/policies/sumVelocityOfBatch': 'as sumVelocity',
   'rules/policies/lockForAdministrator': 'of a table that is one of two, neither of them anybody’s',
   'rules/policies/lockGroup': 'by lockForAdministrator',
   'rules/policies/lockPolicy': 'by lockForAdministrator',
@@ -52,10 +55,16 @@ const allowed: Record<string, string> = {
   'registry/tokens/listVaultIdsUsingToken': 'ids of vaults, to put a change of the token on their records',
   'money/inbox/listInbox': 'over all vaults of a user: what they vote on or asked for, which they may read by its id',
   'money/inbox/countWaiting': 'over all vaults of a user: how much of what they vote on waits for them',
+  'money/payouts/listRows': 'of a payout that was found visible',
+  'money/payouts/hasArchivedRecipient': 'of a payout that was locked for its last vote',
+  'money/payouts/listStoredPayouts':
+    'by the ids of payouts that were locked, and for the verifier, which acts for nobody',
   'money/transfers/listDueApprovals': 'ids only, for the task that expires them, which acts for nobody',
   'money/transfers/listStoredOrders':
     'by the ids of transfers that were locked, and for the verifier, which acts for nobody',
   'money/transfers/lockAvailable': 'by the id of an address that findSource has found in scope',
+  'money/transfers/lockAccountsOf': 'of addresses that findSources has found in scope',
+  'money/transfers/lockTransfersOf': 'by the id of a payout that was locked',
   'money/transfers/findCoinAccount': 'of an address that findSource has found in scope',
   'money/transfers/findCounterpartyNow': 'by the id of a transfer that was found visible',
   'money/transfers/lockTransfer':

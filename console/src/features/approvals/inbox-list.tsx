@@ -9,7 +9,7 @@ import { Badge } from '../../ui/badge.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { ListState } from '../../ui/list-states.tsx'
 import { type InboxState, inboxQuery, pathOf } from './queries.ts'
-import { actionOf, statusOf } from './words.ts'
+import { statusOf, subjectOf } from './words.ts'
 
 export function InboxList({ state }: { state: InboxState }) {
   const query = useInfiniteQuery(inboxQuery(state))
@@ -39,7 +39,7 @@ function columnsOf(state: InboxState): Column<InboxItem>[] {
       cell: (item) => (
         <Link to={pathOf(item) as '/'} className="font-medium text-accent hover:underline">
           {item.transfer === null ? (
-            `${actionOf(item.actionType)}: ${item.approvalRequest?.subject ?? ''}`
+            subjectOf(item)
           ) : (
             <>
               <Amount decimal={item.transfer.amountDecimal} unit={item.transfer.token.code} />{' '}

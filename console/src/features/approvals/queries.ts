@@ -55,5 +55,5 @@ export async function sendVote(
 
 /** The page on which one decides about an item of the inbox. */
 export function pathOf({ kind, id, vault }: InboxItem): string {
-  return `/v/${vault.code}/approvals/${kind === 'transfer' ? 'transfer' : 'request'}/${id}`
+  return `/v/${vault.code}/approvals/${kind === 'approval_request' ? 'request' : kind}/${id}`
 }

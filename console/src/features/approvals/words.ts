@@ -1,4 +1,5 @@
 import type { ApprovalRequest, InboxItem, Transfer } from '@strongroom/sdk'
+import { formatAmount } from '../../lib/amounts.ts'
 import { t } from '../../lib/language.ts'
 import type { Tone } from '../../ui/badge.tsx'
 
@@ -13,11 +14,21 @@ export function statusOf(status: Status): { word: string; tone: Tone } {
     failed: { word: t('Failed'), tone: 'bad' },
     rejected: { word: t('Rejected'), tone: 'bad' },
     cancelled: { word: t('Cancelled'), tone: 'neutral' },
+    approved: { word: t('Approved'), tone: 'good' },
+    halted: { word: t('Halted'), tone: 'bad' },
     applied: { word: t('Applied'), tone: 'good' },
     expired: { word: t('Expired'), tone: 'neutral' },
     stale: { word: t('Out of date'), tone: 'warn' },
   }
   return words[status]
+}
+
+/** What an item of the inbox that is no single transfer is about, in one line. */
+export function subjectOf({ actionType, approvalRequest, payout }: InboxItem): string {
+  if (payout === null) return `${actionOf(actionType)}: ${approvalRequest?.subject ?? ''}`
+  const sums = payout.sums.map(({ amountDecimal, code }) => `${formatAmount(amountDecimal)} ${code}`).join(' + ')
+  const of = t('{count, plural, one {# payment} other {# payments}}, {sums}', { count: payout.rows, sums })
+  return `${payout.name ?? t('Batch')}: ${of}`
 }
 
 /** What is asked for, as a title. */

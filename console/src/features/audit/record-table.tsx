@@ -68,6 +68,7 @@ function pathOf(code: string, type: string, id: string): string | null {
     transfer: `transfers/${id}`,
     deposit: `deposits/${id}`,
     approval_request: `approvals/request/${id}`,
+    payout: `approvals/payout/${id}`,
     address: `addresses/${id}`,
     counterparty: `address-book/${id}`,
     policy: `policies/${id}`,

@@ -41,13 +41,13 @@ export function WaitingCard({ code }: { code: string }) {
 }
 
 function Waiting({ item }: { item: InboxItem }) {
-  const { transfer, approvalRequest, initiator, expiresAt } = item
+  const { transfer, approvalRequest, payout, initiator, expiresAt } = item
   return (
     <li className="py-2">
       <Link to={pathOf(item) as '/'} className="flex flex-wrap justify-between gap-x-3 font-medium hover:text-accent">
         <span className="min-w-0 [overflow-wrap:anywhere]">
           {transfer === null
-            ? (approvalRequest?.subject ?? t('Request'))
+            ? (approvalRequest?.subject ?? payout?.name ?? t('Batch'))
             : t('To {name}', { name: transfer.recipientName ?? transfer.toAddress })}
         </span>
         {transfer !== null && <Amount decimal={transfer.amountDecimal} unit={transfer.token.symbol} />}

@@ -10,7 +10,8 @@ export function toInboxItem(row: InboxRow): Static<typeof InboxItem> {
     kind: row.kind,
     id: row.id,
     vault: { id: row.vault_id, code: row.vault_code, name: row.vault_name },
-    actionType: row.kind === 'transfer' ? 'transfer' : row.action,
+    // The policies for transfers decide on a payout.
+    actionType: row.kind === 'approval_request' ? row.action : 'transfer',
     status: row.status,
     initiator: row.initiator,
     createdAt: row.created_at.toISOString(),
@@ -20,7 +21,8 @@ export function toInboxItem(row: InboxRow): Static<typeof InboxItem> {
     decidedAt: row.voted_at?.toISOString() ?? null,
     votes: votesOf(row.requirements),
     transfer: row.kind === 'transfer' ? toTransferPart(row) : null,
-    approvalRequest: row.kind === 'transfer' ? null : { subject: subjectOf(row.steps, row.target_name) },
+    approvalRequest: row.kind === 'approval_request' ? { subject: subjectOf(row.steps, row.target_name) } : null,
+    payout: row.kind === 'payout' ? { name: row.payout_name, rows: row.rows_count, sums: row.payout_sums } : null,
   }
 }
 

@@ -9,6 +9,7 @@ import type { RequestAction } from '../../rules/approval-requests/steps.ts'
 import type { PreparedStep } from '../../rules/votes/executor.ts'
 import { requirementsOf } from '../../rules/votes/queries.ts'
 import type { RequirementState } from '../../rules/votes/tally.ts'
+import type { PayoutStatus } from '../payouts/lifecycle.ts'
 import type { InboxState } from './schema.ts'
 
 type Part = {
@@ -51,6 +52,13 @@ export type InboxRow = Part &
         /** Name of the counterparty or of the group of counterparties that the first step changes; null for others. */
         target_name: string | null
       }
+    | {
+        kind: 'payout'
+        status: PayoutStatus
+        payout_name: string | null
+        rows_count: number
+        payout_sums: { tokenId: string; code: string; symbol: string; amountDecimal: string }[]
+      }
   )
 
 /** Who asks and when. Only what a user may read by its id is in their inbox: what they vote on, and what they asked for. */
@@ -61,26 +69,37 @@ export async function listInbox(db: Db, reader: Reader, state: InboxState, page:
   const { rows } = await sql<InboxRow>`
     with found as materialized (${subjects[state](reader, page)})
     select f.vault_id, f.id, f.at, v.code as vault_code, v.name as vault_name, ${memberProfile('i')} as initiator,
-      case when t.id is null then 'approval_request' else 'transfer' end as kind, coalesce(o.status, r.status) as status,
-      coalesce(t.created_at, r.created_at) as created_at, coalesce(t.expires_at, r.expires_at) as expires_at,
-      coalesce(t.payload_hash, r.payload_hash) as payload_hash, w.decision, w.voted_at,
+      case when t.id is not null then 'transfer' when p.id is not null then 'payout' else 'approval_request' end as kind,
+      coalesce(o.status, p.status, r.status) as status, coalesce(t.created_at, p.created_at, r.created_at) as created_at,
+      coalesce(t.expires_at, p.expires_at, r.expires_at) as expires_at,
+      coalesce(t.payload_hash, p.payload_hash, r.payload_hash) as payload_hash, w.decision, w.voted_at,
       ${requirementsOf(sql.ref('f.vault_id'), sql.ref('f.id'))} as requirements,
       o.amount, o.token_id, k.code as token_code, k.symbol as token_symbol, k.decimals, n.slug as network, t.to_address,
-      o.counterparty_name, o.usd_value, o.payment_purpose, r.action, r.steps, coalesce(c.name, g.name) as target_name
+      o.counterparty_name, o.usd_value, o.payment_purpose, r.action, r.steps, coalesce(c.name, g.name) as target_name,
+      p.name as payout_name, p.rows_count, ${payoutSums} as payout_sums
     from found f
     join vaults v on v.id = f.vault_id
     left join operations o on o.vault_id = f.vault_id and o.id = f.id
     left join transfers t on t.vault_id = f.vault_id and t.id = f.id
     left join tokens k on k.id = o.token_id
     left join networks n on n.id = o.network_id
+    left join payouts p on p.vault_id = f.vault_id and p.id = f.id
     left join approval_requests r on r.vault_id = f.vault_id and r.id = f.id
     left join counterparties c on c.vault_id = f.vault_id and c.id = r.steps -> 0 ->> 'targetId'
     left join counterparty_groups g on g.vault_id = f.vault_id and g.id = r.steps -> 0 ->> 'targetId'
     left join approval_voters w on w.vault_id = f.vault_id and w.subject_id = f.id and w.user_id = ${reader.userId}
-    join users i on i.id = coalesce(o.initiator_id, r.initiator_id)
+    join users i on i.id = coalesce(o.initiator_id, p.initiator_id, r.initiator_id)
     order by f.at desc, f.id desc`.execute(db)
   return rows
 }
+
+/** SQL: what the payout `p` pays, per token; null when there is none. */
+const payoutSums = sql`(
+  select json_agg(json_build_object('tokenId', s.token_id, 'code', s.code, 'symbol', y.symbol, 'amountDecimal', s.amount)
+    order by s.n)
+  from rows from (jsonb_to_recordset(p.sums) as ("tokenId" text, asset text, "amountDecimal" text))
+    with ordinality as s(token_id, code, amount, n)
+  join tokens y on y.id = s.token_id)`
 
 /** How many subjects wait for the vote of the user, counted to one more than `inboxCountMax`. */
 export async function countWaiting(db: Db, reader: Reader): Promise<number> {
@@ -110,7 +129,9 @@ const waitingFor = ({ userId, now }: Reader) => sql`
     and (exists (select from transfers t
         where t.vault_id = w.vault_id and t.id = w.subject_id and t.phase = 'waiting' and t.expires_at > ${now})
       or exists (select from approval_requests r
-        where r.vault_id = w.vault_id and r.id = w.subject_id and r.status = 'pending' and r.expires_at > ${now}))`
+        where r.vault_id = w.vault_id and r.id = w.subject_id and r.status = 'pending' and r.expires_at > ${now})
+      or exists (select from payouts p where p.vault_id = w.vault_id and p.id = w.subject_id
+        and p.status = 'awaiting_approval' and p.expires_at > ${now}))`
 
 /** SQL: newest first from a position; `at` and `id` name the columns. */
 function pageOf(at: string, id: string, { after, limit }: Paging): RawBuilder<unknown> {
@@ -135,7 +156,11 @@ const subjects: Record<InboxState, (reader: Reader, page: Paging) => RawBuilder<
     select f.vault_id, f.id, f.at from ${vaultsOf(userId)} m cross join lateral (
       (select t.vault_id, t.id, t.created_at as at from transfers t
         where t.vault_id = m.vault_id and t.payload ->> 'initiatorId' = ${userId} and t.expires_at is not null
-        ${pageOf('t.created_at', 't.id', page)})
+          and t.payout_id is null ${pageOf('t.created_at', 't.id', page)})
+      union all
+      (select p.vault_id, p.id, p.created_at as at from payouts p
+        where p.vault_id = m.vault_id and p.initiator_id = ${userId} and p.expires_at is not null
+        ${pageOf('p.created_at', 'p.id', page)})
       union all
       (select r.vault_id, r.id, r.created_at as at from approval_requests r
         where r.vault_id = m.vault_id and r.initiator_id = ${userId} ${pageOf('r.created_at', 'r.id', page)})

@@ -72,6 +72,7 @@ describe('GET /inbox', () => {
         paymentPurpose: 'Invoice 4711',
       },
       approvalRequest: null,
+      payout: null,
     })
   })
 
@@ -87,6 +88,57 @@ describe('GET /inbox', () => {
       transfer: null,
       approvalRequest: { subject: 'Harbour dues' },
     })
+  })
+
+  it('shows a payout as one thing, with its sums and none of its transfers', async () => {
+    const before = (await countOf(bench.firstApprover)).waiting
+    const rows = ['150', '50'].map((amount) => ({
+      externalId: `salary ${amount}`,
+      fromAddressId: address.id,
+      toAddress: bench.recipient,
+      token: 'USDT',
+      amount,
+    }))
+    const base = `/vaults/${bench.vault.code}/payouts`
+    const { body: payout } = await bench.owner.post(base, { name: 'Salaries', rows })
+    const transfers = (await bench.owner.get(`${base}/${payout.id}/rows`)).body.items
+    const [item] = await inbox(bench.firstApprover, 'waiting')
+    expect(item).toEqual({
+      kind: 'payout',
+      id: payout.id,
+      vault: { id: payout.vaultId, code: bench.vault.code, name: 'Main vault' },
+      actionType: 'transfer',
+      status: 'awaiting_approval',
+      initiator: { userId: bench.owner.userId, kind: 'person', name: 'owner', image: null },
+      createdAt: payout.createdAt,
+      expiresAt: payout.expiresAt,
+      payloadHash: payout.payloadHash,
+      myDecision: null,
+      decidedAt: null,
+      votes: { given: 0, needed: 2 },
+      transfer: null,
+      approvalRequest: null,
+      payout: {
+        name: 'Salaries',
+        rows: 2,
+        sums: [{ tokenId: payout.sums[0].tokenId, code: 'USDT', symbol: expect.any(String), amountDecimal: '200' }],
+      },
+    })
+    expect((await countOf(bench.firstApprover)).waiting).toBe(before + 1)
+    for (const [by, state] of [
+      [bench.firstApprover, 'waiting'],
+      [bench.owner, 'mine'],
+    ] as const) {
+      const ids = await idsIn(by, state)
+      expect(ids[0]).toBe(payout.id)
+      for (const { transferId } of transfers) expect(ids).not.toContain(transferId)
+    }
+    const { payloadHash } = item
+    expect((await bench.firstApprover.post(`${base}/${payout.id}/approve`, { payloadHash })).status).toBe(200)
+    expect((await inbox(bench.firstApprover, 'decided'))[0]).toMatchObject({ id: payout.id, myDecision: 'approve' })
+    await bench.sql('update payouts set expires_at = $2 where id = $1', [payout.id, bench.test.clock.now()])
+    expect(await idsIn(bench.secondApprover, 'waiting')).not.toContain(payout.id)
+    expect((await countOf(bench.secondApprover)).waiting).toBe((await idsIn(bench.secondApprover, 'waiting')).length)
   })
 
   it('moves from waiting to decided by the vote, and stays there although no feed of the voter has it', async () => {

@@ -16,8 +16,8 @@ export function inboxRoutes(app: App, deps: Deps): void {
       operationId: 'listInbox',
       summary: 'List your inbox',
       description:
-        'Transfers and approval requests of all vaults of the caller that wait for their vote, that they voted on, or ' +
-        'that they asked for. Newest first: by the vote in `decided`, otherwise by the creation. A cursor is valid only ' +
+        'Transfers, payouts and approval requests of all vaults of the caller that wait for their vote, that they voted ' +
+        'on, or that they asked for. Newest first: by the vote in `decided`, otherwise by the creation. A cursor is valid only ' +
         'with the `state` of the request that returned it.',
       access: 'caller',
       querystring: InboxQuery,

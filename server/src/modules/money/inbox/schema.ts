@@ -12,16 +12,17 @@ import {
   Ref,
   Timestamp,
 } from '../../../http/schema.ts'
-import { inboxCountMax } from '../../../lib/limits.ts'
+import { inboxCountMax, rowsPerPayoutMax } from '../../../lib/limits.ts'
 import { operationStatuses } from '../../../lib/operations.ts'
 import { requestStatuses } from '../../rules/approval-requests/lifecycle.ts'
 import { requestActions } from '../../rules/approval-requests/schema.ts'
 import { PayloadHash } from '../../rules/votes/schema.ts'
+import { payoutStatuses } from '../payouts/lifecycle.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
 
 /** The kinds of subjects that people vote on. */
-export const inboxKinds = ['transfer', 'approval_request'] as const
+export const inboxKinds = ['transfer', 'approval_request', 'payout'] as const
 
 /** Which part of the inbox: what the caller may vote on now, what they voted on, and what they asked for. */
 export const inboxStates = ['waiting', 'decided', 'mine'] as const
@@ -59,6 +60,20 @@ const InboxRequest = Closed({
   }),
 })
 
+const InboxPayout = Closed({
+  name: described(Nullable(Text('Salaries January')), 'Name of the list; null for none.'),
+  rows: Type.Integer({
+    minimum: 1,
+    maximum: rowsPerPayoutMax,
+    description: 'How many transfers it has.',
+    examples: [300],
+  }),
+  sums: described(
+    Type.Array(Closed({ tokenId: Id, code: Text('USDT'), symbol: Text('₮'), amountDecimal: DecimalAmount })),
+    'What it pays, per token.',
+  ),
+})
+
 export const InboxItem = Closed(
   {
     kind: described(Enum(inboxKinds), 'What is voted on. It is read, approved and rejected by the paths of its kind.'),
@@ -67,10 +82,13 @@ export const InboxItem = Closed(
       Closed({ id: Id, code: Text('main-vault'), name: Text('Main vault') }),
       'The vault that it belongs to.',
     ),
-    actionType: described(Enum(['transfer', ...requestActions]), 'The action that is, or was, voted on.'),
+    actionType: described(
+      Enum(['transfer', ...requestActions]),
+      'The action that is, or was, voted on; of a payout `transfer`.',
+    ),
     status: described(
-      Enum([...new Set([...operationStatuses, ...requestStatuses])]),
-      'Status of the transfer or of the approval request.',
+      Enum([...new Set([...operationStatuses, ...requestStatuses, ...payoutStatuses])]),
+      'Status of the transfer, of the approval request or of the payout.',
     ),
     initiator: Ref(MemberProfile),
     createdAt: Timestamp,
@@ -86,10 +104,11 @@ export const InboxItem = Closed(
         given: Type.Integer({ minimum: 0, examples: [1], description: 'Approvals that count.' }),
         needed: Type.Integer({ minimum: 0, examples: [2], description: 'Approvals that are needed.' }),
       }),
-      'Of the policy that lacks most votes, when several ask for votes; the transfer or request itself names all.',
+      'Of the policy that lacks most votes, when several ask for votes; what is voted on names all.',
     ),
     transfer: described(Nullable(InboxTransfer), 'What is paid; null for other kinds.'),
     approvalRequest: described(Nullable(InboxRequest), 'What is asked for; null for other kinds.'),
+    payout: described(Nullable(InboxPayout), 'What is paid together; null for other kinds.'),
   },
   { $id: 'InboxItem', description: 'Something that waits, or waited, for votes.' },
 )

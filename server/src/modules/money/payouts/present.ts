@@ -67,6 +67,7 @@ export function toPayoutRow(row: RowRow): Static<typeof PayoutRow> {
     usdValue: row.usd_value,
     paymentPurpose: row.payment_purpose,
     note: row.note,
+    payload: row.payload,
     payloadHash: row.payload_hash.toString('hex'),
     txHash: row.tx_hash,
     failureReason: row.failure_reason,

@@ -10,12 +10,13 @@ import {
   type ApproverRow,
   approvalStateOf,
   approversOf,
-  isVoter,
+  isSubjectVisible,
   type ProfileRow,
   profileOf,
   requirementsOf,
 } from '../../rules/votes/queries.ts'
 import type { RequirementState } from '../../rules/votes/tally.ts'
+import type { Payload } from '../transfers/payload.ts'
 import type { PayoutStatus } from './lifecycle.ts'
 import type { Sum } from './load.ts'
 
@@ -43,13 +44,15 @@ export async function findPayout(
         join operations o on o.vault_id = t.vault_id and o.id = t.id
         where t.vault_id = p.vault_id and t.payout_id = p.id group by o.status) s) as transfers
     from payouts p join users i on i.id = p.initiator_id
-    where p.vault_id = ${member.vault.id} and p.id = ${id} and ${visibleTo(member)}`.execute(db)
+    where p.vault_id = ${member.vault.id} and p.id = ${id} and ${isSubjectVisible('p', member)}`.execute(db)
   return rows[0] ?? null
 }
 
 export async function isPayoutVisible(db: Db | Trx, member: Member, id: string): Promise<boolean> {
   const { rows } = await sql`
-    select from payouts p where p.vault_id = ${member.vault.id} and p.id = ${id} and ${visibleTo(member)}`.execute(db)
+    select from payouts p where p.vault_id = ${member.vault.id} and p.id = ${id} and ${isSubjectVisible('p', member)}`.execute(
+    db,
+  )
   return rows.length > 0
 }
 
@@ -64,7 +67,7 @@ export async function listPayouts(
 ): Promise<PayoutListRow[]> {
   const { rows } = await sql<PayoutListRow>`
     select ${columns} from payouts p join users i on i.id = p.initiator_id
-    where p.vault_id = ${member.vault.id} and ${awaitingMyApproval ? awaiting(member, now) : visibleTo(member)}
+    where p.vault_id = ${member.vault.id} and ${awaitingMyApproval ? awaiting(member, now) : isSubjectVisible('p', member)}
       ${status === undefined ? sql`` : sql`and p.status = ${status}`}
       ${after === null ? sql`` : sql`and (p.created_at, p.id) < (${after.createdAt}, ${after.id})`}
     order by p.created_at desc, p.id desc limit ${limit + 1}`.execute(db)
@@ -74,11 +77,6 @@ export async function listPayouts(
 const columns = sql`
   p.*, ${profileOf('i')} as initiator, ${requirementsOf(sql.ref('p.vault_id'), sql.ref('p.id'))} as requirements,
   ${approversOf(sql.ref('p.vault_id'), sql.ref('p.id'))} as approvers`
-
-/** SQL condition: the payout `p` is visible to the viewer. */
-export function visibleTo({ readsAll, userId }: Pick<Member, 'readsAll' | 'userId'>): RawBuilder<unknown> {
-  return readsAll ? sql`true` : sql`(p.initiator_id = ${userId} or ${isVoter('p', userId)})`
-}
 
 /** It waits, and the member is in the snapshot of voters, has not voted and is still entitled to. */
 function awaiting({ userId }: Member, now: Date): RawBuilder<unknown> {
@@ -105,6 +103,7 @@ export type RowRow = {
   usd_value: string | null
   payment_purpose: string | null
   note: string | null
+  payload: Payload
   payload_hash: Buffer
   tx_hash: string | null
   failure_reason: string | null
@@ -122,7 +121,7 @@ export async function listRows(
   const { rows } = await sql<RowRow>`
     select t.payout_row as row, t.id, t.external_id, o.status, o.address_id, a.address as from_address, t.to_address,
       o.counterparty_name, n.slug as network, o.token_id, k.code as token_code, k.decimals, o.amount, o.usd_value,
-      o.payment_purpose, o.note, t.payload_hash, o.tx_hash, t.failure_reason, t.halt_reason, t.created_at
+      o.payment_purpose, o.note, t.payload, t.payload_hash, o.tx_hash, t.failure_reason, t.halt_reason, t.created_at
     from transfers t
     join operations o on o.vault_id = t.vault_id and o.id = t.id
     join addresses a on a.vault_id = o.vault_id and a.id = o.address_id
@@ -168,7 +167,7 @@ export async function listUsedIds(
   externalIds: string[],
 ): Promise<{ external_id: string; payout_id: string; payout_row: number; visible: boolean }[]> {
   const { rows } = await sql<{ external_id: string; payout_id: string; payout_row: number; visible: boolean }>`
-    select t.external_id, t.payout_id, t.payout_row, ${visibleTo(member)} as visible
+    select t.external_id, t.payout_id, t.payout_row, ${isSubjectVisible('p', member)} as visible
     from transfers t join payouts p on p.vault_id = t.vault_id and p.id = t.payout_id
     where t.vault_id = ${member.vault.id} and t.external_id = any(${externalIds}::text[])`.execute(db)
   return rows

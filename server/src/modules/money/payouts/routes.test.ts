@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Answer, Person } from '../../../testing/app.ts'
 import { fakeAddress } from '../../../testing/fake-wallet.ts'
+import { addMember } from '../../../testing/fixtures.ts'
+import { hashInBrowser } from '../../../testing/hash-in-browser.ts'
 import { amountRule, createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { verifyTransfers } from '../transfers/compare-record.ts'
 import { expireTransfers } from '../transfers/vote.ts'
@@ -243,6 +245,28 @@ describe('voting', () => {
     await expectAsRecorded()
   })
 
+  it('is on what the voter was shown, which a browser computes from the rows', async () => {
+    const id = await waiting('200', '50')
+    const { vaultId, initiatorId, payloadHash } = await read(id, bench.firstApprover)
+    const items = await rowsRead(id, '', bench.firstApprover)
+    for (const row of items) expect(await hashInBrowser(row.payload)).toBe(row.payloadHash)
+    const rows = items.map(({ externalId, transferId, payloadHash: hash }: Record<string, string>) => ({
+      externalId,
+      transferId,
+      payloadHash: hash,
+    }))
+    const payload = { payoutId: id, vaultId, initiatorId, rows }
+    expect(await hashInBrowser(payload)).toBe(payloadHash)
+    const other = await hashInBrowser({ ...payload, rows: rows.slice(1) })
+    for (const verb of ['approve', 'reject'] as const) {
+      const refused = await act(bench.firstApprover, id, verb, { payloadHash: other })
+      expect([refused.status, refused.body.reason]).toEqual([409, 'payload_changed'])
+    }
+    expect(await bench.audited('payout.voted', id)).toBe(0)
+    expect((await act(bench.firstApprover, id, 'approve', { payloadHash })).status).toBe(200)
+    await act(bench.owner, id, 'cancel')
+  })
+
   it('does not let a row be voted on, cancelled or expire by itself', async () => {
     const id = await waiting('200', '50')
     const [{ transferId }] = await rowsRead(id)
@@ -336,9 +360,10 @@ describe('T27 a payout that was changed in the tables', () => {
 })
 
 describe('who sees a payout', () => {
-  it('is its initiator, its voters and administrators', async () => {
+  it('is its initiator, its voters, administrators and auditors', async () => {
+    const auditor = await addMember(bench.test, bench.vault, 'auditor@example.org', ['auditors'])
     const id = await waiting('200')
-    for (const by of [bench.owner, bench.firstApprover, bench.vault.admin]) {
+    for (const by of [bench.owner, bench.firstApprover, bench.vault.admin, auditor]) {
       expect((await by.get(`${base()}/${id}`)).status).toBe(200)
       expect((await by.get(`${base()}/${id}/rows`)).status).toBe(200)
     }
@@ -348,6 +373,8 @@ describe('who sees a payout', () => {
     expect((await act(bench.firstApprover, own.id, 'approve')).status).toBe(404)
     const { items } = (await bench.firstApprover.get(`${base()}?awaitingMyApproval=true`)).body
     expect(items.map((one: { id: string }) => one.id)).toContain(id)
+    for (const verb of ['approve', 'reject', 'cancel'])
+      expect((await act(auditor, id, verb)).body.reason).toBe('auditor_reads_only')
     await act(bench.owner, id, 'cancel')
   })
 

@@ -85,7 +85,8 @@ function reads(app: App, deps: Deps): void {
       operationId: 'listPayouts',
       summary: 'List payouts',
       description:
-        'Newest first. A member reads those that they initiated and those on which they may vote, an administrator all of the vault.',
+        'Newest first. A member reads those that they initiated and those on which they may vote, an administrator or an ' +
+        'auditor all of the vault.',
       ...ofVault,
       querystring: PayoutQuery,
       item: Payout,
@@ -100,8 +101,8 @@ function reads(app: App, deps: Deps): void {
       operationId: 'getPayout',
       summary: 'Get a payout',
       description:
-        'With its votes, and how many of its transfers have which status. For its initiator, its approvers and ' +
-        'administrators; 404 for everybody else.',
+        'With its votes, and how many of its transfers have which status. For its initiator, its approvers, ' +
+        'administrators and auditors; 404 for everybody else.',
       ...ofPayout,
       answers: { 200: Payout },
     },

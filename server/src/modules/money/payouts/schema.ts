@@ -21,7 +21,8 @@ import {
 } from '../../../lib/limits.ts'
 import { operationStatuses } from '../../../lib/operations.ts'
 import { PolicyTrace } from '../../rules/policies/schema.ts'
-import { Approver, QuorumReachable } from '../../rules/votes/schema.ts'
+import { Approver, PayloadHash, QuorumReachable } from '../../rules/votes/schema.ts'
+import { TransferPayload } from '../transfers/payload-schema.ts'
 import { TransferPreview } from '../transfers/schema.ts'
 import { payoutStatuses } from './lifecycle.ts'
 
@@ -29,7 +30,6 @@ const Text = (example: string) => Type.String({ examples: [example] })
 const IdText = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
 const LongText = (example: string) => Type.String({ maxLength: noteLengthMax, examples: [example] })
 const evmAddress = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
-const hashExample = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'
 
 /** Loose in what each row is checked for by itself, so that all faulty rows are named and not only the first. */
 const RowOrder = Closed({
@@ -150,13 +150,11 @@ export const Payout = Closed(
     transfers: Type.Optional(
       described(Closed(counts), 'How many of its transfers have which status; only of a single payout.'),
     ),
-    payloadHash: Type.String({
-      description:
-        'SHA-256 (hex) of the canonical JSON `{payoutId, vaultId, initiatorId, rows: [{externalId, transferId, ' +
+    payloadHash: described(
+      PayloadHash,
+      'SHA-256 (hex) of the canonical JSON `{payoutId, vaultId, initiatorId, rows: [{externalId, transferId, ' +
         'payloadHash}]}`, to which votes are bound.',
-      pattern: '^[0-9a-f]{64}$',
-      examples: [hashExample],
-    }),
+    ),
     decisionPolicyId: Nullable(Id),
     decisionPolicyCode: Nullable(Text('large-transfers')),
     decisionPolicyName: Nullable(Text('Large transfers need two votes')),
@@ -205,11 +203,8 @@ export const PayoutRow = Closed(
     usdValue: Nullable(Text('1.50')),
     paymentPurpose: Nullable(Text('Salary January 2026')),
     note: Nullable(Text('Agreed with the supplier')),
-    payloadHash: Type.String({
-      description: 'SHA-256 (hex) of the order of the transfer.',
-      pattern: '^[0-9a-f]{64}$',
-      examples: [hashExample],
-    }),
+    payload: TransferPayload,
+    payloadHash: described(PayloadHash, 'SHA-256 (hex) of `payload`, the order of the transfer.'),
     txHash: Nullable(Text('0x7f9c3f5b5d3a')),
     failureReason: Nullable(Text('WALLET_REFUSED: no gas')),
     haltReason: described(

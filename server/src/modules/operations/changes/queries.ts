@@ -4,7 +4,7 @@ import { listViewers, type ViewerOfVault } from '../../../access/viewers.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { readSnapshot } from '../../../db/transaction.ts'
 import { changesPerAnswerMax } from '../../../lib/limits.ts'
-import { visibleTo } from '../../rules/approval-requests/queries.ts'
+import { isSubjectVisible } from '../../rules/votes/queries.ts'
 import { isOperationReadable } from '../feed/queries.ts'
 import type { ChangeKind } from './schema.ts'
 
@@ -98,7 +98,9 @@ function isVisible(viewer: ViewerOfVault): RawBuilder<boolean> {
     when c.kind in ('transfer', 'deposit') then exists (select from operations o
       where o.vault_id = c.vault_id and o.id = c.id and ${isOperationReadable(scope, 'o')})
     when c.kind = 'approval_request' then exists (select from approval_requests r
-      where r.vault_id = c.vault_id and r.id = c.id and ${visibleTo(viewer)})
+      where r.vault_id = c.vault_id and r.id = c.id and ${isSubjectVisible('r', viewer)})
+    when c.kind = 'payout' then exists (select from payouts p
+      where p.vault_id = c.vault_id and p.id = c.id and ${isSubjectVisible('p', viewer)})
     when c.kind = 'address' then exists (select from addresses a
       where a.vault_id = c.vault_id and a.id = c.id and ${isAddressInScope(scope, 'a')})
     when c.kind = 'adjustment' then exists (select from adjustments j join addresses a

@@ -63,6 +63,30 @@ describe('GET /changes', () => {
     expect(new Set(seen.map(({ nextCursor }) => nextCursor)).size).toBe(people.length)
   })
 
+  it('names a payout to its initiator, its voters and who reads all, and again when somebody voted on it', async () => {
+    const auditor = await addMember(bench.test, bench.vault, 'auditor@example.org', ['auditors'])
+    const people = [bench.owner, bench.firstApprover, bench.vault.admin, auditor, stranger, rival.admin]
+    const cursors = await Promise.all(people.map(present))
+    const rows = ['150', '50'].map((amount) => ({
+      externalId: `salary ${amount}`,
+      fromAddressId: address.id,
+      toAddress: bench.recipient,
+      amount,
+    }))
+    const base = `/vaults/${bench.vault.code}/payouts`
+    const { id } = (await bench.owner.post(base, { rows })).body
+    const transfers = (await bench.owner.get(`${base}/${id}/rows`)).body.items
+    const all = [id, ...transfers.map(({ transferId }: { transferId: string }) => transferId)].sort()
+    const seen = await Promise.all(people.map(async (person, i) => (await ask(person, cursors[i]!)).body))
+    const idsOf = (items: { id: string }[]) => items.map((item) => item.id).sort()
+    for (const i of [0, 2, 3]) expect(idsOf(seen[i].items)).toEqual(all)
+    expect(seen[1].items).toEqual([ofVault('payout', id)])
+    expect([seen[4].items, seen[5].items]).toEqual([[], []])
+    expect((await bench.firstApprover.post(`${base}/${id}/approve`)).status).toBe(200)
+    for (const i of [0, 1])
+      expect((await ask(people[i]!, seen[i].nextCursor)).body.items).toEqual([ofVault('payout', id)])
+  })
+
   it('tells every member of the rules, nobody outside, and everybody of tokens', async () => {
     const cursors = [await present(stranger), await present(rival.admin)]
     const policy = await bench.policy({ code: 'a-rule', effect: 'block', blockReason: 'x', enabled: false })

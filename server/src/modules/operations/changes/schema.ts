@@ -2,11 +2,12 @@ import { Type } from 'typebox'
 import { Closed, described, Enum, Nullable, VaultCode } from '../../../http/schema.ts'
 import { changesPerAnswerMax, changeWaitSecondsMax } from '../../../lib/limits.ts'
 
-/** What can change. Triggers write these names (migration 0030). */
+/** What can change. Triggers write these names (migrations 0030 and 0033). */
 export const changeKinds = [
   'transfer',
   'deposit',
   'approval_request',
+  'payout',
   'address',
   'address_group',
   'counterparty',

@@ -10,7 +10,7 @@ import {
   type ApproverRow,
   approvalStateOf,
   approversOf,
-  isVoter,
+  isSubjectVisible,
   type ProfileRow,
   profileOf,
   requirementsOf,
@@ -40,14 +40,14 @@ export type RequestRow = RequestColumns & {
 export async function findRequest(db: Db | Trx, member: Member, id: string): Promise<RequestRow | null> {
   const { rows } = await sql<RequestRow>`
     select ${columns} from approval_requests r join users i on i.id = r.initiator_id
-    where r.vault_id = ${member.vault.id} and r.id = ${id} and ${visibleTo(member)}`.execute(db)
+    where r.vault_id = ${member.vault.id} and r.id = ${id} and ${isSubjectVisible('r', member)}`.execute(db)
   return rows[0] ?? null
 }
 
 export async function isRequestVisible(trx: Trx, member: Member, id: string): Promise<boolean> {
   const { rows } = await sql`
     select from approval_requests r
-    where r.vault_id = ${member.vault.id} and r.id = ${id} and ${visibleTo(member)}`.execute(trx)
+    where r.vault_id = ${member.vault.id} and r.id = ${id} and ${isSubjectVisible('r', member)}`.execute(trx)
   return rows.length > 0
 }
 
@@ -62,7 +62,7 @@ export async function listRequests(
 ): Promise<RequestRow[]> {
   const { rows } = await sql<RequestRow>`
     select ${columns} from approval_requests r join users i on i.id = r.initiator_id
-    where r.vault_id = ${member.vault.id} and ${awaitingMyApproval ? awaiting(member, now) : visibleTo(member)}
+    where r.vault_id = ${member.vault.id} and ${awaitingMyApproval ? awaiting(member, now) : isSubjectVisible('r', member)}
       ${status === undefined ? sql`` : sql`and r.status = ${status}`}
       ${action === undefined ? sql`` : sql`and r.action = ${action}`}
       ${after === null ? sql`` : sql`and (r.created_at, r.id) < (${after.createdAt}, ${after.id})`}
@@ -107,12 +107,6 @@ export async function listStoredRequests(db: Db | Trx, vaultId: string, ids: str
 const columns = sql`
   r.*, ${profileOf('i')} as initiator, ${requirementsOf(sql.ref('r.vault_id'), sql.ref('r.id'))} as requirements,
   ${approversOf(sql.ref('r.vault_id'), sql.ref('r.id'))} as approvers`
-
-/** SQL condition: the viewer may read the request of `r`, a row of `approval_requests`. */
-export function visibleTo({ readsAll, userId }: Pick<Member, 'readsAll' | 'userId'>) {
-  if (readsAll) return sql`true`
-  return sql`(r.initiator_id = ${userId} or ${isVoter('r', userId)})`
-}
 
 /** The request is pending, and the member is in the snapshot of voters, has not voted and is still entitled to. */
 function awaiting({ userId }: Member, now: Date) {

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { Member } from '../../../access/caller.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import type { RequirementState } from './tally.ts'
 
@@ -94,8 +95,20 @@ const wireTime = (column: string) =>
   sql`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 /**
- * SQL condition: the user is a voter of the subject of `alias`, a row of `operations` or `approval_requests`. A voter may
- * read the subject even after the vote or after the entitlement has ended.
+ * SQL condition: the viewer may read the subject of `alias`, a row of `approval_requests` or `payouts`: its initiator, its
+ * voters, and who reads the whole vault.
+ */
+export function isSubjectVisible(
+  alias: string,
+  { readsAll, userId }: Pick<Member, 'readsAll' | 'userId'>,
+): RawBuilder<boolean> {
+  if (readsAll) return sql<boolean>`true`
+  return sql<boolean>`(${sql.ref(`${alias}.initiator_id`)} = ${userId} or ${isVoter(alias, userId)})`
+}
+
+/**
+ * SQL condition: the user is a voter of the subject of `alias`, a row of `operations`, `approval_requests` or `payouts`. A
+ * voter may read the subject even after the vote or after the entitlement has ended.
  */
 export function isVoter(alias: string, userId: string): RawBuilder<boolean> {
   return sql<boolean>`exists (
