@@ -227,14 +227,22 @@ export const expectations: Record<string, Row> = {
   rejectTransfer:       row('    401      403   403        403         403     403   404      200   403          403      403     404            403      403', async (r) => ({ ...(await ofTransfer(r)), body: {} })),
   cancelTransfer:       row('    401      403   200        403         403     403   404      403   200          403      403     404            403      403', ofTransfer),
 
-  createPayout:         row('    401      403   201        403         403     201   404      404   403          403      403     404            403      403', payout, { reaches: reachByPayout }),
-  previewPayout:        row('    401      403   200        403         403     200   404      404   403          403      403     404            403      403', payout),
-  listPayouts:          row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', plain),
-  getPayout:            row('    401      403   200        404         404     404   404      200   200          403      403     404            403      200', ofPayout),
-  listPayoutRows:       row('    401      403   200        404         404     404   404      200   200          403      403     404            403      200', ofPayout),
-  approvePayout:        row('    401      403   403        404         404     404   404      200   403          403      403     404            403      403', async (r) => ({ ...(await ofPayout(r)), body: {} })),
-  rejectPayout:         row('    401      403   403        404         404     404   404      200   403          403      403     404            403      403', async (r) => ({ ...(await ofPayout(r)), body: {} })),
-  cancelPayout:         row('    401      403   200        404         404     404   404      403   200          403      403     404            403      403', ofPayout),
+  createPayout:         row('    401      403   201        403         403     201   404      404   403          403      403     ' +
+'404            403      403', payout, { reaches: reachByPayout }),
+  previewPayout:        row('    401      403   200        403         403     200   404      404   403          403      403     ' +
+'404            403      403', payout),
+  listPayouts:          row('    401      403   200        200         200     200   200      200   200          403      403     ' +
+'200            403      200', plain),
+  getPayout:            row('    401      403   200        404         404     404   404      200   200          403      403     ' +
+'404            403      200', ofPayout),
+  listPayoutRows:       row('    401      403   200        404         404     404   404      200   200          403      403     ' +
+'404            403      200', ofPayout),
+  approvePayout:        row('    401      403   403        404         404     404   404      200   403          403      403     ' +
+'404            403      403', async (r) => ({ ...(await ofPayout(r)), body: {} })),
+  rejectPayout:         row('    401      403   403        404         404     404   404      200   403          403      403     ' +
+'404            403      403', async (r) => ({ ...(await ofPayout(r)), body: {} })),
+  cancelPayout:         row('    401      403   200        404         404     404   404      403   200          403      403     ' +
+'404            403      403', ofPayout),
 
   listOperationCategories:
                         row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', plain),

@@ -114,6 +114,7 @@ export const checksAfter: Record<string, Check[]> = {
     // Who was in the group of people's making reads no more than before.
     { query: "select is_auditor('v1', 'u2') as is_auditor", finds: [{ is_auditor: false }] },
   ],
+  '0031-reading': [indexes('operations_ordered_feed', 'operations_velocity_initiator')('operations_ordered_feed')],
   '0032-payouts': [
     insertNotification('payout', 'approval_needed', null),
     insertNotification('nonsense', 'approval_needed', 'notifications_subject_type_check'),
