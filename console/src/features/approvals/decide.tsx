@@ -9,7 +9,7 @@ import { Button, buttonClass } from '../../ui/button.tsx'
 import { TextArea } from '../../ui/field.tsx'
 import { Failed } from '../../ui/list-states.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
-import { nextWaitingQuery, pathOf, type SubjectKind, sendVote } from './queries.ts'
+import { nextWaitingQuery, pathOf, type SubjectKind, sendVote, subjectKeys } from './queries.ts'
 
 type Subject = {
   kind: SubjectKind
@@ -98,16 +98,12 @@ function Confirm({
         payloadHash: subject.payloadHash,
       }),
     onSuccess: async (answer) => {
-      const key = subject.kind === 'transfer' ? 'transfers' : 'approval-requests'
-      client.setQueryData([key, subject.code, subject.id], answer)
+      client.setQueryData([subjectKeys[subject.kind], subject.code, subject.id], answer)
       close()
       await client.invalidateQueries({ queryKey: ['inbox'] })
     },
     // Somebody may have been faster: the page then shows what has happened.
-    onError: () =>
-      client.invalidateQueries({
-        queryKey: [subject.kind === 'transfer' ? 'transfers' : 'approval-requests', subject.code, subject.id],
-      }),
+    onError: () => client.invalidateQueries({ queryKey: [subjectKeys[subject.kind], subject.code, subject.id] }),
   })
   const reasons = [t('Unknown recipient'), t('Wrong amount'), t('Not expected')]
   return (

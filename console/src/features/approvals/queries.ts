@@ -1,9 +1,9 @@
-import type { ApprovalRequest, InboxItem, Transfer } from '@strongroom/sdk'
+import type { ApprovalRequest, InboxItem, Payout, Transfer } from '@strongroom/sdk'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { strongroom, vaultOf } from '../../lib/api.ts'
 
 export type InboxState = 'waiting' | 'decided' | 'mine'
-export type SubjectKind = 'transfer' | 'request'
+export type SubjectKind = 'transfer' | 'request' | 'payout'
 export type Vote = { decision: 'approve' | 'reject'; comment: string; payloadHash: string }
 
 /** What waits for me, what I decided and what I asked for, over all my vaults. */
@@ -41,15 +41,36 @@ export const requestQuery = (code: string, id: string) =>
     queryFn: ({ signal }) => vaultOf(code).approvalRequests.get(id, { signal }),
   })
 
+export const payoutQuery = (code: string, id: string) =>
+  queryOptions({
+    queryKey: ['payouts', code, id],
+    queryFn: ({ signal }) => vaultOf(code).payouts.get(id, { signal }),
+  })
+
+export const payoutRowsQuery = (code: string, id: string) =>
+  infiniteQueryOptions({
+    queryKey: ['payouts', code, id, 'rows'],
+    queryFn: ({ pageParam, signal }) =>
+      vaultOf(code)
+        .payouts.listRows(id, { limit: 100, ...(pageParam === '' ? {} : { cursor: pageParam }) }, { signal })
+        .page(),
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  })
+
+/** What keeps the subject of a vote: the first part of the keys of its queries. */
+export const subjectKeys = { transfer: 'transfers', request: 'approval-requests', payout: 'payouts' } as const
+
 export async function sendVote(
   kind: SubjectKind,
   code: string,
   id: string,
   { decision, comment, payloadHash }: Vote,
-): Promise<Transfer | ApprovalRequest> {
-  const { transfers, approvalRequests } = vaultOf(code)
+): Promise<Transfer | ApprovalRequest | Payout> {
+  const { transfers, approvalRequests, payouts } = vaultOf(code)
   const body = { payloadHash, ...(comment === '' ? {} : { comment }) }
   if (kind === 'transfer') return transfers[decision](id, body)
+  if (kind === 'payout') return payouts[decision](id, body)
   return approvalRequests[decision](id, body)
 }
 

@@ -1,4 +1,4 @@
-import type { ApprovalRequest, Transfer } from '@strongroom/sdk'
+import type { ApprovalRequest, Payout, Transfer } from '@strongroom/sdk'
 import { Check, Clock, X } from 'lucide-react'
 import { t } from '../../lib/language.ts'
 import { nameOf } from '../../lib/session.ts'
@@ -7,7 +7,7 @@ import { Card } from '../../ui/page.tsx'
 
 type VotesProps = {
   requirements: readonly { policyCode: string; threshold: number; approvalsCount: number; bypassed: boolean }[]
-  approvers: Transfer['approvers'] | ApprovalRequest['approvers']
+  approvers: Transfer['approvers'] | ApprovalRequest['approvers'] | Payout['approvers']
   quorumReachable: boolean
 }
 

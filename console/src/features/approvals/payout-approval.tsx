@@ -1,0 +1,144 @@
+import type { Payout, PayoutRow } from '@strongroom/sdk'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { t } from '../../lib/language.ts'
+import { nameOf } from '../../lib/session.ts'
+import { formatTime, formatTimeLeft } from '../../lib/time.ts'
+import { Address } from '../../ui/address.tsx'
+import { Amount, Usd } from '../../ui/amount.tsx'
+import { Badge } from '../../ui/badge.tsx'
+import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { DetailState, ListState } from '../../ui/list-states.tsx'
+import { Card, Facts, Page } from '../../ui/page.tsx'
+import { Decide } from './decide.tsx'
+import { payoutQuery, payoutRowsQuery } from './queries.ts'
+import { Votes } from './votes.tsx'
+import { statusOf } from './words.ts'
+
+/** One screen with all that an approver needs to decide on a batch: its sums, and every payment of it. */
+export function PayoutApproval({ code, id }: { code: string; id: string }) {
+  const query = useQuery(payoutQuery(code, id))
+  return (
+    <Page title={t('Approve a batch')}>
+      <DetailState query={query}>
+        {query.data !== undefined && <Decision code={code} payout={query.data} />}
+      </DetailState>
+    </Page>
+  )
+}
+
+function Decision({ code, payout }: { code: string; payout: Payout }) {
+  const { id, approvers, payloadHash, expiresAt } = payout
+  const { word, tone } = statusOf(payout.status)
+  const isOpen = payout.status === 'awaiting_approval'
+  return (
+    <>
+      <Card>
+        <div className="mb-3 flex flex-wrap items-start justify-between gap-3">
+          <div>
+            <p className="font-semibold">{payout.name ?? t('Batch')}</p>
+            <Sums payout={payout} />
+          </div>
+          <Badge tone={tone}>{word}</Badge>
+        </div>
+        <Facts
+          facts={[
+            [t('Asked by'), nameOf(payout.initiator)],
+            [t('Purpose'), payout.paymentPurpose],
+            [t('Asked at'), formatTime(payout.createdAt)],
+            [t('Time left'), isOpen && expiresAt !== null ? formatTimeLeft(expiresAt) : null],
+            [t('Halted because'), payout.haltReason],
+          ]}
+        />
+        <p className="mt-3 text-[0.8125rem] text-quiet">
+          {t('Your vote is bound to exactly these payments:')}{' '}
+          <span className="code [overflow-wrap:anywhere]">{payloadHash}</span>
+        </p>
+      </Card>
+      <Rows code={code} id={id} />
+      <Votes
+        requirements={payout.approvalRequirements}
+        approvers={approvers}
+        quorumReachable={payout.quorumReachable}
+      />
+      <Decide
+        subject={{ kind: 'payout', code, id, payloadHash, isOpen, approvers }}
+        summary={
+          <>
+            <p className="font-semibold">{payout.name ?? t('Batch')}</p>
+            <Sums payout={payout} />
+          </>
+        }
+      />
+    </>
+  )
+}
+
+function Sums({ payout: { sums } }: { payout: Payout }) {
+  return (
+    <ul>
+      {sums.map((sum) => (
+        <li key={sum.tokenId} className="flex flex-wrap items-baseline gap-x-3">
+          <span className="text-2xl font-semibold">
+            <Amount decimal={sum.amountDecimal} unit={sum.asset} />
+          </span>
+          <Usd value={sum.usdValue} className="text-quiet" />
+          <span className="text-quiet">
+            {t('{count, plural, one {# payment} other {# payments}} on {network}', {
+              count: sum.rowsCount,
+              network: sum.network,
+            })}
+          </span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Rows({ code, id }: { code: string; id: string }) {
+  const query = useInfiniteQuery(payoutRowsQuery(code, id))
+  const rows = useMemo(() => query.data?.pages.flatMap(({ items }) => items) ?? [], [query.data])
+  const columns = useMemo(columnsOfRows, [])
+  return (
+    <Card title={t('Payments')}>
+      <ListState query={query} isEmpty={false} empty={null}>
+        <DataTable caption={t('Payments')} columns={columns} rows={rows} rowKey={keyOf} more={query} />
+      </ListState>
+    </Card>
+  )
+}
+
+const keyOf = ({ transferId }: PayoutRow) => transferId
+
+function columnsOfRows(): Column<PayoutRow>[] {
+  return [
+    { id: 'row', header: t('Row'), align: 'end', cell: ({ row }) => row },
+    { id: 'externalId', header: t('Your id'), cell: ({ externalId }) => <span className="code">{externalId}</span> },
+    {
+      id: 'to',
+      header: t('To'),
+      cell: ({ toAddress, counterpartyName }) => (
+        <Address address={toAddress} name={counterpartyName ?? t('Not in the address book')} />
+      ),
+    },
+    {
+      id: 'amount',
+      header: t('Amount'),
+      align: 'end',
+      cell: ({ amountDecimal, asset }) => <Amount decimal={amountDecimal} unit={asset} />,
+    },
+    { id: 'purpose', header: t('Purpose'), cell: ({ paymentPurpose }) => paymentPurpose ?? '–' },
+    {
+      id: 'status',
+      header: t('Status'),
+      cell: ({ status, failureReason, haltReason }) => {
+        const { word, tone } = statusOf(status)
+        return (
+          <span title={failureReason ?? haltReason ?? undefined}>
+            <Badge tone={tone}>{word}</Badge>
+          </span>
+        )
+      },
+    },
+  ]
+}
