@@ -145,8 +145,8 @@ type DivisionsProps = { divisions: readonly Division[]; onChange: (divisions: re
 /** How the addresses of the vault are divided, such as by desk or by region. */
 function Divisions({ divisions, onChange }: DivisionsProps) {
   const words: Record<DivisionFault, string> = {
-    name: t('Write a name of letters and digits.'),
-    values: t('Write at least one value, with commas between several.'),
+    name: t('Write a name of at least two letters or digits.'),
+    values: t('Write values of at least two letters or digits, with commas between several.'),
     twice: t('This name is taken.'),
   }
   return (

@@ -117,7 +117,7 @@ function useColumns(): Column<ExceptionOperation>[] {
       id: 'amount',
       header: t('Amount'),
       align: 'end',
-      cell: (row) => <Amount decimal={row.amount} unit={row.asset} />,
+      cell: (row) => <Amount decimal={row.amount} unit={row.asset} className="md:whitespace-nowrap" />,
     },
     { id: 'usd', header: t('In USD'), align: 'end', cell: ({ usdValue }) => <Usd value={usdValue} /> },
     {

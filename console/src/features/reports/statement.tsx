@@ -65,7 +65,8 @@ function isNothing(amount: string): boolean {
 
 function useColumns(unit: string): Column<AccountStatementLine>[] {
   const { code } = useShownReport()
-  const amount = (decimal: string | null) => (decimal === null ? '' : <Amount decimal={decimal} unit={unit} />)
+  const amount = (decimal: string | null) =>
+    decimal === null ? '' : <Amount decimal={decimal} unit={unit} className="md:whitespace-nowrap" />
   return [
     {
       id: 'at',

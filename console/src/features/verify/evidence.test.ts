@@ -22,7 +22,7 @@ const payload = {
   transferId: 'transfer',
   vaultId: 'vault',
 }
-const facts = { amount: '80000000', isNew: true }
+const facts = { amount: '80', isNew: true }
 
 /** What a genuine file is made of, for a transfer that two people approved. */
 function genuine(): Evidence {
@@ -64,7 +64,14 @@ function genuine(): Evidence {
   const second = seal(8, first.hash, records.slice(3))
   const { fromAddress, transferId, ...shown } = payload
   return {
-    transfer: { ...shown, id: transferId, fromAddress: { address: fromAddress }, payloadHash, status: 'confirmed' },
+    transfer: {
+      ...shown,
+      id: transferId,
+      fromAddress: { address: fromAddress },
+      payloadHash,
+      amountDecimal: '80',
+      status: 'confirmed',
+    },
     payload: { ...payload },
     payloadHash,
     decision: { facts },
@@ -94,6 +101,7 @@ describe('an evidence file', () => {
   it.each<[string, (file: Evidence) => void, CheckName[]]>([
     ['another amount in the order', (file) => (file.payload.amount = '1'), ['order', 'shown', 'ledger']],
     ['another recipient shown', (file) => (file.transfer.toAddress = '0xdead'), ['shown']],
+    ['another amount in token units shown', (file) => (file.transfer.amountDecimal = '800'), ['shown']],
     ['another fact', (file) => (file.decision.facts = { ...facts, isNew: false }), ['facts']],
     ['a fact that has no canonical form', (file) => (file.decision.facts = { rate: 0.5 }), ['facts']],
     ['another voter', withRecord(1, '"first"', '"nobody"'), ['records', 'quorum']],

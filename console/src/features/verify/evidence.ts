@@ -86,13 +86,15 @@ async function orderFaults({ payload, payloadHash }: Evidence): Promise<string[]
   return hash === payloadHash ? [] : [`${hash} ≠ ${payloadHash}`]
 }
 
-/** What a person reads of the transfer is what was voted on. */
-async function shownFaults({ transfer, payload, payloadHash }: Evidence): Promise<string[]> {
+/** What a person reads of the transfer is what was voted on; the amount in token units is that of the facts. */
+async function shownFaults({ transfer, payload, payloadHash, decision }: Evidence): Promise<string[]> {
+  const facts = (decision?.facts ?? {}) as Json
   const from = (transfer.fromAddress ?? {}) as Json
   const pairs: [string, unknown, unknown][] = [
     ['id', transfer.id, payload.transferId],
     ['vaultId', transfer.vaultId, payload.vaultId],
     ['amount', transfer.amount, payload.amount],
+    ['amountDecimal', transfer.amountDecimal, facts.amount ?? transfer.amountDecimal],
     ['tokenId', transfer.tokenId, payload.tokenId],
     ['network', transfer.network, payload.network],
     ['contractAddress', transfer.contractAddress, payload.contractAddress],

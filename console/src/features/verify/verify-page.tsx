@@ -84,7 +84,8 @@ function ResultCard({ result: { name, evidence, checks } }: { result: Result }) 
     )
   }
   const fails = checks.filter(({ state }) => state === 'fails').length
-  const open = checks.filter(({ state }) => state === 'open').length
+  // A file seldom has neighbouring seals, and needs none: the log of the vault has the others.
+  const open = checks.filter(({ name: check, state }) => state === 'open' && check !== 'chain').length
   return (
     <Card title={name}>
       <p className="mb-4 text-lg">
@@ -109,12 +110,15 @@ function ResultCard({ result: { name, evidence, checks } }: { result: Result }) 
 }
 
 /** The order as it was voted on: from the payload, whose hash the votes name, and not from what is shown beside it. */
-function Order({ evidence: { payload, payloadHash, transfer } }: { evidence: Evidence }) {
+function Order({ evidence: { payload, payloadHash, transfer, decision } }: { evidence: Evidence }) {
   const text = (value: unknown) => (typeof value === 'string' ? value : null)
-  const isShown = transfer.amount === payload.amount && typeof transfer.amountDecimal === 'string'
-  const amount = isShown
-    ? `${formatAmount(String(transfer.amountDecimal))} ${transfer.assetSymbol}`
-    : text(payload.amount)
+  const { amount: decimal } = (decision?.facts ?? {}) as { amount?: unknown }
+  const amount =
+    typeof decimal === 'string'
+      ? `${formatAmount(decimal)} ${transfer.assetSymbol}`
+      : text(payload.amount)
+        ? `${formatAmount(String(transfer.amountDecimal))} ${transfer.assetSymbol}`
+        : text(payload.amount)
   return (
     <Facts
       facts={[

@@ -7,7 +7,12 @@ export type ValuePoint = { label: string; value: string | null }
 /** A value in USD over time; a gap where it is unknown. Numbers are rounded to draw them; the table beside has them exactly. */
 export default function ValueChart({ points, name }: { points: readonly ValuePoint[]; name: string }) {
   const data = points.map(({ label, value }) => ({ label, value: value === null ? null : Number(value) }))
-  const compact = new Intl.NumberFormat(localeNow(), { notation: 'compact', style: 'currency', currency: 'USD' })
+  const compact = new Intl.NumberFormat(localeNow(), {
+    notation: 'compact',
+    style: 'currency',
+    currency: 'USD',
+    maximumSignificantDigits: 4,
+  })
   return (
     <ResponsiveContainer width="100%" height={220}>
       <LineChart data={data} margin={{ top: 8, right: 8, bottom: 0, left: 8 }}>
