@@ -1,10 +1,11 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useMemo, useState } from 'react'
 import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { ListState } from '../../ui/list-states.tsx'
 import { Card, Page } from '../../ui/page.tsx'
+import { memberOptions } from '../reports/queries.ts'
 import { type AuditFilter, auditQuery, type Log } from './queries.ts'
 import { RecordSheet } from './record-sheet.tsx'
 import { RecordTable, type ShownRecord } from './record-table.tsx'
@@ -19,14 +20,17 @@ type AuditProps = { log: Log; title: string; search: AuditSearch; change: (chang
 export function AuditPage({ log, title, search, change }: AuditProps) {
   const [open, setOpen] = useState<ShownRecord | null>(null)
   const query = useInfiniteQuery(auditQuery(log, search as AuditFilter))
-  const records = (query.data?.pages.flatMap(({ items }) => items) ?? []) as ShownRecord[]
+  const names = useNames(log)
+  const records = (query.data?.pages.flatMap(({ items }) => items) ?? []).map(
+    (record): ShownRecord => ({ ...record, actorName: names.get(record.actorId ?? '') ?? null }),
+  )
   const isFiltered = filterNames.some((name) => search[name] !== undefined)
   const clear = () => change({ actor: '', action: '', target: '', from: '', to: '' })
   return (
     <Page title={title}>
       <Verification log={log} records={records} />
       <Card>
-        <Filters records={records} search={search} change={change} />
+        <Filters names={names} search={search} change={change} />
         {isFiltered && <Button onClick={clear}>{t('Clear the filter')}</Button>}
       </Card>
       <ListState
@@ -44,10 +48,16 @@ export function AuditPage({ log, title, search, change }: AuditProps) {
   )
 }
 
-type FiltersProps = { records: readonly ShownRecord[] } & Pick<AuditProps, 'search' | 'change'>
+/** Who the members are, by id. Who has left the vault stays an id. */
+function useNames(log: Log): ReadonlyMap<string, string> {
+  const code = log === 'platform' ? '' : log.code
+  const { data } = useQuery({ ...memberOptions(code), enabled: code !== '' })
+  return useMemo(() => new Map(data?.map(({ value, label }) => [value, label])), [data])
+}
 
-function Filters({ records, search, change }: FiltersProps) {
-  const people = new Map(records.flatMap(({ actor }) => (actor ? [[actor.userId, actor.name] as const] : [])))
+type FiltersProps = { names: ReadonlyMap<string, string> } & Pick<AuditProps, 'search' | 'change'>
+
+function Filters({ names, search, change }: FiltersProps) {
   return (
     <div className="grid gap-x-4 sm:grid-cols-2 lg:grid-cols-5">
       <SelectField
@@ -56,10 +66,8 @@ function Filters({ records, search, change }: FiltersProps) {
         onChange={({ target }) => change({ actor: target.value })}
       >
         <option value="">{t('Anybody')}</option>
-        {search.actor !== undefined && !people.has(search.actor) && (
-          <option value={search.actor}>{search.actor}</option>
-        )}
-        {[...people].map(([id, name]) => (
+        {search.actor !== undefined && !names.has(search.actor) && <option value={search.actor}>{search.actor}</option>}
+        {[...names].map(([id, name]) => (
           <option key={id} value={id}>
             {name}
           </option>

@@ -1,4 +1,4 @@
-import type { AuditRecord, MemberProfile } from '@strongroom/sdk'
+import type { AuditRecord } from '@strongroom/sdk'
 import { Link } from '@tanstack/react-router'
 import { t } from '../../lib/language.ts'
 import { formatTime, formatTimeInFull } from '../../lib/time.ts'
@@ -6,7 +6,7 @@ import { type Column, DataTable, type More } from '../../ui/data-table.tsx'
 import type { Log } from './queries.ts'
 import { actionWords, nounWord } from './words.ts'
 
-export type ShownRecord = AuditRecord & { actor?: MemberProfile | null }
+export type ShownRecord = AuditRecord & { actorName: string | null }
 
 type RecordTableProps = {
   log: Log
@@ -41,9 +41,9 @@ export function RecordTable({ log, records, more, onOpen }: RecordTableProps) {
   return <DataTable caption={t('Records')} columns={columns} rows={records} rowKey={({ id }) => id} more={more} />
 }
 
-export function Actor({ record: { actor, actorId } }: { record: ShownRecord }) {
+export function Actor({ record: { actorName, actorId } }: { record: ShownRecord }) {
   if (actorId === null) return <span className="text-quiet">{t('The service')}</span>
-  return actor ? actor.name : <span className="code">{actorId}</span>
+  return actorName ?? <span className="code">{actorId}</span>
 }
 
 /** What a record is about, as a link where it has a page. */

@@ -12,6 +12,7 @@ import { CheckField, SelectField, TextField } from '../../ui/field.tsx'
 import { DetailState, Failed } from '../../ui/list-states.tsx'
 import { Card, Facts, Page } from '../../ui/page.tsx'
 import { announce } from '../../ui/toast.tsx'
+import { Kept } from './kept.tsx'
 import { profileQuery } from './queries.ts'
 import { Sessions } from './sessions.tsx'
 
@@ -165,6 +166,7 @@ function Looks() {
         </SelectField>
       </div>
       <Facts facts={[[t('Time zone'), zone.replaceAll('_', ' ')]]} />
+      <Kept theme={theme} />
     </Card>
   )
 }

@@ -2,12 +2,12 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { strongroom } from '../../lib/api.ts'
 
 export const profileQuery = queryOptions({
-  queryKey: ['me', 'profile'],
+  queryKey: ['own profile'],
   queryFn: ({ signal }) => strongroom.me.get({ signal }),
 })
 
 export const sessionsQuery = infiniteQueryOptions({
-  queryKey: ['me', 'sessions'],
+  queryKey: ['own sessions'],
   queryFn: ({ signal, pageParam }) =>
     strongroom.auth.listSessions({ limit: 50, ...(pageParam === '' ? {} : { cursor: pageParam }) }, { signal }).page(),
   initialPageParam: '',
@@ -15,6 +15,6 @@ export const sessionsQuery = infiniteQueryOptions({
 })
 
 export const preferencesQuery = queryOptions({
-  queryKey: ['me', 'preferences'],
+  queryKey: ['own preferences'],
   queryFn: ({ signal }) => strongroom.me.getPreferences({ signal }),
 })

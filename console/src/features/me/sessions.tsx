@@ -20,7 +20,7 @@ export function Sessions() {
   const end = useMutation({
     mutationFn: (ids: readonly string[]) => Promise.all(ids.map((id) => strongroom.auth.revokeSession(id))),
     onSuccess: () => announce(t('Signed out there.')),
-    onSettled: () => client.invalidateQueries({ queryKey: ['me', 'sessions'] }),
+    onSettled: () => client.invalidateQueries({ queryKey: ['own sessions'] }),
   })
   const others = rows.filter(({ current }) => !current).map(({ id }) => id)
   const columns: Column<Session>[] = [

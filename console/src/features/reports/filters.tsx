@@ -14,6 +14,7 @@ import {
   counterpartyGroupOptions,
   counterpartyOptions,
   folderOptions,
+  memberOptions,
   networkOptions,
   type Option,
   tokenOptions,
@@ -41,6 +42,7 @@ function filtersOf(code: string): Filter[] {
     { name: 'folderIds', label: t('Folder'), options: folderOptions(code) },
     { name: 'counterpartyIds', label: t('Counterparty'), options: counterpartyOptions(code) },
     { name: 'counterpartyGroupIds', label: t('Group of counterparties'), options: counterpartyGroupOptions(code) },
+    { name: 'initiatorIds', label: t('Who ordered'), options: memberOptions(code) },
     { name: 'categories', label: t('Category'), options: categoryOptions(code) },
     {
       name: 'exceptions',

@@ -74,6 +74,21 @@ export function exportQuery(code: string, id: string) {
   })
 }
 
+/** The exports of the reader, newest first. */
+export function exportsQuery(code: string) {
+  return infiniteQueryOptions({
+    queryKey: ['reports', code, 'exports'],
+    queryFn: ({ signal, pageParam }) =>
+      vaultOf(code)
+        .reports.listExports({ limit: 20, ...(pageParam === '' ? {} : { cursor: pageParam }) }, { signal })
+        .page(),
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    refetchInterval: ({ state }) =>
+      state.data?.pages.some(({ items }) => items.some(isUnderWay)) === true ? 2_000 : false,
+  })
+}
+
 export function isUnderWay(report: ReportExport | undefined): boolean {
   return report === undefined || report.state === 'queued' || report.state === 'running'
 }
@@ -145,6 +160,16 @@ export function counterpartyGroupOptions(code: string) {
   return queryOptions({
     queryKey: ['counterparty-groups', code, 'options'],
     queryFn: async () => named(await firstOf(vaultOf(code).counterpartyGroups.list({ limit }))),
+  })
+}
+
+export function memberOptions(code: string) {
+  return queryOptions({
+    queryKey: ['members', code, 'options'],
+    queryFn: async () => {
+      const items = await firstOf(vaultOf(code).members.list({ limit }))
+      return items.map(({ userId, name }): Option => ({ value: userId, label: name }))
+    },
   })
 }
 

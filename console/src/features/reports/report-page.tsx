@@ -8,6 +8,7 @@ import { Empty } from '../../ui/list-states.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { Answer } from './answer.tsx'
 import { ExportButton } from './export-panel.tsx'
+import { ExportsList } from './exports-list.tsx'
 import { Filters } from './filters.tsx'
 import { missingSubject, parametersOf, type ReportSearch } from './parameters.ts'
 import { type Change, Settings } from './settings.tsx'
@@ -82,6 +83,9 @@ export function ReportList({ code }: { code: string }) {
           </li>
         ))}
       </ul>
+      <div className="mt-6">
+        <ExportsList code={code} />
+      </div>
     </Page>
   )
 }

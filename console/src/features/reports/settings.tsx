@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { t } from '../../lib/language.ts'
-import { sessionQuery } from '../../lib/session.ts'
 import { zone } from '../../lib/time.ts'
+import { useViewer } from '../../lib/viewer.ts'
 import { CheckField, SelectField, TextField } from '../../ui/field.tsx'
 import { intervalIn, isTaken, type ReportSearch, type SearchName } from './parameters.ts'
 import { addDays, type Period, periods } from './period.ts'
+import { memberOptions } from './queries.ts'
 import { Subject } from './subject.tsx'
 import { isActivity, type ReportType, reportTitle, reportTypes } from './types.ts'
 
@@ -110,11 +111,26 @@ function PeriodFields({ search, change }: Pick<SettingsProps, 'search' | 'change
 }
 
 function Scope({ code, type, search, change }: SettingsProps) {
-  const { data: session } = useQuery(sessionQuery)
-  const isAdmin = session?.vaults.find((vault) => vault.code === code)?.isAdmin ?? false
+  const { isAdmin, isAuditor } = useViewer(code)
+  const readsAll = isAdmin || isAuditor
+  const { data: members } = useQuery({ ...memberOptions(code), enabled: readsAll })
   return (
     <>
-      {!isAdmin && (
+      {readsAll && isTaken(type, 'userId') && (
+        <SelectField
+          label={t('Whose operations')}
+          value={search.userId ?? ''}
+          onChange={({ target }) => change({ userId: target.value || undefined })}
+        >
+          <option value="">{t('The whole vault')}</option>
+          {members?.map(({ value, label }) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </SelectField>
+      )}
+      {!readsAll && (
         <CheckField
           label={t('Also what others share with me')}
           checked={search.includeShared === 'true'}
