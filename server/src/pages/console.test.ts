@@ -29,7 +29,11 @@ describe('the console', () => {
   it('leads to the sign-in without a session, but for the check of evidence, which asks nobody', async () => {
     const { status, headers } = await test.anonymous.get('//v/treasury/approvals/transfer/x')
     expect([status, headers.location]).toEqual([302, '/sign-in?redirectTo=%2Fv%2Ftreasury%2Fapprovals%2Ftransfer%2Fx'])
-    expect((await test.anonymous.get('//verify')).body).toContain('<div id="console">')
+    const verify = await test.anonymous.get('//verify')
+    expect(verify.body).toContain('<div id="console">')
+    expect(verify.body).not.toContain('/api/')
+    expect(verify.headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(String(verify.headers['content-security-policy'])).toContain("default-src 'none'")
     expect((await test.anonymous.get('//')).body).toContain('E-mail me a sign-in link')
   })
 

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import fastifyStatic from '@fastify/static'
@@ -45,7 +46,13 @@ export async function registerConsole(app: App, folder: string): Promise<void> {
   await app.register(fastifyStatic, { root: folder, serve: false, preCompressed: true })
   for (const path of drawnInBrowser) app.get(path, files, sendToSignInOrConsole)
   // Checks files without a session, so that nobody has to ask us whether their evidence is genuine.
-  app.get('/verify', files, (_request, reply) => sendConsole(reply))
+  // It asks for no session either: the browser of somebody who has none would report the refusal as an error.
+  app.get('/verify', files, async (_request, reply) => {
+    const page = await readFile(join(folder, 'index.html'), 'utf8')
+    return sendPage(reply)
+      .type('text/html; charset=utf-8')
+      .send(page.replace(/<link rel="preload"[^>]*>/, ''))
+  })
   app.get('/manifest.webmanifest', files, (_request, reply) => reply.sendFile('manifest.webmanifest'))
   app.get('/console/*', files, (request, reply) => {
     const { '*': name } = request.params as { '*': string }
@@ -54,9 +61,12 @@ export async function registerConsole(app: App, folder: string): Promise<void> {
   })
 }
 
+function sendPage(reply: FastifyReply): FastifyReply {
+  return reply.header('content-security-policy', consolePolicy).header('cache-control', 'no-cache')
+}
+
 export function sendConsole(reply: FastifyReply): FastifyReply {
-  reply.header('content-security-policy', consolePolicy).header('cache-control', 'no-cache')
-  return reply.sendFile('index.html', { cacheControl: false })
+  return sendPage(reply).sendFile('index.html', { cacheControl: false })
 }
 
 /** Without a cookie the way leads to the sign-in at once; a session that has ended is noticed by the first call. */
