@@ -72,7 +72,9 @@ type CellsProps = {
 function Cells({ matrix, before, token, vocabulary, policies }: CellsProps) {
   const nameOf = (id: string) => policies.find((policy) => policy.id === id)?.name ?? id
   return (
-    <div className="overflow-x-auto">
+    // A wide table is scrolled by keyboard, too.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable.
+    <section aria-label={t('Outcome by amount and group')} tabIndex={0} className="overflow-x-auto">
       <table className="w-full min-w-xl border-collapse text-left">
         <caption className="sr-only">{t('Outcome by amount and group')}</caption>
         <thead>
@@ -106,7 +108,7 @@ function Cells({ matrix, before, token, vocabulary, policies }: CellsProps) {
           ))}
         </tbody>
       </table>
-    </div>
+    </section>
   )
 }
 
