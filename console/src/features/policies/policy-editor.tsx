@@ -35,6 +35,7 @@ export function PolicyEditor({ code, policy, policies, vocabulary }: PolicyEdito
   const [first] = vocabulary.groups.toSorted((a, b) => b.policies.length - a.policies.length)
   const [draft, setDraft] = useState<Draft>(policy === undefined ? emptyDraft(first!.id) : draftOf(policy))
   const [reviewing, review] = useState(false)
+  const [editedFrom, setEditedFrom] = useState(policy?.updatedAt)
   const selectors = useQuery(selectorsQuery(code))
   const taken = policies.map((each) => each.code)
   const body = bodyOf({ ...draft, code: policy?.code ?? codeOf(draft.name, taken) })
@@ -49,6 +50,14 @@ export function PolicyEditor({ code, policy, policies, vocabulary }: PolicyEdito
   return (
     <div className="grid items-start gap-4 2xl:grid-cols-2">
       <div className="min-w-0">
+        {policy !== undefined && policy.updatedAt !== editedFrom && !saving.isSuccess && (
+          <ChangedMeanwhile
+            load={() => {
+              setDraft(draftOf(policy))
+              setEditedFrom(policy.updatedAt)
+            }}
+          />
+        )}
         <SentenceBuilder
           {...{ draft, vocabulary, errors }}
           onChange={setDraft}
@@ -77,6 +86,16 @@ export function PolicyEditor({ code, policy, policies, vocabulary }: PolicyEdito
         busy={saving.isPending}
         onSave={() => saving.mutate()}
       />
+    </div>
+  )
+}
+
+/** Somebody else has saved the policy: what was typed here stays until the reader decides. */
+function ChangedMeanwhile({ load }: { load: () => void }) {
+  return (
+    <div role="alert" className="mb-4 flex flex-wrap items-center gap-3 rounded-lg bg-warn-soft p-4 text-warn">
+      <p>{t('This policy was changed meanwhile. Saving replaces that change.')}</p>
+      <Button onClick={load}>{t('Load the changed policy')}</Button>
     </div>
   )
 }

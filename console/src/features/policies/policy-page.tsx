@@ -36,7 +36,7 @@ export function PolicyPage({ code, id }: { code: string; id: string }) {
         {policy !== undefined &&
           vocabulary !== undefined &&
           (isAdmin ? (
-            <PolicyEditor key={policy.updatedAt} {...{ code, policy, vocabulary }} policies={policies.data ?? []} />
+            <PolicyEditor {...{ code, policy, vocabulary }} policies={policies.data ?? []} />
           ) : (
             <Card>
               <p className="mb-4 text-lg">{sentence}</p>
