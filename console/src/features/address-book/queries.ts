@@ -1,8 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { vaultOf } from '../../lib/api.ts'
-
-export const kinds = ['company', 'individual', 'exchange', 'service', 'other'] as const
-export type Kind = (typeof kinds)[number]
+import type { Kind } from './kinds.ts'
 
 export type CounterpartyFilter = {
   search?: string | undefined
@@ -73,5 +71,23 @@ export function counterpartyGroupMembersQuery(code: string, id: string) {
         .page(),
     initialPageParam: '',
     getNextPageParam: ({ nextCursor }) => nextCursor,
+  })
+}
+
+/** Enough for a large address book; what is beyond is compared by the service when it is imported. */
+const knownMax = 5_000
+
+/** The addresses of the address book, with the names of who they belong to. */
+export function knownAddressesQuery(code: string) {
+  return queryOptions({
+    queryKey: ['counterparties', code, 'known'],
+    queryFn: async ({ signal }) => {
+      const known: { address: string; name: string }[] = []
+      for await (const { name, addresses } of vaultOf(code).counterparties.list({ limit: 100 }, { signal })) {
+        known.push(...addresses.map(({ address }) => ({ address, name })))
+        if (known.length >= knownMax) break
+      }
+      return known
+    },
   })
 }

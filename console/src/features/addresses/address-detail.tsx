@@ -31,8 +31,8 @@ export function AddressDetail({ code, address }: { code: string; address: VaultA
             </Link>
           )}
           <Link
-            to={`/v/${code}/reports/statement` as '/'}
-            search={{ addressId: address.id } as never}
+            to={`/v/${code}/reports/account_statement` as '/'}
+            search={{ addressId: address.id, tokenId: address.tokenId ?? address.balances[0]?.tokenId } as never}
             className={buttonClass()}
           >
             <FileText size={16} aria-hidden /> {t('Statement')}

@@ -1,0 +1,199 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { readCsv } from '../../lib/csv.ts'
+import { columnsOf, csvOf } from '../../lib/csv-columns.ts'
+import { t } from '../../lib/language.ts'
+import { saveBlob } from '../../lib/save-file.ts'
+import { Button } from '../../ui/button.tsx'
+import { FileDrop } from '../../ui/file-drop.tsx'
+import { DetailState } from '../../ui/list-states.tsx'
+import { Card } from '../../ui/page.tsx'
+import { Problem } from '../../ui/problem.tsx'
+import { structureQuery } from '../addresses/queries.ts'
+import { ImportGrid } from './import-grid.tsx'
+import { type ImportField, type ImportRow, importColumns, isImportable, judgeRows } from './import-rows.ts'
+import { importRows } from './import-send.ts'
+import { knownAddressesQuery } from './queries.ts'
+import { forgetBook } from './write.ts'
+
+const rowsMax = 2_000
+const fields = Object.keys(importColumns) as ImportField[]
+
+/** Reads a file of names and addresses, says what stands against each row, and imports the good ones. */
+export function ImportPage({ code }: { code: string }) {
+  const structure = useQuery(structureQuery(code))
+  const known = useQuery(knownAddressesQuery(code))
+  const [rows, setRows] = useState<ImportRow[] | null>(null)
+  const [notes, setNotes] = useState<string[]>([])
+  if (rows === null) {
+    return (
+      <Start
+        notes={notes}
+        onFile={async (file) => {
+          const read = await rowsOf(file)
+          setNotes(read.notes)
+          setRows(read.rows)
+        }}
+      />
+    )
+  }
+  return (
+    <DetailState query={structure}>
+      <DetailState query={known}>
+        {structure.data && known.data && (
+          <>
+            {notes.map((note) => (
+              <p key={note} className="mb-3 rounded-md bg-warn-soft p-3 text-warn">
+                {note}
+              </p>
+            ))}
+            <Review
+              code={code}
+              networks={structure.data.networks.map(({ slug }) => slug)}
+              known={known.data}
+              rows={rows}
+              setRows={setRows}
+            />
+          </>
+        )}
+      </DetailState>
+    </DetailState>
+  )
+}
+
+async function rowsOf(file: File): Promise<{ rows: ImportRow[] | null; notes: string[] }> {
+  const lines = await readCsv(await file.text())
+  if (lines === null) return { rows: null, notes: [t('This is not a CSV file.')] }
+  const { rows, missing, unknown } = columnsOf(lines, importColumns)
+  if (missing.includes('name') || missing.includes('address')) {
+    return { rows: null, notes: [t('The first line must name the columns; "name" and "address" are needed.')] }
+  }
+  if (rows.length === 0) return { rows: null, notes: [t('The file has no rows.')] }
+  if (rows.length > rowsMax) {
+    return {
+      rows: null,
+      notes: [t('The file has {count} rows; at most {max} are read at once.', { count: rows.length, max: rowsMax })],
+    }
+  }
+  const notes = unknown.length === 0 ? [] : [t('These columns are left out: {names}', { names: unknown.join(', ') })]
+  return { rows: rows.map((row, index) => ({ ...row, number: index + 2, refusal: null, isDone: false })), notes }
+}
+
+function Start({ notes, onFile }: { notes: string[]; onFile: (file: File) => void }) {
+  const template = () => {
+    const example = [
+      'Acme Supplies',
+      'company',
+      'ethereum',
+      '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+      'Invoices',
+      '',
+    ]
+    saveBlob(new Blob([csvOf([fields, example])], { type: 'text/csv' }), 'address-book.csv')
+  }
+  return (
+    <Card>
+      <FileDrop label={t('A CSV file with names and addresses')} accept=".csv,text/csv" onFile={onFile} />
+      {notes.map((note) => (
+        <p key={note} role="alert" className="mb-3 text-bad">
+          {note}
+        </p>
+      ))}
+      <p className="mb-3 text-quiet">
+        {t(
+          'Columns in any order, with commas or semicolons. Rows of the same name become one entry with several addresses. Nothing is imported before you have seen it.',
+        )}
+      </p>
+      <Button onClick={template}>{t('Download a template')}</Button>
+    </Card>
+  )
+}
+
+type ReviewProps = {
+  code: string
+  networks: string[]
+  known: { address: string; name: string }[]
+  rows: ImportRow[]
+  setRows: (rows: ImportRow[] | null) => void
+}
+
+function Review({ code, networks, known, rows, setRows }: ReviewProps) {
+  const [withLookAlikes, setWith] = useState(false)
+  const [progress, setProgress] = useState<number | null>(null)
+  const [waiting, setWaiting] = useState<string[]>([])
+  const [fault, setFault] = useState<unknown>(null)
+  const judged = judgeRows(rows, { networks, known })
+  const ready = judged.filter((each) => isImportable(each, withLookAlikes)).map(({ row }) => row)
+  const run = async () => {
+    setProgress(0)
+    const { done, refusals, error, waiting: requests } = await importRows(code, ready, networks, setProgress)
+    setRows(
+      rows.map((row) => ({
+        ...row,
+        isDone: row.isDone || done.has(row.number),
+        refusal: refusals.get(row.number) ?? row.refusal,
+      })),
+    )
+    setFault(
+      error ??
+        (refusals.size > 0 ? new Error(t('Rows were refused; those of the same fifty entries wait for them.')) : null),
+    )
+    setWaiting((before) => [...before, ...requests])
+    setProgress(null)
+    forgetBook(code)
+  }
+  return (
+    <>
+      <Problem error={fault} />
+      {waiting.length > 0 && <Waiting code={code} requests={waiting} />}
+      <ImportGrid
+        judged={judged}
+        networks={networks}
+        setRow={(row) => setRows(rows.map((each) => (each.number === row.number ? row : each)))}
+      />
+      <div className="sticky bottom-16 mt-4 flex flex-wrap items-center gap-4 rounded-lg border border-line bg-paper p-4 md:bottom-0">
+        <Button
+          look="primary"
+          busy={progress !== null}
+          onClick={run}
+          disabledBecause={ready.length === 0 ? t('No row can be imported as it is.') : null}
+        >
+          {t('{count, plural, one {Import # row} other {Import # rows}}', { count: ready.length })}
+        </Button>
+        {progress !== null && <span role="status">{t('{count} done', { count: progress })}</span>}
+        {judged.some(({ verdict }) => verdict === 'look-alike') && (
+          <label className="flex items-center gap-2">
+            <input
+              type="checkbox"
+              className="size-4 accent-accent"
+              checked={withLookAlikes}
+              onChange={({ target }) => setWith(target.checked)}
+            />
+            {t('also the look-alikes: I have compared them')}
+          </label>
+        )}
+        <Button look="quiet" onClick={() => setRows(null)}>
+          {t('Another file')}
+        </Button>
+      </div>
+    </>
+  )
+}
+
+function Waiting({ code, requests }: { code: string; requests: string[] }) {
+  return (
+    <div role="status" className="mb-4 rounded-lg border border-line bg-accent-soft p-4">
+      <p className="mb-2 font-semibold text-accent">{t('Imported entries wait for approval')}</p>
+      <ul className="flex flex-wrap gap-x-4">
+        {requests.map((id, index) => (
+          <li key={id}>
+            <Link to={`/v/${code}/approvals/request/${id}` as '/'} className="text-accent underline">
+              {t('Request {number}', { number: index + 1 })}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}

@@ -1,0 +1,103 @@
+import { addressKey, isAddressLike, looksLike } from '../../lib/recipient.ts'
+import { type Kind, kinds } from './kinds.ts'
+
+/** The columns of the file, and what else they may be called. */
+export const importColumns = {
+  name: ['counterparty', 'recipient', 'Empfänger', 'Firma', 'Name'],
+  kind: ['type', 'sort', 'Art', 'Sorte'],
+  network: ['chain', 'blockchain', 'Netzwerk'],
+  address: ['wallet', 'wallet address', 'Adresse'],
+  label: ['address label', 'Bezeichnung'],
+  description: ['note', 'comment', 'Beschreibung', 'Notiz'],
+}
+
+export type ImportField = keyof typeof importColumns
+/** `number` is the line of the file; `refusal` what the service said when the row was sent. */
+export type ImportRow = Record<ImportField, string> & { number: number; refusal: string | null; isDone: boolean }
+
+export type Verdict =
+  | 'good'
+  | 'done'
+  | 'refused'
+  | 'no name'
+  | 'no kind'
+  | 'no network'
+  | 'no address'
+  | 'duplicate'
+  | 'known'
+  | 'look-alike'
+
+export type Known = { address: string; name: string }
+export type Judged = { row: ImportRow; verdict: Verdict; other: Known | null }
+
+type Context = { networks: readonly string[]; known: readonly Known[] }
+
+/** A verdict for every row: whether it can be imported, and what stands against it. */
+export function judgeRows(rows: readonly ImportRow[], { networks, known }: Context): Judged[] {
+  const book = new Map(known.map((each) => [addressKey(each.address), each]))
+  const ends = endsIndex(known)
+  const seen = new Map<string, Known>()
+  return rows.map((row) => {
+    const key = `${row.network} ${addressKey(row.address)}`
+    const earlier = seen.get(key) ?? null
+    if (row.address !== '' && earlier === null) seen.set(key, { address: row.address, name: row.name })
+    const judged = (verdict: Verdict, other: Known | null = null): Judged => ({ row, verdict, other })
+    if (row.isDone) return judged('done')
+    if (row.name === '') return judged('no name')
+    if (kindOf(row.kind) === null) return judged('no kind')
+    if (!networks.includes(networkOf(row, networks))) return judged('no network')
+    if (!isAddressLike(row.address)) return judged('no address')
+    if (earlier !== null) return judged('duplicate', earlier)
+    const same = book.get(addressKey(row.address))
+    if (same !== undefined) return judged('known', same)
+    const alike = ends(row.address).find((each) => looksLike(each.address, row.address))
+    if (row.refusal !== null) return judged('refused')
+    return alike === undefined ? judged('good') : judged('look-alike', alike)
+  })
+}
+
+/** What is imported: good rows, and look-alikes that were compared. What was refused is corrected first. */
+export function isImportable({ verdict }: Judged, withLookAlikes: boolean): boolean {
+  return verdict === 'good' || (verdict === 'look-alike' && withLookAlikes)
+}
+
+/** An empty cell means "other". */
+export function kindOf(text: string): Kind | null {
+  const word = text.trim().toLowerCase()
+  if (word === '') return 'other'
+  const known: Record<string, Kind> = { person: 'individual', firma: 'company', börse: 'exchange', dienst: 'service' }
+  return kinds.find((kind) => kind === word) ?? known[word] ?? null
+}
+
+/** An empty cell means the network of the vault, where it has only one. */
+export function networkOf({ network }: ImportRow, networks: readonly string[]): string {
+  if (network === '' && networks.length === 1) return networks[0]!
+  return network.toLowerCase()
+}
+
+/** Finds what begins or ends alike without comparing everything with everything. */
+function endsIndex(known: readonly Known[]): (address: string) => Known[] {
+  const index = new Map<string, Known[]>()
+  const keysOf = (address: string) => {
+    const plain = addressKey(address).replace(/^0x/, '')
+    return [`first ${plain.slice(0, 4)}`, `last ${plain.slice(-4)}`]
+  }
+  for (const each of known) {
+    for (const key of keysOf(each.address)) index.set(key, [...(index.get(key) ?? []), each])
+  }
+  return (address) => keysOf(address).flatMap((key) => index.get(key) ?? [])
+}
+
+/** Rows of the same name become one entry with several addresses, at the place of the first of them. */
+export function entriesOf(rows: readonly ImportRow[]): ImportRow[][] {
+  const entries = new Map<string, ImportRow[]>()
+  for (const row of rows) entries.set(row.name, [...(entries.get(row.name) ?? []), row])
+  return [...entries.values()]
+}
+
+export const chainMax = 50
+
+export function chainsOf<Item>(items: readonly Item[]): Item[][] {
+  const count = Math.ceil(items.length / chainMax)
+  return Array.from({ length: count }, (_, index) => items.slice(index * chainMax, (index + 1) * chainMax))
+}

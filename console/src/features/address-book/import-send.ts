@@ -1,0 +1,67 @@
+import type { CompositeActions } from '@strongroom/sdk'
+import { vaultOf } from '../../lib/api.ts'
+import { faultsOf, isOutcomeUnknown, newIdempotencyKey } from '../../lib/forms.ts'
+import { chainsOf, entriesOf, type ImportRow, kindOf, networkOf } from './import-rows.ts'
+
+export type ImportResult = {
+  /** Numbers of the rows that are imported or wait for votes. */
+  done: Set<number>
+  /** What the service said about single rows. The others of their chain are not imported either. */
+  refusals: Map<number, string>
+  /** What it said about a whole chain. */
+  error: unknown
+  /** Requests that wait for votes, one for each chain. */
+  waiting: string[]
+}
+
+/** A chain whose answer was lost is sent again under the same key, so that nothing is imported twice. */
+const keys = new Map<string, string>()
+
+/** Imports rows in chains of fifty entries, each chain whole or not at all. */
+export async function importRows(
+  code: string,
+  rows: readonly ImportRow[],
+  networks: readonly string[],
+  onProgress: (done: number) => void,
+): Promise<ImportResult> {
+  const result: ImportResult = { done: new Set(), refusals: new Map(), error: null, waiting: [] }
+  for (const chain of chainsOf(entriesOf(rows))) {
+    const body: CompositeActions = { steps: chain.map((entry) => stepOf(entry, networks)) }
+    const content = `${code} ${JSON.stringify(body)}`
+    const idempotencyKey = keys.get(content) ?? newIdempotencyKey()
+    keys.set(content, idempotencyKey)
+    try {
+      const { pendingApproval } = await vaultOf(code).approvalRequests.createComposite(body, { idempotencyKey })
+      for (const { number } of chain.flat()) result.done.add(number)
+      if (pendingApproval !== null) result.waiting.push(pendingApproval.id)
+    } catch (error) {
+      if (!isOutcomeUnknown(error)) keys.delete(content)
+      refuse(chain, error, result)
+    }
+    onProgress(result.done.size)
+  }
+  return result
+}
+
+function stepOf(entry: ImportRow[], networks: readonly string[]): CompositeActions['steps'][number] {
+  const [first] = entry as [ImportRow]
+  const addresses = entry.map((row) => ({
+    network: networkOf(row, networks),
+    address: row.address,
+    label: row.label || null,
+  }))
+  const payload = { name: first.name, kind: kindOf(first.kind), description: first.description || null, addresses }
+  return { action: 'counterparty_create', payload }
+}
+
+/** Puts what the service said at the rows it is about. */
+function refuse(chain: ImportRow[][], error: unknown, result: ImportResult): void {
+  const faults = faultsOf(error)
+  for (const { field, message } of faults) {
+    const step = /steps\.(\d+)/.exec(field)?.[1]
+    for (const { number } of (step === undefined ? null : chain[Number(step)]) ?? [])
+      result.refusals.set(number, message)
+  }
+  const isOfRows = faults.length > 0 && faults.every(({ field }) => /steps\.\d+/.test(field))
+  if (!isOfRows) result.error = error
+}

@@ -1,0 +1,39 @@
+import type { ApprovalRequest, Outcome } from '@strongroom/sdk'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { newIdempotencyKey } from '../../lib/forms.ts'
+import { queryClient } from '../../lib/query-client.ts'
+import { announce } from '../../ui/toast.tsx'
+
+/**
+ * A change of the address book. It is done at once, or waits for votes: then `waiting` is the request.
+ * @param done what is said when it is done at once
+ */
+export function useBookChange<Given, Value>(
+  code: string,
+  change: (given: Given, options: { idempotencyKey: string }) => Promise<Outcome<Value, ApprovalRequest>>,
+  { done, after, onError }: { done: string; after?: (value: Value) => void; onError?: (error: unknown) => void },
+) {
+  const [key, setKey] = useState(newIdempotencyKey)
+  const mutation = useMutation({
+    mutationFn: (given: Given) => change(given, { idempotencyKey: key }),
+    onSuccess: ({ value, pendingApproval }) => {
+      setKey(newIdempotencyKey())
+      forgetBook(code)
+      if (pendingApproval !== null) return
+      announce(done)
+      after?.(value as Value)
+    },
+    onError: (error) => {
+      setKey(newIdempotencyKey())
+      onError?.(error)
+    },
+  })
+  return { ...mutation, waiting: mutation.data?.pendingApproval ?? null }
+}
+
+export function forgetBook(code: string): void {
+  for (const noun of ['counterparties', 'counterparty-groups', 'recipient-search', 'recipient-check']) {
+    void queryClient.invalidateQueries({ queryKey: [noun, code] })
+  }
+}

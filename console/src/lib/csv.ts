@@ -1,0 +1,24 @@
+import type { CsvAnswer } from './csv-worker.ts'
+import workerUrl from './csv-worker.ts?worker&url'
+
+type Policy = { createScriptURL: (url: string) => unknown }
+type Factory = { createPolicy: (name: string, rules: { createScriptURL: (url: string) => string }) => Policy }
+
+/** The one URL that this page vouches for: that of its own worker. */
+const policy = (globalThis as { trustedTypes?: Factory }).trustedTypes?.createPolicy('strongroom', {
+  createScriptURL: (url) => {
+    if (url !== workerUrl) throw new TypeError('Only the worker of the console may be started')
+    return url
+  },
+})
+
+/** Reads a CSV file beside the page, so that a long one does not stop it. The delimiter is found out. Null: not a CSV file. */
+export function readCsv(text: string): Promise<string[][] | null> {
+  const url = (policy?.createScriptURL(workerUrl) ?? workerUrl) as string
+  const worker = new Worker(url, { type: 'module' })
+  return new Promise<string[][] | null>((resolve, reject) => {
+    worker.onmessage = ({ data }: MessageEvent<CsvAnswer>) => resolve('rows' in data ? data.rows : null)
+    worker.onerror = (event) => reject(new Error(event.message))
+    worker.postMessage(text)
+  }).finally(() => worker.terminate())
+}

@@ -1,0 +1,17 @@
+import { useQuery } from '@tanstack/react-query'
+import { createFileRoute } from '@tanstack/react-router'
+import { CounterpartyDetail } from '../features/address-book/counterparty-detail.tsx'
+import { counterpartyQuery } from '../features/address-book/queries.ts'
+import { DetailState } from '../ui/list-states.tsx'
+
+export const Route = createFileRoute('/v/$code/address-book/$id')({ component: Detail })
+
+function Detail() {
+  const { code, id } = Route.useParams()
+  const counterparty = useQuery(counterpartyQuery(code, id))
+  return (
+    <DetailState query={counterparty}>
+      {counterparty.data && <CounterpartyDetail key={id} code={code} counterparty={counterparty.data} />}
+    </DetailState>
+  )
+}
