@@ -14,6 +14,8 @@ describe('the filter of a URL', () => {
     ],
     [{ direction: 'sideways', flowType: 'none' }, {}],
     [{ paymentPurpose: 2026 }, { paymentPurpose: '2026' }],
+    [{ minimumAmount: 1e21 }, {}],
+    [{ minimumAmount: '100000000000000000001' }, { minimumAmount: '100000000000000000001' }],
     [{ txHash: '', note: 'x', asset: { $ne: null } }, {}],
     [{ paymentPurpose: 'x'.repeat(301) }, {}],
   ])('%o', (search, filter) => {

@@ -39,13 +39,18 @@ export function filterOf(search: Record<string, unknown>): ActivityFilter {
   const filter: ActivityFilter = {}
   for (const name of textFilters) {
     const value = search[name]
-    // The router reads a number from "123", which is an id or a text like any other here.
-    const text = typeof value === 'number' ? String(value) : value
+    const text = typeof value === 'number' ? writtenAs(value) : value
     if (typeof text === 'string' && text !== '' && text.length <= 300) filter[name] = text
   }
   if (filter.direction !== undefined && !['in', 'out'].includes(filter.direction)) delete filter.direction
   if (filter.flowType !== undefined && !['internal', 'external'].includes(filter.flowType)) delete filter.flowType
   return filter
+}
+
+/** The router reads a number from "123", which is a text like any other here. One that has lost digits is not what was meant. */
+function writtenAs(value: number): string | undefined {
+  const isExact = Number.isSafeInteger(value) || !Number.isInteger(value)
+  return isExact ? String(value) : undefined
 }
 
 /** The filter as the API takes it: days become the instants at which they begin and end for the reader. */

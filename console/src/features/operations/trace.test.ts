@@ -50,14 +50,8 @@ describe('a comparison in words', () => {
     ],
     ['token', true, ['USDT', 'ETH'], 'USDT', 'The token (USDT) is USDT or ETH.'],
     ['token', false, 'usdt-id', 'ETH', 'The token (ETH) is not USDT.'],
-    [
-      'destinationType',
-      true,
-      ['unknown'],
-      'unknown',
-      'The recipient (unknown to the address book) is unknown to the address book.',
-    ],
-    ['counterparty', true, 'c1', 'c1', 'The counterparty (Northwind) is Northwind.'],
+    ['destinationType', true, ['unknown'], 'unknown', 'The recipient is unknown to the address book.'],
+    ['counterparty', true, 'c1', 'c1', 'The counterparty is Northwind.'],
     ['counterparty', false, 'c1', null, 'The counterparty (none) is not Northwind.'],
     [
       'counterpartyKind',
@@ -66,14 +60,14 @@ describe('a comparison in words', () => {
       'other',
       'The kind of the counterparty (something else) is a person or something else.',
     ],
-    ['initiator', true, 'u1', 'u1', 'Who ordered it (Ada) is Ada.'],
+    ['initiator', true, 'u1', 'u1', 'Who ordered it is Ada.'],
     ['initiatorGroup', false, 'g1', [], 'The group of who ordered it (none) is not Treasury.'],
     [
       'routeVariant',
       true,
       { route: 'purpose', variant: 'payroll' },
       [{ route: 'purpose', variant: 'payroll' }],
-      'The purpose of the paying address (purpose: payroll) is purpose: payroll.',
+      'The purpose of the paying address is purpose: payroll.',
     ],
     [
       'time',
@@ -96,7 +90,7 @@ describe('a comparison in words', () => {
       null,
       'The value in USD does not count as more than $1.00; the figure is unknown or not yours to see.',
     ],
-    ['somethingNew', true, 'x', 'x', 'The property “somethingNew” (x) is x.'],
+    ['somethingNew', true, 'x', 'x', 'The property “somethingNew” is x.'],
   ])('%s %s', (selectorType, matched, expected, observed, sentence) => {
     // Which space stands before PM, and whether a comma does after the day, is a matter of the version of ICU.
     const words = selectorSentence({ selectorType, matched, expected, observed }, nameOf)

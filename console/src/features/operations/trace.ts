@@ -26,6 +26,8 @@ export function selectorSentence(selector: Selector, nameOf: NameOf): string {
       ? t('{subject} counts as {condition}; the figure is unknown or not yours to see.', { subject, condition })
       : t('{subject} does not count as {condition}; the figure is unknown or not yours to see.', { subject, condition })
   }
+  // What is one of one thing is that thing.
+  if (selector.matched && observed === condition) return t('{subject} is {condition}.', { subject, condition })
   const values = { subject, condition, observed: observed ?? t('none') }
   return selector.matched
     ? t('{subject} ({observed}) is {condition}.', values)

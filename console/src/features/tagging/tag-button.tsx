@@ -22,13 +22,11 @@ export function TagButton({ operation, category }: { operation: Operation; categ
         data-hotkey="t"
         aria-haspopup="dialog"
         aria-expanded={open}
-        aria-label={
-          category === null ? t('Give it a category') : t('Category: {name}', { name: known?.name ?? category })
-        }
         title={t('Category (t)')}
         className="inline-flex min-h-9 items-center gap-1.5 rounded-full border border-line px-2.5 text-[0.8125rem] whitespace-nowrap hover:border-accent md:min-h-7"
         onClick={() => setOpen(true)}
       >
+        <span className="sr-only">{t('Category')}: </span>
         {category === null ? (
           <span className="inline-flex items-center gap-1.5 text-quiet">
             <Tag size={13} aria-hidden /> {t('Tag')}

@@ -26,7 +26,12 @@ export default function FlowChart({ points }: { points: readonly FlowPoint[] }) 
   const names: Record<string, string> = { incoming: t('In'), outgoing: t('Out'), net: t('Net') }
   return (
     <ResponsiveContainer width="100%" height={240}>
-      <ComposedChart data={data} stackOffset="sign" margin={{ top: 8, right: 8, bottom: 0, left: 8 }}>
+      <ComposedChart
+        accessibilityLayer={false}
+        data={data}
+        stackOffset="sign"
+        margin={{ top: 8, right: 8, bottom: 0, left: 8 }}
+      >
         <CartesianGrid vertical={false} stroke="var(--line)" />
         <XAxis dataKey="label" tick={tick} stroke="var(--line)" minTickGap={24} />
         <YAxis tick={tick} stroke="var(--line)" width={72} tickFormatter={(value: number) => compact.format(value)} />

@@ -15,7 +15,7 @@ export default function ValueChart({ points, name }: { points: readonly ValuePoi
   })
   return (
     <ResponsiveContainer width="100%" height={220}>
-      <LineChart data={data} margin={{ top: 8, right: 8, bottom: 0, left: 8 }}>
+      <LineChart accessibilityLayer={false} data={data} margin={{ top: 8, right: 8, bottom: 0, left: 8 }}>
         <CartesianGrid vertical={false} stroke="var(--line)" />
         <XAxis dataKey="label" tick={tick} stroke="var(--line)" minTickGap={24} />
         <YAxis
