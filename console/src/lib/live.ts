@@ -10,6 +10,7 @@ const nounsOf: Record<Change['kind'], string[]> = {
   transfer: ['transfers', 'history', 'balances', 'reports', 'books', 'category-assignments'],
   deposit: ['deposits', 'history', 'balances', 'reports', 'books', 'category-assignments'],
   approval_request: ['approval-requests'],
+  payout: ['payouts', 'transfers', 'history', 'balances'],
   address: ['addresses', 'balances'],
   address_group: ['address-groups', 'addresses'],
   counterparty: ['counterparties'],
@@ -22,7 +23,7 @@ const nounsOf: Record<Change['kind'], string[]> = {
   token: ['tokens'],
   rate: ['tokens', 'rates', 'balances'],
 }
-const waitingKinds = new Set<Change['kind']>(['transfer', 'approval_request'])
+const waitingKinds = new Set<Change['kind']>(['transfer', 'approval_request', 'payout'])
 
 /**
  * Keeps what is shown up to date: one tab of the browser waits for changes and tells the others, because a browser opens

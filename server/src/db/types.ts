@@ -431,6 +431,20 @@ export interface LedgerEntries {
   vault_id: string;
 }
 
+export interface LedgerVerifications {
+  attempt: Generated<number>;
+  created_at: Timestamp;
+  failure: string | null;
+  findings: Json | null;
+  finished_at: Timestamp | null;
+  id: string;
+  leased_until: Timestamp | null;
+  requester_id: string;
+  started_at: Timestamp | null;
+  state: string;
+  vault_id: string;
+}
+
 export interface MagicLinks {
   binding_hash: Buffer | null;
   by_operator: Generated<boolean>;
@@ -449,6 +463,8 @@ export interface Networks {
   coin_type: number;
   created_at: Timestamp;
   description: string | null;
+  explorer_address_url: string | null;
+  explorer_tx_url: string | null;
   id: string;
   logo_uri: string | null;
   name: string;
@@ -884,6 +900,7 @@ export interface DB {
   known_devices: KnownDevices;
   ledger_accounts: LedgerAccounts;
   ledger_entries: LedgerEntries;
+  ledger_verifications: LedgerVerifications;
   magic_links: MagicLinks;
   networks: Networks;
   notifications: Notifications;
