@@ -1,4 +1,5 @@
 import { t } from '../../lib/language.ts'
+import { useViewer } from '../../lib/viewer.ts'
 import { Page } from '../../ui/page.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { AdjustmentForm } from './adjustment.tsx'
@@ -13,7 +14,10 @@ export type BooksProps = { code: string; search: BooksSearch; change: (changed: 
 
 /** The books of a vault, and what is not in them although it came from the wallet. */
 export function BooksPage({ code, search, change }: BooksProps) {
-  const part = search.part ?? 'reconciliation'
+  const { isAdmin } = useViewer(code)
+  // Auditors read the books and write nothing in them.
+  const open = parts.filter((part) => part !== 'adjust' || isAdmin)
+  const part = open.find((each) => each === search.part) ?? 'reconciliation'
   const labels: Record<Part, string> = {
     reconciliation: t('Reconciliation'),
     entries: t('Entries'),
@@ -25,7 +29,7 @@ export function BooksPage({ code, search, change }: BooksProps) {
     <Page title={t('Books')}>
       <Tabs
         label={t('Parts of the books')}
-        tabs={parts.map((key) => ({ key, label: labels[key] }))}
+        tabs={open.map((key) => ({ key, label: labels[key] }))}
         current={part}
         onChoose={(key) => change({ part: key as Part })}
       >
