@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
-import { createFileRoute } from '@tanstack/react-router'
+import { createFileRoute, Link } from '@tanstack/react-router'
 import { addressQuery } from '../features/addresses/queries.ts'
 import { SendForm } from '../features/send/send-form.tsx'
 import { nameOfAddress } from '../features/send/source-field.tsx'
 import { t } from '../lib/language.ts'
+import { buttonClass } from '../ui/button.tsx'
 import { DetailState } from '../ui/list-states.tsx'
 import { Page } from '../ui/page.tsx'
 
@@ -25,7 +26,14 @@ function Send() {
   const source = useQuery({ ...addressQuery(code, from ?? ''), enabled: from !== undefined })
   const start = { recipientText: to ?? '' }
   return (
-    <Page title={t('Send')}>
+    <Page
+      title={t('Send')}
+      actions={
+        <Link to="/v/$code/payouts/new" params={{ code }} className={buttonClass()}>
+          {t('Send many')}
+        </Link>
+      }
+    >
       {from === undefined ? (
         <SendForm key={code} code={code} start={start} />
       ) : (
