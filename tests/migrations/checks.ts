@@ -120,6 +120,26 @@ export const checksAfter: Record<string, Check[]> = {
     insertNotification('nonsense', 'approval_needed', 'notifications_subject_type_check'),
     indexes('transfers_external_id', 'transfers_payout_row')('transfers_external_id', 'transfers_payout_row'),
   ],
+  '0033-payouts-in-lists': [
+    indexes(
+      'payouts_asked_feed',
+      'payouts_of_initiator',
+      'transfers_asked_feed',
+    )('payouts_asked_feed', 'transfers_asked_feed'),
+    {
+      query:
+        "select indexdef like '%payout_id IS NULL%' as is_bare from pg_indexes where indexname = 'transfers_asked_feed'",
+      finds: [{ is_bare: true }],
+    },
+    {
+      query: "select prosrc like '%join payouts%' as knows_payouts from pg_proc where proname = 'log_vote_changes'",
+      finds: [{ knows_payouts: true }],
+    },
+    {
+      query: "select tgname from pg_trigger where tgrelid = 'payouts'::regclass and not tgisinternal order by 1",
+      finds: [{ tgname: 'payouts_log_insert' }, { tgname: 'payouts_log_update' }],
+    },
+  ],
 }
 
 function rates(...found: number[]): { rate: number }[] {
