@@ -75,277 +75,283 @@ const reported = {
  */
 // biome-ignore format: a table is read by its columns.
 export const expectations: Record<string, Row> = {
-  //                          nobody outsider owner userViewer groupViewer grantee other approver admin foreignAdmin platform service foreignService auditor
-  getOpenApi:           row('    200      200   200        200         200     200   200      200   200          200      200     ' +
-'200            200      200', plain),
-  getHealth:            row('    200      200   200        200         200     200   200      200   200          200      200     ' +
-'200            200      200', plain),
-  getReadiness:         row('    200      200   200        200         200     200   200      200   200          200      200     ' +
-'200            200      200', plain),
-  getMetrics:           row('    200      200   200        200         200     200   200      200   200          200      200     ' +
-'200            200      200', plain),
-  requestMagicLink:     row('    200      200   200        200         200     200   200      200   200          200      200     ' +
-'200            200      200', () => ({ body: { email: `nobody-${fresh()}@example.org` } })),
-  followMagicLink:      row('    302      302   302        302         302     302   302      302   302          302      302     ' +
-'302            302      302', () => ({ query: { token: 'a-token-that-nobody-was-ever-sent' } })),
-  redeemMagicLink:      row('    401      401   401        401         401     401   401      401   401          401      401     ' +
-'401            401      401', () => ({ body: { token: 'a-token-that-nobody-was-ever-sent' } })),
-  listWalletEvents:     row('    401      403   403        403         403     403   403      403   403          403      200     ' +
-'403            403      403', () => ({ query: { outcome: 'unmatched' } })),
-  receiveWalletEvent:   row('    200      200   200        200         200     200   200      200   200          200      200     ' +
-'200            200      200', () => ({ body: walletEvent() })),
+  // nobody outsider owner userViewer groupViewer grantee other approver admin foreignAdmin platform service foreignService auditor
+  getOpenApi:           row('200 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
+  getHealth:            row('200 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
+  getReadiness:         row('200 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
+  getMetrics:           row('200 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
+  requestMagicLink: row('200 200 200 200 200 200 200 200 200 200 200 200 200 200',
+    () => ({ body: { email: `nobody-${fresh()}@example.org` } })),
+  followMagicLink: row('302 302 302 302 302 302 302 302 302 302 302 302 302 302',
+    () => ({ query: { token: 'a-token-that-nobody-was-ever-sent' } })),
+  redeemMagicLink: row('401 401 401 401 401 401 401 401 401 401 401 401 401 401',
+    () => ({ body: { token: 'a-token-that-nobody-was-ever-sent' } })),
+  listWalletEvents:     row('401 403 403 403 403 403 403 403 403 403 200 403 403 403', () => ({ query: { outcome: 'unmatched' } })),
+  receiveWalletEvent:   row('200 200 200 200 200 200 200 200 200 200 200 200 200 200', () => ({ body: walletEvent() })),
 
-  getCurrentSession:    row('    401      200   200        200         200     200   200      200   200          200      200     ' +
-'200            200      200', plain),
-  listSessions:         row('    401      200   200        200         200     200   200      200   200          200      200     ' +
-'200            200      200', plain),
-  revokeSession:        row('    401      404   204        404         404     404   404      404   404          404      404     ' +
-'404            404      404', async (r) => ({ params: { id: await r.session() } })),
-  signOut:              row('    401      204   204        204         204     204   204      204   204          204      204     ' +
-'409            409      204', plain, { endsSession: true }),
-  getMyProfile:         row('    401      200   200        200         200     200   200      200   200          200      200     ' +
-'200            200      200', plain),
-  updateMyProfile:      row('    401      200   200        200         200     200   200      200   200          200      200     ' +
-'200            200      200', () => ({ body: { color: '#1d4ed8' } })),
-  getMyPreferences:     row('    401      200   200        200         200     200   200      200   200          200      200     ' +
-'200            200      200', plain),
-  replaceMyPreferences: row('    401      200   200        200         200     200   200      200   200          200      200     ' +
-'200            200      200', () => ({ body: {} }), { isOpen: true }),
+  getCurrentSession:    row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
+  listSessions:         row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
+  revokeSession: row('401 404 204 404 404 404 404 404 404 404 404 404 404 404',
+    async (r) => ({ params: { id: await r.session() } })),
+  signOut:              row('401 204 204 204 204 204 204 204 204 204 204 409 409 204', plain, { endsSession: true }),
+  getMyProfile:         row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
+  updateMyProfile:      row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', () => ({ body: { color: '#1d4ed8' } })),
+  getMyPreferences:     row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
+  replaceMyPreferences: row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', () => ({ body: {} }), { isOpen: true }),
 
-  listNetworks:         row('    401      200   200        200         200     200   200      200   200          200      200     ' +
-'200            200      200', plain),
-  updateNetwork:        row('401 403 403 403 403 403 403 403 403 403 200 403 403 403', async (r) => ({ params: { id: await r.network() }, body: {} })),
-  listTokens:           row('    401      200   200        200         200     200   200      200   200          200      200     ' +
-'200            200      200', plain),
-  createToken:          row('    401      403   403        403         403     403   403      403   403          403      201     ' +
-'403            403      403', () => ({ body: tokenBody() })),
-  updateToken:          row('    401      403   403        403         403     403   403      403   403          403      200     ' +
-'403            403      403', async (r) => ({ params: { id: await r.token() }, body: { enabled: true } })),
-  recordTokenRate:      row('    401      403   403        403         403     403   403      403   403          403      201     ' +
-'403            403      403', async (r) => ({ params: { id: await r.token() }, body: rateBody() })),
-  listTokenRates:       row('    401      200   200        200         200     200   200      200   200          200      200     ' +
-'200            200      200', async (r) => ({ params: { id: await r.token() } }), { ofRegistry: true }),
-  listHeldRates:        row('    401      403   403        403         403     403   403      403   403          403      200     ' +
-'403            403      403', plain),
-  confirmHeldRate:      row('    401      403   403        403         403     403   403      403   403          403      200     ' +
-'403            403      403', async (r) => ({ params: { id: await r.heldRate() } })),
-  rejectHeldRate:       row('    401      403   403        403         403     403   403      403   403          403      200     ' +
-'403            403      403', async (r) => ({ params: { id: await r.heldRate() } })),
+  listNetworks:         row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
+  updateNetwork: row('401 403 403 403 403 403 403 403 403 403 200 403 403 403',
+    async (r) => ({ params: { id: await r.network() }, body: {} })),
+  listTokens:           row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
+  createToken:          row('401 403 403 403 403 403 403 403 403 403 201 403 403 403', () => ({ body: tokenBody() })),
+  updateToken: row('401 403 403 403 403 403 403 403 403 403 200 403 403 403',
+    async (r) => ({ params: { id: await r.token() }, body: { enabled: true } })),
+  recordTokenRate: row('401 403 403 403 403 403 403 403 403 403 201 403 403 403',
+    async (r) => ({ params: { id: await r.token() }, body: rateBody() })),
+  listTokenRates: row('401 200 200 200 200 200 200 200 200 200 200 200 200 200',
+    async (r) => ({ params: { id: await r.token() } }), { ofRegistry: true }),
+  listHeldRates:        row('401 403 403 403 403 403 403 403 403 403 200 403 403 403', plain),
+  confirmHeldRate: row('401 403 403 403 403 403 403 403 403 403 200 403 403 403',
+    async (r) => ({ params: { id: await r.heldRate() } })),
+  rejectHeldRate: row('401 403 403 403 403 403 403 403 403 403 200 403 403 403',
+    async (r) => ({ params: { id: await r.heldRate() } })),
 
-  listVaults:           row('    401      200   200        200         200     200   200      200   200          200      200     ' +
-'200            200      200', plain),
-  createVault:          row('    401      403   403        403         403     403   403      403   403          403      201     ' +
-'403            403      403', () => ({ body: vaultBody() })),
-  getVault:             row('    401      403   200        200         200     200   200      200   200          403      403     ' +
-'200            403      200', plain),
-  updateVault:          row('    401      403   403        403         403     403   403      403   200          403      403     ' +
-'403            403      403', () => ({ body: { description: 'Working capital' } })),
+  listVaults:           row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
+  createVault:          row('401 403 403 403 403 403 403 403 403 403 201 403 403 403', () => ({ body: vaultBody() })),
+  getVault:             row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
+  updateVault: row('401 403 403 403 403 403 403 403 200 403 403 403 403 403',
+    () => ({ body: { description: 'Working capital' } })),
   // Permitted, but refused because the vault is locked.
-  lockVault:            row('    401      403   403        403         403     403   403      403   409          403      403     ' +
-'403            403      403', plain),
-  replaceRoutes:        row('    401      403   403        403         403     403   403      403   409          403      403     ' +
-'403            403      403', () => ({ body: { routes: fixtureRoutes } })),
-  addVariant:           row('    401      403   403        403         403     403   403      403   201          403      403     ' +
-'403            403      403', async (r) => ({ params: { routeId: await r.route() }, body: variantBody() })),
-  updateVariant:        row('    401      403   403        403         403     403   403      403   200          403      403     ' +
-'403            403      403', async (r) => ({ params: { id: await r.variant() }, body: { enabled: true } })),
-  parseDerivationPath:  row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', () => ({ body: { path: 'm/44/60/1/0' } })),
+  lockVault:            row('401 403 403 403 403 403 403 403 409 403 403 403 403 403', plain),
+  replaceRoutes:        row('401 403 403 403 403 403 403 403 409 403 403 403 403 403', () => ({ body: { routes: fixtureRoutes } })),
+  addVariant: row('401 403 403 403 403 403 403 403 201 403 403 403 403 403',
+    async (r) => ({ params: { routeId: await r.route() }, body: variantBody() })),
+  updateVariant: row('401 403 403 403 403 403 403 403 200 403 403 403 403 403',
+    async (r) => ({ params: { id: await r.variant() }, body: { enabled: true } })),
+  parseDerivationPath:  row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', () => ({ body: { path: 'm/44/60/1/0' } })),
 
-  listPolicyGroups:     row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', plain),
-  createPolicyGroup:    row('    401      403   403        403         403     403   403      403   201          403      403     403            403      403', () => ({ body: { code: `group-${fresh()}`, name: 'A group' } })),
-  getPolicyGroup:       row('    401      404   200        200         200     200   200      200   200          404      404     200            404      200', async (r) => ({ params: { id: await r.group() } })),
-  updatePolicyGroup:    row('    401      404   403        403         403     403   403      403   200          404      404     403            404      403', async (r) => ({ params: { id: await r.group() }, body: { name: 'Renamed' } })),
-  deletePolicyGroup:    row('    401      404   403        403         403     403   403      403   204          404      404     403            404      403', async (r) => ({ params: { id: await r.group() } })),
-  addPolicyGroupMember: row('    401      404   403        403         403     403   403      403   201          404      404     403            404      403', async (r) => ({ params: { id: await r.group() }, body: { userId: `machine-${fresh()}` } })),
+  listPolicyGroups:     row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
+  createPolicyGroup: row('401 403 403 403 403 403 403 403 201 403 403 403 403 403',
+    () => ({ body: { code: `group-${fresh()}`, name: 'A group' } })),
+  getPolicyGroup:       row('401 404 200 200 200 200 200 200 200 404 404 200 404 200', async (r) => ({ params: { id: await r.group() } })),
+  updatePolicyGroup: row('401 404 403 403 403 403 403 403 200 404 404 403 404 403',
+    async (r) => ({ params: { id: await r.group() }, body: { name: 'Renamed' } })),
+  deletePolicyGroup:    row('401 404 403 403 403 403 403 403 204 404 404 403 404 403', async (r) => ({ params: { id: await r.group() } })),
+  addPolicyGroupMember: row('401 404 403 403 403 403 403 403 201 404 404 403 404 403',
+    async (r) => ({ params: { id: await r.group() }, body: { userId: `machine-${fresh()}` } })),
   removePolicyGroupMember:
-                        row('    401      404   403        403         403     403   403      403   204          404      404     403            404      403', async (r) => ({ params: await r.membership() })),
-  listPolicies:         row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', plain),
-  createPolicy:         row('    401      404   403        403         403     403   403      403   201          404      404     403            404      403', async (r) => ({ params: { id: await r.group() }, body: policyBody() }), { reaches: reachByPolicy }),
-  getPolicy:            row('    401      404   200        200         200     200   200      200   200          404      404     200            404      200', async (r) => ({ params: { id: await r.policy() } })),
-  updatePolicy:         row('    401      404   403        403         403     403   403      403   200          404      404     403            404      403', async (r) => ({ params: { id: await r.policy() }, body: { name: 'Renamed' } })),
-  deletePolicy:         row('    401      404   403        403         403     403   403      403   204          404      404     403            404      403', async (r) => ({ params: { id: await r.policy() } })),
-  simulatePolicies:     row('    401      403   200        200         200     200   404      404   200          403      403     404            403      200', async (r) => ({ body: { actionType: 'transfer', payload: (await order(r)).body } })),
+    row('401 404 403 403 403 403 403 403 204 404 404 403 404 403', async (r) => ({ params: await r.membership() })),
+  listPolicies:         row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
+  createPolicy: row('401 404 403 403 403 403 403 403 201 404 404 403 404 403',
+    async (r) => ({ params: { id: await r.group() }, body: policyBody() }), { reaches: reachByPolicy }),
+  getPolicy:            row('401 404 200 200 200 200 200 200 200 404 404 200 404 200', async (r) => ({ params: { id: await r.policy() } })),
+  updatePolicy: row('401 404 403 403 403 403 403 403 200 404 404 403 404 403',
+    async (r) => ({ params: { id: await r.policy() }, body: { name: 'Renamed' } })),
+  deletePolicy:         row('401 404 403 403 403 403 403 403 204 404 404 403 404 403', async (r) => ({ params: { id: await r.policy() } })),
+  simulatePolicies: row('401 403 200 200 200 200 404 404 200 403 403 404 403 200',
+    async (r) => ({ body: { actionType: 'transfer', payload: (await order(r)).body } })),
 
-  getMyMembership:      row('    401      403   200        200         200     200   200      200   200          403      403     ' +
-'200            403      200', plain),
-  listMembers:          row('    401      403   200        200         200     200   200      200   200          403      403     ' +
-'200            403      200', plain),
+  getMyMembership:      row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
+  listMembers:          row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
 
-  createInvitation:     row('    401      404   403        403         403     403   403      403   201          404      404     403            404      403', async (r) => ({ body: { email: `guest-${fresh()}@example.org`, groupIds: [await r.group()] } })),
-  listInvitations:      row('    401      403   403        403         403     403   403      403   200          403      403     403            403      200', plain),
-  getInvitation:        row('    401      404   404        404         404     404   404      404   200          404      404     404            404      404', async (r) => ({ params: { id: await r.invitation() } })),
-  revokeInvitation:     row('    401      404   404        404         404     404   404      404   200          404      404     404            404      404', async (r) => ({ params: { id: await r.invitation() } })),
-  createServiceToken:   row('    401      403   403        403         403     403   403      403   201          403      403     403            403      403', async (r) => ({ body: { name: 'A service', groupIds: [await r.group()] } })),
-  listServiceTokens:    row('    401      403   403        403         403     403   403      403   200          403      403     403            403      200', plain),
-  revokeServiceToken:   row('    401      403   403        403         403     403   403      403   204          403      403     403            403      403', async (r) => ({ params: { id: await r.serviceToken() } })),
+  createInvitation: row('401 404 403 403 403 403 403 403 201 404 404 403 404 403',
+    async (r) => ({ body: { email: `guest-${fresh()}@example.org`, groupIds: [await r.group()] } })),
+  listInvitations:      row('401 403 403 403 403 403 403 403 200 403 403 403 403 200', plain),
+  getInvitation: row('401 404 404 404 404 404 404 404 200 404 404 404 404 404',
+    async (r) => ({ params: { id: await r.invitation() } })),
+  revokeInvitation: row('401 404 404 404 404 404 404 404 200 404 404 404 404 404',
+    async (r) => ({ params: { id: await r.invitation() } })),
+  createServiceToken: row('401 403 403 403 403 403 403 403 201 403 403 403 403 403',
+    async (r) => ({ body: { name: 'A service', groupIds: [await r.group()] } })),
+  listServiceTokens:    row('401 403 403 403 403 403 403 403 200 403 403 403 403 200', plain),
+  revokeServiceToken: row('401 403 403 403 403 403 403 403 204 403 403 403 403 403',
+    async (r) => ({ params: { id: await r.serviceToken() } })),
 
-  createAddress:        row('    401      403   201        201         201     201   201      201   201          403      403     201            403      403', () => ({ body: { network: 'ethereum', segments: { purpose: 'ops' } } })),
-  listAddresses:        row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', plain),
-  getAddress:           row('    401      403   200        200         200     200   404      404   200          403      403     404            403      200', async (r) => ({ params: { id: await r.address() } })),
-  updateAddress:        row('    401      403   200        404         404     404   404      404   404          403      403     404            403      403', async (r) => ({ params: { id: await r.address() }, body: { color: '#1d4ed8' } })),
+  createAddress: row('401 403 201 201 201 201 201 201 201 403 403 201 403 403',
+    () => ({ body: { network: 'ethereum', segments: { purpose: 'ops' } } })),
+  listAddresses:        row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
+  getAddress: row('401 403 200 200 200 200 404 404 200 403 403 404 403 200',
+    async (r) => ({ params: { id: await r.address() } })),
+  updateAddress: row('401 403 200 404 404 404 404 404 404 403 403 404 403 403',
+    async (r) => ({ params: { id: await r.address() }, body: { color: '#1d4ed8' } })),
 
-  listAddressGrants:    row('    401      403   200        403         403     403   404      404   200          403      403     404            403      200', async (r) => ({ params: { id: await r.address() } })),
-  createAddressGrant:   row('    401      403   201        404         404     404   404      404   404          403      403     404            403      403', async (r) => ({ params: { id: await r.address() }, body: await grantBody(r) }), { reaches: reachByAddressGrant }),
-  deleteAddressGrant:   row('    401      403   204        404         404     404   404      404   404          403      403     404            403      403', async (r) => ({ params: await r.addressGrant() })),
-  listAddressGroups:    row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', plain),
-  createAddressGroup:   row('    401      403   201        201         201     201   201      201   201          403      403     201            403      403', () => ({ body: { name: `Folder ${fresh()}` } })),
-  getAddressGroup:      row('    401      403   200        200         200     200   404      404   200          403      403     404            403      200', ofFolder),
-  updateAddressGroup:   row('    401      403   200        403         403     403   404      404   403          403      403     404            403      403', async (r) => ({ ...(await ofFolder(r)), body: { color: '#1d4ed8' } })),
-  deleteAddressGroup:   row('    401      403   204        403         403     403   404      404   403          403      403     404            403      403', ofFolder),
+  listAddressGrants: row('401 403 200 403 403 403 404 404 200 403 403 404 403 200',
+    async (r) => ({ params: { id: await r.address() } })),
+  createAddressGrant: row('401 403 201 404 404 404 404 404 404 403 403 404 403 403',
+    async (r) => ({ params: { id: await r.address() }, body: await grantBody(r) }), { reaches: reachByAddressGrant }),
+  deleteAddressGrant:   row('401 403 204 404 404 404 404 404 404 403 403 404 403 403', async (r) => ({ params: await r.addressGrant() })),
+  listAddressGroups:    row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
+  createAddressGroup:   row('401 403 201 201 201 201 201 201 201 403 403 201 403 403', () => ({ body: { name: `Folder ${fresh()}` } })),
+  getAddressGroup:      row('401 403 200 200 200 200 404 404 200 403 403 404 403 200', ofFolder),
+  updateAddressGroup: row('401 403 200 403 403 403 404 404 403 403 403 404 403 403',
+    async (r) => ({ ...(await ofFolder(r)), body: { color: '#1d4ed8' } })),
+  deleteAddressGroup:   row('401 403 204 403 403 403 404 404 403 403 403 404 403 403', ofFolder),
   listAddressGroupMembers:
-                        row('    401      403   200        200         200     200   404      404   200          403      403     404            403      200', ofFolder),
-  addAddressGroupMember:row('    401      403   201        403         403     403   404      404   403          403      403     404            403      403', async (r) => ({ ...(await ofFolder(r)), body: { addressId: await r.payingAddress() } }), { reaches: reachByFolder }),
+    row('401 403 200 200 200 200 404 404 200 403 403 404 403 200', ofFolder),
+  addAddressGroupMember: row('401 403 201 403 403 403 404 404 403 403 403 404 403 403',
+    async (r) => ({ ...(await ofFolder(r)), body: { addressId: await r.payingAddress() } }), { reaches: reachByFolder }),
   removeAddressGroupMember:
-                        row('    401      403   204        403         403     403   404      404   403          403      403     404            403      403', async (r) => ({ params: await r.folderMember() })),
+    row('401 403 204 403 403 403 404 404 403 403 403 404 403 403', async (r) => ({ params: await r.folderMember() })),
   listAddressGroupGrants:
-                        row('    401      403   200        403         403     403   404      404   200          403      403     404            403      200', ofFolder),
+    row('401 403 200 403 403 403 404 404 200 403 403 404 403 200', ofFolder),
   createAddressGroupGrant:
-                        row('    401      403   201        403         403     403   404      404   403          403      403     404            403      403', async (r) => ({ ...(await ofFolder(r)), body: await grantBody(r) }), { reaches: reachByFolderGrant }),
+    row('401 403 201 403 403 403 404 404 403 403 403 404 403 403', async (r) => ({ ...(await ofFolder(r)), body: await grantBody(r) }), { reaches: reachByFolderGrant }),
   deleteAddressGroupGrant:
-                        row('    401      403   204        403         403     403   404      404   403          403      403     404            403      403', async (r) => ({ params: await r.folderGrant() })),
+    row('401 403 204 403 403 403 404 404 403 403 403 404 403 403', async (r) => ({ params: await r.folderGrant() })),
 
-  listPolicySelectors:   row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
-  listInbox:             row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
-  countInbox:            row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
-  listChanges:           row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
-  getBalances:          row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', plain),
-  listLedgerEntries:    row('    401      403   200        200         200     200   404      404   200          403      403     404            403      200', async (r) => ({ query: { addressId: await r.address(), tokenId: await r.token() } })),
-  getBalanceTimeline:    row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
-  getPastBalance:       row('    401      403   200        200         200     200   404      404   200          403      403     404            403      200', async (r) => ({ query: { addressId: await r.address(), tokenId: await r.token() } })),
-  createAdjustment:     row('    401      403   403        403         403     403   403      403   201          403      403     403            403      403', async (r) => ({ body: { addressId: await r.address(), tokenId: await r.token(), amount: '1', reason: 'Opening balance' } })),
-  getReconciliation:    row('    401      403   403        403         403     403   403      403   200          403      403     403            403      200', plain),
-  listDeposits:         row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', plain),
-  getDeposit:           row('    401      403   200        200         200     200   404      404   200          403      403     404            403      200', async (r) => ({ params: { id: await r.deposit() } })),
-  listHistory:          row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', plain),
+  listPolicySelectors:  row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
+  listInbox:            row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
+  countInbox:           row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
+  listChanges:          row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
+  getBalances:          row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
+  listLedgerEntries: row('401 403 200 200 200 200 404 404 200 403 403 404 403 200',
+    async (r) => ({ query: { addressId: await r.address(), tokenId: await r.token() } })),
+  getBalanceTimeline:   row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
+  getPastBalance: row('401 403 200 200 200 200 404 404 200 403 403 404 403 200',
+    async (r) => ({ query: { addressId: await r.address(), tokenId: await r.token() } })),
+  createAdjustment: row('401 403 403 403 403 403 403 403 201 403 403 403 403 403',
+    async (r) => ({ body: { addressId: await r.address(), tokenId: await r.token(), amount: '1', reason: 'Opening balance' } })),
+  getReconciliation:    row('401 403 403 403 403 403 403 403 200 403 403 403 403 200', plain),
+  listDeposits:         row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
+  getDeposit: row('401 403 200 200 200 200 404 404 200 403 403 404 403 200',
+    async (r) => ({ params: { id: await r.deposit() } })),
+  listHistory:          row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
 
-  createTransfer:       row('    401      403   201        403         403     201   404      404   403          403      403     404            403      403', order, { reaches: reachByOrder }),
-  previewTransfer:      row('    401      403   200        403         403     200   404      404   403          403      403     404            403      403', order),
-  listTransfers:        row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', plain),
-  getTransfer:          row('    401      403   200        200         200     200   404      200   200          403      403     404            403      200', ofTransfer),
-  getTransferEvidence:  row('    401      403   403        403         403     403   403      403   200          403      403     403            403      200', ofTransfer),
-  approveTransfer:      row('    401      403   403        403         403     403   404      200   403          403      403     404            403      403', async (r) => ({ ...(await ofTransfer(r)), body: {} })),
-  rejectTransfer:       row('    401      403   403        403         403     403   404      200   403          403      403     404            403      403', async (r) => ({ ...(await ofTransfer(r)), body: {} })),
-  cancelTransfer:       row('    401      403   200        403         403     403   404      403   200          403      403     404            403      403', ofTransfer),
+  createTransfer:       row('401 403 201 403 403 201 404 404 403 403 403 404 403 403', order, { reaches: reachByOrder }),
+  previewTransfer:      row('401 403 200 403 403 200 404 404 403 403 403 404 403 403', order),
+  listTransfers:        row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
+  getTransfer:          row('401 403 200 200 200 200 404 200 200 403 403 404 403 200', ofTransfer),
+  getTransferEvidence:  row('401 403 403 403 403 403 403 403 200 403 403 403 403 200', ofTransfer),
+  approveTransfer: row('401 403 403 403 403 403 404 200 403 403 403 404 403 403',
+    async (r) => ({ ...(await ofTransfer(r)), body: {} })),
+  rejectTransfer: row('401 403 403 403 403 403 404 200 403 403 403 404 403 403',
+    async (r) => ({ ...(await ofTransfer(r)), body: {} })),
+  cancelTransfer:       row('401 403 200 403 403 403 404 403 200 403 403 404 403 403', ofTransfer),
 
-  createPayout:         row('    401      403   201        403         403     201   404      404   403          403      403     ' +
-'404            403      403', payout, { reaches: reachByPayout }),
-  previewPayout:        row('    401      403   200        403         403     200   404      404   403          403      403     ' +
-'404            403      403', payout),
-  listPayouts:          row('    401      403   200        200         200     200   200      200   200          403      403     ' +
-'200            403      200', plain),
-  getPayout:            row('    401      403   200        404         404     404   404      200   200          403      403     ' +
-'404            403      200', ofPayout),
-  listPayoutRows:       row('    401      403   200        404         404     404   404      200   200          403      403     ' +
-'404            403      200', ofPayout),
-  approvePayout:        row('    401      403   403        404         404     404   404      200   403          403      403     ' +
-'404            403      403', async (r) => ({ ...(await ofPayout(r)), body: {} })),
-  rejectPayout:         row('    401      403   403        404         404     404   404      200   403          403      403     ' +
-'404            403      403', async (r) => ({ ...(await ofPayout(r)), body: {} })),
-  cancelPayout:         row('    401      403   200        404         404     404   404      403   200          403      403     ' +
-'404            403      403', ofPayout),
+  createPayout:         row('401 403 201 403 403 201 404 404 403 403 403 404 403 403', payout, { reaches: reachByPayout }),
+  previewPayout:        row('401 403 200 403 403 200 404 404 403 403 403 404 403 403', payout),
+  listPayouts:          row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
+  getPayout:            row('401 403 200 404 404 404 404 200 200 403 403 404 403 200', ofPayout),
+  listPayoutRows:       row('401 403 200 404 404 404 404 200 200 403 403 404 403 200', ofPayout),
+  approvePayout:        row('401 403 403 404 404 404 404 200 403 403 403 404 403 403', async (r) => ({ ...(await ofPayout(r)), body: {} })),
+  rejectPayout:         row('401 403 403 404 404 404 404 200 403 403 403 404 403 403', async (r) => ({ ...(await ofPayout(r)), body: {} })),
+  cancelPayout:         row('401 403 200 404 404 404 404 403 200 403 403 404 403 403', ofPayout),
 
   listOperationCategories:
-                        row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', plain),
+    row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
   createOperationCategory:
-                        row('    401      403   403        403         403     403   403      403   201          403      403     403            403      403', () => ({ body: { key: `category_${fresh()}`, name: 'A category' } })),
-  getOperationCategory: row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', ofCategory),
+    row('401 403 403 403 403 403 403 403 201 403 403 403 403 403', () => ({ body: { key: `category_${fresh()}`, name: 'A category' } })),
+  getOperationCategory: row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', ofCategory),
   updateOperationCategory:
-                        row('    401      403   403        403         403     403   200      403   200          403      403     403            403      403', async (r) => ({ ...(await ofCategory(r)), body: { name: 'Renamed' } })),
-  addCategoryField:     row('    401      403   403        403         403     403   201      403   201          403      403     403            403      403', async (r) => ({ ...(await ofCategory(r)), body: { key: `field_${fresh()}`, label: 'A field', type: 'text' } })),
-  updateCategoryField:  row('    401      403   403        403         403     403   200      403   200          403      403     403            403      403', async (r) => ({ params: await r.categoryField(), body: { label: 'Renamed' } })),
-  deleteCategoryField:  row('    401      403   403        403         403     403   204      403   204          403      403     403            403      403', async (r) => ({ params: await r.categoryField() })),
-  replaceCategoryGrants:row('    401      403   403        403         403     403   403      403   200          403      403     403            403      403', async (r) => ({ ...(await ofCategory(r)), body: { grants: [categoryGrant(await r.group())] } }), { reaches: reachByCategoryGrant }),
+    row('401 403 403 403 403 403 200 403 200 403 403 403 403 403', async (r) => ({ ...(await ofCategory(r)), body: { name: 'Renamed' } })),
+  addCategoryField: row('401 403 403 403 403 403 201 403 201 403 403 403 403 403',
+    async (r) => ({ ...(await ofCategory(r)), body: { key: `field_${fresh()}`, label: 'A field', type: 'text' } })),
+  updateCategoryField: row('401 403 403 403 403 403 200 403 200 403 403 403 403 403',
+    async (r) => ({ params: await r.categoryField(), body: { label: 'Renamed' } })),
+  deleteCategoryField:  row('401 403 403 403 403 403 204 403 204 403 403 403 403 403', async (r) => ({ params: await r.categoryField() })),
+  replaceCategoryGrants: row('401 403 403 403 403 403 403 403 200 403 403 403 403 403',
+    async (r) => ({ ...(await ofCategory(r)), body: { grants: [categoryGrant(await r.group())] } }), { reaches: reachByCategoryGrant }),
   replaceCategoryApprovers:
-                        row('    401      403   403        403         403     403   403      403   200          403      403     403            403      403', async (r) => ({ ...(await ofCategory(r)), body: { approvers: [{ kind: 'group', groupId: await r.group() }] } }), { reaches: reachByCategoryApprover }),
+    row('401 403 403 403 403 403 403 403 200 403 403 403 403 403', async (r) => ({ ...(await ofCategory(r)), body: { approvers: [{ kind: 'group', groupId: await r.group() }] } }), { reaches: reachByCategoryApprover }),
 
   listCategoryAssignments:
-                        row('    401      403   200        200         200     200   404      200   200          403      403     404            403      200', ofAssigned),
+    row('401 403 200 200 200 200 404 200 200 403 403 404 403 200', ofAssigned),
   listAvailableCategories:
-                        row('    401      403   200        200         200     200   404      200   200          403      403     404            403      200', ofOperation),
-  assignCategory:       row('    401      403   201        403         403     403   404      403   201          403      403     404            403      403', async (r) => ({ params: { type: 'transfer', id: await r.transfer(), categoryId: await r.category() }, body: { values: {} } }), { reaches: reachByAssignment }),
-  unassignCategory:     row('    401      403   204        403         403     403   404      403   204          403      403     404            403      403', async (r) => ({ params: await r.assignment() })),
-  addOperationRate:     row('    401      403   403        403         403     403   403      403   200          403      403     ' +
-'403            403      403', async (r) => ({ params: { type: 'transfer', id: await r.lateRatedTransfer() } })),
+    row('401 403 200 200 200 200 404 200 200 403 403 404 403 200', ofOperation),
+  assignCategory: row('401 403 201 403 403 403 404 403 201 403 403 404 403 403',
+    async (r) => ({ params: { type: 'transfer', id: await r.transfer(), categoryId: await r.category() }, body: { values: {} } }), { reaches: reachByAssignment }),
+  unassignCategory:     row('401 403 204 403 403 403 404 403 204 403 403 404 403 403', async (r) => ({ params: await r.assignment() })),
+  addOperationRate: row('401 403 403 403 403 403 403 403 200 403 403 403 403 403',
+    async (r) => ({ params: { type: 'transfer', id: await r.lateRatedTransfer() } })),
   updateOperationMetadata:
-                        row('    401      403   200        403         403     403   404      403   403          403      403     404            403      403', async (r) => ({ ...(await ofOperation(r)), body: { note: 'Agreed' } })),
+    row('401 403 200 403 403 403 404 403 403 403 403 404 403 403', async (r) => ({ ...(await ofOperation(r)), body: { note: 'Agreed' } })),
 
   listOperationRelations:
-                        row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', plain),
+    row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
   createOperationRelation:
-                        row('    401      403   201        403         403     403   404      404   201          403      403     404            403      403', relationOf, { reaches: reachByRelation }),
+    row('401 403 201 403 403 403 404 404 201 403 403 404 403 403', relationOf, { reaches: reachByRelation }),
   deleteOperationRelation:
-                        row('    401      403   204        403         403     403   404      404   204          403      403     404            403      403', async (r) => ({ params: { id: await r.relation() } })),
+    row('401 403 204 403 403 403 404 404 204 403 403 404 403 403', async (r) => ({ params: { id: await r.relation() } })),
   listRelationsOfOperation:
-                        row('    401      403   200        200         200     200   404      200   200          403      403     404            403      200', ofOperation),
+    row('401 403 200 200 200 200 404 200 200 403 403 404 403 200', ofOperation),
 
-  listCounterparties:   row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', plain),
-  createCounterparty:   row('    401      403   201        201         201     201   201      201   201          403      403     201            403      403', () => ({ body: { name: `Supplier ${fresh()}`, kind: 'company', addresses: [{ network: 'ethereum', address: fakeAddress(`supplier ${fresh()}`) }] } })),
-  getCounterparty:      row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', async (r) => ({ params: { id: await r.counterparty() } })),
-  updateCounterparty:   row('    401      403   200        200         200     200   200      200   200          403      403     200            403      403', async (r) => ({ params: { id: await r.counterparty() }, body: { name: `Supplier ${fresh()}` } })),
-  archiveCounterparty:  row('    401      403   200        200         200     200   200      200   200          403      403     200            403      403', async (r) => ({ params: { id: await r.counterparty() } })),
+  listCounterparties:   row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
+  createCounterparty: row('401 403 201 201 201 201 201 201 201 403 403 201 403 403',
+    () => ({ body: { name: `Supplier ${fresh()}`, kind: 'company', addresses: [{ network: 'ethereum', address: fakeAddress(`supplier ${fresh()}`) }] } })),
+  getCounterparty: row('401 403 200 200 200 200 200 200 200 403 403 200 403 200',
+    async (r) => ({ params: { id: await r.counterparty() } })),
+  updateCounterparty: row('401 403 200 200 200 200 200 200 200 403 403 200 403 403',
+    async (r) => ({ params: { id: await r.counterparty() }, body: { name: `Supplier ${fresh()}` } })),
+  archiveCounterparty: row('401 403 200 200 200 200 200 200 200 403 403 200 403 403',
+    async (r) => ({ params: { id: await r.counterparty() } })),
   addCounterpartyAddress:
-                        row('    401      403   201        201         201     201   201      201   201          403      403     201            403      403', async (r) => ({ params: { id: await r.counterparty() }, body: { network: 'ethereum', address: fakeAddress(`supplier ${fresh()}`) } })),
+    row('401 403 201 201 201 201 201 201 201 403 403 201 403 403', async (r) => ({ params: { id: await r.counterparty() }, body: { network: 'ethereum', address: fakeAddress(`supplier ${fresh()}`) } })),
   removeCounterpartyAddress:
-                        row('    401      403   204        204         204     204   204      204   204          403      403     204            403      403', async (r) => ({ params: await r.counterpartyAddress() })),
+    row('401 403 204 204 204 204 204 204 204 403 403 204 403 403', async (r) => ({ params: await r.counterpartyAddress() })),
   listCounterpartyGroups:
-                        row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', plain),
+    row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
   createCounterpartyGroup:
-                        row('    401      403   201        201         201     201   201      201   201          403      403     201            403      403', () => ({ body: { code: `suppliers-${fresh()}`, name: 'Suppliers' } })),
+    row('401 403 201 201 201 201 201 201 201 403 403 201 403 403', () => ({ body: { code: `suppliers-${fresh()}`, name: 'Suppliers' } })),
   getCounterpartyGroup:
-                        row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', async (r) => ({ params: { id: await r.counterpartyGroup() } })),
+    row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', async (r) => ({ params: { id: await r.counterpartyGroup() } })),
   updateCounterpartyGroup:
-                        row('    401      403   200        200         200     200   200      200   200          403      403     200            403      403', async (r) => ({ params: { id: await r.counterpartyGroup() }, body: { name: 'Renamed' } })),
+    row('401 403 200 200 200 200 200 200 200 403 403 200 403 403', async (r) => ({ params: { id: await r.counterpartyGroup() }, body: { name: 'Renamed' } })),
   archiveCounterpartyGroup:
-                        row('    401      403   200        200         200     200   200      200   200          403      403     200            403      403', async (r) => ({ params: { id: await r.counterpartyGroup() } })),
+    row('401 403 200 200 200 200 200 200 200 403 403 200 403 403', async (r) => ({ params: { id: await r.counterpartyGroup() } })),
   listCounterpartyGroupMembers:
-                        row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', async (r) => ({ params: { id: await r.counterpartyGroup() } })),
+    row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', async (r) => ({ params: { id: await r.counterpartyGroup() } })),
   addCounterpartyGroupMember:
-                        row('    401      403   201        201         201     201   201      201   201          403      403     201            403      403', async (r) => ({ params: { id: await r.counterpartyGroup() }, body: { counterpartyId: await r.counterparty() } }), { reaches: reachByMember }),
+    row('401 403 201 201 201 201 201 201 201 403 403 201 403 403', async (r) => ({ params: { id: await r.counterpartyGroup() }, body: { counterpartyId: await r.counterparty() } }), { reaches: reachByMember }),
   removeCounterpartyGroupMember:
-                        row('    401      403   204        204         204     204   204      204   204          403      403     204            403      403', async (r) => ({ params: await r.counterpartyMember() })),
+    row('401 403 204 204 204 204 204 204 204 403 403 204 403 403', async (r) => ({ params: await r.counterpartyMember() })),
 
-  listApprovalRequests: row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', plain),
+  listApprovalRequests: row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
   createCompositeApprovalRequest:
-                        row('    401      403   200        200         200     200   200      200   200          403      403     200            403      403', () => ({ body: { steps: [{ action: 'counterparty_create', payload: { name: `Supplier ${fresh()}`, kind: 'company' } }] } })),
-  getApprovalRequest:   row('    401      403   200        404         404     404   404      200   200          403      403     404            403      200', async (r) => ({ params: { id: await r.approvalRequest() } })),
+    row('401 403 200 200 200 200 200 200 200 403 403 200 403 403', () => ({ body: { steps: [{ action: 'counterparty_create', payload: { name: `Supplier ${fresh()}`, kind: 'company' } }] } })),
+  getApprovalRequest: row('401 403 200 404 404 404 404 200 200 403 403 404 403 200',
+    async (r) => ({ params: { id: await r.approvalRequest() } })),
   approveApprovalRequest:
-                        row('    401      403   403        404         404     404   404      200   403          403      403     404            403      403', async (r) => ({ params: { id: await r.approvalRequest() }, body: {} })),
+    row('401 403 403 404 404 404 404 200 403 403 403 404 403 403', async (r) => ({ params: { id: await r.approvalRequest() }, body: {} })),
   rejectApprovalRequest:
-                        row('    401      403   403        404         404     404   404      200   403          403      403     404            403      403', async (r) => ({ params: { id: await r.approvalRequest() }, body: {} })),
+    row('401 403 403 404 404 404 404 200 403 403 403 404 403 403', async (r) => ({ params: { id: await r.approvalRequest() }, body: {} })),
   cancelApprovalRequest:
-                        row('    401      403   200        404         404     404   404      403   200          403      403     404            403      403', async (r) => ({ params: { id: await r.approvalRequest() } })),
+    row('401 403 200 404 404 404 404 403 200 403 403 404 403 403', async (r) => ({ params: { id: await r.approvalRequest() } })),
 
-  reportAddressActivity:row('    401      403   200        200         200     200   404      404   200          403      403     404            403      200', reportOf(async (r) => ({ addressId: await r.address() }))),
+  reportAddressActivity: row('401 403 200 200 200 200 404 404 200 403 403 404 403 200',
+    reportOf(async (r) => ({ addressId: await r.address() }))),
   reportCounterpartyActivity:
-                        row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', reportOf(async (r) => ({ counterpartyId: await r.counterparty() }))),
+    row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', reportOf(async (r) => ({ counterpartyId: await r.counterparty() }))),
   reportCounterpartyGroupActivity:
-                        row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', reportOf(async (r) => ({ counterpartyGroupId: await r.counterpartyGroup() }))),
+    row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', reportOf(async (r) => ({ counterpartyGroupId: await r.counterpartyGroup() }))),
   reportTransactionActivity:
-                        row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', reportOf(plain)),
-  reportAssetMovement:  row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', reportOf(plain)),
+    row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', reportOf(plain)),
+  reportAssetMovement:  row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', reportOf(plain)),
   reportAccountStatement:
-                        row('    401      403   200        200         200     200   404      404   200          403      403     404            403      200', reportOf(async (r) => ({ addressId: await r.address(), tokenId: await r.token() }))),
+    row('401 403 200 200 200 200 404 404 200 403 403 404 403 200', reportOf(async (r) => ({ addressId: await r.address(), tokenId: await r.token() }))),
   reportOperationsExceptions:
-                        row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', reportOf(plain)),
+    row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', reportOf(plain)),
   // The columns are those of the rows above.
-  reportOperations:     row('401 403 200 200 200 200 200 200 200 403 403 200 403      200', reportOf(plain)),
+  reportOperations:     row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', reportOf(plain)),
   reportApprovalActivity:
-                        row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', reportOf(plain)),
+    row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', reportOf(plain)),
   reportCategoryAnalytics:
-                        row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', reportOf(async (r) => ({ categoryKey: await r.categoryKey() }))),
+    row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', reportOf(async (r) => ({ categoryKey: await r.categoryKey() }))),
 
   // An export covers what its requester may see, and only the requester can download it.
-  createReportExport:   row('    401      403   202        202         202     202   404      404   202          403      403     404            403      202', async (r) => ({ params: { type: 'address_activity' }, body: { ...reported, format: 'csv', includeShared: true, addressId: await r.address() } })),
-  listReportExports:     row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
-  getReportExport:      row('    401      403   200        404         404     404   404      404   404          403      403     404            403      404', async (r) => ({ params: { id: await r.reportExport() } })),
-  downloadReportExport: row('    401      403   200        404         404     404   404      404   404          403      403     404            403      404', async (r) => ({ params: { id: await r.reportExport() } })),
+  createReportExport: row('401 403 202 202 202 202 404 404 202 403 403 404 403 202',
+    async (r) => ({ params: { type: 'address_activity' }, body: { ...reported, format: 'csv', includeShared: true, addressId: await r.address() } })),
+  listReportExports:    row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
+  getReportExport: row('401 403 200 404 404 404 404 404 404 403 403 404 403 404',
+    async (r) => ({ params: { id: await r.reportExport() } })),
+  downloadReportExport: row('401 403 200 404 404 404 404 404 404 403 403 404 403 404',
+    async (r) => ({ params: { id: await r.reportExport() } })),
 
-  listAuditRecords:     row('    401      403   403        403         403     403   403      403   200          403      403     403            403      200', plain),
-  listAuditSeals:        row('401 403 403 403 403 403 403 403 200 403 403 403 403 200', plain),
+  listAuditRecords:     row('401 403 403 403 403 403 403 403 200 403 403 403 403 200', plain),
+  listAuditSeals:       row('401 403 403 403 403 403 403 403 200 403 403 403 403 200', plain),
   listPlatformAuditSeals: row('401 403 403 403 403 403 403 403 403 403 200 403 403 403', plain, { namesVaults: true }),
   listPlatformAuditRecords:
-                        row('    401      403   403        403         403     403   403      403   403          403      200     403            403      403', plain, { namesVaults: true, namesPeople: true }),
-  listPlatformUsers:     row('401 403 403 403 403 403 403 403 403 403 200 403 403 403', plain, { namesVaults: true, namesPeople: true }),
+    row('401 403 403 403 403 403 403 403 403 403 200 403 403 403', plain, { namesVaults: true, namesPeople: true }),
+  listPlatformUsers:    row('401 403 403 403 403 403 403 403 403 403 200 403 403 403', plain, { namesVaults: true, namesPeople: true }),
 }
 
 // A report answers a body as it answers a query.
