@@ -39,6 +39,8 @@ import { operationMetadataRoutes } from './modules/operations/metadata/routes.ts
 import { operationMetadataComponents } from './modules/operations/metadata/schema.ts'
 import { operationRelationRoutes } from './modules/operations/relations/routes.ts'
 import { operationRelationComponents } from './modules/operations/relations/schema.ts'
+import { searchRoutes } from './modules/operations/search/routes.ts'
+import { searchComponents } from './modules/operations/search/schema.ts'
 import { invitationRoutes } from './modules/people/invitations/routes.ts'
 import { invitationComponents } from './modules/people/invitations/schema.ts'
 import { memberRoutes } from './modules/people/members/routes.ts'
@@ -130,6 +132,7 @@ const components = [
   ...changesComponents,
   ...payoutComponents,
   ...historyComponents,
+  ...searchComponents,
   ...reportComponents,
   ...reportExportComponents,
   ...operationCategoryComponents,
@@ -163,6 +166,7 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   payoutRoutes,
   (app, deps) => simulationRoutes(app, deps, executorsOf(deps)),
   historyRoutes,
+  searchRoutes,
   reportRoutes,
   reportExportRoutes,
   operationCategoryRoutes,

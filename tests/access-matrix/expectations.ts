@@ -236,6 +236,17 @@ export const expectations: Record<string, Row> = {
   approvePayout:        row('401 403 403 404 404 404 404 200 403 403 403 404 403 403', async (r) => ({ ...(await ofPayout(r)), body: {} })),
   rejectPayout:         row('401 403 403 404 404 404 404 200 403 403 403 404 403 403', async (r) => ({ ...(await ofPayout(r)), body: {} })),
   cancelPayout:         row('401 403 200 404 404 404 404 403 200 403 403 404 403 403', ofPayout),
+  // The labels of addresses and the names of folders end with it.
+  searchVault:          row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', () => ({ query: { q: 'harbour' } })),
+
+  createTransfer:       row('    401      403   201        403         403     201   404      404   403          403      403     404            403      403', order, { reaches: reachByOrder }),
+  previewTransfer:      row('    401      403   200        403         403     200   404      404   403          403      403     404            403      403', order),
+  listTransfers:        row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', plain),
+  getTransfer:          row('    401      403   200        200         200     200   404      200   200          403      403     404            403      200', ofTransfer),
+  getTransferEvidence:  row('    401      403   403        403         403     403   403      403   200          403      403     403            403      200', ofTransfer),
+  approveTransfer:      row('    401      403   403        403         403     403   404      200   403          403      403     404            403      403', async (r) => ({ ...(await ofTransfer(r)), body: {} })),
+  rejectTransfer:       row('    401      403   403        403         403     403   404      200   403          403      403     404            403      403', async (r) => ({ ...(await ofTransfer(r)), body: {} })),
+  cancelTransfer:       row('    401      403   200        403         403     403   404      403   200          403      403     404            403      403', ofTransfer),
 
   listOperationCategories:
     row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),

@@ -169,6 +169,7 @@ function valuesOf(organisation: Organisation): Record<string, string[]> {
   return {
     limit: ['1', '2'],
     search: ['harbour', 'a', '0x', '%', '_', addresses[0]!.address.slice(2, 8)],
+    q: ['harbour', '0x', addresses[0]!.address.slice(0, 8), ...addresses.map(({ id }) => id), ...operationIds],
     userId: userIds,
     actor: userIds,
     target: operationIds,

@@ -36,6 +36,11 @@ export const timelinePointsMax = 400
 export const feedSearchedRows = 2_500
 /** From how many characters on a text is searched for in addresses and hashes. */
 export const searchedPartMin = 6
+/** GET /search: the text, what it finds at most, and the rows of each kind whose names are looked at. */
+export const searchTextLengthMin = 2
+export const searchTextLengthMax = 100
+export const searchResultsMax = 20
+export const searchedRowsMax = 2_500
 /** Ranges of an index that are merged as a stream; more than that are gathered. */
 export const feedMergedRangesMax = 32
 /** Rows that are gathered at once from the ranges with the newest rows, and how often that is done for one page. */
