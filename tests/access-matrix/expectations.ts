@@ -153,6 +153,14 @@ export const expectations: Record<string, Row> = {
 
   getMyMembership:      row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
   listMembers:          row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
+  backtestPolicies:
+                        row('401 403 403 403 403 403 403 403 200 403 403 403 403 200',
+                          () => ({ body: { draft: { mode: 'add', policies: [] }, from: reported.from } })),
+
+  getMyMembership:      row('    401      403   200        200         200     200   200      200   200          403      403     ' +
+'200            403      200', plain),
+  listMembers:          row('    401      403   200        200         200     200   200      200   200          403      403     ' +
+'200            403      200', plain),
 
   createInvitation: row('401 404 403 403 403 403 403 403 201 404 404 403 404 403',
     async (r) => ({ body: { email: `guest-${fresh()}@example.org`, groupIds: [await r.group()] } })),

@@ -94,6 +94,10 @@ export const velocityWindowSecondsMin = 60
 export const velocityWindowSecondsMax = 2_592_000
 export const approversPerPolicyMax = 100
 export const approvalThresholdMax = 100
+/** A backtest of policies: transfers of one call and of one read, and the changes that one answer lists. */
+export const backtestTransfersMax = 5_000
+export const backtestPageRows = 250
+export const backtestItemsMax = 100
 /** Whom a preview names for each requirement; it counts the others. */
 export const shownVotersMax = 100
 export const routesPerVaultMax = 16

@@ -64,9 +64,18 @@ export async function decideBy(
     windows.length === 0
       ? gathered
       : { ...gathered, velocity: [...known, ...(await sumVelocity(db, vaultId, windows, gathered))] }
+  return decideFrom(candidates, facts, initiator)
+}
+
+/** What these candidates decide from these facts alone; pure. A sum that is not among the facts is unknown. */
+export function decideFrom(
+  candidates: PolicySnapshot[],
+  facts: Facts,
+  { isAdmin }: Pick<Initiator, 'isAdmin'>,
+): Decision {
   const evaluated = candidates.map((policy) => ({ policy, trace: evaluatePolicy(policy, facts) }))
   const matches = evaluated.flatMap(({ policy, trace }) => (trace.matched ? { policy, inDoubt: trace.inDoubt } : []))
-  return { ...combine(matches, initiator.isAdmin), trace: evaluated.map(({ trace }) => trace), facts }
+  return { ...combine(matches, isAdmin), trace: evaluated.map(({ trace }) => trace), facts }
 }
 
 /** true, false, or null for unknown. Combined by Kleene's logic, so that doubt never outweighs a certain answer. */

@@ -237,8 +237,8 @@ export const PolicyTrace = Closed(
   },
   { $id: 'PolicyTrace', description: 'One candidate policy of a decision, matching or not, and why.' },
 )
-const DecisionEffect = Enum(decisionEffects)
-const DecisionPolicy = Nullable(Closed({ id: Id, code: Code, name: Name }))
+export const DecisionEffect = Enum(decisionEffects)
+export const DecisionPolicy = Nullable(Closed({ id: Id, code: Code, name: Name }))
 export const PolicyDecision = Closed(
   {
     effect: described(DecisionEffect, 'What the policies decided. `deny`: no policy permits the action.'),
