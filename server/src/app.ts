@@ -24,6 +24,8 @@ import { simulationRoutes } from './modules/money/simulations/routes.ts'
 import { simulationComponents } from './modules/money/simulations/schema.ts'
 import { transferRoutes } from './modules/money/transfers/routes.ts'
 import { transferComponents } from './modules/money/transfers/schema.ts'
+import { ledgerVerificationRoutes } from './modules/money/verifications/routes.ts'
+import { ledgerVerificationComponents } from './modules/money/verifications/schema.ts'
 import { categoryExecutors } from './modules/operations/assignments/actions.ts'
 import { categoryAssignmentRoutes } from './modules/operations/assignments/routes.ts'
 import { categoryAssignmentComponents } from './modules/operations/assignments/schema.ts'
@@ -123,6 +125,7 @@ const components = [
   ...rateComponents,
   ...vaultsComponents,
   ...ledgerComponents,
+  ...ledgerVerificationComponents,
   ...balanceTimelineComponents,
   ...counterpartyComponents,
   ...counterpartyGroupComponents,
@@ -158,6 +161,7 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   rateRoutes,
   vaultsRoutes,
   ledgerRoutes,
+  ledgerVerificationRoutes,
   balanceTimelineRoutes,
   depositRoutes,
   transferRoutes,

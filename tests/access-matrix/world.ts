@@ -74,6 +74,7 @@ export type Resources = {
   assignment(): Promise<{ type: string; id: string; categoryId: string }>
   relation(): Promise<string>
   reportExport(): Promise<string>
+  verification(): Promise<string>
   route(): Promise<string>
   variant(): Promise<string>
 }
@@ -511,6 +512,7 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
       secrets.shared.add(id)
       return id as string
     }),
+    verification: async () => (await post(admin, `/vaults/${code}/ledger/verifications`, undefined)).id,
     reportExport: keep('reportExport', async () => {
       const answer = await owner.post(`/vaults/${code}/reports/transaction_activity/exports`, { format: 'csv' })
       expect(answer.status, JSON.stringify(answer.body)).toBe(202)
@@ -573,6 +575,7 @@ function absentResources(code: string): Resources {
     assignment: async () => ({ type: 'transfer', id: await nothing(), categoryId: await nothing() }),
     relation: nothing,
     reportExport: nothing,
+    verification: nothing,
     route: nothing,
     variant: nothing,
   }

@@ -125,6 +125,7 @@ function idsBySegment(organisation: Organisation): Record<string, string[]> {
     'approval-requests': requests,
     payouts,
     exports,
+    verifications: [],
     counterparties: idsOf(counterparties),
     'counterparty-groups': [suppliers],
     'operation-categories': idsOf(categories),

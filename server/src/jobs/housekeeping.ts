@@ -10,9 +10,13 @@ import {
   idempotencyTtlHours,
   purgedRowsPerTransactionMax,
   signInAttemptTtlHours,
+  verificationTtlHours,
 } from '../lib/limits.ts'
 
-/** Deletes stored answers, links, attempts, given-up mails, report files, sessions and devices that have expired; one node at a time. */
+/**
+ * Deletes stored answers, links, attempts, given-up mails, report files, verifications, sessions and devices that have expired;
+ * one node at a time.
+ */
 export async function deleteExpiredRows({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
   const now = clock()
   await deleteWhere(db, 'idempotency_keys', sql`created_at < ${hoursBefore(now, idempotencyTtlHours)}`)
@@ -25,6 +29,7 @@ export async function deleteExpiredRows({ db, clock }: Pick<Deps, 'db' | 'clock'
     'report_export_chunks',
     sql`(vault_id, export_id) in (select vault_id, id from report_exports where expires_at < ${now})`,
   )
+  await deleteWhere(db, 'ledger_verifications', sql`created_at < ${hoursBefore(now, verificationTtlHours)}`)
   await deleteWhere(db, 'report_exports', sql`expires_at < ${hoursBefore(now, exportRecordTtlHours)}`)
   await deleteWhere(
     db,

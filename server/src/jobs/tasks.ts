@@ -2,6 +2,7 @@ import type { Deps } from '../deps.ts'
 import { expirePayouts } from '../modules/money/payouts/vote.ts'
 import { createDelivery, postOutstandingFees } from '../modules/money/transfers/deliver.ts'
 import { expireTransfers } from '../modules/money/transfers/vote.ts'
+import { runDueVerifications } from '../modules/money/verifications/run.ts'
 import { sealAuditRecords } from '../modules/record/audit/seal.ts'
 import { pollRates } from '../modules/registry/rates/poll.ts'
 import { runDueExports } from '../modules/reports/exports/run.ts'
@@ -32,6 +33,7 @@ function tasksOf(deps: Deps): Task[] {
     { name: 'expire-approvals', everyMilliseconds: 1_000, run: () => expireRequests(deps) },
     { name: 'seal-audit', everyMilliseconds: 2_000, run: () => sealAuditRecords(deps) },
     { name: 'make-exports', everyMilliseconds: 1_000, run: (signal) => runDueExports(deps, signal) },
+    { name: 'verify-ledgers', everyMilliseconds: 1_000, run: (signal) => runDueVerifications(deps, signal) },
     { name: 'send-mails', everyMilliseconds: 500, run: (signal) => sendMails(deps, signal) },
     { name: 'send-notifications', everyMilliseconds: 1_000, run: (signal) => sendNotifications(deps, signal) },
     ...(ratesUrl === null

@@ -219,6 +219,10 @@ export const slowReadWaitMilliseconds = 20_000
 /** Connections for them and for files of reports. */
 export const slowConnectionsMax = 10
 
+/** Verifications of a ledger: attempts, and how long one is kept. The node that makes one renews its claim as for exports. */
+export const verificationAttemptsMax = 3
+export const verificationTtlHours = 720
+
 /** Exports: orders of one caller that are open at a time, and finished files of theirs that are kept. */
 export const exportsOpenPerCallerMax = 3
 export const exportsKeptPerCallerMax = 20

@@ -12,11 +12,18 @@ export type LedgerReport = {
  * Recomputes the balances from the entries, independently of the code that writes them, and reports every difference:
  * cached against recomputed balances, running balances, the entries that each operation's status requires, references.
  * Reads one snapshot; reports at most 100 differences of a kind.
+ *
+ * @throws the reason of `signal` when it aborts, before the next check
  */
-export async function verifyLedger(db: Db, vaultId: string | null = null): Promise<LedgerReport> {
+export async function verifyLedger(
+  db: Db,
+  vaultId: string | null = null,
+  signal: AbortSignal | null = null,
+): Promise<LedgerReport> {
   return readSnapshot(db, async (trx) => {
     const differences: LedgerDifference[] = []
     for (const [kind, query] of Object.entries(checks)) {
+      signal?.throwIfAborted()
       const { rows } = await sql<{ vault_id: string; detail: string }>`
         select * from (${sql.raw(query)}) found
         where ${vaultId}::text is null or vault_id = ${vaultId} order by vault_id, detail limit 100`.execute(trx)

@@ -1,0 +1,46 @@
+import type { Deps } from '../../../deps.ts'
+import { exportHeartbeatMilliseconds } from '../../../lib/limits.ts'
+import { verifyLedger } from '../ledger/verify.ts'
+import {
+  failVerification,
+  finishVerification,
+  releaseVerification,
+  renewVerification,
+  takeVerification,
+  type VerificationRow,
+} from './queries.ts'
+
+/** Makes the verifications that wait, one after the other, until none waits or `signal` aborts. */
+export async function runDueVerifications(deps: Deps, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const taken = await takeVerification(deps.db, deps.clock())
+    if (taken === null) return
+    await runVerification(deps, taken, signal)
+  }
+}
+
+async function runVerification(deps: Deps, taken: VerificationRow, signal: AbortSignal): Promise<void> {
+  const { db, clock, log, slowReads } = deps
+  const heartbeat = setInterval(() => {
+    renewVerification(db, taken, clock()).catch((error: unknown) =>
+      log.warn({ err: error, verificationId: taken.id }, 'the lease of a verification was not renewed'),
+    )
+  }, exportHeartbeatMilliseconds)
+  try {
+    const { differences } = await verifyLedger(slowReads.db, taken.vault_id, signal)
+    const findings = differences.map(({ kind, detail }) => ({ check: kind, message: detail }))
+    if (findings.length > 0) {
+      log.error(
+        { vaultId: taken.vault_id, verificationId: taken.id, findings: findings.length },
+        'the ledger has differences',
+      )
+    }
+    await finishVerification(db, taken, findings, clock())
+  } catch (error) {
+    if (signal.aborted) return await releaseVerification(db, taken)
+    log.error({ err: error, verificationId: taken.id }, 'a verification of a ledger failed')
+    await failVerification(db, taken, 'The checks could not be made; the log of the service says why', clock())
+  } finally {
+    clearInterval(heartbeat)
+  }
+}
