@@ -165,7 +165,7 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   balanceTimelineRoutes,
   depositRoutes,
   transferRoutes,
-  inboxRoutes,
+  (app, deps) => inboxRoutes(app, deps, executorsOf(deps)),
   changeRoutes,
   payoutRoutes,
   (app, deps) => simulationRoutes(app, deps, executorsOf(deps)),

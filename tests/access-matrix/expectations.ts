@@ -226,6 +226,9 @@ export const expectations: Record<string, Row> = {
   listHistory:          row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
   listPolicySelectors:   row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
   listInbox:             row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
+  voteOnMany:
+                        row('401 200 200 200 200 200 200 200 200 200 200 200 200 200',
+                          () => bulkVote('harbour', 'cmi8h2k1p0a1b2c3d4e5f6g7h'), { reaches: reachByVotes }),
   countInbox:            row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
   listChanges:           row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
   getBalances:          row('    401      403   200        200         200     200   200      200   200          403      403     200            403      200', plain),
@@ -434,6 +437,13 @@ async function reachByPayout(own: Resources, strange: Resources): Promise<Reques
   const { body } = await payout(own)
   const [row] = body.rows
   return [{ body: { ...body, rows: [{ ...row, counterpartyId: await strange.counterparty() }] } }]
+const bulkVote = (vaultCode: string, id: string) => ({
+  body: { votes: [{ vaultCode, kind: 'transfer', id, decision: 'approve', payloadHash: '0'.repeat(64) }] },
+})
+
+/** A vote names its vault and its transfer. */
+async function reachByVotes(own: Resources, strange: Resources): Promise<Request[]> {
+  return [bulkVote(own.code, await strange.transfer())]
 }
 
 /** A grant names its subject. */

@@ -14,15 +14,7 @@ export type Authenticated = {
 }
 type SessionTimes = { id: string; lastSeenAt: Date; endsAt: Date }
 
-type Row = {
-  user_id: string
-  kind: 'person' | 'service'
-  email: string | null
-  is_platform_admin: boolean
-  session_id: string | null
-  last_seen_at: Date | null
-  ends_at: Date | null
-  expires_at: Date | null
+type MembershipRow = {
   vault_id: string | null
   vault_code: string | null
   vault_name: string | null
@@ -31,6 +23,17 @@ type Row = {
   everyone_id: string | null
   is_admin: boolean
   is_auditor: boolean
+}
+
+type Row = MembershipRow & {
+  user_id: string
+  kind: 'person' | 'service'
+  email: string | null
+  is_platform_admin: boolean
+  session_id: string | null
+  last_seen_at: Date | null
+  ends_at: Date | null
+  expires_at: Date | null
 }
 
 /**
@@ -53,13 +56,12 @@ export async function authenticate(
           from sessions s where s.token_hash = ${hash} and s.expires_at > ${now} and s.ends_at > ${now}`
   const { rows } = await sql<Row>`${prepared}
     select u.id as user_id, u.kind, u.email, u.is_platform_admin, c.session_id, c.last_seen_at, c.ends_at, c.expires_at,
-      v.id as vault_id, v.code as vault_code, v.name as vault_name, v.locked_at,
-      coalesce(g.group_ids, '{}') as group_ids, g.is_admin, g.is_auditor, e.id as everyone_id
+      ${membershipColumns}
     from (${credential}) c
     join users u on u.id = c.user_id and u.disabled_at is null
     left join vaults v on v.code = ${vaultCode}
     cross join lateral ${membershipOf(sql`v.id`, sql`u.id`)} g
-    left join policy_groups e on e.vault_id = v.id and ${isEveryone('e')}`.execute(db)
+    ${joinEveryone}`.execute(db)
   const row = rows[0]
   return row === undefined ? null : toAuthenticated(row)
 }
@@ -73,23 +75,44 @@ function toAuthenticated(row: Row): Authenticated {
     sessionId: row.session_id,
     expiresAt: row.expires_at,
   }
-  const isMember = row.vault_id !== null && row.group_ids.length > 0
   return {
     caller,
     vaultExists: row.vault_id !== null,
-    member: isMember
-      ? {
-          ...caller,
-          vault: { id: row.vault_id!, code: row.vault_code!, name: row.vault_name!, lockedAt: row.locked_at },
-          groupIds: row.everyone_id === null ? row.group_ids : [...row.group_ids, row.everyone_id],
-          isAdmin: row.is_admin,
-          isAuditor: row.is_auditor,
-          readsAll: row.is_admin || row.is_auditor,
-        }
-      : null,
+    member: toMember(caller, row),
     session:
       row.session_id !== null && row.last_seen_at !== null && row.ends_at !== null
         ? { id: row.session_id, lastSeenAt: row.last_seen_at, endsAt: row.ends_at }
         : null,
   }
+}
+
+const membershipColumns = sql`v.id as vault_id, v.code as vault_code, v.name as vault_name, v.locked_at,
+  coalesce(g.group_ids, '{}') as group_ids, g.is_admin, g.is_auditor, e.id as everyone_id`
+const joinEveryone = sql`left join policy_groups e on e.vault_id = v.id and ${isEveryone('e')}`
+
+function toMember(caller: Caller, row: MembershipRow): Member | null {
+  if (row.vault_id === null || row.group_ids.length === 0) return null
+  return {
+    ...caller,
+    vault: { id: row.vault_id, code: row.vault_code!, name: row.vault_name!, lockedAt: row.locked_at },
+    groupIds: row.everyone_id === null ? row.group_ids : [...row.group_ids, row.everyone_id],
+    isAdmin: row.is_admin,
+    isAuditor: row.is_auditor,
+    readsAll: row.is_admin || row.is_auditor,
+  }
+}
+
+/** A caller as a member of a vault that their request names elsewhere than in its path. */
+export async function findMember(
+  db: Db,
+  caller: Caller,
+  vaultCode: string,
+): Promise<{ vaultExists: boolean; member: Member | null }> {
+  const { rows } = await sql<MembershipRow>`${prepared}
+    select ${membershipColumns} from vaults v
+    cross join lateral ${membershipOf(sql`v.id`, sql`${caller.userId}::text`)} g
+    ${joinEveryone}
+    where v.code = ${vaultCode}`.execute(db)
+  const row = rows[0]
+  return { vaultExists: row !== undefined, member: row === undefined ? null : toMember(caller, row) }
 }

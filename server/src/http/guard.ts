@@ -35,13 +35,19 @@ export async function guard(deps: Deps, request: FastifyRequest): Promise<void> 
   if (found.session !== null) await touchSession(deps, found.session, now)
 
   if (vaultCode !== null) {
-    if (!found.vaultExists) throw notFound('Vault')
-    if (found.member === null) throw forbidden('not_a_member', 'You are not a member of this vault')
-    assertRole(found.member, level)
-    if (found.member.isAuditor) assertChangesNothing(request)
+    const member = assertMember(found)
+    assertRole(member, level)
+    if (member.isAuditor) assertChangesNothing(request)
   }
   if (level === 'platform' && !found.caller.isPlatformAdmin)
     throw forbidden('platform_administrator_required', 'Only platform administrators may do this')
+}
+
+/** @throws 404 for a vault that does not exist, 403 for one that the caller is not a member of */
+export function assertMember({ vaultExists, member }: { vaultExists: boolean; member: Member | null }): Member {
+  if (!vaultExists) throw notFound('Vault')
+  if (member === null) throw forbidden('not_a_member', 'You are not a member of this vault')
+  return member
 }
 
 function assertRole(member: Member, level: AccessLevel): void {
@@ -54,9 +60,11 @@ function assertRole(member: Member, level: AccessLevel): void {
 /** Whatever else an auditor is in the vault, they change nothing in it: policies of `everyone` would let them act. */
 function assertChangesNothing({ method, routeOptions }: FastifyRequest): void {
   const { access, openToAuditors = access === 'auditor' } = routeOptions.config
-  if (isRead({ method }) || openToAuditors) return
-  throw forbidden('auditor_reads_only', 'Auditors read the vault and change nothing in it')
+  if (!isRead({ method }) && !openToAuditors) throw readsOnly()
 }
+
+/** The refusal of every write of an auditor. */
+export const readsOnly = () => forbidden('auditor_reads_only', 'Auditors read the vault and change nothing in it')
 
 /** The bearer token if there is an Authorization header, regardless of cookies; else the session cookie. */
 export function readCredential(request: FastifyRequest): { token: string; via: 'bearer' | 'cookie' } | null {

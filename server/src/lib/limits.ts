@@ -70,6 +70,9 @@ export const changeReconnectMilliseconds = 1_000
 
 /** What the inbox counts to: a badge shows no more. */
 export const inboxCountMax = 100
+/** Votes of one request, and how long after its beginning the last of them is begun. */
+export const bulkVotesMax = 100
+export const bulkVoteMilliseconds = 15_000
 
 export const nameLengthMax = 200
 export const descriptionLengthMax = 2_000

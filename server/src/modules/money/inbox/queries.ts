@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { Member } from '../../../access/caller.ts'
 import { type MemberProfile, memberProfile } from '../../../access/profile.ts'
-import type { Db } from '../../../db/client.ts'
+import type { Db, Trx } from '../../../db/client.ts'
 import type { Paging } from '../../../lib/cursor.ts'
 import { inboxCountMax } from '../../../lib/limits.ts'
 import type { OperationStatus } from '../../../lib/operations.ts'
@@ -106,6 +107,18 @@ export async function countWaiting(db: Db, reader: Reader): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from (${waitingFor(reader)} limit ${inboxCountMax + 1}) w`.execute(db)
   return rows[0]!.count
+}
+
+/** The status of what the member has just voted on. */
+export async function findStatus(
+  trx: Trx,
+  { vault }: Member,
+  { kind, id }: { kind: InboxRow['kind']; id: string },
+): Promise<InboxRow['status']> {
+  const table = kind === 'transfer' ? sql`operations` : sql`approval_requests`
+  const { rows } = await sql<{ status: InboxRow['status'] }>`
+    select s.status from ${table} s where s.vault_id = ${vault.id} and s.id = ${id}`.execute(trx)
+  return rows[0]!.status
 }
 
 /** SQL: the vaults that the user is a member of. Who left a vault sees nothing of it, and what they asked for neither. */

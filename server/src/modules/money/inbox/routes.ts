@@ -1,13 +1,17 @@
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
+import { answerOnce, ok } from '../../../http/mutate.ts'
 import { PageOf, Ref } from '../../../http/schema.ts'
 import { cursorTag, pageOf, toPage } from '../../../lib/cursor.ts'
-import { inboxCountMax } from '../../../lib/limits.ts'
+import { bulkVotesMax, inboxCountMax } from '../../../lib/limits.ts'
+import type { Executors } from '../../rules/votes/executor.ts'
 import { toInboxItem } from './present.ts'
 import { countWaiting, listInbox } from './queries.ts'
-import { InboxCount, InboxItem, InboxQuery } from './schema.ts'
+import { BulkVoteResults, BulkVotes, InboxCount, InboxItem, InboxQuery } from './schema.ts'
+import { voteOnMany } from './vote-on-many.ts'
 
-export function inboxRoutes(app: App, deps: Deps): void {
+/** `executors` must cover every action, because a vote may complete a request of any of them. */
+export function inboxRoutes(app: App, deps: Deps, executors: Executors): void {
   const api = endpoints(app, deps, 'Inbox')
 
   api.get(
@@ -45,5 +49,25 @@ export function inboxRoutes(app: App, deps: Deps): void {
       const counted = await countWaiting(db, { userId: caller.userId, now })
       return { waiting: Math.min(counted, inboxCountMax), waitingCapped: counted > inboxCountMax }
     },
+  )
+
+  api.send(
+    'post',
+    '/inbox/votes',
+    {
+      operationId: 'voteOnMany',
+      summary: 'Vote on several things',
+      description:
+        `At most ${bulkVotesMax} votes on transfers and approval requests of any vaults of the caller. Each is cast for ` +
+        'itself, in the order given, as `approve` and `reject` of its kind do; one that is refused stops no other. The ' +
+        'answer is 200 with the outcome of each, also when all are refused.',
+      access: 'caller',
+      body: BulkVotes,
+      answers: { 200: BulkVoteResults },
+    },
+    ({ caller, body }, { request, reply }) =>
+      answerOnce(deps, request, reply, async () =>
+        ok({ items: await voteOnMany({ deps, executors, caller, requestId: request.id }, body.votes) }),
+      ),
   )
 }

@@ -1,9 +1,10 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import {
   Closed,
   DecimalAmount,
   described,
   Enum,
+  type ErrorSchema,
   Id,
   MemberProfile,
   Nullable,
@@ -11,8 +12,9 @@ import {
   RawAmount,
   Ref,
   Timestamp,
+  VaultCode,
 } from '../../../http/schema.ts'
-import { inboxCountMax, rowsPerPayoutMax } from '../../../lib/limits.ts'
+import { bulkVotesMax, inboxCountMax, noteLengthMax, rowsPerPayoutMax } from '../../../lib/limits.ts'
 import { operationStatuses } from '../../../lib/operations.ts'
 import { requestStatuses } from '../../rules/approval-requests/lifecycle.ts'
 import { requestActions } from '../../rules/approval-requests/schema.ts'
@@ -23,6 +25,8 @@ const Text = (example: string) => Type.String({ examples: [example] })
 
 /** The kinds of subjects that people vote on. */
 export const inboxKinds = ['transfer', 'approval_request', 'payout'] as const
+
+const votableStatuses = [...new Set([...operationStatuses, ...requestStatuses, ...payoutStatuses])]
 
 /** Which part of the inbox: what the caller may vote on now, what they voted on, and what they asked for. */
 export const inboxStates = ['waiting', 'decided', 'mine'] as const
@@ -86,10 +90,7 @@ export const InboxItem = Closed(
       Enum(['transfer', ...requestActions]),
       'The action that is, or was, voted on; of a payout `transfer`.',
     ),
-    status: described(
-      Enum([...new Set([...operationStatuses, ...requestStatuses, ...payoutStatuses])]),
-      'Status of the transfer, of the approval request or of the payout.',
-    ),
+    status: described(Enum(votableStatuses), 'Status of the transfer, of the approval request or of the payout.'),
     initiator: Ref(MemberProfile),
     createdAt: Timestamp,
     expiresAt: described(Nullable(Timestamp), 'Instant at which the time to vote ends, or ended, in UTC.'),
@@ -137,4 +138,53 @@ export const InboxCount = Closed(
   { $id: 'InboxCount', description: 'How much waits for the caller, over all their vaults.' },
 )
 
-export const inboxComponents = [InboxItem, InboxCount]
+const voted = {
+  vaultCode: described(VaultCode, 'Code of the vault.'),
+  kind: described(Enum(inboxKinds), 'What is voted on.'),
+  id: Type.String({
+    minLength: 1,
+    maxLength: 128,
+    description: 'Identifier of the transfer or of the approval request.',
+    examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
+  }),
+  decision: described(Enum(['approve', 'reject']), 'The vote; one rejection ends what is voted on.'),
+}
+
+const BulkVote = Closed({
+  ...voted,
+  payloadHash: described(
+    PayloadHash,
+    'The `payloadHash` of what the voter was shown. Here it is required: nobody votes on what they have not seen.',
+  ),
+  comment: Type.Optional(
+    described(
+      Type.String({ maxLength: noteLengthMax, examples: ['Checked against the invoice'] }),
+      'Remark for the initiator and the other approvers.',
+    ),
+  ),
+})
+export type BulkVote = Static<typeof BulkVote>
+
+export const BulkVotes = Closed({
+  votes: Type.Array(BulkVote, { minItems: 1, maxItems: bulkVotesMax, description: 'Cast in this order.' }),
+})
+
+const BulkVoteResult = Closed({
+  ...voted,
+  status: described(
+    Nullable(Enum(votableStatuses)),
+    'Status of the transfer or approval request after the vote; null if the vote was refused.',
+  ),
+  error: described(
+    Nullable(Type.Unsafe<Static<typeof ErrorSchema>>(Type.Ref('Error'))),
+    'Why the vote was refused, as a single vote would be; null if it was cast.',
+  ),
+})
+export type BulkVoteResult = Static<typeof BulkVoteResult>
+
+export const BulkVoteResults = Closed(
+  { items: Type.Array(BulkVoteResult, { description: 'One for each vote, in the order of the votes.' }) },
+  { $id: 'BulkVoteResults', description: 'What became of several votes.' },
+)
+
+export const inboxComponents = [InboxItem, InboxCount, BulkVoteResults]

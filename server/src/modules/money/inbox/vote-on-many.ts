@@ -1,0 +1,79 @@
+import { findMember } from '../../../access/authenticate.ts'
+import type { Caller, Member } from '../../../access/caller.ts'
+import type { Trx } from '../../../db/client.ts'
+import { inTransaction } from '../../../db/transaction.ts'
+import type { Deps } from '../../../deps.ts'
+import { toAppError } from '../../../http/error-handler.ts'
+import { assertMember, readsOnly } from '../../../http/guard.ts'
+import type { Refusal } from '../../../http/mutate.ts'
+import { AppError, toErrorBody, unavailable } from '../../../lib/errors.ts'
+import { bulkVoteMilliseconds } from '../../../lib/limits.ts'
+import { prefetching } from '../../rules/approval-requests/steps.ts'
+import { votableRequests } from '../../rules/approval-requests/vote.ts'
+import type { Executors } from '../../rules/votes/executor.ts'
+import { toBallot, voteOn } from '../../rules/votes/vote.ts'
+import { voteOnPayout } from '../payouts/vote.ts'
+import { voteOnTransfer } from '../transfers/vote.ts'
+import { findStatus } from './queries.ts'
+import type { BulkVote, BulkVoteResult } from './schema.ts'
+
+type Voting = { deps: Deps; executors: Executors; caller: Caller; requestId: string }
+
+/**
+ * Casts the votes one after the other, each in its own transaction and under all the rules of a single vote: what one of
+ * them meets concerns no other. Votes that were not begun in time are refused, so that the caller gets an answer.
+ */
+export async function voteOnMany(voting: Voting, votes: BulkVote[]): Promise<BulkVoteResult[]> {
+  const endsAt = performance.now() + bulkVoteMilliseconds
+  const results: BulkVoteResult[] = []
+  for (const vote of votes) {
+    const { vaultCode, kind, id, decision } = vote
+    const cast = performance.now() < endsAt ? await castOne(voting, vote) : { error: tooLate() }
+    const { status = null, error = null } = cast as { status?: BulkVoteResult['status']; error?: AppError | null }
+    results.push({
+      ...{ vaultCode, kind, id, decision, status },
+      error: error === null ? null : toErrorBody(error, voting.requestId),
+    })
+  }
+  return results
+}
+
+const tooLate = () => unavailable('overloaded', 'The other votes took too long; send this one again', 1)
+
+type Cast = { status: BulkVoteResult['status'] } | { error: AppError }
+
+async function castOne(voting: Voting, vote: BulkVote): Promise<Cast> {
+  const { deps, caller } = voting
+  try {
+    // For each vote anew: an earlier one may have changed who is in the vault.
+    const member = assertMember(await findMember(deps.db, caller, vote.vaultCode))
+    if (member.isAuditor) throw readsOnly()
+    return await prefetching((fetched) =>
+      inTransaction(deps.db, async (trx): Promise<Cast> => {
+        const refused = await castIn(trx, voting, vote, member, fetched)
+        // A refusal is committed with what it recorded.
+        if (refused !== null) return { error: refused.refusal }
+        return { status: await findStatus(trx, member, vote) }
+      }),
+    )
+  } catch (thrown) {
+    const error = toAppError(thrown)
+    if (!(thrown instanceof AppError))
+      deps.log.error({ err: thrown, requestId: voting.requestId }, 'a vote of several failed')
+    return { error }
+  }
+}
+
+function castIn(
+  trx: Trx,
+  { deps, executors }: Voting,
+  { kind, id, decision, comment, payloadHash }: BulkVote,
+  member: Member,
+  fetched: unknown[] | null,
+): Promise<Refusal | null> {
+  const input = { payloadHash, ...(comment === undefined ? {} : { comment }) }
+  const ballot = toBallot(input, { member, id, now: deps.clock() })
+  if (kind === 'transfer') return voteOnTransfer(trx, deps.log, decision, ballot)
+  if (kind === 'payout') return voteOnPayout(trx, deps.log, decision, ballot)
+  return voteOn(trx, votableRequests(deps.log, { executors, fetched }), decision, ballot)
+}
