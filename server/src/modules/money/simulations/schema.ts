@@ -111,7 +111,7 @@ export const Backtest = Closed(
     inDoubt: Count('Transfers for which the record lacks a fact that a policy asks for; it is assumed against them.'),
     items: Type.Array(
       Closed({
-        transferId: Id,
+        transferId: described(Id, 'Identifier of the transfer.'),
         createdAt: Timestamp,
         before: described(BacktestOutcome, 'As it was decided when it was ordered.'),
         after: described(BacktestOutcome, 'As the policies that are tried decide.'),

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Closed, described, Enum, Nullable } from '../../../http/schema.ts'
+import { Closed, described, Enum, Nullable, Ref } from '../../../http/schema.ts'
 import { searchResultsMax, searchTextLengthMax, searchTextLengthMin } from '../../../lib/limits.ts'
 
 /** What a search finds, in the order of the results. */
@@ -33,7 +33,7 @@ export type FoundItem = Static<typeof FoundItem>
 
 export const SearchResults = Closed(
   {
-    items: Type.Array(FoundItem, {
+    items: Type.Array(Ref(FoundItem), {
       maxItems: searchResultsMax,
       description:
         'What was found by its id, hash or on-chain address, then by a name; each group in the order of the kinds.',
