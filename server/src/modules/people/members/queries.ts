@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { Viewer } from '../../../access/address-scope.ts'
 import { groupsOf, type MemberGroup, membershipOf } from '../../../access/memberships.ts'
 import { displayNameOf } from '../../../access/profile.ts'
 import type { Db } from '../../../db/client.ts'
@@ -21,25 +22,26 @@ type Filter = { search?: string | undefined; kind?: string | undefined }
 
 /**
  * Who is a member of the vault and can use it, the newest id first; ids that no user is behind and disabled users are left
- * out. The page walks an index of memberships by user, so that a large vault costs no more than a small one.
+ * out. The page walks an index of memberships by user, so that a large vault costs no more than a small one. When somebody
+ * was last seen tells of what they do, here and in other vaults: only those who read the whole vault learn it.
  */
 export async function listMembers(
   db: Db,
-  vaultId: string,
+  { vault, readsAll }: Viewer,
   { search, kind }: Filter,
   { after, limit }: Paging,
 ): Promise<MemberRow[]> {
   const pattern = search === undefined ? null : containsPattern(search)
   const { rows } = await sql<MemberRow>`
     select u.id, u.kind, ${displayNameOf('u')} as name, u.image, u.email, u.created_at,
-      ${groupsOf(sql`${vaultId}`, sql`u.id`)} as groups, own.is_admin, own.is_auditor,
-      (select max(s.last_seen_at) from sessions s where s.user_id = u.id) as last_seen_at
+      ${groupsOf(sql`${vault.id}`, sql`u.id`)} as groups, own.is_admin, own.is_auditor,
+      ${readsAll ? sql`(select max(s.last_seen_at) from sessions s where s.user_id = u.id)` : sql`null::timestamptz`} as last_seen_at
     from (
       select distinct m.user_id from policy_group_memberships m
-      where m.vault_id = ${vaultId} ${after === null ? sql`` : sql`and m.user_id < ${after.id}`}
+      where m.vault_id = ${vault.id} ${after === null ? sql`` : sql`and m.user_id < ${after.id}`}
     ) d
     join users u on u.id = d.user_id and u.disabled_at is null
-    cross join lateral ${membershipOf(sql`${vaultId}`, sql`u.id`)} own
+    cross join lateral ${membershipOf(sql`${vault.id}`, sql`u.id`)} own
     where true
       ${kind === undefined ? sql`` : sql`and u.kind = ${kind}`}
       ${pattern === null ? sql`` : sql`and (u.name ilike ${pattern} or u.username ilike ${pattern} or u.email ilike ${pattern})`}

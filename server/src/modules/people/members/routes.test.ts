@@ -37,7 +37,7 @@ describe('GET /vaults/{code}/members', () => {
         groups: [groupOf('treasury')],
         isAdmin: false,
         isAuditor: false,
-        lastSeenAt: expect.stringMatching(/Z$/),
+        lastSeenAt: null,
       },
       {
         userId: ann.userId,
@@ -48,7 +48,7 @@ describe('GET /vaults/{code}/members', () => {
         groups: [groupOf('approvers'), groupOf('treasury')],
         isAdmin: false,
         isAuditor: false,
-        lastSeenAt: expect.stringMatching(/Z$/),
+        lastSeenAt: null,
       },
       expect.objectContaining({
         userId: vault.admin.userId,
@@ -56,6 +56,16 @@ describe('GET /vaults/{code}/members', () => {
         groups: [groupOf('administrators')],
       }),
     ])
+  })
+
+  it('T40 tells when somebody was last seen to those who read the whole vault, and to no other member', async () => {
+    const auditor = await addMember(test, vault, 'auditor@example.org', ['auditors'])
+    const seenBy = async (by: Person) =>
+      (await by.get(`${url}?search=bob`)).body.items.map(({ lastSeenAt }: { lastSeenAt: string | null }) => lastSeenAt)
+    const isInstant = [expect.stringMatching(/Z$/)]
+    expect([await seenBy(vault.admin), await seenBy(auditor)]).toEqual([isInstant, isInstant])
+    expect([await seenBy(ann), await seenBy(bob)]).toEqual([[null], [null]])
+    await test.deps.db.deleteFrom('policy_group_memberships').where('user_id', '=', auditor.userId).execute()
   })
 
   it('finds by a part of name, username and e-mail address, and takes wildcards for what they are', async () => {

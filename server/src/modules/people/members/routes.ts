@@ -24,7 +24,7 @@ export function memberRoutes(app: App, deps: Deps): void {
       querystring: MemberQuery,
       item: Member,
     },
-    (db, { member, query }, page) => listMembers(db, member.vault.id, query, page),
+    (db, { member, query }, page) => listMembers(db, member, query, page),
     toMember,
   )
 

@@ -35,7 +35,8 @@ export const Member = Closed(
     isAuditor,
     lastSeenAt: described(
       Nullable(Timestamp),
-      'When they last used a session, to within an hour; null for a service and for who has no session.',
+      'When they last used a session, to within an hour. Null for callers who neither administer nor audit the vault, ' +
+        'of a service, and of who has no session.',
     ),
   },
   { $id: 'Member', description: 'A person or service that is in a group of the vault and can use it.' },
