@@ -115,7 +115,7 @@ export async function findStatus(
   { vault }: Member,
   { kind, id }: { kind: InboxRow['kind']; id: string },
 ): Promise<InboxRow['status']> {
-  const table = kind === 'transfer' ? sql`operations` : sql`approval_requests`
+  const table = sql.table({ transfer: 'operations', payout: 'payouts', approval_request: 'approval_requests' }[kind])
   const { rows } = await sql<{ status: InboxRow['status'] }>`
     select s.status from ${table} s where s.vault_id = ${vault.id} and s.id = ${id}`.execute(trx)
   return rows[0]!.status
