@@ -92,8 +92,9 @@ async function judge({ size, past, changes, witness, seed }: Run): Promise<Verb[
   const reads = readsOf(operations, organisation)
   const plain = reads.flatMap((each) => each.plain)
   const urls = [...plain, ...reads.flatMap(({ filtered }) => sample(filtered, filteredReads, seed))]
-  const before = await readAll(organisation, urls)
+  // First, because the list of the member's own exports shows each file that is made.
   const filesBefore = await makeFiles(organisation)
+  const before = await readAll(organisation, urls)
   const done: Verb[] = []
   const behindTheirBack: Command = { verb: 'address', picks: [1, 1, 1] }
   for (const command of [...changes, behindTheirBack]) {
@@ -109,7 +110,8 @@ async function judge({ size, past, changes, witness, seed }: Run): Promise<Verb[
   const own: Command = { verb: 'deposit', picks: [0, 1, 1] }
   const seen = [...witness, own].map((command) => organisation.plan(command)).find((action) => action?.to === 'seen')
   await seen!.run()
-  expect(await readAll(organisation, plain)).not.toEqual(pickOf(before, plain))
+  const others = plain.filter((url) => !url.includes('/reports/exports'))
+  expect(await readAll(organisation, others)).not.toEqual(pickOf(before, others))
   return done
 }
 
@@ -150,6 +152,8 @@ async function readToTheEnd({ token }: Person, url: string): Promise<string> {
   const pages: string[] = []
   for (let next = url; pages.length < pagesMax; ) {
     const response = await test.app.inject({ method: 'GET', url: next, headers: { authorization: `Bearer ${token}` } })
+    // On a busy machine a request waits for a connection longer than the service lets it; a client asks again.
+    if (response.statusCode === 503) continue
     expect(response.statusCode, `${next}: ${response.body}`).toBeLessThan(500)
     expect(response.statusCode, `${next}: ${response.body}`).not.toBe(429)
     pages.push(`${response.statusCode} ${withoutVolatile(textOf(response))}`)
