@@ -11,6 +11,7 @@ import {
   fixtureRoutes,
   type VaultFixture,
 } from '../../../testing/fixtures.ts'
+import { patiently } from '../../../testing/patiently.ts'
 
 let test: TestApp
 let vault: VaultFixture
@@ -139,7 +140,7 @@ describe('creating addresses', () => {
     const busy = await createVaultFixture(test, { code: 'busy-vault' })
     await allowAll(busy, 'create_address')
     const answers = await Promise.all(
-      Array.from({ length: 50 }, () => busy.admin.post('/vaults/busy-vault/addresses', ops)),
+      Array.from({ length: 50 }, () => patiently(() => busy.admin.post('/vaults/busy-vault/addresses', ops))),
     )
     expect(answers.map(({ status }) => status)).toEqual(Array(50).fill(201))
     const indexes = answers.map(({ body }) => body.pathIndex as number).sort((a, b) => a - b)
