@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
-import { PlatformPage, type PlatformSearch, parts } from '../features/platform/platform-page.tsx'
+import { type PlatformSearch, parts } from '../features/platform/parts.ts'
+import { PlatformPage } from '../features/platform/platform-page.tsx'
 import { sessionQuery } from '../lib/session.ts'
 import { Frame } from '../ui/frame.tsx'
 import { DetailState, NotFound } from '../ui/list-states.tsx'

@@ -1,5 +1,6 @@
 import { createFileRoute } from '@tanstack/react-router'
-import { AuditPage, type AuditSearch, filterNames } from '../features/audit/audit-page.tsx'
+import { AuditPage } from '../features/audit/audit-page.tsx'
+import { type AuditSearch, filterNames } from '../features/audit/filter.ts'
 import { t } from '../lib/language.ts'
 
 export const Route = createFileRoute('/v/$code/audit')({ validateSearch: searchOf, component: Audit })

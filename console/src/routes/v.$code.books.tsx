@@ -1,5 +1,6 @@
 import { createFileRoute } from '@tanstack/react-router'
-import { BooksPage, type BooksSearch, parts } from '../features/books/books-page.tsx'
+import { BooksPage } from '../features/books/books-page.tsx'
+import { type BooksSearch, parts } from '../features/books/parts.ts'
 
 export const Route = createFileRoute('/v/$code/books')({
   validateSearch: (search: Record<string, unknown>): BooksSearch => {

@@ -1,5 +1,6 @@
 import { createFileRoute } from '@tanstack/react-router'
-import { PeoplePage, type PeopleTab, peopleTabs } from '../features/people/people-page.tsx'
+import { PeoplePage } from '../features/people/people-page.tsx'
+import { type PeopleTab, peopleTabs } from '../features/people/tabs.ts'
 
 export const Route = createFileRoute('/v/$code/people')({
   validateSearch: ({ tab }: Record<string, unknown>): { tab?: PeopleTab } =>

@@ -6,14 +6,13 @@ import { SelectField, TextField } from '../../ui/field.tsx'
 import { ListState } from '../../ui/list-states.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { memberOptions } from '../reports/queries.ts'
+import { type AuditSearch, filterNames } from './filter.ts'
 import { type AuditFilter, auditQuery, type Log } from './queries.ts'
 import { RecordSheet } from './record-sheet.tsx'
 import { RecordTable, type ShownRecord } from './record-table.tsx'
 import { Verification } from './verification.tsx'
 import { actions, actionWords } from './words.ts'
 
-export type AuditSearch = { [Name in keyof AuditFilter]?: string }
-export const filterNames = ['actor', 'action', 'target', 'from', 'to'] as const
 type AuditProps = { log: Log; title: string; search: AuditSearch; change: (changed: AuditSearch) => void }
 
 /** Who did what and when, with what changed, and the proof that nothing was changed since. */

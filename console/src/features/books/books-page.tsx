@@ -5,12 +5,8 @@ import { Tabs } from '../../ui/tabs.tsx'
 import { AdjustmentForm } from './adjustment.tsx'
 import { Entries } from './entries.tsx'
 import { Quarantine, Uncredited } from './held.tsx'
+import { type BooksProps, type Part, parts } from './parts.ts'
 import { ReconciliationPart } from './reconciliation.tsx'
-
-export const parts = ['reconciliation', 'entries', 'held', 'unmatched', 'adjust'] as const
-export type Part = (typeof parts)[number]
-export type BooksSearch = { part?: Part; addressId?: string; tokenId?: string; purpose?: 'available' | 'reserved' }
-export type BooksProps = { code: string; search: BooksSearch; change: (changed: BooksSearch) => void }
 
 /** The books of a vault, and what is not in them although it came from the wallet. */
 export function BooksPage({ code, search, change }: BooksProps) {

@@ -10,7 +10,7 @@ import { SelectField, TextField } from '../../ui/field.tsx'
 import { Empty, Failed, ListState } from '../../ui/list-states.tsx'
 import { Card } from '../../ui/page.tsx'
 import { addressOptions, tokenOptions } from '../reports/queries.ts'
-import type { BooksProps } from './books-page.tsx'
+import type { BooksProps } from './parts.ts'
 import { type AccountFilter, entriesQuery, pastBalanceQuery } from './queries.ts'
 
 /** The entries of one account, newest first, with the balance that each left. */

@@ -6,9 +6,7 @@ import { Invitations } from './invitations.tsx'
 import { Members } from './members.tsx'
 import { useIsAdmin } from './queries.ts'
 import { ServiceTokens } from './service-tokens.tsx'
-
-export const peopleTabs = ['members', 'groups', 'invitations', 'tokens'] as const
-export type PeopleTab = (typeof peopleTabs)[number]
+import { type PeopleTab, peopleTabs } from './tabs.ts'
 
 /** Who is in the vault, in which groups, who is invited, and which programs have access. */
 export function PeoplePage({ code, tab }: { code: string; tab: PeopleTab }) {

@@ -3,14 +3,10 @@ import { Page } from '../../ui/page.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { Health } from './health.tsx'
 import { Networks } from './networks.tsx'
+import { type Part, type PlatformProps, parts } from './parts.ts'
 import { Rates } from './rates.tsx'
 import { Tokens } from './tokens.tsx'
 import { Vaults } from './vaults.tsx'
-
-export const parts = ['vaults', 'networks', 'tokens', 'rates', 'health'] as const
-export type Part = (typeof parts)[number]
-export type PlatformSearch = { part?: Part; tokenId?: string }
-export type PlatformProps = { search: PlatformSearch; change: (changed: PlatformSearch) => void }
 
 /** What all vaults of this installation share. */
 export function PlatformPage({ search, change }: PlatformProps) {

@@ -25,7 +25,7 @@ export function Shell({ code, children }: { code: string; children: ReactNode })
       <a href="#content" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-paper focus:p-3">
         {t('Skip to the content')}
       </a>
-      <div className="hidden border-r border-line bg-paper md:block">
+      <header className="hidden border-r border-line bg-paper md:block">
         <div className="sticky top-0 flex h-dvh flex-col overflow-y-auto p-3">
           <Brand />
           <VaultSwitcher code={code} />
@@ -36,7 +36,7 @@ export function Shell({ code, children }: { code: string; children: ReactNode })
           </nav>
           <div className="mt-auto pt-4">{session !== undefined && <SignedIn name={nameOf(session.user)} />}</div>
         </div>
-      </div>
+      </header>
       <div className="min-w-0">
         <main id="content" tabIndex={-1} className="mx-auto max-w-6xl p-4 pb-28 outline-none md:p-6">
           {children}
