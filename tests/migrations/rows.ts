@@ -674,7 +674,15 @@ export const rowsAfter: Record<string, Rows> = {
     [
       'ledger_verifications',
       [
-        { vault_id: 'v1', id: 'lv1', requester_id: 'u1', state: 'done', findings: '[]', created_at: at, finished_at: at },
+        {
+          vault_id: 'v1',
+          id: 'lv1',
+          requester_id: 'u1',
+          state: 'done',
+          findings: '[]',
+          created_at: at,
+          finished_at: at,
+        },
       ],
     ],
   ],

@@ -13,8 +13,8 @@ import { Card, Facts } from '../../ui/page.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { addressOptions, tokenOptions } from '../reports/queries.ts'
-import type { BooksSearch } from './parts.ts'
 import { AccountFields } from './entries.tsx'
+import type { BooksSearch } from './parts.ts'
 
 type Draft = { addressId: string; tokenId: string; sign: '' | '-'; amount: string; reason: string }
 const nothing: Draft = { addressId: '', tokenId: '', sign: '', amount: '', reason: '' }

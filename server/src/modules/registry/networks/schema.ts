@@ -12,7 +12,10 @@ export const CoinType = Type.Integer({
 })
 
 const ExplorerTxUrl = Type.String({ maxLength: uriLengthMax, examples: ['https://etherscan.io/tx/{hash}'] })
-const ExplorerAddressUrl = Type.String({ maxLength: uriLengthMax, examples: ['https://etherscan.io/address/{address}'] })
+const ExplorerAddressUrl = Type.String({
+  maxLength: uriLengthMax,
+  examples: ['https://etherscan.io/address/{address}'],
+})
 
 export const Network = Closed(
   {
@@ -23,7 +26,10 @@ export const Network = Closed(
     name: Name,
     description: Nullable(Type.String({ examples: ['Ethereum mainnet'] })),
     logoUri: Nullable(Uri),
-    explorerTxUrl: described(Nullable(ExplorerTxUrl), 'Link to a transaction in a block explorer; `{hash}` is its hash.'),
+    explorerTxUrl: described(
+      Nullable(ExplorerTxUrl),
+      'Link to a transaction in a block explorer; `{hash}` is its hash.',
+    ),
     explorerAddressUrl: described(
       Nullable(ExplorerAddressUrl),
       'Link to an address in a block explorer; `{address}` is the address.',
