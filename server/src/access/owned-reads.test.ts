@@ -40,8 +40,6 @@ const allowed: Record<string, string> = {
   'operations/assignments/listFirstCategoryKeys': 'of the transfers of a payout that was locked for its last vote',
   'operations/changes/readChanges': 'in each vault of a user, as the viewer that listViewers says they are there',
   'operations/relations/findExistingRelations': 'sums what relates to an operation that was found in scope',
-  'operations/changes/readChanges':
-    'over all vaults of a user: it reads as each viewer of listViewers by the rules of that list',
   'rules/policies/sumVelocity': 'limits count everybody’s transfers; a trace hides the sums',
   'rules/policies/sumVelocityOfBatch': 'as sumVelocity',
   'rules/policies/lockForAdministrator': 'of a table that is one of two, neither of them anybody’s',

@@ -62,12 +62,15 @@ function columnsOf(edit: ((person: Person) => void) | null): Column<Person>[] {
       header: t('Groups'),
       cell: ({ groups }) => groups.map(({ name }) => name).join(', ') || '–',
     },
-    {
+  ]
+  // The service says it to those only who read the whole vault.
+  if (edit !== null) {
+    columns.push({
       id: 'seen',
       header: t('Last seen'),
       cell: ({ lastSeenAt }) => (lastSeenAt === null ? t('never') : formatRecent(lastSeenAt)),
-    },
-  ]
+    })
+  }
   if (edit === null) return columns
   const actions: Column<Person> = {
     id: 'actions',
