@@ -38,6 +38,7 @@ export default defineConfig({
             'sdk/scripts/**/*.test.js',
             'demo/src/**/*.test.ts',
             'console/src/**/*.test.ts',
+            'console/test/**/*.test.ts',
             'tests/**/*.test.ts',
             'tools/**/*.test.js',
           ],

@@ -1,0 +1,21 @@
+import { afterAll, beforeAll } from 'vitest'
+import { administrationFlows } from './flows/administration.ts'
+import { proofFlows } from './flows/proof.ts'
+import { sendFlows } from './flows/send.ts'
+import { voteFlows } from './flows/vote.ts'
+import { pagesAreSound } from './pages.ts'
+import { type Stack, startStack } from './support/stack.ts'
+
+let stack: Stack
+
+// One start for everything: the flows follow each other in the same organisation, as a day does.
+beforeAll(async () => {
+  stack = await startStack()
+})
+afterAll(() => stack?.stop())
+
+voteFlows(() => stack)
+sendFlows(() => stack)
+administrationFlows(() => stack)
+proofFlows(() => stack)
+pagesAreSound(() => stack)

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { type Stack, vaultCode } from '../support/stack.ts'
+import { axeViolations, watchPage } from '../support/watched-page.ts'
+
+export function administrationFlows(stack: () => Stack): void {
+  const open = async (path: string) => {
+    const watched = await watchPage(await stack().contextOf('admin'), stack().url)
+    await watched.page.goto(`${stack().url}/v/${vaultCode}${path}`)
+    return watched
+  }
+
+  describe('an administrator', () => {
+    it('writes a policy as a sentence, and sees it in the matrix before it is saved and after', async () => {
+      const { page, faults } = await open('/policies/new')
+      await page.getByLabel('Group').selectOption({ label: 'Treasury' })
+      await page.getByRole('button', { name: '+ and …' }).click()
+      await page.getByLabel('What is compared').first().selectOption({ label: 'the token' })
+      await page.getByLabel('the token', { exact: true }).selectOption({ label: 'TUSD' })
+      await page.getByRole('button', { name: '+ and …' }).click()
+      await page.getByLabel('What is compared').nth(1).selectOption({ label: 'the amount' })
+      await page.getByLabel('How it is compared').nth(1).selectOption({ label: 'is more than' })
+      await page.getByLabel(/^the amount \(/).fill('40000')
+      await page.getByLabel('What follows').selectOption({ label: 'it is refused' })
+      await page.getByLabel('Name').fill('Nothing above 40,000 TUSD')
+      await page.getByText('changes').first().waitFor()
+      expect(await axeViolations(page)).toEqual([])
+      await page.getByRole('button', { name: 'Review and save' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+      await page.waitForURL('**/policies')
+      await page.getByRole('link', { name: 'Nothing above 40,000 TUSD' }).waitFor()
+      const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'Treasury' }) })
+      await row.getByRole('cell', { name: 'Refused' }).waitFor()
+      expect(faults).toEqual([])
+      await page.context().close()
+    })
+
+    it('invites a person, who stands in the list and gets a mail', async () => {
+      const { page, faults } = await open('/people')
+      await page.getByRole('link', { name: 'Invitations' }).click()
+      await page.getByRole('button', { name: 'Invite a person' }).click()
+      const sheet = page.getByRole('dialog')
+      await sheet.getByLabel('E-mail').fill('controller@example.org')
+      await sheet.getByLabel('Groups').selectOption({ label: 'Treasury' })
+      expect(await axeViolations(page)).toEqual([])
+      await sheet.getByRole('button', { name: 'Send the invitation' }).click()
+      await page
+        .getByRole('listitem')
+        .filter({ hasText: 'controller@example.org' })
+        .getByText('Invited', { exact: true })
+        .waitFor()
+      await stack().mailTo('controller@example.org', ({ subject }) => subject.includes('invited'))
+      expect(faults).toEqual([])
+      await page.context().close()
+    })
+
+    it('makes a category and gives it to an operation', async () => {
+      const admin = await stack().client('admin')
+      const { operationCategories } = admin.vault(vaultCode)
+      const key = `rent_${Date.now()}`
+      const category = await operationCategories.create({ key, name: `Rent ${key}` })
+      const { page, faults } = await open('/activity')
+      await page.getByRole('button', { name: 'Tag it with a category' }).first().click()
+      const popover = page.getByRole('dialog', { name: 'Category' })
+      await popover.getByLabel(/^Assign/).selectOption({ label: category.name })
+      expect(await axeViolations(page)).toEqual([])
+      await popover.getByRole('button', { name: 'Assign' }).click()
+      await page.getByRole('button', { name: `Category: ${category.name}` }).waitFor()
+      expect(faults).toEqual([])
+      await page.context().close()
+    })
+  })
+}

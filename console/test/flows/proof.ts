@@ -1,0 +1,79 @@
+import { readFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { type Stack, vaultCode } from '../support/stack.ts'
+import { axeViolations, watchPage } from '../support/watched-page.ts'
+
+export function proofFlows(stack: () => Stack): void {
+  describe('what is on record', () => {
+    it('leaves as a file, at once and by the background', async () => {
+      const { page, faults } = await watchPage(await stack().contextOf('admin'), stack().url)
+      await page.goto(`${stack().url}/v/${vaultCode}/reports/operations`)
+      await page.getByRole('button', { name: 'Export' }).click()
+      const sheet = page.getByRole('dialog')
+      await sheet.getByLabel('Format').selectOption('csv')
+      expect(await axeViolations(page)).toEqual([])
+      const [file] = await Promise.all([
+        page.waitForEvent('download'),
+        sheet.getByRole('button', { name: 'Download now' }).click(),
+      ])
+      expect(await readFile(await file.path(), 'utf8')).toContain('TUSD')
+      await sheet.getByRole('button', { name: 'Make it in the background' }).click()
+      await sheet.getByText('Ready').waitFor()
+      await sheet.getByText(/^SHA-256/).waitFor()
+      expect(faults).toEqual([])
+      await page.context().close()
+    })
+
+    it('is proved by the browser of the administrator', async () => {
+      const { page, faults } = await watchPage(await stack().contextOf('admin'), stack().url)
+      await page.goto(`${stack().url}/v/${vaultCode}/audit`)
+      await page.getByRole('button', { name: 'Verify everything' }).click()
+      await page.getByText('Everything holds').waitFor()
+      expect(
+        await page
+          .getByText(/^[0-9a-f]{64}$/)
+          .first()
+          .textContent(),
+      ).toHaveLength(64)
+      expect(await axeViolations(page)).toEqual([])
+      expect(faults).toEqual([])
+      await page.context().close()
+    })
+
+    it('is checked from a file by somebody without a session, and one altered byte is found', async () => {
+      const evidence = await evidenceOfConfirmed(stack())
+      const { page, faults } = await watchPage(await stack().browser.newContext(), stack().url)
+      const asked: string[] = []
+      page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+      await page.goto(`${stack().url}/verify`)
+      await take(evidence)
+      await page.getByText('Everything holds').waitFor()
+      expect(await axeViolations(page)).toEqual([])
+
+      await take(evidence.replace(/"amount":"(\d)/, (_, digit: string) => `"amount":"${(Number(digit) + 1) % 10}`))
+      await page.getByText('The file contradicts itself').waitFor()
+      expect(asked.filter((path) => path.startsWith('/api/'))).toEqual([])
+      expect(faults).toEqual([])
+      await page.context().close()
+
+      async function take(text: string): Promise<void> {
+        const file = { name: 'evidence.json', mimeType: 'application/json', buffer: Buffer.from(text) }
+        await page.locator('input[type=file]').setInputFiles(file)
+      }
+    })
+  })
+}
+
+/** The evidence of a transfer that is through, once the seal of its last record is written. */
+async function evidenceOfConfirmed(stack: Stack): Promise<string> {
+  const { transfers } = (await stack.client('admin')).vault(vaultCode)
+  const { items } = await transfers.list({ status: 'confirmed', limit: 1 }).page()
+  let evidence = await transfers.getEvidence(items[0]!.id)
+  await expect
+    .poll(async () => {
+      evidence = await transfers.getEvidence(items[0]!.id)
+      return evidence.auditRecords.every(({ sealSequence }) => sealSequence !== null)
+    })
+    .toBe(true)
+  return JSON.stringify(evidence)
+}

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest'
+import { tabTo } from '../support/keyboard.ts'
+import { orderTransfer } from '../support/orders.ts'
+import { emails, type Stack, vaultCode } from '../support/stack.ts'
+import { axeViolations, overflowOf, watchPage } from '../support/watched-page.ts'
+
+const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
+
+export function voteFlows(stack: () => Stack): void {
+  describe('a vote', () => {
+    it('is given from the mail in two taps, on a phone', async () => {
+      const transfer = await orderTransfer(stack(), '250')
+      const { page, faults } = await watchPage(await stack().contextOf('secondTreasurer', phone), stack().url)
+      await page.goto(await linkToVote(stack(), emails.secondTreasurer, transfer.id))
+      await page.getByRole('button', { name: 'Approve' }).tap()
+      await page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).tap()
+      await page.getByText('You approved this.').waitFor()
+      expect(await overflowOf(page)).toBe(0)
+      expect(await axeViolations(page)).toEqual([])
+      expect((await transfer.read()).status).not.toBe('awaiting_approval')
+      expect(faults).toEqual([])
+      await page.context().close()
+    })
+
+    it('is given by the keyboard alone, on a wide screen', async () => {
+      const transfer = await orderTransfer(stack(), '260')
+      const { page, faults } = await watchPage(await stack().contextOf('thirdTreasurer'), stack().url)
+      await page.goto(`${stack().url}/v/${vaultCode}/approvals`)
+      await page.locator(`a[href$="${transfer.id}"]`).waitFor()
+      await tabTo(page, `document.activeElement?.href?.endsWith('${transfer.id}') === true`)
+      await page.keyboard.press('Enter')
+      await page.waitForURL(`**/approvals/transfer/${transfer.id}`)
+      await page.getByRole('button', { name: 'Approve' }).waitFor()
+      await page.keyboard.press('a')
+      await page.getByRole('dialog').waitFor()
+      await tabTo(page, `document.activeElement?.textContent === 'Confirm'`)
+      await page.keyboard.press('Enter')
+      await page.getByText('You approved this.').waitFor()
+      expect((await transfer.read()).approvers.filter(({ decision }) => decision === 'approve')).toHaveLength(1)
+      expect(faults).toEqual([])
+      await page.context().close()
+    })
+
+    it('against it needs a reason, which the person who asked can read', async () => {
+      const transfer = await orderTransfer(stack(), '270')
+      const { page, faults } = await watchPage(await stack().contextOf('secondTreasurer', phone), stack().url)
+      await page.goto(await linkToVote(stack(), emails.secondTreasurer, transfer.id))
+      await page.getByRole('button', { name: 'Reject' }).tap()
+      const sheet = page.getByRole('dialog')
+      await sheet.getByRole('button', { name: 'Confirm the rejection' }).tap()
+      await sheet.getByText('Say why, so that the person who asked can mend it.').waitFor()
+      expect(await axeViolations(page)).toEqual([])
+      await sheet.getByRole('button', { name: 'Wrong amount' }).tap()
+      await sheet.getByRole('button', { name: 'Confirm the rejection' }).tap()
+      await page.getByText('You rejected this.').waitFor()
+      const { approvers } = await transfer.read()
+      expect(approvers.find(({ decision }) => decision === 'reject')).toMatchObject({ comment: 'Wrong amount' })
+      expect(faults).toEqual([])
+      await page.context().close()
+    })
+  })
+}
+
+/** The first link of the mail that asks for a vote on a transfer. */
+async function linkToVote({ mailTo, url }: Stack, email: string, transferId: string): Promise<string> {
+  const path = `/v/${vaultCode}/approvals/transfer/${transferId}`
+  const mail = await mailTo(email, ({ text }) => text.includes(path))
+  expect(/https?:\/\/\S+/.exec(mail.text)?.[0]).toBe(`${url}${path}`)
+  return `${url}${path}`
+}

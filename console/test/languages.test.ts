@@ -1,0 +1,87 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import ts from 'typescript'
+import { describe, expect, it } from 'vitest'
+import { consoleRoot, parse, placeOf, sourcePaths, visit } from './support/sources.ts'
+
+/** What a reader sees or hears of an element, apart from its content. */
+const readAloud = new Set(['aria-label', 'alt', 'caption', 'description', 'hint', 'label', 'placeholder', 'title'])
+
+/** Names that are the same in every language. */
+const names = new Set(['Strongroom', 'USD', 'CSV', 'XLSX', 'PDF', 'SHA-256', 'DELETE'])
+
+/** Every text of the code, with the place of its first use. */
+const texts = new Map<string, string>()
+const notLiteral: string[] = []
+const outside: string[] = []
+for (const path of sourcePaths()) visit(parse(path), read)
+
+/** By the name of the file: English text → German text. */
+const german = new Map(
+  readdirSync(join(consoleRoot, 'src/languages/de')).map((name) => [
+    name,
+    JSON.parse(readFileSync(join(consoleRoot, 'src/languages/de', name), 'utf8')) as Record<string, string>,
+  ]),
+)
+const translated = new Map([...german.values()].flatMap((file) => Object.entries(file)))
+
+describe('the texts of the console', () => {
+  it('are literals, so that they can be found', () => expect(notLiteral).toEqual([]))
+
+  it('all pass through t()', () => expect(outside).toEqual([]))
+
+  it('have a German text each', () => {
+    const missing = [...texts].filter(([text]) => !translated.has(text)).map(([text, place]) => `${place} ${text}`)
+    expect(missing).toEqual([])
+  })
+
+  it('are all in use, and each is translated once', () => {
+    const keys = [...german].flatMap(([name, file]) => Object.keys(file).map((text) => ({ name, text })))
+    const unused = keys.filter(({ text }) => !texts.has(text))
+    const twice = keys.filter(({ name, text }) => keys.some((other) => other.text === text && other.name < name))
+    expect(unused.map(({ name, text }) => `${name}: ${text}`)).toEqual([])
+    expect(twice.filter(({ name, text }) => german.get(name)![text] !== translated.get(text))).toEqual([])
+  })
+
+  it('have the same values in both languages, and none is empty', () => {
+    const differing = [...translated].filter(
+      ([text, other]) => other.trim() === '' || valuesIn(text).join() !== valuesIn(other).join(),
+    )
+    expect(differing).toEqual([])
+  })
+})
+
+function read(node: ts.Node): void {
+  if (ts.isCallExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === 't') {
+    readCall(node)
+  } else if (ts.isJsxText(node)) {
+    if (isWord(node.text) && !isCommand(node)) outside.push(`${placeOf(node)} ${node.text.trim()}`)
+  } else if (ts.isJsxAttribute(node)) {
+    const { initializer } = node
+    if (!readAloud.has(node.name.getText()) || initializer === undefined) return
+    if (ts.isStringLiteral(initializer) && isWord(initializer.text))
+      outside.push(`${placeOf(node)} ${initializer.text}`)
+  }
+}
+
+/** The language module itself hands on the text that it was given. */
+function readCall(call: ts.CallExpression): void {
+  const [text] = call.arguments
+  if (text !== undefined && ts.isStringLiteralLike(text)) {
+    if (!texts.has(text.text)) texts.set(text.text, placeOf(call))
+  } else notLiteral.push(`${placeOf(call)} ${call.getText()}`)
+}
+
+function isWord(text: string): boolean {
+  return /\p{L}{2}/u.test(text) && !/^#[\dA-F]{6}$/.test(text) && !names.has(text.trim())
+}
+
+/** What one types at a shell is the same in every language. */
+function isCommand({ parent }: ts.JsxText): boolean {
+  return ts.isJsxElement(parent) && parent.openingElement.tagName.getText() === 'code'
+}
+
+/** The names of the values of a text, with those that stand in a plural. */
+function valuesIn(text: string): string[] {
+  return [...new Set([...text.matchAll(/\{\s*(\w+)\s*[,}]/g)].map(([, name]) => name!))].sort()
+}

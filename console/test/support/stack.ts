@@ -1,0 +1,122 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createStrongroom, type Strongroom } from '@strongroom/sdk'
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core'
+import { people } from '../../../demo/src/organisation.ts'
+import { livingPids, startDemo, until } from '../../../demo/src/testing/demo.ts'
+import { findChromium } from '../../../server/src/testing/find-chromium.ts'
+import { linkIn, parseMail, type ReceivedMail } from '../../../server/src/testing/outbox.ts'
+
+export const emails = { admin: 'admin@strongroom.localhost', ...people }
+export type Person = keyof typeof emails
+export const vaultCode = 'treasury'
+
+/** What `npm start` starts, and a browser: one for all tests of the console. */
+export type Stack = {
+  url: string
+  browser: Browser
+  /** A person's API, for what a flow needs to find. */
+  client(person: Person): Promise<Strongroom>
+  /** A browser of its own in which a person is signed in. */
+  contextOf(person: Person, options?: BrowserContextOptions): Promise<BrowserContext>
+  /** Waits for a mail. */
+  mailTo(email: string, fits: (mail: ReceivedMail) => boolean): Promise<ReceivedMail>
+  stop(): Promise<void>
+}
+
+/** Starts it. STRONGROOM_URL and DATA_DIR of a demo that runs already spare a developer the start. */
+export async function startStack(): Promise<Stack> {
+  const running = process.env.STRONGROOM_URL
+  const dataDir = running === undefined ? mkdtempSync(join(tmpdir(), 'strongroom-console-')) : process.env.DATA_DIR!
+  const [demo, browser] = await Promise.all([running === undefined ? startDemo(dataDir) : null, launchBrowser()])
+  const url = running ?? demo!.url
+  const mails = mailsBelow(join(dataDir, 'outbox'))
+  const states = new Map<Person, Promise<State>>()
+  const stateOf = (person: Person) => once(states, person, () => signInByMail(browser, url, mails, emails[person]))
+  return {
+    url,
+    browser,
+    client: async (person) => clientWith(url, await stateOf(person)),
+    contextOf: async (person, options = {}) => browser.newContext({ ...options, storageState: await stateOf(person) }),
+    mailTo: (email, fits) => mails.next((mail) => mail.to === email && fits(mail)),
+    stop: async () => {
+      await browser.close()
+      if (demo === null) return
+      demo.process.kill('SIGTERM')
+      await until(async () => demo.process.exitCode !== null).catch(() => undefined)
+      for (const pid of livingPids(dataDir)) process.kill(pid, 'SIGKILL')
+      rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+type State = Awaited<ReturnType<BrowserContext['storageState']>>
+
+function launchBrowser(): Promise<Browser> {
+  const args = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync']
+  const quiet = ['--disable-background-networking', '--disable-component-update']
+  return chromium.launch({ executablePath: findChromium(), args: [...args, ...quiet] })
+}
+
+function once<Value>(map: Map<Person, Promise<Value>>, key: Person, make: () => Promise<Value>): Promise<Value> {
+  const made = map.get(key) ?? make()
+  map.set(key, made)
+  return made
+}
+
+/** The mails of the demo, which arrive as files. */
+function mailsBelow(outbox: string) {
+  const names = () => readdirSync(outbox).filter((name) => name.endsWith('.eml'))
+  const read = (known: ReadonlySet<string>) =>
+    names()
+      .filter((name) => !known.has(name))
+      .map((name) => parseMail(readFileSync(join(outbox, name), 'utf8')))
+  return {
+    names,
+    async next(fits: (mail: ReceivedMail) => boolean, known: ReadonlySet<string> = new Set()): Promise<ReceivedMail> {
+      await until(async () => read(known).some(fits))
+      return read(known).findLast(fits)!
+    },
+  }
+}
+
+type Mails = ReturnType<typeof mailsBelow>
+
+/** The link in the mail that follows a request for it. */
+async function linkAfter(mails: Mails, email: string, ask: () => Promise<unknown>): Promise<string> {
+  const before = new Set(mails.names())
+  await ask()
+  const isLink = (mail: ReceivedMail) => mail.to === email && mail.subject.startsWith('Your sign-in link')
+  return linkIn(await mails.next(isLink, before)).href
+}
+
+/** A program with the session of the browser: the number of sign-ins per person and hour is limited. */
+function clientWith(baseUrl: string, { cookies }: State): Strongroom {
+  const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
+  const send: typeof fetch = (input, init) => {
+    const request = new Request(input, init)
+    request.headers.set('cookie', cookie)
+    request.headers.set('origin', baseUrl)
+    if (request.method !== 'GET') request.headers.set('content-type', 'application/json')
+    return fetch(request)
+  }
+  return createStrongroom({ baseUrl, fetch: send })
+}
+
+/** In the browser that asks for it, the link signs in without a code. */
+async function signInByMail(browser: Browser, url: string, mails: Mails, email: string): Promise<State> {
+  const context = await browser.newContext()
+  const page = await context.newPage()
+  await page.goto(`${url}/sign-in`)
+  await page.getByLabel('E-mail address').fill(email)
+  await page.goto(await linkAfter(mails, email, () => page.locator('button[type=submit]').click()))
+  const button = page.getByRole('button', { name: 'Sign in' })
+  const inside = page.getByRole('heading', { name: 'Your vaults' })
+  await button.or(inside).first().waitFor()
+  if (await button.isVisible()) await button.click()
+  await inside.waitFor()
+  const state = await context.storageState()
+  await context.close()
+  return state
+}

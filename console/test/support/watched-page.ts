@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { BrowserContext, Page } from 'playwright-core'
+import { until } from '../../../demo/src/testing/demo.ts'
+
+/** Everything that is wrong with what a page did so far: empty, or a test fails. */
+export type WatchedPage = { page: Page; faults: string[] }
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** A page whose errors, refused styles and scripts, failed requests and requests to other hosts are noted. */
+export async function watchPage(context: BrowserContext, origin: string): Promise<WatchedPage> {
+  const faults: string[] = []
+  const page = await context.newPage()
+  page.setDefaultTimeout(60_000)
+  const note = (fault: string) => faults.push(`${new URL(page.url()).pathname}: ${fault}`)
+  page.on('console', (message) => {
+    const { url } = message.location()
+    if (message.type() === 'error' && !isExpected(message.text())) note(`${message.text()} ${url}`)
+  })
+  page.on('pageerror', (error) => note(error.message))
+  page.on('response', (response) => {
+    if (response.status() >= 500) note(`${response.status()} ${response.request().method()} ${response.url()}`)
+  })
+  page.on('request', (request) => {
+    const { protocol, origin: asked } = new URL(request.url())
+    if (protocol.startsWith('http') && asked !== origin) note(`asks another host: ${request.url()}`)
+  })
+  await page.addInitScript(
+    'addEventListener("securitypolicyviolation", (event) => console.error("policy: " + event.violatedDirective + " " + event.blockedURI + " " + event.sample))',
+  )
+  return { page, faults }
+}
+
+/** A refused order and a page that does not exist are answers, which Chromium reports as errors all the same. */
+function isExpected(text: string): boolean {
+  return /^Failed to load resource: the server responded with a status of 4(00|04|09|22)/.test(text)
+}
+
+/** Waits until the page has its heading and nothing of it loads any more. */
+export async function settled(page: Page): Promise<void> {
+  await isSo(page, `document.querySelector('h1') !== null && document.querySelector('[aria-busy="true"]') === null`)
+}
+
+/** Waits until an expression is true. The driver's own way of it is refused by the content policy of the page. */
+export async function isSo(page: Page, expression: string): Promise<void> {
+  await until(async () => (await page.evaluate(expression)) === true)
+}
+
+type Violation = { id: string; impact: string; nodes: { html: string; any: { message: string }[] }[] }
+
+/** What axe-core finds, by rule with the first piece of the page. */
+export async function axeViolations(page: Page): Promise<string[]> {
+  // The content policy of the page forbids script elements; the protocol of the browser is not bound by it.
+  await page.evaluate(axe)
+  const { violations } = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as {
+    violations: Violation[]
+  }
+  return violations.map(({ id, impact, nodes }) => {
+    const why = nodes[0]?.any[0]?.message ?? ''
+    return `${id} (${impact}, ${nodes.length}): ${nodes[0]?.html.slice(0, 200)} ${why}`
+  })
+}
+
+/** How many pixels of the page stand beyond the right edge of the screen. */
+export async function overflowOf(page: Page): Promise<number> {
+  return (await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')) as number
+}
