@@ -29,6 +29,7 @@ const atOnce = loadedBy(entry)
 const pageOf = (route) =>
   scripts.filter((name) => name.replace(/-[\w-]{8}\.js$/, '') === route).flatMap((name) => [...loadedBy(name)])
 const isCharts = (name) => name.startsWith('CartesianChart-')
+const isLanguage = (name) => /^(de|pseudo)-/.test(name)
 const beside = scripts.filter((name) => !atOnce.has(name) && !isCharts(name))
 const ofKind = (pattern) => names.filter((name) => pattern.test(name))
 const largest = (found) => Math.max(0, ...found.map(weightOf))
@@ -38,7 +39,7 @@ const rows = [
   ['the approval page, with the entry and its frame', 160, approvalPage()],
   ['the largest other script', 45, largest(beside)],
   ['the charts', 110, sum(scripts.filter(isCharts))],
-  ['all scripts, with every language', 500, sum(scripts)],
+  ['all scripts but the languages', 500, sum(scripts.filter((name) => !isLanguage(name)))],
   ['the styles', 15, sum(ofKind(/\.css$/))],
   ['the font of Latin letters', 50, statSync(join(folder, ofKind(/^inter-latin-wght/)[0])).size / kilobyte],
 ]

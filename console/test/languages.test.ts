@@ -77,11 +77,12 @@ function isWord(text: string): boolean {
 }
 
 /** What one types at a shell is the same in every language. */
-function isCommand({ parent }: ts.JsxText): boolean {
-  return ts.isJsxElement(parent) && parent.openingElement.tagName.getText() === 'code'
+function isCommand({ text, parent }: ts.JsxText): boolean {
+  return text.startsWith('strongroom ') && ts.isJsxElement(parent)
 }
 
-/** The names of the values of a text, with those that stand in a plural. */
+/** The names of the values of a text. What stands in braces after a word of a plural is text: `one {is}`. */
 function valuesIn(text: string): string[] {
-  return [...new Set([...text.matchAll(/\{\s*(\w+)\s*[,}]/g)].map(([, name]) => name!))].sort()
+  const found = text.matchAll(/(?<!(?:zero|one|two|few|many|other|=\d+)\s*)\{\s*(\w+)\s*[,}]/g)
+  return [...new Set([...found].map(([, name]) => name!))].sort()
 }
