@@ -77,5 +77,3 @@ function Choice({ label, query, value, onChoose }: ChoiceProps) {
     </SelectField>
   )
 }
-
-export type { Change }
