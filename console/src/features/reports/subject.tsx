@@ -11,7 +11,7 @@ import {
   type Option,
   tokenOptions,
 } from './queries.ts'
-import type { Change, SettingsProps } from './settings.tsx'
+import type { SettingsProps } from './settings.tsx'
 
 /** What the report is about, for those that are about one thing. */
 export function Subject({ code, type, search, change }: SettingsProps) {
