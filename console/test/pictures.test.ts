@@ -23,7 +23,9 @@ it.runIf(process.env.PICTURES === 'on')('the pages look as in their pictures', {
   const stack = await startStack()
   mkdirSync(folder, { recursive: true })
   const differing: string[] = []
-  const visits = (await visitsOf(stack)).filter(({ path, route }, at, all) => isFirst(at, all, route) && path !== '/verify')
+  const visits = (await visitsOf(stack)).filter(
+    ({ path, route }, at, all) => isFirst(at, all, route) && path !== '/verify',
+  )
   for (const theme of ['light', 'dark'] as const) {
     for (const width of [390, 1_440]) {
       for (const { route, path, person } of visits.slice(0, 20)) {

@@ -68,8 +68,8 @@ function columnsOf(state: InboxState): Column<InboxItem>[] {
     {
       id: 'status',
       header: t('Status'),
-      cell: ({ status }) => {
-        const { word, tone } = statusOf(status)
+      cell: ({ status, kind }) => {
+        const { word, tone } = statusOf(status, kind === 'approval_request')
         return <Badge tone={tone}>{word}</Badge>
       },
     },

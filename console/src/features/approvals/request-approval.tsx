@@ -26,7 +26,7 @@ export function RequestApproval({ code, id }: { code: string; id: string }) {
 }
 
 function Decision({ code, request }: { code: string; request: ApprovalRequest }) {
-  const { word, tone } = statusOf(request.status)
+  const { word, tone } = statusOf(request.status, true)
   const isOpen = request.status === 'pending'
   return (
     <>

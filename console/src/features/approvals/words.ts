@@ -6,7 +6,8 @@ import type { Tone } from '../../ui/badge.tsx'
 type Status = InboxItem['status'] | Transfer['status'] | ApprovalRequest['status']
 
 /** The status of a transfer or request as a word, and what it means for the reader. */
-export function statusOf(status: Status): { word: string; tone: Tone } {
+export function statusOf(status: Status, isRequest = false): { word: string; tone: Tone } {
+  if (isRequest && status === 'pending') return statusOf('awaiting_approval')
   const words: Record<Status, { word: string; tone: Tone }> = {
     awaiting_approval: { word: t('Waits for votes'), tone: 'waiting' },
     pending: { word: t('In progress'), tone: 'waiting' },

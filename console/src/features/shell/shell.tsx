@@ -105,7 +105,9 @@ function NavigationLink({ code, item: { to, label, Icon } }: { code: string; ite
 function SignedIn({ name }: { name: string }) {
   return (
     <div className="flex items-center justify-between gap-2 border-t border-line pt-3">
-      <span className="truncate px-2 text-quiet">{name}</span>
+      <Link to="/me" className="min-w-0 flex-1 truncate px-2 py-2 text-quiet hover:text-ink">
+        {name}
+      </Link>
       <button
         type="button"
         aria-label={t('Sign out')}
