@@ -1,18 +1,21 @@
 import { useQuery } from '@tanstack/react-query'
 import { createFileRoute, Link } from '@tanstack/react-router'
+import { InboxList } from '../features/approvals/inbox-list.tsx'
 import { t } from '../lib/language.ts'
-import { nameOf, sessionQuery } from '../lib/session.ts'
+import { sessionQuery } from '../lib/session.ts'
+import { Frame } from '../ui/frame.tsx'
 import { ListState } from '../ui/list-states.tsx'
 import { Card, Page } from '../ui/page.tsx'
 
 export const Route = createFileRoute('/')({ component: AllVaults })
 
+/** All vaults of a person, and what waits for their vote in any of them. */
 function AllVaults() {
   const session = useQuery(sessionQuery)
   return (
-    <main className="mx-auto max-w-3xl p-4 md:p-8">
+    <Frame isPlatformAdmin={session.data?.isPlatformAdmin ?? false}>
       <Page title={t('Your vaults')}>
-        <Card title={session.data === undefined ? '' : nameOf(session.data.user)}>
+        <Card>
           <ListState
             query={session}
             isEmpty={session.data?.vaults.length === 0}
@@ -29,7 +32,9 @@ function AllVaults() {
             </ul>
           </ListState>
         </Card>
+        <h2 className="mb-3">{t('Waits for you')}</h2>
+        <InboxList state="waiting" />
       </Page>
-    </main>
+    </Frame>
   )
 }
