@@ -12,7 +12,7 @@ export function administrationFlows(stack: () => Stack): void {
   describe('an administrator', () => {
     it('writes a policy as a sentence, and sees it in the matrix before it is saved and after', async () => {
       const { page, faults } = await open('/policies/new')
-      await page.getByLabel('Group').selectOption({ label: 'Treasury' })
+      await page.getByLabel('Group', { exact: true }).selectOption({ label: 'Treasury' })
       await page.getByRole('button', { name: '+ and …' }).click()
       await page.getByLabel('What is compared').first().selectOption({ label: 'the token' })
       await page.getByLabel('the token', { exact: true }).selectOption({ label: 'TUSD' })
@@ -59,7 +59,7 @@ export function administrationFlows(stack: () => Stack): void {
       const key = `rent_${Date.now()}`
       const category = await operationCategories.create({ key, name: `Rent ${key}` })
       const { page, faults } = await open('/activity')
-      await page.getByRole('button', { name: 'Tag it with a category' }).first().click()
+      await page.getByRole('button', { name: 'Category: Tag' }).first().click()
       const popover = page.getByRole('dialog', { name: 'Category' })
       await popover.getByLabel(/^Assign/).selectOption({ label: category.name })
       expect(await axeViolations(page)).toEqual([])

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { operationsOf, orderTransfer } from './orders.ts'
+import { operationsOf, orderTransfer, stranger } from './orders.ts'
 import { consoleRoot } from './sources.ts'
 import { type Person, type Stack, vaultCode } from './stack.ts'
 
@@ -65,7 +65,7 @@ async function idsOf(stack: Stack): Promise<Record<string, string[]>> {
     vault.operationCategories.create({ key, name: 'Travel', emoji: '✈️', color: '#1D4ED8' }),
     vault.transfers.list({ status: 'confirmed', limit: 1 }).page(),
   ])
-  const request = await requestOf(stack)
+  const [request, payout, book] = [await requestOf(stack), await payoutOf(stack), await bookOf(stack)]
   return {
     'addresses.$id': [address.id],
     'approvals.transfer.$id': [waiting.id],
@@ -74,6 +74,9 @@ async function idsOf(stack: Stack): Promise<Record<string, string[]>> {
     'deposits.$id': [deposits.items[0]!.id],
     'policies.$id': [policies.items[0]!.id],
     'categories.$id': [category.id],
+    'payouts.$id': [payout],
+    'approvals.payout.$id': [payout],
+    ...book,
     'reports.$type': reportTypes,
   }
 }
@@ -90,6 +93,34 @@ const reportTypes = [
   'approval_activity',
   'category_analytics',
 ]
+
+/** Two payments that the treasury votes on as one. */
+async function payoutOf(stack: Stack): Promise<string> {
+  const { payouts } = (await stack.client('treasurer')).vault(vaultCode)
+  const fromAddressId = (await operationsOf(stack)).id
+  const rows = ['110', '120'].map((amount) => ({
+    externalId: `rent-${amount}-${Date.now()}`,
+    fromAddressId,
+    toAddress: stranger,
+    token: 'TUSD',
+    amount,
+  }))
+  return (await payouts.create({ name: 'Rents', rows })).id
+}
+
+/** An entry of the address book and a group of it, which an administrator may make from now on. */
+async function bookOf(stack: Stack): Promise<Record<string, string[]>> {
+  const vault = (await stack.client('admin')).vault(vaultCode)
+  const { items } = await vault.policyGroups.list({ limit: 100 }).page()
+  const administrators = items.find(({ code }) => code === 'administrators')!.id
+  for (const actionType of ['counterparty_create', 'counterparty_group_create'] as const) {
+    const code = `${actionType.replaceAll('_', '-')}-${Date.now()}`
+    await vault.policies.create(administrators, { code, name: 'The address book', actionType, effect: 'allow' })
+  }
+  const entry = await vault.counterparties.create({ name: 'Lawyers', kind: 'company' })
+  const group = await vault.counterpartyGroups.create({ code: `suppliers-${Date.now()}`, name: 'Suppliers' })
+  return { 'address-book.$id': [entry.value!.id], 'address-book.groups.$id': [group.value!.id] }
+}
 
 /** A change that waits for a vote: the address book asks the administrators from now on. */
 async function requestOf(stack: Stack): Promise<string> {
