@@ -20,10 +20,12 @@ export default defineConfig({
       output: {
         // What the router knows of each page before it is opened is needed at once: thirty files of half a kilobyte otherwise,
         // which compress badly and cost a request each.
-        codeSplitting: { groups: [
+        codeSplitting: {
+          groups: [
             { name: 'pages', test: /\/src\/routes\/[^?]+\.tsx$/ },
             { name: 'icons', test: /\/lucide-react\// },
-          ] },
+          ],
+        },
       },
     },
   },

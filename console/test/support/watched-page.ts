@@ -27,7 +27,8 @@ export async function watchPage(context: BrowserContext, origin: string): Promis
     if (protocol.startsWith('http') && asked !== origin) note(`asks another host: ${request.url()}`)
   })
   await page.addInitScript(
-    'addEventListener("securitypolicyviolation", (event) => console.error("policy: " + event.violatedDirective + " " + event.blockedURI + " " + event.sample))',
+    'addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI, sample }) => ' +
+      'console.error("policy: " + violatedDirective + " " + blockedURI + " " + sample))',
   )
   return { page, faults }
 }
