@@ -1,6 +1,4 @@
-import { CSPProvider } from '@base-ui/react/csp-provider'
-import { Popover as Parts } from '@base-ui/react/popover'
-import type { ReactNode } from 'react'
+import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 
 type PopoverProps = {
   title: string
@@ -11,30 +9,53 @@ type PopoverProps = {
   children: ReactNode
 }
 
-/** A small dialog beside what opened it. Escape and a click outside close it. */
-export function Popover({ title, anchor, open, onClose, children }: PopoverProps) {
+const gap = 6
+const margin = 8
+
+/** A small dialog beside what opened it, a popover of the browser itself: Escape and a click outside close it. */
+export function Popover(props: PopoverProps) {
+  return props.open ? <Panel {...props} /> : null
+}
+
+function Panel({ title, anchor, onClose, children }: PopoverProps) {
+  const panel = useRef<HTMLDivElement>(null)
+  const heading = useId()
+  useLayoutEffect(() => {
+    const element = panel.current!
+    element.showPopover()
+    if (anchor !== null) place(element, anchor)
+    const first = element.querySelector<HTMLElement>('input, select, textarea, button, a[href]')
+    ;(first ?? element).focus()
+  }, [anchor])
   return (
-    <CSPProvider disableStyleElements>
-      <Parts.Root open={open} onOpenChange={(isOpen) => !isOpen && onClose()}>
-        <Parts.Portal>
-          <Parts.Positioner
-            anchor={anchor}
-            side="bottom"
-            align="end"
-            sideOffset={6}
-            collisionPadding={8}
-            className="z-50"
-          >
-            <Parts.Popup
-              finalFocus={() => anchor}
-              className="max-h-[70dvh] w-80 max-w-[calc(100vw-1rem)] overflow-y-auto rounded-lg border border-line bg-paper p-4 shadow-xl outline-none"
-            >
-              <Parts.Title className="mb-3 text-base font-semibold">{title}</Parts.Title>
-              {children}
-            </Parts.Popup>
-          </Parts.Positioner>
-        </Parts.Portal>
-      </Parts.Root>
-    </CSPProvider>
+    <div
+      ref={panel}
+      popover="auto"
+      role="dialog"
+      aria-labelledby={heading}
+      tabIndex={-1}
+      onToggle={({ newState }) => {
+        if (newState !== 'closed') return
+        onClose()
+        anchor?.focus()
+      }}
+      className="fixed m-0 max-h-[70dvh] w-80 max-w-[calc(100vw-1rem)] overflow-y-auto rounded-lg border border-line bg-paper p-4 text-ink shadow-xl outline-none"
+    >
+      <h2 id={heading} className="mb-3 text-base font-semibold">
+        {title}
+      </h2>
+      {children}
+    </div>
   )
+}
+
+/** Below the anchor with their ends in line, or above it where there is more room; never outside of the window. */
+function place(panel: HTMLElement, anchor: HTMLElement): void {
+  const { top, bottom, right } = anchor.getBoundingClientRect()
+  const { width, height } = panel.getBoundingClientRect()
+  const left = Math.min(Math.max(margin, right - width), window.innerWidth - width - margin)
+  const fitsBelow = bottom + gap + height + margin <= window.innerHeight
+  const above = Math.max(margin, top - gap - height)
+  panel.style.setProperty('left', `${left}px`)
+  panel.style.setProperty('top', `${fitsBelow || top < height ? bottom + gap : above}px`)
 }
