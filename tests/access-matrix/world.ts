@@ -512,7 +512,11 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
       secrets.shared.add(id)
       return id as string
     }),
-    verification: async () => (await post(admin, `/vaults/${code}/ledger/verifications`, undefined)).id,
+    verification: async () => {
+      const { status, body } = await admin.post(`/vaults/${code}/ledger/verifications`)
+      expect(status).toBe(202)
+      return body.id
+    },
     reportExport: keep('reportExport', async () => {
       const answer = await owner.post(`/vaults/${code}/reports/transaction_activity/exports`, { format: 'csv' })
       expect(answer.status, JSON.stringify(answer.body)).toBe(202)

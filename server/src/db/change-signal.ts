@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import {
@@ -32,6 +31,7 @@ export function createChangeSignal({ url, db, log }: Options): ChangeSignal {
     for (const wake of watchers) wake()
   }
   const listener = createListener(url, wakeAll, log)
+  const notifier = createNotifier(url)
   let poll: NodeJS.Timeout | undefined
   let pending: NodeJS.Timeout | undefined
 
@@ -39,8 +39,7 @@ export function createChangeSignal({ url, db, log }: Options): ChangeSignal {
     pending ??= setTimeout(() => {
       pending = undefined
       wakeAll()
-      // A failure costs time only: the other nodes poll.
-      notify(db).catch(() => {})
+      notifier.notify()
     }, changeSignalMilliseconds)
     pending.unref()
   })
@@ -66,13 +65,62 @@ export function createChangeSignal({ url, db, log }: Options): ChangeSignal {
       clearInterval(poll)
       watchers.clear()
       listener.close()
+      await notifier.close()
     },
   }
 }
 
-async function notify(db: Db): Promise<void> {
-  await sql`select pg_notify(${channel}, '')`.execute(db)
+/**
+ * Notifies over a connection of its own, which is opened with the first commit: one of the pool that falls silent in between
+ * would keep the node from stopping. A failure costs time only, because the other nodes poll.
+ */
+function createNotifier(url: string) {
+  let client: pg.Client | null = null
+  let isBusy = false
+  let isWanted = false
+
+  const drop = async () => {
+    const own = client
+    client = null
+    await own?.end().catch(() => {})
+  }
+  const send = async () => {
+    if (client === null) {
+      const own = new pg.Client({ ...connectionOf(url), query_timeout: databaseConnectMilliseconds })
+      own.on('error', () => void drop())
+      client = own
+      await own.connect()
+    }
+    await client.query('select pg_notify($1, $2)', [channel, ''])
+  }
+  const notify = () => {
+    isWanted = true
+    if (isBusy) return
+    isBusy = true
+    isWanted = false
+    send()
+      .catch(drop)
+      .finally(() => {
+        isBusy = false
+        if (isWanted) notify()
+      })
+  }
+  return {
+    notify,
+    async close() {
+      isBusy = true
+      await drop()
+    },
+  }
 }
+
+const connectionOf = (url: string) => ({
+  connectionString: url,
+  application_name: 'strongroom-changes',
+  options: '-c role=strongroom_app',
+  connectionTimeoutMillis: databaseConnectMilliseconds,
+  keepAlive: true,
+})
 
 /** Keeps one connection listening between `open` and `close`, and replaces it when it ends. */
 function createListener(url: string, wake: () => void, log: Options['log']) {
@@ -81,13 +129,7 @@ function createListener(url: string, wake: () => void, log: Options['log']) {
   let retry: NodeJS.Timeout | undefined
 
   const connect = async () => {
-    const own = new pg.Client({
-      connectionString: url,
-      application_name: 'strongroom-changes',
-      options: '-c role=strongroom_app',
-      connectionTimeoutMillis: databaseConnectMilliseconds,
-      keepAlive: true,
-    })
+    const own = new pg.Client(connectionOf(url))
     client = own
     const lost = (error?: Error) => {
       if (client !== own) return
