@@ -367,6 +367,7 @@ describe('other people’s data', () => {
         const { text, status } = await send(operation, world.callers[name], request)
         // Refused for lack of capacity, regardless of the request.
         expect([429, 503], `${operation.operationId} ${text}`).not.toContain(status)
+        if (isToldOf(operation, name)) return
         answers[`${operation.operationId} ${name} ${JSON.stringify(request.query)}`] = withoutReport(text)
       }
       for (const index of reads.keys()) {
@@ -391,6 +392,11 @@ describe('other people’s data', () => {
     await world.main.actAsOwner()
     expect(await readThen()).toEqual(before)
   })
+
+  /** The owner's order waits for the approver; and a cursor of changes is sealed anew for each answer. */
+  function isToldOf({ operationId }: Operation, name: string): boolean {
+    return operationId === 'listChanges' || (name === 'approver' && /^(list|count)Inbox$/.test(operationId))
+  }
 
   async function standingRequests(operation: Operation): Promise<Request[]> {
     const request = await validRequest(operation, world.main.resources)
