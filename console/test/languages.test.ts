@@ -35,12 +35,12 @@ describe('the texts of the console', () => {
     expect(missing).toEqual([])
   })
 
-  it('are all in use, and each is translated once', () => {
+  it('are all in use, and each is the same in every file', () => {
     const keys = [...german].flatMap(([name, file]) => Object.keys(file).map((text) => ({ name, text })))
     const unused = keys.filter(({ text }) => !texts.has(text))
-    const twice = keys.filter(({ name, text }) => keys.some((other) => other.text === text && other.name < name))
+    const differing = keys.filter(({ name, text }) => german.get(name)![text] !== translated.get(text))
     expect(unused.map(({ name, text }) => `${name}: ${text}`)).toEqual([])
-    expect(twice.filter(({ name, text }) => german.get(name)![text] !== translated.get(text))).toEqual([])
+    expect(differing.map(({ name, text }) => `${name}: ${text}`)).toEqual([])
   })
 
   it('have the same values in both languages, and none is empty', () => {

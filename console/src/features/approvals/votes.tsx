@@ -48,7 +48,7 @@ export function Votes({ requirements, approvers, quorumReachable }: VotesProps) 
 function Vote({ user, decision, comment, votedAt, counts }: VotesProps['approvers'][number]) {
   const Icon = decision === null ? Clock : decision === 'approve' ? Check : X
   const tone = decision === null ? 'text-quiet' : decision === 'approve' ? 'text-good' : 'text-bad'
-  const word = decision === null ? t('no vote yet') : decision === 'approve' ? t('approved') : t('rejected')
+  const word = decision === null ? t('no vote yet') : decision === 'approve' ? t('has approved') : t('has rejected')
   return (
     <li className="flex items-start gap-2">
       <Icon size={17} aria-hidden className={`mt-0.5 shrink-0 ${tone}`} />

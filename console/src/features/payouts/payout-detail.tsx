@@ -83,7 +83,7 @@ function titleOf(decision: Decision | null): string {
 
 function Votes({ payout: { approvers, approvalRequirements, quorumReachable, status } }: { payout: Payout }) {
   if (approvalRequirements.length === 0) return null
-  const words = { approve: t('approved'), reject: t('rejected') }
+  const words = { approve: t('has approved'), reject: t('has rejected') }
   return (
     <Card title={t('Votes')}>
       <ul className="mb-3 grid gap-1">
