@@ -18,7 +18,7 @@ const more: Record<string, { search?: string[]; people?: Person[] }> = {
   'v.$code.policies.$id': { people: ['admin', 'compliance'] },
   'v.$code.policies.new': { search: ['', '?from=template'] },
   'v.$code.books': { search: ['', '?part=entries', '?part=held', '?part=unmatched', '?part=adjust'] },
-  platform: { search: ['', '?part=networks', '?part=tokens', '?part=rates', '?part=health'] },
+  platform: { search: ['', '?part=people', '?part=networks', '?part=tokens', '?part=rates', '?part=health'] },
 }
 
 /** Every route of the console, by the names of its files: a new page is visited without being named here. */

@@ -4,6 +4,7 @@ import { Tabs } from '../../ui/tabs.tsx'
 import { Health } from './health.tsx'
 import { Networks } from './networks.tsx'
 import { type Part, type PlatformProps, parts } from './parts.ts'
+import { People } from './people.tsx'
 import { Rates } from './rates.tsx'
 import { Tokens } from './tokens.tsx'
 import { Vaults } from './vaults.tsx'
@@ -13,6 +14,7 @@ export function PlatformPage({ search, change }: PlatformProps) {
   const part = search.part ?? 'vaults'
   const labels: Record<Part, string> = {
     vaults: t('Vaults'),
+    people: t('People'),
     networks: t('Networks'),
     tokens: t('Tokens'),
     rates: t('Rates'),
@@ -27,6 +29,7 @@ export function PlatformPage({ search, change }: PlatformProps) {
         onChoose={(key) => change({ part: key as Part })}
       >
         {part === 'vaults' && <Vaults />}
+        {part === 'people' && <People />}
         {part === 'networks' && <Networks />}
         {part === 'tokens' && <Tokens onRates={(tokenId) => change({ part: 'rates', tokenId })} />}
         {part === 'rates' && <Rates tokenId={search.tokenId ?? ''} onToken={(tokenId) => change({ tokenId })} />}

@@ -48,6 +48,17 @@ export const vaultsQuery = infiniteQueryOptions({
   ...paged,
 })
 
+export function usersQuery(search: string) {
+  return infiniteQueryOptions({
+    queryKey: ['platform-users', search],
+    queryFn: ({ signal, pageParam }) => {
+      const query = { limit: 100, ...(search === '' ? {} : { search }), ...cursorOf(pageParam) }
+      return strongroom.platform.listUsers(query, { signal }).page()
+    },
+    ...paged,
+  })
+}
+
 export const healthQuery = queryOptions({
   queryKey: ['health'],
   queryFn: async ({ signal }) => {
