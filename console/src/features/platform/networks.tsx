@@ -1,14 +1,19 @@
 import type { Network } from '@strongroom/sdk'
 import { useInfiniteQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { t } from '../../lib/language.ts'
+import { Button } from '../../ui/button.tsx'
 import type { Column } from '../../ui/data-table.tsx'
 import { ListState } from '../../ui/list-states.tsx'
 import { Card } from '../../ui/page.tsx'
+import { Sheet } from '../../ui/sheet.tsx'
 import { SmallTable } from '../../ui/small-table.tsx'
+import { ExplorerForm } from './explorer-form.tsx'
 import { networksQuery } from './queries.ts'
 
-/** The networks that vaults of this installation can use. */
+/** The networks that vaults of this installation can use, and their links to block explorers. */
 export function Networks() {
+  const [edited, setEdited] = useState<Network | null>(null)
   const query = useInfiniteQuery(networksQuery)
   const rows = query.data?.pages.flatMap(({ items }) => items) ?? []
   const columns: Column<Network>[] = [
@@ -16,6 +21,20 @@ export function Networks() {
     { id: 'slug', header: t('Name in requests'), cell: ({ slug }) => <span className="code">{slug}</span> },
     { id: 'type', header: t('Kind'), cell: ({ type }) => kindWord(type) },
     { id: 'coin', header: t('Coin type'), align: 'end', cell: ({ coinType }) => coinType },
+    { id: 'explorer', header: t('Block explorer'), cell: (network) => <ExplorerLinks network={network} /> },
+    {
+      id: 'actions',
+      header: t('Actions'),
+      cell: (network) => (
+        <Button
+          look="quiet"
+          onClick={() => setEdited(network)}
+          aria-label={t('Change the links of {name}', { name: network.name })}
+        >
+          {t('Change')}
+        </Button>
+      ),
+    },
   ]
   return (
     <ListState
@@ -26,8 +45,25 @@ export function Networks() {
       <Card>
         <SmallTable caption={t('Networks')} columns={columns} rows={rows} rowKey={({ id }) => id} first={100} />
       </Card>
+      <Sheet
+        title={t('Block explorer of {name}', { name: edited?.name ?? '' })}
+        open={edited !== null}
+        onClose={() => setEdited(null)}
+      >
+        {edited !== null && <ExplorerForm network={edited} onDone={() => setEdited(null)} />}
+      </Sheet>
     </ListState>
   )
+}
+
+function ExplorerLinks({ network: { explorerTxUrl, explorerAddressUrl } }: { network: Network }) {
+  const links = [explorerTxUrl, explorerAddressUrl].filter((link) => link !== null)
+  if (links.length === 0) return '–'
+  return links.map((link) => (
+    <span key={link} className="code block [overflow-wrap:anywhere]">
+      {link}
+    </span>
+  ))
 }
 
 function kindWord(type: Network['type']): string {

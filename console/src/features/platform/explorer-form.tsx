@@ -1,0 +1,66 @@
+import type { Network } from '@strongroom/sdk'
+import { useState } from 'react'
+import { strongroom } from '../../lib/api.ts'
+import { t } from '../../lib/language.ts'
+import { Button } from '../../ui/button.tsx'
+import { inputClass, TextField } from '../../ui/field.tsx'
+import { useWrite, WriteFailed } from '../../ui/use-write.tsx'
+
+/** The links of a network to a block explorer. What the network is never changes. */
+export function ExplorerForm({ network, onDone }: { network: Network; onDone: () => void }) {
+  const [transaction, setTransaction] = useState(network.explorerTxUrl ?? '')
+  const [address, setAddress] = useState(network.explorerAddressUrl ?? '')
+  const write = useWrite({
+    write: () =>
+      strongroom.networks.update(network.id, {
+        explorerTxUrl: orNull(transaction),
+        explorerAddressUrl: orNull(address),
+      }),
+    renews: ['networks'],
+    said: t('{name} is saved.', { name: network.name }),
+    onDone,
+  })
+  return (
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        write.mutate()
+      }}
+    >
+      <p className="mb-4 text-quiet">
+        {t('Pages show these links beside transactions and addresses. The service itself never calls them.')}
+      </p>
+      <TextField
+        label={t('Link to a transaction')}
+        hint={t('With {placeholder} where the hash belongs. Empty for no link.', { placeholder: '{hash}' })}
+        className={linkClass}
+        spellCheck={false}
+        inputMode="url"
+        value={transaction}
+        error={write.fields.get('explorerTxUrl')}
+        onChange={({ target }) => setTransaction(target.value)}
+      />
+      <TextField
+        label={t('Link to an address')}
+        hint={t('With {placeholder} where the address belongs. Empty for no link.', { placeholder: '{address}' })}
+        className={linkClass}
+        spellCheck={false}
+        inputMode="url"
+        value={address}
+        error={write.fields.get('explorerAddressUrl')}
+        onChange={({ target }) => setAddress(target.value)}
+      />
+      <WriteFailed write={write} shown={['explorerTxUrl', 'explorerAddressUrl']} />
+      <Button type="submit" look="primary" busy={write.isPending}>
+        {t('Save')}
+      </Button>
+    </form>
+  )
+}
+
+const linkClass = `${inputClass} code`
+
+function orNull(link: string): string | null {
+  return link.trim() === '' ? null : link.trim()
+}
