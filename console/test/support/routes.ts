@@ -17,8 +17,12 @@ const more: Record<string, { search?: string[]; people?: Person[] }> = {
   'v.$code.policies.index': { people: ['admin', 'compliance'] },
   'v.$code.policies.$id': { people: ['admin', 'compliance'] },
   'v.$code.policies.new': { search: ['', '?from=template'] },
-  'v.$code.books': { search: ['', '?part=entries', '?part=held', '?part=unmatched', '?part=adjust'] },
-  platform: { search: ['', '?part=people', '?part=networks', '?part=tokens', '?part=rates', '?part=health'] },
+  'v.$code.books': {
+    search: ['', '?part=entries', '?part=held', '?part=unmatched', '?part=adjust'],
+  },
+  platform: {
+    search: ['', '?part=people', '?part=networks', '?part=tokens', '?part=rates', '?part=events', '?part=health'],
+  },
 }
 
 /** Every route of the console, by the names of its files: a new page is visited without being named here. */

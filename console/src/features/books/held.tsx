@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { formatAmount } from '../../lib/amounts.ts'
 import { t } from '../../lib/language.ts'
 import { formatTime, formatTimeInFull } from '../../lib/time.ts'
+import { uncreditedWords } from '../../lib/uncredited.ts'
 import { Address } from '../../ui/address.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
@@ -114,16 +115,5 @@ export function Uncredited({ code }: { code: string }) {
 }
 
 function reasonWords(reason: UncreditedEvent['reason']): string {
-  if (reason === null) return t('Its address is none of this vault.')
-  const words = {
-    failed: t('The transaction failed on the chain.'),
-    unconfirmed: t('The chain has not confirmed it yet.'),
-    unknown_kind: t('The wallet service reported something that is no deposit.'),
-    unknown_network: t('Its network is not registered here.'),
-    unknown_token: t('Its token is not registered here: register it, and have the wallet service report again.'),
-    disabled_token: t('Its token is switched off.'),
-    amount_differs: t('An earlier report of the same transaction named another amount.'),
-    overflow: t('The balance would become larger than the books can hold.'),
-  }
-  return words[reason]
+  return reason === null ? t('Its address is none of this vault.') : uncreditedWords(reason)
 }

@@ -1,4 +1,4 @@
-export const parts = ['vaults', 'people', 'networks', 'tokens', 'rates', 'health'] as const
+export const parts = ['vaults', 'people', 'networks', 'tokens', 'rates', 'events', 'health'] as const
 export type Part = (typeof parts)[number]
 export type PlatformSearch = { part?: Part; tokenId?: string }
 export type PlatformProps = { search: PlatformSearch; change: (changed: PlatformSearch) => void }

@@ -8,6 +8,7 @@ import { People } from './people.tsx'
 import { Rates } from './rates.tsx'
 import { Tokens } from './tokens.tsx'
 import { Vaults } from './vaults.tsx'
+import { WalletEvents } from './wallet-events.tsx'
 
 /** What all vaults of this installation share. */
 export function PlatformPage({ search, change }: PlatformProps) {
@@ -18,6 +19,7 @@ export function PlatformPage({ search, change }: PlatformProps) {
     networks: t('Networks'),
     tokens: t('Tokens'),
     rates: t('Rates'),
+    events: t('Wallet events'),
     health: t('Health'),
   }
   return (
@@ -33,6 +35,7 @@ export function PlatformPage({ search, change }: PlatformProps) {
         {part === 'networks' && <Networks />}
         {part === 'tokens' && <Tokens onRates={(tokenId) => change({ part: 'rates', tokenId })} />}
         {part === 'rates' && <Rates tokenId={search.tokenId ?? ''} onToken={(tokenId) => change({ tokenId })} />}
+        {part === 'events' && <WalletEvents />}
         {part === 'health' && <Health />}
       </Tabs>
     </Page>

@@ -1,4 +1,4 @@
-import type { ListHeldRatesQuery } from '@strongroom/sdk'
+import type { ListHeldRatesQuery, UncreditedEvent } from '@strongroom/sdk'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { strongroom } from '../../lib/api.ts'
 
@@ -55,6 +55,15 @@ export function usersQuery(search: string) {
       const query = { limit: 100, ...(search === '' ? {} : { search }), ...cursorOf(pageParam) }
       return strongroom.platform.listUsers(query, { signal }).page()
     },
+    ...paged,
+  })
+}
+
+export function walletEventsQuery(outcome: UncreditedEvent['outcome']) {
+  return infiniteQueryOptions({
+    queryKey: ['wallet-events', outcome],
+    queryFn: ({ signal, pageParam }) =>
+      strongroom.walletEvents.list({ outcome, limit: 50, ...cursorOf(pageParam) }, { signal }).page(),
     ...paged,
   })
 }
