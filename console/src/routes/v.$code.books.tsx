@@ -9,6 +9,7 @@ export const Route = createFileRoute('/v/$code/books')({
       ...(part === undefined ? {} : { part }),
       ...(typeof search.addressId === 'string' ? { addressId: search.addressId } : {}),
       ...(typeof search.tokenId === 'string' ? { tokenId: search.tokenId } : {}),
+      ...(typeof search.verification === 'string' ? { verification: search.verification } : {}),
       ...(search.purpose === 'reserved' ? { purpose: 'reserved' } : {}),
     }
   },

@@ -18,7 +18,7 @@ const more: Record<string, { search?: string[]; people?: Person[] }> = {
   'v.$code.policies.$id': { people: ['admin', 'compliance'] },
   'v.$code.policies.new': { search: ['', '?from=template'] },
   'v.$code.books': {
-    search: ['', '?part=entries', '?part=held', '?part=unmatched', '?part=adjust'],
+    search: ['', '?part=entries', '?part=held', '?part=unmatched', '?part=verification', '?part=adjust'],
   },
   platform: {
     search: ['', '?part=people', '?part=networks', '?part=tokens', '?part=rates', '?part=events', '?part=health'],

@@ -7,6 +7,7 @@ import { Entries } from './entries.tsx'
 import { Quarantine, Uncredited } from './held.tsx'
 import { type BooksProps, type Part, parts } from './parts.ts'
 import { ReconciliationPart } from './reconciliation.tsx'
+import { VerificationPart } from './verification.tsx'
 
 /** The books of a vault, and what is not in them although it came from the wallet. */
 export function BooksPage({ code, search, change }: BooksProps) {
@@ -19,6 +20,7 @@ export function BooksPage({ code, search, change }: BooksProps) {
     entries: t('Entries'),
     held: t('Held deposits'),
     unmatched: t('Unmatched'),
+    verification: t('Verification'),
     adjust: t('Adjust'),
   }
   return (
@@ -33,6 +35,7 @@ export function BooksPage({ code, search, change }: BooksProps) {
         {part === 'entries' && <Entries code={code} search={search} change={change} />}
         {part === 'held' && <Quarantine code={code} />}
         {part === 'unmatched' && <Uncredited code={code} />}
+        {part === 'verification' && <VerificationPart code={code} search={search} change={change} />}
         {part === 'adjust' && <AdjustmentForm code={code} change={change} />}
       </Tabs>
     </Page>

@@ -1,4 +1,4 @@
-import type { Deposit, Pages, UncreditedEvent } from '@strongroom/sdk'
+import type { Deposit, LedgerVerification, Pages, UncreditedEvent } from '@strongroom/sdk'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { vaultOf } from '../../lib/api.ts'
 
@@ -60,6 +60,20 @@ export function uncreditedQuery(code: string, outcome: 'unmatched' | 'ignored') 
     initialPageParam: '',
     getNextPageParam: ({ nextCursor }) => nextCursor,
   })
+}
+
+/** Asked again until it has ended. */
+export function verificationQuery(code: string, id: string) {
+  return queryOptions({
+    queryKey: ['books', code, 'verification', id],
+    queryFn: ({ signal }) => vaultOf(code).ledger.getVerification(id, { signal }),
+    enabled: id !== '',
+    refetchInterval: ({ state: { data } }) => (data !== undefined && isOpen(data) ? 2_000 : false),
+  })
+}
+
+export function isOpen({ status }: LedgerVerification): boolean {
+  return status === 'queued' || status === 'running'
 }
 
 function cursorOf(cursor: string) {
