@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { LogOut, Menu } from 'lucide-react'
-import { type ReactNode, useEffect, useState } from 'react'
+import { LogOut, Menu, Search } from 'lucide-react'
+import { type ComponentType, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { useHotkeys } from 'react-hotkeys-hook'
 import { strongroom } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
@@ -12,12 +12,21 @@ import { Sheet } from '../../ui/sheet.tsx'
 import { inboxCountQuery } from '../approvals/queries.ts'
 import { type NavigationItem, navigation } from './navigation.ts'
 
-/** The frame of all pages of a vault: its switcher, its pages, who is signed in. */
-export function Shell({ code, children }: { code: string; children: ReactNode }) {
+type ShellProps = {
+  code: string
+  /** What jumps to a page or to something of the vault; it is loaded when it is first opened. */
+  Palette: ComponentType<{ code: string; pages: readonly NavigationItem[]; onClose: () => void }>
+  children: ReactNode
+}
+
+/** The frame of all pages of a vault: its switcher, its pages, its search, who is signed in. */
+export function Shell({ code, Palette, children }: ShellProps) {
+  const [searching, search] = useState(false)
   const { data: session } = useQuery(sessionQuery)
   const viewer = useViewer(code)
   const items = navigation().filter(({ visible }) => visible?.(viewer) ?? true)
   useNavigationKeys(code, items)
+  useSearchKeys(() => search(true))
   const client = useQueryClient()
   useEffect(() => followChanges(client), [client])
   return (
@@ -29,6 +38,7 @@ export function Shell({ code, children }: { code: string; children: ReactNode })
         <div className="sticky top-0 flex h-dvh flex-col overflow-y-auto p-3">
           <Brand />
           <VaultSwitcher code={code} />
+          <SearchButton onClick={() => search(true)} />
           <nav aria-label={t('Pages')} className="grid gap-0.5">
             {items.map((item) => (
               <NavigationLink key={item.to} code={code} item={item} />
@@ -42,8 +52,32 @@ export function Shell({ code, children }: { code: string; children: ReactNode })
           {children}
         </main>
       </div>
-      <PhoneBar code={code} items={items} name={session === undefined ? '' : nameOf(session.user)} />
+      <PhoneBar
+        {...{ code, items }}
+        name={session === undefined ? '' : nameOf(session.user)}
+        onSearch={() => search(true)}
+      />
+      {searching && (
+        <Suspense fallback={null}>
+          <Palette code={code} pages={items} onClose={() => search(false)} />
+        </Suspense>
+      )}
     </div>
+  )
+}
+
+function SearchButton({ onClick }: { onClick: () => void }) {
+  return (
+    <button
+      type="button"
+      aria-keyshortcuts="Control+K Meta+K /"
+      className="mb-3 flex min-h-11 w-full items-center gap-3 rounded-md border border-line px-3 text-quiet hover:text-ink md:min-h-9"
+      onClick={onClick}
+    >
+      <Search size={18} aria-hidden />
+      {t('Search')}
+      <kbd className="code ml-auto text-[0.8125rem] max-md:hidden">/</kbd>
+    </button>
   )
 }
 
@@ -124,8 +158,10 @@ function SignedIn({ name }: { name: string }) {
   )
 }
 
+type PhoneBarProps = { code: string; items: NavigationItem[]; name: string; onSearch: () => void }
+
 /** On a phone: four pages within reach of the thumb, all others below "More". */
-function PhoneBar({ code, items, name }: { code: string; items: NavigationItem[]; name: string }) {
+function PhoneBar({ code, items, name, onSearch }: PhoneBarProps) {
   const [open, setOpen] = useState(false)
   return (
     <nav
@@ -157,6 +193,12 @@ function PhoneBar({ code, items, name }: { code: string; items: NavigationItem[]
       </button>
       <Sheet title={t('All pages')} open={open} onClose={() => setOpen(false)}>
         <VaultSwitcher code={code} />
+        <SearchButton
+          onClick={() => {
+            setOpen(false)
+            onSearch()
+          }}
+        />
         {/* biome-ignore lint/a11y/noStaticElementInteractions: a link that was followed closes the sheet. */}
         {/* biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard follows the links, and their click arrives here. */}
         <div className="grid gap-1" onClick={() => setOpen(false)}>
@@ -182,4 +224,10 @@ function useNavigationKeys(code: string, items: NavigationItem[]): void {
     },
     [code, items.length],
   )
+}
+
+/** Ctrl+K or ⌘+K anywhere, and `/` outside of fields, on whichever key the layout has it. */
+function useSearchKeys(open: () => void): void {
+  useHotkeys('mod+k', open, { preventDefault: true, enableOnFormTags: true })
+  useHotkeys(['/', 'shift+/'], open, { preventDefault: true, useKey: true })
 }
