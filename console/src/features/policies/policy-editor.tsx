@@ -18,6 +18,7 @@ import { PolicyMatrix } from './matrix-table.tsx'
 import { selectorsQuery, type Vocabulary } from './queries.ts'
 import { listOf, type SelectorDescription } from './selectors.ts'
 import { bodyOf, codeOf, type Draft, draftOf, emptyDraft, type PolicyParts } from './terms.ts'
+import { TryHistory } from './try-history.tsx'
 import { TryOrder } from './try-order.tsx'
 import { sentenceOf } from './words.ts'
 
@@ -115,7 +116,7 @@ type EffectsProps = Pick<PolicyEditorProps, 'code' | 'policies' | 'vocabulary'> 
   nameOf: (id: string, code: string) => string
 }
 
-/** What the draft would do: its faults, the matrix of all policies with it, and one order that is tried. */
+/** What the draft would do: its faults, the matrix of all policies with it, one order and the past transfers that are tried. */
 function Effects({ code, draft, policies, after, vocabulary, nameOf, tried }: EffectsProps) {
   const faults = [
     ...faultsOf(tried as unknown as PolicyParts, vocabulary.memberIds),
@@ -125,6 +126,10 @@ function Effects({ code, draft, policies, after, vocabulary, nameOf, tried }: Ef
     .flatMap(({ clauses }) => clauses)
     .filter(({ selectorType }) => selectorType === 'token')
     .flatMap(({ value }) => listOf<string>(value))
+  const tryable = {
+    mode: 'add' as const,
+    policies: [{ ...tried, name: tried.name === '' ? t('This draft') : tried.name }],
+  }
   return (
     <div className="min-w-0">
       {faults.length > 0 && (
@@ -144,11 +149,13 @@ function Effects({ code, draft, policies, after, vocabulary, nameOf, tried }: Ef
             />
           </Card>
           <Card title={t('Try it on one order')}>
-            <TryOrder
-              key={named[0]}
-              {...{ code, vocabulary, nameOf }}
-              tokenFirst={named[0]}
-              draft={{ mode: 'add', policies: [{ ...tried, name: tried.name === '' ? t('This draft') : tried.name }] }}
+            <TryOrder key={named[0]} {...{ code, vocabulary, nameOf }} tokenFirst={named[0]} draft={tryable} />
+          </Card>
+          <Card title={t('Try it on history')}>
+            <TryHistory
+              code={code}
+              draft={tryable}
+              disabledBecause={isComplete(draft) ? null : t('Fill every slot of the sentence and give it a name.')}
             />
           </Card>
         </>

@@ -1,6 +1,7 @@
-import type { PolicyListItem } from '@strongroom/sdk'
-import { queryOptions, useQuery } from '@tanstack/react-query'
+import type { BacktestOrder, PolicyListItem } from '@strongroom/sdk'
+import { infiniteQueryOptions, queryOptions, useQuery } from '@tanstack/react-query'
 import { strongroom, vaultOf } from '../../lib/api.ts'
+import { endOfDay, startOfDay } from '../../lib/day.ts'
 import { t } from '../../lib/language.ts'
 import type { Option } from '../../ui/set-picker.tsx'
 import { type GroupWithMembers, groupsQuery, membersQuery, type Person } from '../people/queries.ts'
@@ -27,6 +28,25 @@ export const selectorsQuery = (code: string) =>
     queryKey: ['policies', code, 'selectors'],
     queryFn: ({ signal }) => vaultOf(code).policies.listSelectors({ signal }),
     staleTime: 3_600_000,
+  })
+
+export type Backtested = { draft: BacktestOrder['draft']; from: string; until: string }
+
+/** What would have become of past transfers; asked once, because an answer may look at thousands of them. */
+export const backtestQuery = (code: string, asked: Backtested | null) =>
+  infiniteQueryOptions({
+    queryKey: ['backtest', code, asked],
+    queryFn: ({ pageParam, signal }) => {
+      const { draft, from, until } = asked!
+      const period = { from: startOfDay(from), to: endOfDay(until) }
+      const cursor = pageParam === '' ? {} : { cursor: pageParam }
+      return vaultOf(code).policies.backtest({ draft, ...period, ...cursor }, { signal })
+    },
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    enabled: asked !== null,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
   })
 
 type Choices = Record<Named, Option[]>
