@@ -1,27 +1,62 @@
 import type { InboxItem } from '@strongroom/sdk'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useMemo } from 'react'
+import { useMemo, useState } from 'react'
 import { t } from '../../lib/language.ts'
 import { formatRecent, formatTimeLeft } from '../../lib/time.ts'
-import { Amount, Usd } from '../../ui/amount.tsx'
+import { Usd } from '../../ui/amount.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { ListState } from '../../ui/list-states.tsx'
+import { BulkVote } from './bulk-vote.tsx'
+import { ItemTitle } from './item-title.tsx'
 import { type InboxState, inboxQuery, pathOf } from './queries.ts'
-import { statusOf, subjectOf } from './words.ts'
+import { statusOf, titleOf } from './words.ts'
 
 export function InboxList({ state }: { state: InboxState }) {
   const query = useInfiniteQuery(inboxQuery(state))
   const rows = useMemo(() => query.data?.pages.flatMap(({ items }) => items) ?? [], [query.data])
-  const columns = useMemo(() => columnsOf(state), [state])
+  const [selected, select] = useState<ReadonlySet<string>>(new Set())
+  const columns = useMemo(() => {
+    const toggle = (id: string) => select((before) => toggled(before, id))
+    return state === 'waiting' ? [selectColumn(selected, toggle), ...columnsOf(state)] : columnsOf(state)
+  }, [state, selected])
+  const chosen = rows.filter(({ id }) => selected.has(id))
   return (
-    <ListState query={query} isEmpty={rows.length === 0} empty={<p>{emptyText(state)}</p>}>
-      <div className="rounded-lg border border-line bg-paper">
-        <DataTable caption={t('Approvals')} columns={columns} rows={rows} rowKey={({ id }) => id} more={query} />
-      </div>
-    </ListState>
+    <>
+      {/* Outside of the list, so that the answer stays when the last row has left. */}
+      {state === 'waiting' && query.data !== undefined && (
+        <BulkVote items={chosen} hidden={rows.length === 0} onDone={() => select(new Set())} />
+      )}
+      <ListState query={query} isEmpty={rows.length === 0} empty={<p>{emptyText(state)}</p>}>
+        <div className="rounded-lg border border-line bg-paper">
+          <DataTable caption={t('Approvals')} columns={columns} rows={rows} rowKey={({ id }) => id} more={query} />
+        </div>
+      </ListState>
+    </>
   )
+}
+
+function toggled(before: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  const after = new Set(before)
+  if (!after.delete(id)) after.add(id)
+  return after
+}
+
+function selectColumn(selected: ReadonlySet<string>, toggle: (id: string) => void): Column<InboxItem> {
+  return {
+    id: 'select',
+    header: t('Select'),
+    cell: (item) => (
+      <input
+        type="checkbox"
+        className="size-4 accent-accent"
+        aria-label={t('Select {name}', { name: titleOf(item) })}
+        checked={selected.has(item.id)}
+        onChange={() => toggle(item.id)}
+      />
+    ),
+  }
 }
 
 function emptyText(state: InboxState): string {
@@ -38,14 +73,7 @@ function columnsOf(state: InboxState): Column<InboxItem>[] {
       header: t('What'),
       cell: (item) => (
         <Link to={pathOf(item) as '/'} className="font-medium text-accent hover:underline">
-          {item.transfer === null ? (
-            subjectOf(item)
-          ) : (
-            <>
-              <Amount decimal={item.transfer.amountDecimal} unit={item.transfer.token.code} />{' '}
-              {t('to {name}', { name: item.transfer.recipientName ?? item.transfer.toAddress })}
-            </>
-          )}
+          <ItemTitle item={item} />
         </Link>
       ),
     },

@@ -1,4 +1,4 @@
-import type { ApprovalRequest, InboxItem, Payout, Transfer } from '@strongroom/sdk'
+import type { ApprovalRequest, BulkVoteResults, InboxItem, Payout, Transfer } from '@strongroom/sdk'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { strongroom, vaultOf } from '../../lib/api.ts'
 
@@ -72,6 +72,21 @@ export async function sendVote(
   if (kind === 'transfer') return transfers[decision](id, body)
   if (kind === 'payout') return payouts[decision](id, body)
   return approvalRequests[decision](id, body)
+}
+
+/** The same decision on several items, each bound to what its voter was shown. Some may be refused and others not. */
+export function sendVotes(
+  items: readonly InboxItem[],
+  decision: Vote['decision'],
+  comment: string,
+  idempotencyKey: string,
+): Promise<BulkVoteResults> {
+  const remark = comment === '' ? {} : { comment }
+  const votes = items.map(({ vault, kind, id, payloadHash }) => ({
+    vaultCode: vault.code,
+    ...{ kind, id, decision, payloadHash, ...remark },
+  }))
+  return strongroom.inbox.voteOnMany({ votes }, { idempotencyKey })
 }
 
 /** The page on which one decides about an item of the inbox. */

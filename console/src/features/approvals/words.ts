@@ -32,6 +32,13 @@ export function subjectOf({ actionType, approvalRequest, payout }: InboxItem): s
   return `${payout.name ?? t('Batch')}: ${of}`
 }
 
+/** What any item of the inbox is about, as plain text. */
+export function titleOf(item: InboxItem): string {
+  if (item.transfer === null) return subjectOf(item)
+  const { amountDecimal, token, recipientName, toAddress } = item.transfer
+  return `${formatAmount(amountDecimal)} ${token.code} ${t('to {name}', { name: recipientName ?? toAddress })}`
+}
+
 /** What is asked for, as a title. */
 export function actionOf(action: InboxItem['actionType'] | ApprovalRequest['action']): string {
   const words: Record<InboxItem['actionType'], string> = {

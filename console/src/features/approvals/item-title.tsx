@@ -1,0 +1,15 @@
+import type { InboxItem } from '@strongroom/sdk'
+import { t } from '../../lib/language.ts'
+import { Amount } from '../../ui/amount.tsx'
+import { subjectOf } from './words.ts'
+
+/** What an item of the inbox is about, in one line. */
+export function ItemTitle({ item }: { item: InboxItem }) {
+  if (item.transfer === null) return subjectOf(item)
+  const { amountDecimal, token, recipientName, toAddress } = item.transfer
+  return (
+    <>
+      <Amount decimal={amountDecimal} unit={token.code} /> {t('to {name}', { name: recipientName ?? toAddress })}
+    </>
+  )
+}
