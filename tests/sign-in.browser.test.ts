@@ -196,7 +196,7 @@ describe('signing in with a browser', () => {
     await sendNotifications(test.deps)
     const link = (await outbox.read())
       .filter(({ to, subject }) => to === 'chief@example.org' && subject.startsWith('Changes to the vault'))
-      .flatMap(({ text }) => /https?:\/\/\S+\/app\/\S+/.exec(text)?.[0] ?? [])
+      .flatMap(({ text }) => /https?:\/\/\S+\/changes\/\S+/.exec(text)?.[0] ?? [])
       .at(-1)!
     await openBrowser()
     await page.goto(link)

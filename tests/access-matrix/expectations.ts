@@ -216,7 +216,7 @@ export const expectations: Record<string, Row> = {
   getBalances:          row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
   listLedgerEntries: row('401 403 200 200 200 200 404 404 200 403 403 404 403 200',
     async (r) => ({ query: { addressId: await r.address(), tokenId: await r.token() } })),
-  getBalanceTimeline:   row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
+  getBalanceTimeline:   row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', () => ({ query: reported })),
   getPastBalance: row('401 403 200 200 200 200 404 404 200 403 403 404 403 200',
     async (r) => ({ query: { addressId: await r.address(), tokenId: await r.token() } })),
   createAdjustment: row('401 403 403 403 403 403 403 403 201 403 403 403 403 403',

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Authenticated } from '../access/authenticate.ts'
 import type { Deps } from '../deps.ts'
+import { contentPolicy } from '../http/content-policy.ts'
 import type { App } from '../http/endpoints.ts'
 import { consolePaths } from '../lib/console-paths.ts'
 import { type Html, html } from '../lib/html.ts'
@@ -20,6 +21,8 @@ export function registerChangePages(app: App, deps: Deps): void {
 /** Without a session it leads to the sign-in and back, whether or not the change exists. */
 async function sendChange(deps: Deps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { code, id } = request.params as { code?: string; id: string }
+  // What changed may have a logo.
+  reply.header('content-security-policy', contentPolicy({ showsLogos: true }))
   const signedIn: Authenticated | null = await findSignedIn(deps, request)
   if (signedIn === null) {
     const path = request.url.split('?')[0]!
