@@ -32,9 +32,9 @@ describe('the reference page', () => {
   it('finds operations by the words of path, summary and tag, and shows them at once', async () => {
     const page = await openPage({}, '/docs')
     expect(await page.locator('.opblock').count()).toBe(0)
-    await page.getByLabel('Search the operations').fill('approve transfer')
+    await page.getByLabel('Search the operations').fill('/transfers/{id}/approve transfers')
     await page.locator('.opblock-summary-path', { hasText: '/approve' }).first().waitFor()
-    expect(await page.locator('.opblock-tag').count()).toBeLessThan(4)
+    expect(await page.locator('.opblock-tag').count()).toBe(1)
     await page.getByLabel('Search the operations').fill('no such operation at all')
     await page.locator('.opblock').first().waitFor({ state: 'detached' })
     await page.context().close()

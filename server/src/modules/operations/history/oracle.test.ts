@@ -702,7 +702,7 @@ async function addOperations(vault: Vault, operations: World['operations']): Pro
       id,
       to_address: 'x',
       to_address_key: 'x',
-      payload: {},
+      payload: payloadOf(vault_id, id),
       payload_hash: `\\x${'00'.repeat(32)}`,
       decision: {},
       decision_policy_id: pick(ids.policies, policy),
@@ -793,4 +793,11 @@ async function inTurn<T>(atOnce: number, items: T[], work: (item: T) => Promise<
       for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item)
     }),
   )
+}
+
+/** What every stored order has; no filter looks at it. */
+function payloadOf(vaultId: string, id: string) {
+  const ids = { transferId: id, vaultId, initiatorId: id, fromAddressId: id, tokenId: id }
+  const ends = { fromAddress: 'x', toAddress: 'x', derivationPath: 'm/0', network: 'chain-0', coinType: 60 }
+  return { ...ids, ...ends, contractAddress: null, amount: '1' }
 }
