@@ -31,8 +31,12 @@ export function voteFlows(stack: () => Stack): void {
       await page.keyboard.press('Enter')
       await page.waitForURL(`**/approvals/transfer/${transfer.id}`)
       await page.getByRole('button', { name: 'Approve' }).waitFor()
-      await page.keyboard.press('a')
-      await page.getByRole('dialog').waitFor()
+      // The key means something from the moment after the button is drawn.
+      const opens = async () => {
+        await page.keyboard.press('a')
+        return await page.getByRole('dialog').isVisible()
+      }
+      await expect.poll(opens).toBe(true)
       await tabTo(page, `document.activeElement?.textContent === 'Confirm'`)
       await page.keyboard.press('Enter')
       await page.getByText('You approved this.').waitFor()
