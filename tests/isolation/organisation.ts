@@ -345,7 +345,7 @@ export async function createOrganisation(
     },
     deliver([how]) {
       return {
-        // Whoever votes on a payout follows its rows.
+        // The voters of a payout follow its rows.
         to: hiddenOrOther(payouts.length > 0 || transfers.some(seesOperation)),
         async run() {
           tick(61_000)

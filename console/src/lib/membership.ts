@@ -4,7 +4,7 @@ import { vaultOf } from './api.ts'
 /** What the reader is in a vault, and what they may ask for. */
 export function membershipQuery(code: string) {
   return queryOptions({
-    queryKey: ['me', code],
+    queryKey: ['membership', code],
     queryFn: ({ signal }) => vaultOf(code).me.get({ signal }),
     staleTime: 60_000,
   })

@@ -1,14 +1,6 @@
-import { queryOptions, useQuery } from '@tanstack/react-query'
-import { vaultOf } from './api.ts'
+import { useQuery } from '@tanstack/react-query'
+import { membershipQuery } from './membership.ts'
 import { sessionQuery } from './session.ts'
-
-/** What I am in a vault, and what I may ask for there. */
-export const membershipQuery = (code: string) =>
-  queryOptions({
-    queryKey: ['membership', code],
-    queryFn: ({ signal }) => vaultOf(code).me.get({ signal }),
-    staleTime: 60_000,
-  })
 
 export type Viewer = { userId: string | null; isAdmin: boolean; isAuditor: boolean }
 

@@ -69,7 +69,7 @@ export async function changeMembership(
   const unless = (reason: string) => (error: unknown) => {
     if (!(error instanceof StrongroomError && error.reason === reason)) throw error
   }
-  // First in, then out: whoever changes group is a member all the time.
+  // First in, then out: a person who changes group stays a member all the time.
   for (const [id, userId] of change.added) await policyGroups.addMember(id, { userId }).catch(unless('already_exists'))
   for (const [id, userId] of change.removed) await policyGroups.removeMember(id, userId).catch(unless('not_found'))
 }

@@ -153,7 +153,7 @@ function TokenForm({ code, close }: { code: string; close: () => void }) {
   )
 }
 
-/** The secret is answered once; whoever loses it makes another token. */
+/** The secret is answered once; a person who loses it makes another token. */
 function Secret({ secret, close }: { secret: string; close: () => void }) {
   return (
     <Sheet open title={t('The secret of the token')} onClose={close}>

@@ -27,7 +27,7 @@ export function faultsOf(policy: PolicyParts, members: Members): Fault[] {
   ]
 }
 
-/** Whether orders of this action are refused whoever makes them. */
+/** Whether orders of this action are refused for every initiator. */
 export function nothingAllows(policies: readonly PolicyParts[], actionType: string): boolean {
   return !policies.some((policy) => policy.enabled && policy.actionType === actionType && policy.effect !== 'block')
 }

@@ -17,7 +17,7 @@ type MatrixTableProps = {
   tokenFirst?: string | undefined
 }
 
-/** What becomes of a transfer, by its amount and by the group of whoever orders it. */
+/** What becomes of a transfer, by its amount and by the group of the initiator. */
 export function PolicyMatrix({ policies, saved, vocabulary, tokenFirst }: MatrixTableProps) {
   const tokens = tokensOf(policies, vocabulary)
   const [chosen, choose] = useState<string>()

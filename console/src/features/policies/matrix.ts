@@ -33,7 +33,7 @@ type Question = {
   bounds?: readonly string[]
 }
 
-/** What the policies decide on transfers of a token, by amount and by the group of whoever orders. */
+/** What the policies decide on transfers of a token, by amount and by the group of the initiator. */
 export function matrixOf(policies: readonly MatrixPolicy[], question: Question): Matrix {
   const active = policies.filter(({ enabled, actionType }) => enabled && actionType === 'transfer')
   const pieces = piecesBetween(question.bounds ?? boundsOf(active))

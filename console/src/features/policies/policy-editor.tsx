@@ -32,7 +32,7 @@ type PolicyEditorProps = {
 
 /** The sentence of a policy, and beside it what it would do. */
 export function PolicyEditor({ code, policy, policies, vocabulary }: PolicyEditorProps) {
-  // Most policies are about whoever has most of them already.
+  // A new policy is most often about the group that has most policies already.
   const [first] = vocabulary.groups.toSorted((a, b) => b.policies.length - a.policies.length)
   const [draft, setDraft] = useState<Draft>(policy === undefined ? emptyDraft(first!.id) : draftOf(policy))
   const [reviewing, review] = useState(false)

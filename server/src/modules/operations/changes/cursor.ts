@@ -8,7 +8,7 @@ export type ChangeCursor = { snapshot: string; takenAt: Date }
 const paddedLength = 512
 
 /**
- * Sealed: a snapshot names transactions, and two of them would tell whoever may see nothing how much others do. Every
+ * Sealed: a snapshot names transactions, and two of them would tell a caller who may see nothing how much others do. Every
  * node of the service opens it.
  */
 export function encodeChangeCursor(sealer: Sealer, { snapshot, takenAt }: ChangeCursor): string {

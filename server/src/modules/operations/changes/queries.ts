@@ -50,7 +50,7 @@ async function listChanges(trx: Trx, viewers: ViewerOfVault[], after: string): P
   return items
 }
 
-/** The vaults with any changes since a snapshot, whoever may see them. */
+/** The vaults with any changes since a snapshot, visible to the viewer or not. */
 async function listChangedVaults(db: Db | Trx, after: string): Promise<string[]> {
   const { rows } = await sql<{ vault_id: string }>`
     select distinct c.vault_id from changes c where ${isNew(after)}`.execute(db)
