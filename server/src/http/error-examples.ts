@@ -28,6 +28,7 @@ const words: Partial<Record<Reason, Words>> = {
   not_permitted: 'You may not do this with this resource',
   not_an_approver: 'You are not an approver of this request',
   other_person_required: 'Another person must confirm this',
+  person_required: 'Only a person may do this, because two people must carry it out together',
   blocked_by_policy: 'Payments stop at the weekend',
   no_policy_allows: 'No policy allows this action',
   foreign_origin: 'Requests with the session cookie must come from this origin',

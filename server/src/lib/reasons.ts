@@ -22,6 +22,7 @@ export const reasons = {
   not_permitted: 403,
   not_an_approver: 403,
   other_person_required: 403,
+  person_required: 403,
   blocked_by_policy: 403,
   no_policy_allows: 403,
   foreign_origin: 403,

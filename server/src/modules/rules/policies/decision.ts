@@ -20,6 +20,8 @@ export type Requirement = {
   /** Explicit approvers, or null: all members of `groupId`. */
   approvers: Approver[] | null
   groupId: string
+  /** Votes of services do not count. */
+  peopleOnly?: true
 }
 
 export type SelectorTrace = { selectorType: string; matched: boolean; expected: unknown; observed: unknown }

@@ -21,6 +21,8 @@ export type ApprovalRequirement = {
   /** Explicit approvers; null: all members of `groupId`. */
   approvers: { kind: 'user' | 'group'; id: string }[] | null
   groupId: string
+  /** Votes of services do not count. */
+  peopleOnly?: true
 }
 
 type Approval = {
@@ -117,14 +119,15 @@ function eligibleVoters({
       ${sources.map(({ requirement }) => requirement.policyId)}::text[],
       ${sources.map(({ source }) => (source.kind === 'user' ? source.id : null))}::text[],
       ${sources.map(({ source }) => (source.kind === 'group' ? source.id : null))}::text[],
-      ${sources.map(({ requirement }) => requirement.allowInitiator)}::boolean[]
-    ) as s(step_index, policy_id, user_id, group_id, allow_initiator)
+      ${sources.map(({ requirement }) => requirement.allowInitiator)}::boolean[],
+      ${sources.map(({ requirement }) => requirement.peopleOnly ?? false)}::boolean[]
+    ) as s(step_index, policy_id, user_id, group_id, allow_initiator, people_only)
     join users u on u.disabled_at is null and (u.id = s.user_id or exists (
       select from policy_group_memberships m join policy_groups g on g.vault_id = m.vault_id and g.id = s.group_id
       where m.vault_id = ${vaultId} and m.user_id = u.id
         and (m.group_id = s.group_id or ${isEveryone('g')})))
     -- An explicit approver must still be a member of the vault, because only members have access to it.
-    where (s.allow_initiator or u.id <> ${initiatorId}) and not ${isAuditor(sql`${vaultId}::text`, sql`u.id`)}
+    where (s.allow_initiator or u.id <> ${initiatorId}) and not (s.people_only and u.kind <> 'person') and not ${isAuditor(sql`${vaultId}::text`, sql`u.id`)}
       and exists (select from policy_group_memberships m where m.vault_id = ${vaultId} and m.user_id = u.id)`
 }
 

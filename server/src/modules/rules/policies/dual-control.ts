@@ -1,0 +1,61 @@
+import type { Caller } from '../../../access/caller.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import { forbidden } from '../../../lib/errors.ts'
+import { decide, type Question } from './decide.ts'
+import type { Decision, Requirement } from './decision.ts'
+
+/**
+ * Decides on an action under dual control (contract 8.10): whatever the policies say, two people carry it out together.
+ * Policies may name who votes and how many, or block it; they cannot waive the second person. Without a policy that asks
+ * for votes, an administrator other than the initiator must agree.
+ *
+ * @param administratorsId the group of the administrators
+ */
+export async function decideUnderDualControl(
+  db: Db | Trx,
+  question: Question,
+  administratorsId: string,
+): Promise<Decision> {
+  return requireSecondPerson(await decide(db, question), question.initiator, administratorsId)
+}
+
+/** The decision of the policies with the second person that dual control adds; pure. */
+export function requireSecondPerson(
+  decision: Decision,
+  { isAdmin }: { isAdmin: boolean },
+  administratorsId: string,
+): Decision {
+  if (decision.effect === 'block') return decision
+  if (decision.effect === 'deny' && !isAdmin) return decision
+  const asked = decision.requirements.map(withoutInitiator)
+  if (asked.length > 0) return { ...decision, effect: 'approval', requirements: asked }
+  const administrators: Requirement = {
+    policyId: administratorsId,
+    policyCode: 'two_administrators',
+    policyName: 'Two administrators',
+    threshold: 1,
+    bypassed: false,
+    allowInitiator: false,
+    approvers: null,
+    groupId: administratorsId,
+    peopleOnly: true,
+  }
+  const { policyId: id, policyCode: code, policyName: name } = administrators
+  return { ...decision, effect: 'approval', decisionPolicy: { id, code, name }, requirements: [administrators] }
+}
+
+const withoutInitiator = (requirement: Requirement): Requirement => ({
+  ...requirement,
+  bypassed: false,
+  allowInitiator: false,
+  peopleOnly: true,
+})
+
+/**
+ * A service acts for whoever holds its token, who may be the person that votes afterwards.
+ * @throws 403 for a service
+ */
+export function assertPerson({ kind }: Pick<Caller, 'kind'>): void {
+  if (kind === 'person') return
+  throw forbidden('person_required', 'Only a person may do this, because two people must carry it out together')
+}
