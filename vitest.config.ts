@@ -23,7 +23,8 @@ const alone = [
 export default defineConfig({
   test: {
     globalSetup: ['tests/setup/global-database.ts'],
-    maxWorkers: 2,
+    // One more than the cores that are meant: many tests wait for processes of their own.
+    maxWorkers: 3,
     projects: [
       {
         test: {
@@ -42,7 +43,7 @@ export default defineConfig({
             'tests/**/*.test.ts',
             'tools/**/*.test.js',
           ],
-          exclude: alone,
+          exclude: process.env.PICTURES === 'on' ? alone : [...alone, 'console/test/pictures.test.ts'],
         },
       },
       { test: { ...everywhere, name: 'alone', include: alone } },

@@ -11,7 +11,7 @@ import { buildWithout, guards } from './torture/unguarded.ts'
  * one guard of the service switched off prove that the harness finds violations.
  */
 
-const cycles = 10
+const cycles = 6
 const seed = 7
 const serverDir = fileURLToPath(new URL('../server', import.meta.url))
 

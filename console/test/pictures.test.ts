@@ -19,7 +19,7 @@ const share = 0.001
  * `npm run pictures -w console` takes the pictures that are missing and compares the others; delete one to renew it. What
  * differs at each start (ids, addresses, times, hashes) is blackened. Not part of the suite.
  */
-it.runIf(process.env.PICTURES === 'on')('the pages look as in their pictures', { timeout: 1_800_000 }, async () => {
+it('the pages look as in their pictures', { timeout: 1_800_000 }, async () => {
   const stack = await startStack()
   mkdirSync(folder, { recursive: true })
   const differing: string[] = []

@@ -121,6 +121,9 @@ describe('T52 a commit whose answer is lost', () => {
 })
 
 describe('one connection that falls silent', () => {
+  // A task whose connection is cut would keep the stop of the node waiting for the far limits above.
+  beforeAll(() => stopTasks())
+
   it('is given up after the time limit of its statement, and the others go on', async () => {
     const { db, pool } = openDatabase({ url: test.databaseUrl, statementMilliseconds: 500, onError: () => {} })
     await sql`select 1`.execute(db)

@@ -72,12 +72,18 @@ describe('one page of 30,000 operations', () => {
     expect(seqScans).toEqual([])
   })
 
-  it.each([['administrator'], ['member']])(
+  // Every filter alone, and every third combination; `npm run nightly:history` takes all of them.
+  const step = process.env.HISTORY_PAIRS === 'all' ? 1 : 3
+  it.each([
+    ['administrator', 0],
+    ['member', 1],
+  ])(
     'by every filter and every two of them costs the %s a bounded read',
-    async (who) => {
+    async (who, first) => {
       const queries = Object.entries(feedQueries(world))
       for (const [i, [name, query]] of queries.entries()) {
-        for (const [other, more] of queries.slice(i)) {
+        for (const [j, [other, more]] of queries.entries()) {
+          if (j < i || (j > i && (i + j) % step !== first % step)) continue
           const { seqScans, buffers } = await costOf(who === 'administrator', combineQueries(query, more))
           expect([name, other, seqScans]).toEqual([name, other, []])
           expect(buffers, `${name} and ${other}`).toBeLessThan(buffersMax)
