@@ -43,8 +43,13 @@ function createAnswerCheck(app: App): AnswerCheck {
     const documented = found.operations[method.toLowerCase()]!.responses[String(answer.status)]
     if (documented === undefined)
       expect.fail(`${label}, which openapi.json does not document: ${JSON.stringify(answer.body)}`)
-    const schema = documented.content?.['application/json']?.schema
+    const { schema, examples } = documented.content?.['application/json'] ?? {}
     if (schema === undefined) return
+    // Each error has an example of each of its reasons: a reason without one is not declared by the route.
+    const { reason } = answer.body as { reason?: string }
+    if (answer.status >= 400 && examples?.[reason ?? ''] === undefined) {
+      expect.fail(`${label} with the reason ${reason}, which its route does not declare: ${answer.body.message}`)
+    }
     const key = `${method} ${found.url} ${answer.status}`
     const validate = compiled.get(key) ?? ajv.compile(toNamedRefs(schema))
     compiled.set(key, validate)
