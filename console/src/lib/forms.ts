@@ -40,3 +40,16 @@ export function isOutcomeUnknown(error: unknown): boolean {
 export function fieldErrors(error: unknown): Map<string, string> {
   return new Map(faultsOf(error).map(({ field, message }) => [field, message]))
 }
+
+/** The same for a form of a few fields, by their names wherever they stand in the request. */
+export function errorsOfFields<Name extends string>(
+  error: unknown,
+  names: readonly Name[],
+): Partial<Record<Name, string>> {
+  const errors: Partial<Record<Name, string>> = {}
+  for (const { field, message } of faultsOf(error)) {
+    const name = names.find((each) => field === each || field.endsWith(`.${each}`))
+    if (name !== undefined) errors[name] = message
+  }
+  return errors
+}

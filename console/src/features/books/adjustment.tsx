@@ -2,8 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { parseAmount } from '../../lib/amounts.ts'
 import { vaultOf } from '../../lib/api.ts'
-import { fieldErrors } from '../../lib/field-errors.ts'
-import { newIdempotencyKey } from '../../lib/forms.ts'
+import { errorsOfFields, newIdempotencyKey } from '../../lib/forms.ts'
 import { t } from '../../lib/language.ts'
 import { Amount } from '../../ui/amount.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -41,7 +40,7 @@ export function AdjustmentForm({ code, change }: { code: string; change: (change
     },
     onError: () => setConfirming(false),
   })
-  const errors = fieldErrors(post.error, ['addressId', 'tokenId', 'amount', 'reason'])
+  const errors = errorsOfFields(post.error, ['addressId', 'tokenId', 'amount', 'reason'])
   const set = (changed: Partial<Draft>) => {
     post.reset()
     setDraft({ ...draft, ...changed })

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { strongroom } from '../../lib/api.ts'
-import { fieldErrors } from '../../lib/field-errors.ts'
+import { errorsOfFields } from '../../lib/forms.ts'
 import { chooseLanguage, type Language, languageNow, languages, t } from '../../lib/language.ts'
 import { chooseTheme, type Theme, themeNow } from '../../lib/theme.ts'
 import { zone } from '../../lib/time.ts'
@@ -55,7 +55,7 @@ function ProfileCard({ profile }: { profile: OwnProfile }) {
       announce(t('Your profile is saved.'))
     },
   })
-  const errors = fieldErrors(save.error, ['name', 'username', 'emoji', 'color'])
+  const errors = errorsOfFields(save.error, ['name', 'username', 'emoji', 'color'])
   return (
     <Card title={t('Profile')}>
       <div className="mb-4">

@@ -3,7 +3,7 @@ import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-q
 import { lazy, Suspense, useState } from 'react'
 import { formatAmount } from '../../lib/amounts.ts'
 import { strongroom } from '../../lib/api.ts'
-import { fieldErrors } from '../../lib/field-errors.ts'
+import { errorsOfFields } from '../../lib/forms.ts'
 import { t } from '../../lib/language.ts'
 import { formatTime } from '../../lib/time.ts'
 import { Button } from '../../ui/button.tsx'
@@ -109,7 +109,7 @@ function RecordRate({ tokenId, name }: { tokenId: string; name: string }) {
       setDraft({ usdRate: '', asOf: '', source: draft.source })
     },
   })
-  const errors = fieldErrors(record.error, ['usdRate', 'asOf', 'source'])
+  const errors = errorsOfFields(record.error, ['usdRate', 'asOf', 'source'])
   const set = (changed: Partial<Draft>) => setDraft({ ...draft, ...changed })
   const isWhole = /^\d+(\.\d+)?$/.test(draft.usdRate.trim()) && draft.source.trim() !== ''
   return (

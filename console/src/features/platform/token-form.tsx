@@ -2,7 +2,7 @@ import type { CreateTokenBody, Token } from '@strongroom/sdk'
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useForm } from 'react-hook-form'
 import { strongroom } from '../../lib/api.ts'
-import { fieldErrors } from '../../lib/field-errors.ts'
+import { errorsOfFields } from '../../lib/forms.ts'
 import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
@@ -39,7 +39,7 @@ export function TokenForm({ token, onDone }: { token: Token | null; onDone: () =
       onDone()
     },
   })
-  const errors = fieldErrors(save.error, fields)
+  const errors = errorsOfFields(save.error, fields)
   const needed = { required: t('Fill this in.') }
   const error = (name: keyof Values) => formState.errors[name]?.message ?? errors[name]
   return (

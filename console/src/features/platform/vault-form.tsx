@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { strongroom } from '../../lib/api.ts'
-import { fieldErrors } from '../../lib/field-errors.ts'
+import { errorsOfFields } from '../../lib/forms.ts'
 import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/button.tsx'
 import { CheckField, TextArea, TextField } from '../../ui/field.tsx'
@@ -45,7 +45,7 @@ export function VaultForm() {
       await navigate({ to: '/v/$code', params: { code: vault.code } })
     },
   })
-  const errors = fieldErrors(create.error, [
+  const errors = errorsOfFields(create.error, [
     'code',
     'name',
     'description',
