@@ -50,6 +50,7 @@ const member = {
   groupIds: [],
   isAdmin: false,
   isAuditor: false,
+  isHeld: false,
   readsAll: false,
 } satisfies Member
 const interval = { from, to, timezone: zone }

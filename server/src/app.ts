@@ -14,6 +14,9 @@ import { counterpartyGroupComponents } from './modules/address-book/groups/schem
 import { creditUnmatchedEvents } from './modules/money/deposits/actions.ts'
 import { depositRoutes, webhookRoutes } from './modules/money/deposits/routes.ts'
 import { depositComponents } from './modules/money/deposits/schema.ts'
+import { holdExecutors } from './modules/money/holds/release.ts'
+import { holdRoutes } from './modules/money/holds/routes.ts'
+import { holdComponents } from './modules/money/holds/schema.ts'
 import { inboxRoutes } from './modules/money/inbox/routes.ts'
 import { inboxComponents } from './modules/money/inbox/schema.ts'
 import { ledgerRoutes } from './modules/money/ledger/routes.ts'
@@ -131,6 +134,7 @@ const components = [
   ...counterpartyGroupComponents,
   ...depositComponents,
   ...transferComponents,
+  ...holdComponents,
   ...inboxComponents,
   ...changesComponents,
   ...payoutComponents,
@@ -165,6 +169,7 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   balanceTimelineRoutes,
   depositRoutes,
   transferRoutes,
+  (app, deps) => holdRoutes(app, deps, executorsOf(deps)),
   (app, deps) => inboxRoutes(app, deps, executorsOf(deps)),
   changeRoutes,
   payoutRoutes,
@@ -192,6 +197,7 @@ function executorsOf(deps: Deps): Required<Executors> {
     ...counterpartyExecutors,
     ...counterpartyGroupExecutors,
     ...categoryExecutors,
+    ...holdExecutors,
     // Events that arrived before their address are credited when it is created; the addresses do not import deposits.
     create_address: createAddressExecutor(deps, {
       onAddressCreated: (trx, { vault_id: vaultId, network_id: networkId, address_key: addressKey }) =>

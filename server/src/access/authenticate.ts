@@ -1,8 +1,8 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { type Db, prepared } from '../db/client.ts'
 import { sha256 } from '../lib/secrets.ts'
 import type { Caller, Member } from './caller.ts'
-import { isEveryone, membershipOf } from './memberships.ts'
+import { isEveryone, isHeldEverywhere, isHeldUser, membershipOf } from './memberships.ts'
 
 export const serviceTokenPrefix = 'srk_'
 
@@ -23,6 +23,7 @@ type MembershipRow = {
   everyone_id: string | null
   is_admin: boolean
   is_auditor: boolean
+  is_held: boolean
 }
 
 type Row = MembershipRow & {
@@ -56,9 +57,9 @@ export async function authenticate(
           from sessions s where s.token_hash = ${hash} and s.expires_at > ${now} and s.ends_at > ${now}`
   const { rows } = await sql<Row>`${prepared}
     select u.id as user_id, u.kind, u.email, u.is_platform_admin, c.session_id, c.last_seen_at, c.ends_at, c.expires_at,
-      ${membershipColumns}
+      ${membershipColumns(sql`u.id`)}
     from (${credential}) c
-    join users u on u.id = c.user_id and u.disabled_at is null
+    join users u on u.id = c.user_id and u.disabled_at is null and not ${isHeldEverywhere('u')}
     left join vaults v on v.code = ${vaultCode}
     cross join lateral ${membershipOf(sql`v.id`, sql`u.id`)} g
     ${joinEveryone}`.execute(db)
@@ -86,8 +87,10 @@ function toAuthenticated(row: Row): Authenticated {
   }
 }
 
-const membershipColumns = sql`v.id as vault_id, v.code as vault_code, v.name as vault_name, v.locked_at,
-  coalesce(g.group_ids, '{}') as group_ids, g.is_admin, g.is_auditor, e.id as everyone_id`
+const membershipColumns = (userId: RawBuilder<unknown>) => sql`
+  v.id as vault_id, v.code as vault_code, v.name as vault_name, v.locked_at,
+  coalesce(g.group_ids, '{}') as group_ids, g.is_admin, g.is_auditor, e.id as everyone_id,
+  ${isHeldUser(sql`v.id`, userId)} as is_held`
 const joinEveryone = sql`left join policy_groups e on e.vault_id = v.id and ${isEveryone('e')}`
 
 function toMember(caller: Caller, row: MembershipRow): Member | null {
@@ -99,6 +102,7 @@ function toMember(caller: Caller, row: MembershipRow): Member | null {
     isAdmin: row.is_admin,
     isAuditor: row.is_auditor,
     readsAll: row.is_admin || row.is_auditor,
+    isHeld: row.is_held,
   }
 }
 
@@ -109,7 +113,7 @@ export async function findMember(
   vaultCode: string,
 ): Promise<{ vaultExists: boolean; member: Member | null }> {
   const { rows } = await sql<MembershipRow>`${prepared}
-    select ${membershipColumns} from vaults v
+    select ${membershipColumns(sql`${caller.userId}::text`)} from vaults v
     cross join lateral ${membershipOf(sql`v.id`, sql`${caller.userId}::text`)} g
     ${joinEveryone}
     where v.code = ${vaultCode}`.execute(db)

@@ -21,6 +21,8 @@ export type Member = Caller & {
   isAuditor: boolean
   /** Reads the whole vault: an administrator or an auditor. */
   readsAll: boolean
+  /** A hold stops them in this vault: they read who placed it, and nothing else. */
+  isHeld: boolean
 }
 
 declare module 'fastify' {
@@ -31,6 +33,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     access?: AccessLevel
     openToAuditors?: boolean
+    openToHeld?: boolean
   }
 }
 

@@ -58,6 +58,24 @@ const isAuditors = (group: string) => isSystemGroup(group, auditorsCode)
 export const isAuditor = (vaultId: RawBuilder<unknown>, userId: RawBuilder<unknown>): RawBuilder<boolean> =>
   sql<boolean>`is_auditor(${vaultId}, ${userId})`
 
+/** SQL: whether an active hold stops a user in a vault, in which they then neither act nor vote. */
+export const isHeldUser = (vaultId: RawBuilder<unknown>, userId: RawBuilder<unknown>): RawBuilder<boolean> =>
+  sql<boolean>`exists (select from holds held where held.vault_id = ${vaultId} and held.subject_type = 'user'
+    and held.subject_id = ${userId} and held.released_at is null)`
+
+/**
+ * SQL: whether the user of `alias`, a row of `users`, is held in every vault they belong to, so that there is nothing left to
+ * sign in for. The administrators of a vault must not shut out those of the platform.
+ */
+export const isHeldEverywhere = (alias: string): RawBuilder<boolean> => {
+  const userId = sql.ref(`${alias}.id`)
+  return sql<boolean>`(not ${sql.ref(`${alias}.is_platform_admin`)}
+    and exists (select from holds any_hold
+      where any_hold.subject_id = ${userId} and any_hold.subject_type = 'user' and any_hold.released_at is null)
+    and not exists (select from policy_group_memberships belongs
+      where belongs.user_id = ${userId} and not ${isHeldUser(sql.ref('belongs.vault_id'), sql.ref('belongs.user_id'))}))`
+}
+
 /** SQL: whether a row of `policy_groups` is the group of all members. */
 export const isEveryone = (group: string) => isSystemGroup(group, everyoneCode)
 

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import type { Db, Trx } from '../db/client.ts'
 import type { Viewer } from './address-scope.ts'
-import { isEveryone, membershipOf } from './memberships.ts'
+import { isEveryone, isHeldUser, membershipOf } from './memberships.ts'
 
 /** A user as the viewer of a vault of theirs. */
 export type ViewerOfVault = Viewer & { vault: { id: string; code: string } }
 
-/** The user as the viewer of each vault of theirs; none for a user who was disabled. */
+/** The user as the viewer of each vault of theirs in which no hold stops them; none for a user who was disabled. */
 export async function listViewers(db: Db | Trx, userId: string): Promise<ViewerOfVault[]> {
   const { rows } = await sql<{
     id: string
@@ -18,7 +18,8 @@ export async function listViewers(db: Db | Trx, userId: string): Promise<ViewerO
   }>`
     select v.id, v.code, g.group_ids, e.id as everyone_id, g.is_admin, g.is_auditor
     from (select distinct m.vault_id from policy_group_memberships m
-      join users u on u.id = m.user_id and u.disabled_at is null where m.user_id = ${userId}) own
+      join users u on u.id = m.user_id and u.disabled_at is null
+      where m.user_id = ${userId} and not ${isHeldUser(sql.ref('m.vault_id'), sql.ref('m.user_id'))}) own
     join vaults v on v.id = own.vault_id
     cross join lateral ${membershipOf(sql`v.id`, sql`${userId}`)} g
     left join policy_groups e on e.vault_id = v.id and ${isEveryone('e')}

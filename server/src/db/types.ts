@@ -367,6 +367,21 @@ export interface HeldRates {
   usd_rate: Numeric;
 }
 
+export interface Holds {
+  created_at: Timestamp;
+  handed_over: Generated<number>;
+  id: string;
+  placed_by_id: string | null;
+  reason: string;
+  release_reason: string | null;
+  released_at: Timestamp | null;
+  released_by_id: string | null;
+  reserved: Numeric | null;
+  subject_id: string;
+  subject_type: string;
+  vault_id: string;
+}
+
 export interface IdempotencyKeys {
   body: Buffer;
   caller_id: string;
@@ -894,6 +909,7 @@ export interface DB {
   entitled_voters: EntitledVoters;
   failed_redemptions: FailedRedemptions;
   held_rates: HeldRates;
+  holds: Holds;
   idempotency_keys: IdempotencyKeys;
   invitation_groups: InvitationGroups;
   invitations: Invitations;

@@ -25,6 +25,8 @@ type Spec = Omit<RouteSpec, 'tag'> & {
   rateLimit?: false
   /** A POST that auditors of the vault may send too, because it changes nothing in the vault. */
   openToAuditors?: true
+  /** Open to members whom a hold stops in the vault, so that they learn who placed it. */
+  openToHeld?: true
 }
 type ListSpec = Omit<Spec, 'answers' | 'files'> & { item: TSchema & { $id?: string } }
 type Method = 'post' | 'patch' | 'put' | 'delete'
@@ -95,7 +97,7 @@ export function endpoints(typed: App, deps: Deps, tag: string) {
     spec: S,
     handle: (input: Input<S>, http: Http) => Promise<unknown>,
   ): void {
-    const { preHandler, rateLimit, openToAuditors, ...documented } = spec
+    const { preHandler, rateLimit, openToAuditors, openToHeld, ...documented } = spec
     const isReadOnly = method === 'get' || openToAuditors === true
     const { config, ...options } = route({ ...documented, tag }, isReadOnly)
     app[method](
@@ -106,6 +108,7 @@ export function endpoints(typed: App, deps: Deps, tag: string) {
           ...config,
           ...(rateLimit === undefined ? {} : { rateLimit }),
           ...(openToAuditors === undefined ? {} : { openToAuditors }),
+          ...(openToHeld === undefined ? {} : { openToHeld }),
         },
         ...(preHandler === undefined ? {} : { preHandler }),
       },

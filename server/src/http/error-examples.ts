@@ -24,6 +24,7 @@ const words: Partial<Record<Reason, Words>> = {
   not_a_member: 'You are not a member of this vault',
   administrator_required: 'Only administrators of the vault may do this',
   auditor_reads_only: 'Auditors read the vault and change nothing in it',
+  caller_held: 'A hold stops you in this vault; list its holds to read who placed it',
   platform_administrator_required: 'Only platform administrators may do this',
   not_permitted: 'You may not do this with this resource',
   not_an_approver: 'You are not an approver of this request',
@@ -44,6 +45,10 @@ const words: Partial<Record<Reason, Words>> = {
   changed_concurrently: 'The target was changed by someone else just now',
   differs_from_record: 'The request differs from its audit record and was stopped',
   disabled: 'The token USDT is disabled',
+  held: {
+    message: 'A hold on an address stops this',
+    details: 'The hold cmi8h2k1p0a1b2c3d4e5f6g7h on address cmi8h2k1p0b2c3d4e5f6g7h8i',
+  },
   idempotency_key_in_use: 'A request with this Idempotency-Key is still running',
   idempotency_key_reused: 'This Idempotency-Key was used for a different request',
   in_use: 'Something else refers to it; change that first',

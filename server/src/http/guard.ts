@@ -36,6 +36,7 @@ export async function guard(deps: Deps, request: FastifyRequest): Promise<void> 
 
   if (vaultCode !== null) {
     const member = assertMember(found)
+    if (member.isHeld && request.routeOptions.config.openToHeld !== true) throw callerHeld()
     assertRole(member, level)
     if (member.isAuditor) assertChangesNothing(request)
   }
@@ -62,6 +63,10 @@ function assertChangesNothing({ method, routeOptions }: FastifyRequest): void {
   const { access, openToAuditors = access === 'auditor' } = routeOptions.config
   if (!isRead({ method }) && !openToAuditors) throw readsOnly()
 }
+
+/** The refusal of every request of a member whom a hold stops in the vault. */
+export const callerHeld = () =>
+  forbidden('caller_held', 'A hold stops you in this vault; list its holds to read who placed it')
 
 /** The refusal of every write of an auditor. */
 export const readsOnly = () => forbidden('auditor_reads_only', 'Auditors read the vault and change nothing in it')

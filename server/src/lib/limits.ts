@@ -74,6 +74,9 @@ export const inboxCountMax = 100
 export const bulkVotesMax = 100
 export const bulkVoteMilliseconds = 15_000
 
+/** People who ordered waiting transfers that a hold meets, and get a mail about it. */
+export const holdAudienceMax = 100
+
 export const nameLengthMax = 200
 export const descriptionLengthMax = 2_000
 export const labelLengthMax = 200

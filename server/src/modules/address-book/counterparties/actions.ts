@@ -7,6 +7,7 @@ import { conflict, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { addressesPerCounterpartyMax } from '../../../lib/limits.ts'
 import { audit, changedFields } from '../../record/audit/record.ts'
+import { assertNotHeld, findActiveHold, shareHoldLock } from '../../rules/holds/active.ts'
 import type { CounterpartyFacts } from '../../rules/policies/decision.ts'
 import type { Executor, PreparedStep, Step } from '../../rules/votes/executor.ts'
 import { type PlannedAddress, planAddresses } from './address-plan.ts'
@@ -131,10 +132,17 @@ export function assertRoom(row: CounterpartyRow, removed: number, added: number)
 }
 
 async function lockForChange(trx: Trx, vaultId: string, target: Target): Promise<CounterpartyRow> {
+  await shareHoldLock(trx, vaultId)
   const locked = await lockCounterparty(trx, vaultId, target.id, 'update')
   assertUnchanged(locked, target, 'Counterparty')
   assertLive(locked)
+  await assertCounterpartyNotHeld(trx, vaultId, target.id)
   return (await findCounterparty(trx, vaultId, target.id))!
+}
+
+/** A hold concerns the addresses of a counterparty, so they cannot be taken away from under it. @throws 409 */
+async function assertCounterpartyNotHeld(db: Db | Trx, vaultId: string, counterpartyId: string): Promise<void> {
+  assertNotHeld(await findActiveHold(db, { vaultId, ofVault: false, counterpartyId }))
 }
 
 type Addition = { vaultId: string; counterpartyId: string; planned: PlannedAddress[]; now: Date }
@@ -236,8 +244,10 @@ export function toFacts(row: CounterpartyRow): CounterpartyFacts {
   }
 }
 
-function findLive(db: Db | Trx, vaultId: string, step: Step): Promise<CounterpartyRow | null> {
-  return findTarget(step, 'Counterparty', (id) => findCounterparty(db, vaultId, id), assertLive)
+async function findLive(db: Db | Trx, vaultId: string, step: Step): Promise<CounterpartyRow | null> {
+  const row = await findTarget(step, 'Counterparty', (id) => findCounterparty(db, vaultId, id), assertLive)
+  if (row !== null) await assertCounterpartyNotHeld(db, vaultId, row.id)
+  return row
 }
 
 function prepared(step: Step, row: CounterpartyRow | null): PreparedStep {

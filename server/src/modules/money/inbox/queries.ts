@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Member } from '../../../access/caller.ts'
+import { isHeldUser } from '../../../access/memberships.ts'
 import { type MemberProfile, memberProfile } from '../../../access/profile.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Paging } from '../../../lib/cursor.ts'
@@ -121,9 +122,13 @@ export async function findStatus(
   return rows[0]!.status
 }
 
-/** SQL: the vaults that the user is a member of. Who left a vault sees nothing of it, and what they asked for neither. */
-const vaultsOf = (userId: string) =>
-  sql`(select distinct m.vault_id from policy_group_memberships m where m.user_id = ${userId})`
+/**
+ * SQL: the vaults that the user is a member of. Who left a vault, or is held in it, sees nothing of it, and what they asked for
+ * neither.
+ */
+const vaultsOf = (userId: string) => sql`(
+  select distinct m.vault_id from policy_group_memberships m
+  where m.user_id = ${userId} and not ${isHeldUser(sql.ref('m.vault_id'), sql.ref('m.user_id'))})`
 
 /**
  * SQL: the subjects that the user may vote on now. It reads the entitlements of the user to what is open, however much the

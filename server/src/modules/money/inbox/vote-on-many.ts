@@ -4,7 +4,7 @@ import type { Trx } from '../../../db/client.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { toAppError } from '../../../http/error-handler.ts'
-import { assertMember, readsOnly } from '../../../http/guard.ts'
+import { assertMember, callerHeld, readsOnly } from '../../../http/guard.ts'
 import type { Refusal } from '../../../http/mutate.ts'
 import { AppError, toErrorBody, unavailable } from '../../../lib/errors.ts'
 import { bulkVoteMilliseconds } from '../../../lib/limits.ts'
@@ -47,6 +47,7 @@ async function castOne(voting: Voting, vote: BulkVote): Promise<Cast> {
   try {
     // For each vote anew: an earlier one may have changed who is in the vault.
     const member = assertMember(await findMember(deps.db, caller, vote.vaultCode))
+    if (member.isHeld) throw callerHeld()
     if (member.isAuditor) throw readsOnly()
     return await prefetching((fetched) =>
       inTransaction(deps.db, async (trx): Promise<Cast> => {

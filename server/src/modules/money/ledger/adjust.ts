@@ -7,13 +7,15 @@ import { type AppError, badRequest, conflict, notFound } from '../../../lib/erro
 import { newId } from '../../../lib/ids.ts'
 import { formatDecimal, parseDecimal } from '../../../lib/money.ts'
 import { announceVaultChange } from '../../record/notifications/announce.ts'
+import { type ActiveHold, assertNotHeld, findActiveHold, shareHoldLock } from '../../rules/holds/active.ts'
 import { isOverflow, postEntries } from './post-entries.ts'
 import { adjustmentPosting } from './postings.ts'
 import type { Adjustment, AdjustmentBody } from './schema.ts'
 
 /**
  * Corrects the balance of an address against the vault's adjustment account. `amount` is signed, in token units.
- * @throws 400 for an amount that does not fit the token, 404 for an unknown address or token, 409 below zero
+ * @throws 400 for an amount that does not fit the token, 404 for an unknown address or token, 409 below zero or while the
+ *   vault, the address or a deposit of this token at it is held
  */
 export async function adjustBalance(
   trx: Trx,
@@ -35,6 +37,8 @@ export async function adjustBalance(
   if (found === undefined) throw notFound('Address')
   if (found.decimals === null) throw badRequest('tokenId', 'is not a token of the network of this address')
   const amount = parseSigned(signed, found.decimals)
+
+  await assertAdjustable(trx, { vaultId, addressId, tokenId })
 
   const id = newId(now)
   await trx
@@ -79,6 +83,21 @@ export async function adjustBalance(
     createdById: actorId,
     createdAt: now.toISOString(),
   }
+}
+
+/** One person must not make available again what a hold has stopped. */
+async function assertAdjustable(
+  trx: Trx,
+  { vaultId, addressId, tokenId }: { vaultId: string; addressId: string; tokenId: string },
+): Promise<void> {
+  await shareHoldLock(trx, vaultId)
+  assertNotHeld(await findActiveHold(trx, { vaultId, addressId }))
+  const { rows } = await sql<ActiveHold>`
+    select h.id, h.subject_type as "subjectType", h.subject_id as "subjectId"
+    from holds h join operations o on o.vault_id = h.vault_id and o.id = h.subject_id
+    where h.vault_id = ${vaultId} and h.subject_type = 'deposit' and h.released_at is null
+      and o.address_id = ${addressId} and o.token_id = ${tokenId} limit 1`.execute(trx)
+  assertNotHeld(rows[0] ?? null)
 }
 
 /** @throws 400 for zero, and for an amount that does not fit the token */

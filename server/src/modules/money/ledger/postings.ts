@@ -1,6 +1,16 @@
 /** Accounts of an address that hold a balance; the vault-level ones (external, adjustment) are the other side. */
 export type AddressPurpose = 'available' | 'reserved'
-export type EntryKind = 'deposit' | 'reserve' | 'settle' | 'release' | 'fee' | 'adjust'
+export const entryKinds = [
+  'deposit',
+  'reserve',
+  'settle',
+  'release',
+  'fee',
+  'adjust',
+  'hold',
+  'hold_release',
+] as const
+export type EntryKind = (typeof entryKinds)[number]
 
 /**
  * One movement of `amount` (raw smallest units, above 0) between two accounts of the same vault and token. A null side
@@ -11,7 +21,7 @@ export type Posting = {
   tokenId: string
   addressId: string
   kind: EntryKind
-  /** The operation or adjustment it belongs to; an operation has at most one entry of each kind. */
+  /** The operation, adjustment or hold it belongs to, which has at most one entry of each kind. */
   operationId: string
   debit: AddressPurpose | null
   credit: AddressPurpose | null
@@ -38,6 +48,16 @@ export function settlePosting(subject: Subject): Posting {
 /** Transfer failed, rejected, cancelled or expired: reserved → available. */
 export function releasePosting(subject: Subject): Posting {
   return posting(subject, 'release', 'reserved', 'available')
+}
+
+/** Deposit held, as far as it is available: available → reserved. The operation is the hold. */
+export function holdPosting(subject: Subject): Posting {
+  return posting(subject, 'hold', 'available', 'reserved')
+}
+
+/** Hold of a deposit released: reserved → available. The operation is the hold. */
+export function holdReleasePosting(subject: Subject): Posting {
+  return posting(subject, 'hold_release', 'reserved', 'available')
 }
 
 /** Network fee that the address paid: available (native coin) → external. */

@@ -3,6 +3,7 @@ import { type AddressScope, isAddressInScope, scopedAddressIds } from '../../../
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
 import { newestRate } from '../../registry/rates/queries.ts'
+import type { EntryKind } from './postings.ts'
 
 export type BalanceFilter = { addressId: string | null; token: string | null }
 
@@ -84,7 +85,7 @@ export async function listAccounts(db: Db, scope: AddressScope, options: Account
 
 export type StatementRow = {
   sequence: string
-  kind: 'deposit' | 'reserve' | 'settle' | 'release' | 'fee' | 'adjust'
+  kind: EntryKind
   operation_id: string
   amount: string
   balance: string

@@ -123,7 +123,7 @@ export function ledgerRoutes(app: App, deps: Deps): void {
         'negative amount reduces the available balance, down to zero at most. For opening balances and corrections that ' +
         'no event explains.',
       access: 'administrator',
-      errors: ['balance_overflow', 'insufficient_funds'],
+      errors: ['balance_overflow', 'held', 'insufficient_funds'],
       params: VaultParams,
       body: AdjustmentBody,
       answers: { 201: Adjustment },

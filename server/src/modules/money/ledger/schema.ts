@@ -11,6 +11,7 @@ import {
   RawAmount,
   Timestamp,
 } from '../../../http/schema.ts'
+import { entryKinds } from './postings.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
 const SignedRaw = Type.String({ pattern: '^-?(0|[1-9][0-9]*)$', examples: ['1500000'] })
@@ -103,8 +104,9 @@ export const LedgerEntry = Closed(
   {
     id: Id,
     kind: described(
-      Enum(['deposit', 'reserve', 'settle', 'release', 'fee', 'adjust']),
-      'What happened: a receipt, the reservation of a transfer, its settlement, its release, a network fee, or an adjustment.',
+      Enum(entryKinds),
+      'What happened: a receipt, the reservation of a transfer, its settlement, its release, a network fee, an adjustment, ' +
+        'or the hold of a deposit and its release.',
     ),
     operationId: Id,
     purpose: described(

@@ -106,6 +106,8 @@ const checks: Record<string, string> = {
         when 'settle' then d.purpose is distinct from 'reserved' or c.id is not null
         when 'release' then d.purpose is distinct from 'reserved' or c.purpose is distinct from 'available'
         when 'fee' then d.purpose is distinct from 'available' or c.id is not null
+        when 'hold' then d.purpose is distinct from 'available' or c.purpose is distinct from 'reserved'
+        when 'hold_release' then d.purpose is distinct from 'reserved' or c.purpose is distinct from 'available'
         else (d.id is null) = (c.id is null) or coalesce(d.purpose, c.purpose) <> 'available'
       end`,
   'entries of an operation': `
@@ -137,7 +139,9 @@ const checks: Record<string, string> = {
     from ledger_entries e
     left join adjustments a on a.vault_id = e.vault_id and a.id = e.operation_id
     left join operations o on o.vault_id = e.vault_id and o.id = e.operation_id
+    left join holds h on h.vault_id = e.vault_id and h.id = e.operation_id
     where case when e.kind = 'adjust' then a.id is null
+      when e.kind in ('hold', 'hold_release') then h.id is null
       else o.id is null or (o.type = 'deposit') <> (e.kind = 'deposit') end`,
   'adjustment without its entry': `
     select a.vault_id, format('adjustment %s of %s has no entry that fits', a.id, a.amount) as detail
@@ -145,6 +149,24 @@ const checks: Record<string, string> = {
     where not exists (select from ledger_entries e where e.vault_id = a.vault_id and e.operation_id = a.id
       and e.kind = 'adjust' and e.amount = abs(a.amount) and (e.debit_account is null) = (a.amount > 0)
       and e.token_id = a.token_id)`,
+  'entries of a hold': `
+    with found as (
+      select h.vault_id, h.id, h.reserved, h.released_at is not null as is_released,
+        coalesce(array_agg(e.kind order by e.kind) filter (where e.kind is not null), '{}') as kinds,
+        coalesce(bool_and(e.amount = h.reserved and e.token_id = o.token_id and d.address_id = o.address_id)
+          filter (where e.kind is not null), true) as fits
+      from holds h
+      left join operations o on o.vault_id = h.vault_id and o.id = h.subject_id and h.subject_type = 'deposit'
+      left join ledger_entries e on e.vault_id = h.vault_id and e.operation_id = h.id
+      left join ledger_accounts d on d.vault_id = e.vault_id and d.number = e.debit_account
+      group by h.vault_id, h.id
+    )
+    select vault_id, format('hold %s reserved %s and has entries %s', id, coalesce(reserved, 0), kinds::text) as detail
+    from found
+    where not fits or kinds is distinct from case
+      when coalesce(reserved, 0) = 0 then '{}'::text[]
+      when is_released then array['hold', 'hold_release']
+      else array['hold'] end`,
   'operation without its record': `
     select o.vault_id, format('%s %s has no record of its type', o.type, o.id) as detail
     from operations o

@@ -4,6 +4,7 @@ import { AppError, type FieldFault, faulty } from '../../../lib/errors.ts'
 import { faultsListedMax } from '../../../lib/limits.ts'
 import { formatDecimal, usdValueOf } from '../../../lib/money.ts'
 import type { ReasonOf } from '../../../lib/reasons.ts'
+import { type ActiveHold, detailsOf, sentenceOf } from '../../rules/holds/active.ts'
 import type { BatchQuestion } from '../../rules/policies/decide-batch.ts'
 import type { Initiator } from '../../rules/policies/queries.ts'
 import { factsOf, findArchivedRecipient, type Order, planOrder } from '../transfers/order.ts'
@@ -24,9 +25,9 @@ export type LoadedRow = { body: RowBody; order: Order }
 export async function loadRows(
   db: Db | Trx,
   { rows, paymentPurpose }: PayoutBody,
-  { scope, now }: { scope: AddressScope; now: Date },
+  { scope, now, locksHolds = false }: { scope: AddressScope; now: Date; locksHolds?: boolean },
 ): Promise<LoadedRow[]> {
-  const sources = await findSources(db, scope, rows.map(toOrderBody), now)
+  const sources = await findSources(db, scope, rows.map(toOrderBody), { now, locksHolds })
   const hidden = sources.flatMap((source, i) => (source === null ? [atRow(i, 'fromAddressId', 'is not found')] : []))
   if (hidden.length > 0) throw refusalOf('not_found', 'Address not found', hidden)
   const denied = sources.flatMap((source, i) =>
@@ -92,6 +93,7 @@ export type Objection = { reason: ReasonOf<409>; message: string; faults: FieldF
 /** What the payout would be refused for whatever the policies decide, first what an order is refused for first. */
 export function findObjections(
   rows: LoadedRow[],
+  holds: (ActiveHold | null)[],
   availableOf: (source: Order['source']) => bigint,
 ): { beforePolicies: Objection[]; afterPolicies: Objection[] } {
   const archived = rows.flatMap(({ order }, i) => {
@@ -100,6 +102,9 @@ export function findObjections(
   })
   const disabled = rows.flatMap(({ order: { source } }, i) =>
     source.token_enabled === true ? [] : [atRow(i, 'token', `is ${source.token_code}, which is disabled`)],
+  )
+  const held = holds.flatMap((hold, i) =>
+    hold === null ? [] : [atRow(i, fieldOfHold(hold, rows[i]!.order), `${sentenceOf(hold)}: ${detailsOf(hold)}`)],
   )
   const rest = new Map<string, bigint>()
   const uncovered = rows.flatMap(({ order: { source, amount } }, i) => {
@@ -116,10 +121,16 @@ export function findObjections(
     beforePolicies: [
       ...objection('archived', 'The counterparty of a row is archived', archived),
       ...objection('disabled', 'The token of a row is disabled', disabled),
+      ...objection('held', 'A hold stops a row', held),
     ],
     afterPolicies: objection('insufficient_funds', 'insufficient funds', uncovered),
   }
 }
+
+const fieldOfHold = ({ subjectType, subjectId }: ActiveHold, { source }: Order): string =>
+  subjectType === 'counterparty' || (subjectType === 'address' && subjectId !== source.address_id)
+    ? 'toAddress'
+    : 'fromAddressId'
 
 export function questionOf(
   rows: LoadedRow[],

@@ -12,13 +12,13 @@ import { type BatchDecision, decideBatch, lockBatch } from '../../rules/policies
 import { openApproval } from '../../rules/votes/open.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { reservePosting } from '../ledger/postings.ts'
-import { type PayoutPlace, toNewTransfer, toPayload } from '../transfers/order.ts'
+import { type PayoutPlace, refusalOfHold, toNewTransfer, toPayload } from '../transfers/order.ts'
 import { hashPayload, type Payload } from '../transfers/payload.ts'
 import { lockAccountsOf } from '../transfers/queries.ts'
 import type { PayoutRequestRecord } from './compare-record.ts'
 import { atRow, findObjections, type LoadedRow, loadRows, questionOf, refusalOf, sumsOf, toOrderBody } from './load.ts'
 import { hashPayout, type PayoutBody } from './payload.ts'
-import { listUsedIds } from './queries.ts'
+import { listHoldsOnRows, listUsedIds } from './queries.ts'
 
 type Ordering = { member: Member; now: Date; approvalTtlHours: number }
 
@@ -36,7 +36,7 @@ export async function orderPayout(
 ): Promise<{ payoutId: string } | Refusal> {
   const scope = visibleScopeOf(member)
   const { vaultId } = scope
-  const rows = await loadRows(trx, body, { scope, now })
+  const rows = await loadRows(trx, body, { scope, now, locksHolds: true })
   await assertUnused(trx, member, rows)
   const asked = questionOf(rows, vaultId, member, now)
   const candidates = await lockBatch(trx, asked)
@@ -45,7 +45,15 @@ export async function orderPayout(
     vaultId,
     rows.map(({ order }) => order.source),
   )
-  const { beforePolicies, afterPolicies } = findObjections(rows, availableOf)
+  const by = { vaultId, initiatorId: member.userId }
+  const holds = await listHoldsOnRows(
+    trx,
+    by,
+    rows.map(({ order }) => order),
+  )
+  const ofCaller = holds.find((hold) => hold?.subjectType === 'user')
+  if (ofCaller != null) throw refusalOfHold(ofCaller, member.userId)
+  const { beforePolicies, afterPolicies } = findObjections(rows, holds, availableOf)
   for (const { reason, message, faults } of beforePolicies) throw refusalOf(reason, message, faults)
   const question = questionOf(rows, vaultId, member, now, availableOf)
   const decision = await decideBatch(trx, candidates, question, { areStored: false })

@@ -10,7 +10,7 @@ import { listCandidates } from '../../rules/policies/queries.ts'
 import { findElectorates, findShortages } from '../../rules/votes/open.ts'
 import { findObjections, loadRows, questionOf, sumsOf } from './load.ts'
 import type { PayoutBody } from './payload.ts'
-import { listUsedIds } from './queries.ts'
+import { listHoldsOnRows, listUsedIds } from './queries.ts'
 import type { PayoutPreview } from './schema.ts'
 
 /** The outcome that a payout would have now; changes nothing and locks nothing. @throws as `loadRows` */
@@ -37,7 +37,12 @@ export async function previewPayout(
   const name = (code: Reason, row: number | null, message: string) => problems.push({ code, row, message })
   for (const [i, externalId] of externalIds.entries())
     if (used.has(externalId)) name('already_exists', i + 1, `The external id ${externalId} was used before`)
-  const { beforePolicies, afterPolicies } = findObjections(rows, ({ available }) => BigInt(available ?? '0'))
+  const holds = await listHoldsOnRows(
+    db,
+    { vaultId, initiatorId: member.userId },
+    rows.map(({ order }) => order),
+  )
+  const { beforePolicies, afterPolicies } = findObjections(rows, holds, ({ available }) => BigInt(available ?? '0'))
   const nameAll = (objections: typeof beforePolicies) => {
     for (const { reason, faults } of objections)
       for (const { line, field, message } of faults) name(reason, line ?? null, `${field} ${message}`)

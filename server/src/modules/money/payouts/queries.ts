@@ -6,6 +6,7 @@ import type { Paging, Position } from '../../../lib/cursor.ts'
 import type { OperationStatus } from '../../../lib/operations.ts'
 import type { KeptDecision } from '../../rules/policies/decision.ts'
 import type { ApprovalState } from '../../rules/votes/compare-record.ts'
+import { type ActiveHold, activeHoldOn, isHeld, sharedHoldLock } from '../../rules/holds/active.ts'
 import {
   type ApproverRow,
   approvalStateOf,
@@ -16,6 +17,7 @@ import {
   requirementsOf,
 } from '../../rules/votes/queries.ts'
 import type { RequirementState } from '../../rules/votes/tally.ts'
+import type { Order } from '../transfers/order.ts'
 import type { Payload } from '../transfers/payload.ts'
 import type { PayoutStatus } from './lifecycle.ts'
 import type { Sum } from './load.ts'
@@ -145,8 +147,41 @@ export type LockedPayout = PayoutColumns
 
 export async function lockPayout(trx: Trx, vaultId: string, id: string): Promise<LockedPayout | null> {
   const { rows } = await sql<LockedPayout>`
-    select * from payouts where vault_id = ${vaultId} and id = ${id} for update`.execute(trx)
+    select p.* from ${sharedHoldLock(vaultId)} cross join payouts p
+    where p.vault_id = ${vaultId} and p.id = ${id} for update of p`.execute(trx)
   return rows[0] ?? null
+}
+
+/** SQL: whether a transfer of the payout of `alias` is held itself; then the payout stays as it is. */
+const hasHeldTransfer = (alias: string) =>
+  sql<boolean>`exists (select from transfers t where t.vault_id = ${sql.ref(`${alias}.vault_id`)}
+    and t.payout_id = ${sql.ref(`${alias}.id`)} and ${isHeld('transfer', sql.ref('t.vault_id'), sql.ref('t.id'))})`
+
+export async function hasTransferHeld(trx: Trx, { vault_id, id }: LockedPayout): Promise<boolean> {
+  const { rows } = await sql<{ is_held: boolean }>`
+    select ${hasHeldTransfer('p')} as is_held from payouts p where p.vault_id = ${vault_id} and p.id = ${id}`.execute(trx)
+  return rows[0]?.is_held === true
+}
+
+/** The active holds on what the rows of a payout touch, in the order of the rows; null: none. */
+export async function listHoldsOnRows(
+  db: Db | Trx,
+  { vaultId, initiatorId }: { vaultId: string; initiatorId: string },
+  orders: Pick<Order, 'source' | 'to'>[],
+): Promise<(ActiveHold | null)[]> {
+  const column = (read: (order: Pick<Order, 'source' | 'to'>) => string) => sql`${orders.map(read)}::text[]`
+  const touched = {
+    vaultId,
+    addressId: sql.ref('r.address_id'),
+    to: { networkId: sql.ref('r.network_id'), key: sql.ref('r.key') },
+    userIds: [initiatorId],
+  }
+  const { rows } = await sql<{ hold: ActiveHold | null }>`
+    select ${activeHoldOn(touched)} as hold
+    from unnest(${column(({ source }) => source.address_id)}, ${column(({ source }) => source.network_id)},
+      ${column(({ to }) => to.key)}) with ordinality as r(address_id, network_id, key, n)
+    order by r.n`.execute(db)
+  return rows.map(({ hold }) => hold)
 }
 
 export function listDuePayouts(db: Db, now: Date, limit: number): Promise<{ vault_id: string; id: string }[]> {
@@ -155,6 +190,7 @@ export function listDuePayouts(db: Db, now: Date, limit: number): Promise<{ vaul
     .select(['vault_id', 'id'])
     .where('status', '=', 'awaiting_approval')
     .where('expires_at', '<=', now)
+    .where(sql<boolean>`not ${hasHeldTransfer('payouts')}`)
     .orderBy('expires_at')
     .limit(limit)
     .execute()

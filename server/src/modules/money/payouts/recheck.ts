@@ -1,11 +1,12 @@
 import { visibleScopeOf } from '../../../access/address-scope.ts'
 import type { Trx } from '../../../db/client.ts'
 import { listFirstCategoryKeys } from '../../operations/assignments/queries.ts'
+import { detailsOf, sentenceOf } from '../../rules/holds/active.ts'
 import { decideBatch } from '../../rules/policies/decide-batch.ts'
 import { findInitiator, listCandidates } from '../../rules/policies/queries.ts'
 import type { RecordedOrder } from '../transfers/compare-record.ts'
 import { recipientFacts } from '../transfers/order.ts'
-import type { LockedTransfer } from '../transfers/queries.ts'
+import { findHoldOnTransfersOf, type LockedTransfer } from '../transfers/queries.ts'
 import type { Objection } from '../transfers/recheck.ts'
 import { findSources } from '../transfers/sources.ts'
 import { hasArchivedRecipient, type LockedPayout } from './queries.ts'
@@ -23,6 +24,8 @@ export async function findPayoutObjection(
   now: Date,
 ): Promise<Objection | null> {
   const { vault_id: vaultId, id, initiator_id } = payout
+  const hold = await findHoldOnTransfersOf(trx, vaultId, id)
+  if (hold !== null) return { reason: 'held', message: sentenceOf(hold), details: detailsOf(hold) }
   if (transfers.some(({ vault_locked }) => !vault_locked))
     return { reason: 'vault_is_draft', message: 'The vault is not locked' }
   if (transfers.some(({ token_enabled }) => !token_enabled))
@@ -38,7 +41,7 @@ export async function findPayoutObjection(
     tokenId,
     amount,
   }))
-  const sources = await findSources(trx, scope, bodies, now)
+  const sources = await findSources(trx, scope, bodies, { now })
   if (sources.some((source) => source === null || !source.can_transfer))
     return lost('The initiator may no longer transfer from an address of the payout')
   const isArchived = sources.some((source) => source?.counterparty != null && source.counterparty.archivedAt !== null)

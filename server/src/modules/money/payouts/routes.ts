@@ -45,6 +45,7 @@ function orders(app: App, deps: Deps): void {
         'already_exists',
         'archived',
         'disabled',
+        'held',
         'insufficient_funds',
         'quorum_unreachable',
       ],
@@ -144,6 +145,7 @@ function decisions(app: App, deps: Deps): void {
         'archived',
         'blocked_by_policy_now',
         'disabled',
+        'held',
         'initiator_lost_permission',
         'payload_changed',
         'payout_halted',
@@ -160,6 +162,7 @@ function decisions(app: App, deps: Deps): void {
         'not_an_approver',
         'already_voted',
         'approval_expired',
+        'held',
         'payload_changed',
         'payout_halted',
         'wrong_state',
@@ -185,7 +188,7 @@ function decisions(app: App, deps: Deps): void {
       description:
         'By its initiator or an administrator, while it waits for votes. After that its transfers are cancelled one by one.',
       ...ofPayout,
-      errors: ['not_permitted', 'payout_halted', 'wrong_state'],
+      errors: ['not_permitted', 'held', 'payout_halted', 'wrong_state'],
       answers: { 200: Payout },
     },
     async (trx, { params: { id }, ...by }) => {

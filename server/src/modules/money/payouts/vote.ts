@@ -21,10 +21,11 @@ import {
 } from '../../rules/votes/vote.ts'
 import { compareWithRecord as compareTransfer, type RecordedOrder } from '../transfers/compare-record.ts'
 import { haltWaitingTransfers, moveWaitingTransfers, type PayoutEvent } from '../transfers/move.ts'
-import { listStoredOrders, lockTransfersOf, type StoredOrder } from '../transfers/queries.ts'
+import { findHoldOnTransfersOf, listStoredOrders, lockTransfersOf, type StoredOrder } from '../transfers/queries.ts'
 import { compareWithRecord } from './compare-record.ts'
 import type { PayoutStatus } from './lifecycle.ts'
 import {
+  hasTransferHeld,
   isPayoutVisible,
   type LockedPayout,
   listDuePayouts,
@@ -85,6 +86,7 @@ function compareTransfers(
 const votablePayouts = (log: Deps['log']): VotableSubject<LockedPayout, Stored, Recorded> => ({
   ...recordedPayouts(log),
   ...lockable,
+  findHold: (trx, { vault_id, id }) => findHoldOnTransfersOf(trx, vault_id, id),
   assertOpen({ status, halt_reason, expires_at }, now) {
     if (status === 'halted') throw conflict('payout_halted', 'The payout is halted', halt_reason ?? undefined)
     if (status !== 'awaiting_approval') throw conflict('wrong_state', `The payout is ${status}, not awaiting approval`)
@@ -121,6 +123,7 @@ export async function cancelPayout(
 ): Promise<Refusal | null> {
   const payout = await lockVisible(trx, lockable, member, id)
   assertMayCancel('payout', payout, member)
+  if (await hasTransferHeld(trx, payout)) throw conflict('held', 'A hold on a transfer of the payout stops this')
   if (payout.status === 'halted')
     throw conflict('payout_halted', 'The payout is halted', payout.halt_reason ?? undefined)
   if (payout.status !== 'awaiting_approval')
@@ -170,7 +173,7 @@ export function expirePayouts(deps: Deps): Promise<void> {
     listDue: listDuePayouts,
     lock: lockPayout,
     async expire(trx, payout, now) {
-      if (payout.status !== 'awaiting_approval') return
+      if (payout.status !== 'awaiting_approval' || (await hasTransferHeld(trx, payout))) return
       const compared = await stopUnlessAsRecorded(trx, recordedPayouts(deps.log), payout, now)
       if ('refusal' in compared) return
       await resolvePayout(trx, payout, 'expired', { actorId: null, now })

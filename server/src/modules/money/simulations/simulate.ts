@@ -4,13 +4,14 @@ import type { Db } from '../../../db/client.ts'
 import { payloadReader } from '../../../http/read-payload.ts'
 import { AppError, badRequest, faulty } from '../../../lib/errors.ts'
 import { formatDecimal } from '../../../lib/money.ts'
+import { assertNotHeld } from '../../rules/holds/active.ts'
 import { decide } from '../../rules/policies/decide.ts'
 import type { ActionType, Decision, Facts } from '../../rules/policies/decision.ts'
 import type { Drafts } from '../../rules/policies/draft-policies.ts'
 import type { Initiator } from '../../rules/policies/queries.ts'
 import type { Executors } from '../../rules/votes/executor.ts'
 import { AddressCreation } from '../../vaults/addresses/schema.ts'
-import { assertNotArchived, loadOrder, type Order } from '../transfers/order.ts'
+import { assertNotArchived, findHoldOnOrder, loadOrder, type Order } from '../transfers/order.ts'
 import { TransferOrder } from '../transfers/schema.ts'
 
 type Simulation = {
@@ -47,7 +48,12 @@ export async function simulate(db: Db, executors: Executors, simulation: Simulat
       const scope = visibleScopeOf(member)
       const { order, question } = await loadOrder(db, readTransfer(payload), { scope, initiator, spends: false, now })
       assertNotArchived(order)
+      assertNotHeld(await findHoldOnOrder(db, vaultId, order, initiator.userId))
       return { decision: await decide(db, question, drafts), funds: fundsOf(order) }
+    }
+    if (actionType === 'hold_place') {
+      const facts = { now, initiatorId: initiator.userId, initiatorGroupIds: initiator.groupIds }
+      return { decision: await decide(db, { vaultId, actionType, initiator, facts }, drafts), funds: null }
     }
     const executor = executors[actionType]
     if (executor === undefined) throw badRequest('actionType', `${actionType} is not available yet`)

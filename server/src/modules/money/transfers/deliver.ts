@@ -104,8 +104,8 @@ async function begin(trx: Trx, { log, clock }: Deps, claim: Claim): Promise<Begu
   const { payload } = compared.recorded
   const objection = await findObjection(trx, transfer, compared.recorded, { isSumKept: true, now })
   if (claim.phase === 'submitting') return { payload, objection }
-  if (!transfer.token_enabled) {
-    // Nothing was sent yet: the transfer waits until the token is enabled again, and may be cancelled.
+  if (!transfer.token_enabled || objection?.reason === 'held') {
+    // Nothing was sent yet: the transfer waits until the token is enabled again or the hold is released.
     await movePhase(trx, transfer, 'queued', { next_attempt_at: claims.after(now, claims.retryMillisecondsMax) })
     return null
   }

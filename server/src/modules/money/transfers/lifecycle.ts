@@ -28,6 +28,10 @@ export function releasesFunds(status: OperationStatus): boolean {
  */
 export type Phase = 'waiting' | 'queued' | 'submitting' | 'submitted' | 'broadcast' | 'halted' | 'done'
 
+/** The phases in which a transfer may have been sent and has not ended, and those in which the delivery works on it. */
+export const sentPhases = ['submitting', 'submitted', 'broadcast'] as const satisfies Phase[]
+export const openPhases = ['queued', ...sentPhases] as const satisfies Phase[]
+
 /**
  * Every transition of a delivery. A phase that leads to itself is retried later; a transfer goes from `submitting` back to
  * `queued` when it was certainly not sent. Every phase leads to `halted`: a row changed outside the service may be in any.

@@ -4,8 +4,9 @@ import { byMember, type Member } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { insertRows } from '../../../db/insert-rows.ts'
 import type { Operations } from '../../../db/types.ts'
+import { callerHeld } from '../../../http/guard.ts'
 import type { Refusal } from '../../../http/mutate.ts'
-import { conflict, type FieldFault, faulty, forbidden } from '../../../lib/errors.ts'
+import { type AppError, conflict, type FieldFault, faulty, forbidden } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { formatDecimal, parseDecimal } from '../../../lib/money.ts'
 import { parseOnchainAddress } from '../../../lib/onchain-address.ts'
@@ -16,6 +17,7 @@ import { type OperationStatus, toOperationRow } from '../../operations/feed/writ
 import { audit, toAuditRow } from '../../record/audit/record.ts'
 import { notifyApprovers } from '../../record/notifications/write.ts'
 import { toRateSnapshot } from '../../registry/rates/queries.ts'
+import { type ActiveHold, findActiveHold, heldConflict } from '../../rules/holds/active.ts'
 import { decideBy, lockCandidates, type Question } from '../../rules/policies/decide.ts'
 import type { Decision, Facts } from '../../rules/policies/decision.ts'
 import type { Initiator } from '../../rules/policies/queries.ts'
@@ -42,13 +44,20 @@ export async function orderTransfer(
 ): Promise<{ transfer: TransferRow } | Refusal> {
   const by = byMember({ member, now })
   const scope = visibleScopeOf(member)
-  const { order, category, question } = await loadOrder(trx, body, { scope, initiator: member, spends: true, now })
+  const { order, category, question } = await loadOrder(trx, body, {
+    scope,
+    initiator: member,
+    spends: true,
+    locksHolds: true,
+    now,
+  })
   const { source, amount } = order
   assertNotArchived(order)
   if (source.token_enabled !== true) throw conflict('disabled', `The token ${source.token_code} is disabled`)
 
   const candidates = await lockCandidates(trx, question)
-  const available = await lockAvailable(trx, by.vaultId, source.address_id, source.token_id)
+  const { available, hold } = await lockAvailable(trx, { vaultId: by.vaultId, initiatorId: member.userId, ...order })
+  if (hold !== null) throw refusalOfHold(hold, member.userId)
   const facts = { ...question.facts, available: formatDecimal(available, source.decimals) }
   const decision = await decideBy(trx, candidates, { ...question, facts })
   const { effect, decisionPolicy, blockReason, requirements } = decision
@@ -231,24 +240,33 @@ function toTransferRow({ order: { source, to }, payload, decision, payout, expir
   }
 }
 
+type Loading = {
+  /** Which source addresses the caller may name. */
+  scope: AddressScope
+  initiator: Initiator
+  /** Whether the caller orders for themselves; a simulation may name any initiator. */
+  spends: boolean
+  /** Whether the order is placed, so that no hold may be placed meanwhile. */
+  locksHolds?: boolean
+  now: Date
+}
+
 /** An order with the facts for the policies; `category` is the one it declares. */
 export type LoadedOrder = { order: Order; category: NamedCategory | null; question: Question }
 
 /**
  * Reads everything that an order refers to, and checks it.
  *
- * @param scope which source addresses the caller may name
- * @param spends whether the caller places the order; a simulation may name any initiator
  * @throws 400 for a wrong order, 404 for an address that the caller does not see, 403 for one they may not move funds from
  *   or a category that the initiator may not assign
  */
 export async function loadOrder(
   db: Db | Trx,
   body: OrderBody,
-  { scope, initiator, spends, now }: { scope: AddressScope; initiator: Initiator; spends: boolean; now: Date },
+  { scope, initiator, spends, locksHolds = false, now }: Loading,
 ): Promise<LoadedOrder> {
   const { vaultId } = scope
-  const source = orNotFound(await findSource(db, scope, body.fromAddressId, body, now), 'Address')
+  const source = orNotFound(await findSource(db, scope, body, { now, locksHolds }), 'Address')
   // A viewer of an address may not necessarily spend from it.
   if (spends && !source.can_transfer) {
     throw forbidden(
@@ -315,6 +333,22 @@ export function assertNotArchived(order: Order): void {
   const archived = findArchivedRecipient(order)
   if (archived === null) return
   throw conflict('archived', 'The counterparty is archived', `toAddress belongs to ${archived.name}, which is archived`)
+}
+
+/** The active hold that forbids an order, or null; as of now, without a lock. */
+export function findHoldOnOrder(
+  db: Db | Trx,
+  vaultId: string,
+  { source, to }: Order,
+  initiatorId: string,
+): Promise<ActiveHold | null> {
+  const { address_id: addressId, network_id: networkId } = source
+  return findActiveHold(db, { vaultId, addressId, to: { networkId, key: to.key }, userIds: [initiatorId] })
+}
+
+/** 403 for the one who is held, 409 for everybody else. */
+export function refusalOfHold(hold: ActiveHold, callerId: string): AppError {
+  return hold.subjectType === 'user' && hold.subjectId === callerId ? callerHeld() : heldConflict(hold)
 }
 
 /** All facts of an order that policies may read. */

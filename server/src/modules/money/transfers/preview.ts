@@ -9,7 +9,7 @@ import { decide } from '../../rules/policies/decide.ts'
 import { toPolicySimulation } from '../../rules/policies/present.ts'
 import { findElectorates } from '../../rules/votes/open.ts'
 import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
-import { loadOrder, type Order } from './order.ts'
+import { findHoldOnOrder, loadOrder, type Order } from './order.ts'
 import type { OrderBody } from './payload.ts'
 import { type FeeEstimate, findProblems, type Prospect, remaindersOf } from './problems.ts'
 import { findCoinAccount } from './queries.ts'
@@ -25,13 +25,14 @@ export async function previewTransfer(
   const scope = visibleScopeOf(member)
   const { vaultId } = scope
   const { order, question } = await loadOrder(db, body, { scope, initiator: member, spends: true, now })
+  const hold = await findHoldOnOrder(db, vaultId, order, member.userId)
   const decision = await decide(db, question)
   const { requirements } = decision
   const electorates = await findElectorates(db, { vaultId, initiatorId: member.userId, requirements })
   const signs = await findRecipientSigns(db, scope, order.to.key)
   const coin = await findCoinAccount(db, vaultId, order.source)
   const estimate = coin === null ? null : await estimateFee(deps, vaultId, order)
-  return toPreview({ order, decision, electorates, coin, estimate }, signs, { readsAll: member.readsAll })
+  return toPreview({ order, hold, decision, electorates, coin, estimate }, signs, { readsAll: member.readsAll })
 }
 
 /** A failure is a value, because a preview must not fail for it. */

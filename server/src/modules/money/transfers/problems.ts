@@ -1,5 +1,6 @@
 import type { Reason } from '../../../lib/reasons.ts'
 import type { Decision } from '../../rules/policies/decision.ts'
+import { type ActiveHold, detailsOf, sentenceOf } from '../../rules/holds/active.ts'
 import { type Electorate, findShortages } from '../../rules/votes/open.ts'
 import { findArchivedRecipient, type Order } from './order.ts'
 import type { CoinAccount } from './queries.ts'
@@ -8,6 +9,7 @@ import type { CoinAccount } from './queries.ts'
 const refusals = [
   'archived',
   'disabled',
+  'held',
   'blocked_by_policy',
   'no_policy_allows',
   'insufficient_funds',
@@ -30,6 +32,7 @@ export type FeeEstimate = { fee: bigint } | { failure: 'wallet_service_failed' |
 /** What a preview looks at. */
 export type Prospect = {
   order: Order
+  hold: ActiveHold | null
   decision: Decision
   electorates: ReadonlyMap<string, Electorate>
   coin: CoinAccount | null
@@ -49,7 +52,7 @@ export function remaindersOf({ order: { source, amount }, coin, estimate }: Pros
 
 /** The problems that the order would meet now: first those for which it is refused, in the order of the refusals. */
 export function findProblems(prospect: Prospect): Problem[] {
-  const { order, decision, electorates } = prospect
+  const { order, hold, decision, electorates } = prospect
   const { source } = order
   const problems: Problem[] = []
   const name = (code: ProblemCode, message: string) =>
@@ -57,6 +60,7 @@ export function findProblems(prospect: Prospect): Problem[] {
   const archived = findArchivedRecipient(order)
   if (archived !== null) name('archived', `toAddress belongs to ${archived.name}, which is archived`)
   if (source.token_enabled !== true) name('disabled', `The token ${source.token_code} is disabled`)
+  if (hold !== null) name('held', `${sentenceOf(hold)}: ${detailsOf(hold)}`)
   if (decision.effect === 'block')
     name('blocked_by_policy', decision.blockReason ?? 'A policy of the vault blocks this transfer')
   if (decision.effect === 'deny') name('no_policy_allows', 'No policy allows this transfer')

@@ -12,6 +12,7 @@ import type { OperationStatus } from '../../operations/feed/write.ts'
 import type { TargetRecord } from '../../record/audit/content.ts'
 import { listRecordsOf } from '../../record/audit/queries.ts'
 import type { Facts, KeptDecision } from '../../rules/policies/decision.ts'
+import { type ActiveHold, activeHoldOn, isHeld, sharedHoldLock } from '../../rules/holds/active.ts'
 import type { ApprovalState } from '../../rules/votes/compare-record.ts'
 import {
   type ApproverRow,
@@ -23,16 +24,53 @@ import {
 } from '../../rules/votes/queries.ts'
 import type { RequirementState } from '../../rules/votes/tally.ts'
 import type { Phase } from './lifecycle.ts'
+import type { Order } from './order.ts'
 import type { Payload } from './payload.ts'
 import type { SourceRow } from './sources.ts'
 
-/** Locks the account that a transfer spends from and returns what is available now, in raw units. */
-export async function lockAvailable(trx: Trx, vaultId: string, addressId: string, tokenId: string): Promise<bigint> {
-  const { rows } = await sql<{ balance: string }>`${prepared}
-    select balance from ledger_accounts
-    where vault_id = ${vaultId} and address_id = ${addressId} and token_id = ${tokenId} and purpose = 'available'
-    for update`.execute(trx)
-  return BigInt(rows[0]?.balance ?? '0')
+/**
+ * Locks the account that an order spends from. Returns what is available now, in raw units, and the active hold that forbids
+ * the order, or null: an earlier statement has taken the shared lock of the holds.
+ */
+export async function lockAvailable(
+  trx: Trx,
+  { vaultId, initiatorId, source, to }: { vaultId: string; initiatorId: string } & Pick<Order, 'source' | 'to'>,
+): Promise<{ available: bigint; hold: ActiveHold | null }> {
+  const { address_id: addressId, token_id: tokenId, network_id: networkId } = source
+  const touched = { vaultId, addressId, to: { networkId, key: to.key }, userIds: [initiatorId] }
+  const { rows } = await sql<{ balance: string | null; hold: ActiveHold | null }>`${prepared}
+    select ${activeHoldOn(touched)} as hold, (
+      select balance from ledger_accounts
+      where vault_id = ${vaultId} and address_id = ${addressId} and token_id = ${tokenId} and purpose = 'available'
+      for update) as balance`.execute(trx)
+  const { balance, hold } = rows[0]!
+  return { available: BigInt(balance ?? '0'), hold }
+}
+
+/** SQL: the active hold that keeps a transfer from being voted on and handed over, from `o` and `t`, its two rows. */
+const holdOnTransfer = activeHoldOn({
+  vaultId: sql.ref('o.vault_id'),
+  addressId: sql.ref('o.address_id'),
+  to: { networkId: sql.ref('o.network_id'), key: sql.ref('t.to_address_key') },
+  counterpartyId: sql.ref('o.counterparty_id'),
+  transferId: sql.ref('o.id'),
+  userIds: [sql.ref('o.initiator_id')],
+})
+
+export async function findHoldOnTransfer(trx: Trx, vaultId: string, id: string): Promise<ActiveHold | null> {
+  const { rows } = await sql<{ hold: ActiveHold | null }>`
+    select ${holdOnTransfer} as hold from operations o join transfers t on t.vault_id = o.vault_id and t.id = o.id
+    where o.vault_id = ${vaultId} and o.id = ${id}`.execute(trx)
+  return rows[0]?.hold ?? null
+}
+
+/** The active hold on any transfer of a payout, which forbids to vote on all of it. */
+export async function findHoldOnTransfersOf(trx: Trx, vaultId: string, payoutId: string): Promise<ActiveHold | null> {
+  const { rows } = await sql<{ hold: ActiveHold }>`
+    select h.hold from transfers t join operations o on o.vault_id = t.vault_id and o.id = t.id
+    cross join lateral (select ${holdOnTransfer} as hold) h
+    where t.vault_id = ${vaultId} and t.payout_id = ${payoutId} and h.hold is not null limit 1`.execute(trx)
+  return rows[0]?.hold ?? null
 }
 
 /** As `lockAvailable` for many accounts, in the order in which every posting locks them; by address and token. */
@@ -165,17 +203,19 @@ export function listTransfers(
   })
 }
 
+type CounterpartyNow = { owner: AddressOwner | null; isFirstArchived: boolean; hold: ActiveHold | null }
+
 /**
  * The address book's current entry for a transfer's destination: the counterparty that has the address, and whether the
- * counterparty that had it when the transfer was ordered is archived.
+ * counterparty that had it when the transfer was ordered is archived; and the active hold on the transfer or what it touches.
  */
 export async function findCounterpartyNow(
   trx: Trx,
   vaultId: string,
   id: string,
-): Promise<{ owner: AddressOwner | null; isFirstArchived: boolean }> {
-  const { rows } = await sql<{ owner: AddressOwner | null; isFirstArchived: boolean }>`
-    select ${ownerOfAddress(sql`o.vault_id`, sql`o.network_id`, sql`t.to_address_key`)} as owner,
+): Promise<CounterpartyNow> {
+  const { rows } = await sql<CounterpartyNow>`
+    select ${holdOnTransfer} as hold, ${ownerOfAddress(sql`o.vault_id`, sql`o.network_id`, sql`t.to_address_key`)} as owner,
       exists (select from counterparties c
         where c.vault_id = o.vault_id and c.id = o.counterparty_id and c.archived_at is not null) as "isFirstArchived"
     from operations o join transfers t on t.vault_id = o.vault_id and t.id = o.id
@@ -183,7 +223,10 @@ export async function findCounterpartyNow(
   return rows[0]!
 }
 
-/** The mutable part of a transfer, under lock, with the order rebuilt from the current rows. */
+/**
+ * The mutable part of a transfer, under lock, with the order rebuilt from the current rows. The statement that reads it takes
+ * the shared lock of the holds first.
+ */
 export type LockedTransfer = {
   vault_id: string
   id: string
@@ -228,7 +271,8 @@ async function lockWhere(trx: Trx, vaultId: string, which: RawBuilder<unknown>):
       t.next_attempt_at, k.enabled as token_enabled, v.locked_at is not null as vault_locked, t.payload_hash,
       t.wallet_tx_hash, t.halt_reason, t.payout_id, t.attempts, t.fee, t.fee_posted, n.id as network_id,
       n.type as network_type, ${currentOrder} as current
-    from operations o
+    from ${sharedHoldLock(vaultId)}
+    cross join operations o
     join transfers t on t.vault_id = o.vault_id and t.id = o.id
     join vaults v on v.id = o.vault_id
     join addresses a on a.vault_id = o.vault_id and a.id = o.address_id
@@ -240,7 +284,7 @@ async function lockWhere(trx: Trx, vaultId: string, which: RawBuilder<unknown>):
   return rows.map((row) => ({ ...row, amount: BigInt(row.amount) }))
 }
 
-/** The transfers that were not approved in time; those of a payout end with it. */
+/** The transfers that were not approved in time; those of a payout end with it, and one that is held stays as it is. */
 export function listDueApprovals(db: Db, now: Date, limit: number): Promise<{ vault_id: string; id: string }[]> {
   return db
     .selectFrom('transfers')
@@ -248,6 +292,7 @@ export function listDueApprovals(db: Db, now: Date, limit: number): Promise<{ va
     .where('phase', '=', 'waiting')
     .where('expires_at', '<=', now)
     .where('payout_id', 'is', null)
+    .where(sql<boolean>`not ${isHeld('transfer', sql.ref('transfers.vault_id'), sql.ref('transfers.id'))}`)
     .limit(limit)
     .execute()
 }

@@ -3,6 +3,7 @@ import type { Trx } from '../../../db/client.ts'
 import type { ReasonOf } from '../../../lib/reasons.ts'
 import { findFirstCategoryKey } from '../../operations/assignments/queries.ts'
 import { decide } from '../../rules/policies/decide.ts'
+import { detailsOf, sentenceOf } from '../../rules/holds/active.ts'
 import { findInitiator } from '../../rules/policies/queries.ts'
 import { findPermissions } from '../../vaults/addresses/queries.ts'
 import type { RecordedOrder } from './compare-record.ts'
@@ -29,7 +30,8 @@ export async function findObjection(
   const { vaultId, transferId: id, initiatorId, fromAddressId } = payload
   if (!transfer.vault_locked) return { reason: 'vault_is_draft', message: 'The vault is not locked' }
   if (!transfer.token_enabled) return { reason: 'disabled', message: 'The token is disabled' }
-  const { owner, isFirstArchived } = await findCounterpartyNow(trx, vaultId, id)
+  const { owner, isFirstArchived, hold } = await findCounterpartyNow(trx, vaultId, id)
+  if (hold !== null) return { reason: 'held', message: sentenceOf(hold), details: detailsOf(hold) }
   if (isFirstArchived || (owner !== null && owner.archivedAt !== null))
     return { reason: 'archived', message: 'The counterparty is archived' }
   const initiator = await findInitiator(trx, vaultId, initiatorId)

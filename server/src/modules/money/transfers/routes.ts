@@ -42,6 +42,7 @@ export function transferRoutes(app: App, deps: Deps): void {
         'no_policy_allows',
         'archived',
         'disabled',
+        'held',
         'insufficient_funds',
         'quorum_unreachable',
       ],
@@ -142,6 +143,7 @@ export function transferRoutes(app: App, deps: Deps): void {
         'archived',
         'blocked_by_policy_now',
         'disabled',
+        'held',
         'initiator_lost_permission',
         'part_of_payout',
         'payload_changed',
@@ -159,6 +161,7 @@ export function transferRoutes(app: App, deps: Deps): void {
         'not_an_approver',
         'already_voted',
         'approval_expired',
+        'held',
         'part_of_payout',
         'payload_changed',
         'transfer_halted',
@@ -192,7 +195,7 @@ export function transferRoutes(app: App, deps: Deps): void {
       description:
         'By its initiator or an administrator, until it is handed to the wallet service; 409 after that. Its funds are released.',
       ...ofTransfer,
-      errors: ['not_permitted', 'part_of_payout', 'transfer_halted', 'wrong_state'],
+      errors: ['not_permitted', 'held', 'part_of_payout', 'transfer_halted', 'wrong_state'],
       answers: { 200: Transfer },
     },
     async (trx, { params: { id }, ...by }) => {

@@ -5,6 +5,7 @@ import type { NetworkType } from '../../../lib/onchain-address.ts'
 import { type AddressOwner, ownerOfAddress } from '../../address-book/counterparties/queries.ts'
 import { addressKeyIn, addressKeyOn, bitcoinKeyOf } from '../../registry/networks/queries.ts'
 import { newestRate, type RateColumns } from '../../registry/rates/queries.ts'
+import { sharedHoldLock } from '../../rules/holds/active.ts'
 import type { OrderBody } from './payload.ts'
 
 export type SourceRow = RateColumns & {
@@ -34,17 +35,19 @@ export type SourceRow = RateColumns & {
   folder_ids: string[]
 }
 
-/** Everything an order refers to, in one round trip; null when the caller may not see the source address. */
+/**
+ * Everything an order refers to, in one round trip; null when the caller may not see the source address. An order that is
+ * placed takes the shared lock of the holds with it, and reads them later.
+ */
 export async function findSource(
   db: Db | Trx,
   scope: AddressScope,
-  addressId: string,
   body: OrderBody,
-  now: Date,
+  { now, locksHolds = false }: { now: Date; locksHolds?: boolean },
 ): Promise<SourceRow | null> {
   const { rows } = await sql<SourceRow>`${prepared}
     select ${sourceColumns(scope, addressKeyOn('n', body.toAddress))}
-    from addresses a
+    from ${locksHolds ? sql`${sharedHoldLock(scope.vaultId)} cross join` : sql``} addresses a
     join networks n on n.id = a.network_id
     left join tokens t on t.network_id = a.network_id and ${
       body.tokenId !== undefined
@@ -54,7 +57,7 @@ export async function findSource(
           : sql`t.id = a.token_id`
     }
     ${sourceJoins(addressKeyOn('n', body.toAddress), now)}
-    where a.id = ${addressId} and ${isAddressInScope(scope, 'a')}`.execute(db)
+    where a.id = ${body.fromAddressId} and ${isAddressInScope(scope, 'a')}`.execute(db)
   return rows[0] ?? null
 }
 
@@ -63,13 +66,13 @@ export async function findSources(
   db: Db | Trx,
   scope: AddressScope,
   bodies: OrderBody[],
-  now: Date,
+  { now, locksHolds = false }: { now: Date; locksHolds?: boolean },
 ): Promise<(SourceRow | null)[]> {
   const column = (read: (body: OrderBody) => string | null | undefined) => bodies.map((body) => read(body) ?? null)
   const key = addressKeyIn('n', sql`b.to_address`, sql`b.on_bitcoin`)
   const { rows } = await sql<SourceRow & { place: number }>`
     select b.place::int as place, ${sourceColumns(scope, key)}
-    from unnest(
+    from ${locksHolds ? sql`${sharedHoldLock(scope.vaultId)} cross join` : sql``} unnest(
       ${column((body) => body.fromAddressId)}::text[], ${column((body) => body.tokenId)}::text[],
       ${column((body) => body.token)}::text[], ${column((body) => body.toAddress)}::text[],
       ${column((body) => bitcoinKeyOf(body.toAddress))}::text[]

@@ -3,6 +3,7 @@ import type { Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import type { Refusal } from '../../../http/mutate.ts'
 import { conflict } from '../../../lib/errors.ts'
+import { type ActiveHold, assertNotHeld, findActiveHold } from '../../rules/holds/active.ts'
 import { expireDue } from '../../rules/votes/expire.ts'
 import {
   assertMayCancel,
@@ -15,7 +16,7 @@ import {
 } from '../../rules/votes/vote.ts'
 import type { RecordedOrder } from './compare-record.ts'
 import { assertMovable, moveTransfer, recordedTransfers } from './move.ts'
-import { isTransferVisible, type LockedTransfer, listDueApprovals, lockTransfer, type StoredOrder } from './queries.ts'
+import { findHoldOnTransfer, isTransferVisible, type LockedTransfer, listDueApprovals, lockTransfer, type StoredOrder } from './queries.ts'
 import { findObjection } from './recheck.ts'
 
 const lockable = { title: 'Transfer', isVisible: isTransferVisible, lock: lockTransfer }
@@ -24,6 +25,7 @@ const lockable = { title: 'Transfer', isVisible: isTransferVisible, lock: lockTr
 const votableTransfers = (log: Deps['log']): VotableSubject<LockedTransfer, StoredOrder, RecordedOrder> => ({
   ...recordedTransfers(log),
   ...lockable,
+  findHold: (trx, { vault_id, id }) => findHoldOnTransfer(trx, vault_id, id),
   assertOpen(transfer, now) {
     const { status, expires_at } = transfer
     if (status !== 'awaiting_approval')
@@ -71,6 +73,7 @@ export async function cancelTransfer(
 ): Promise<Refusal | null> {
   const transfer = await lockVisible(trx, lockable, member, id)
   assertMayCancel('transfer', transfer, member)
+  assertNotHeld(await findOwnHold(trx, transfer))
   assertNotHalted(transfer)
   if (transfer.status === 'pending' && transfer.phase !== 'queued') {
     throw conflict('wrong_state', 'The transfer was handed to the wallet service already')
@@ -86,9 +89,15 @@ export async function cancelTransfer(
 /** Rejects a locked transfer that was not approved in time, and releases its funds. */
 export async function expireTransfer(trx: Trx, log: Deps['log'], transfer: LockedTransfer, now: Date): Promise<void> {
   if (transfer.status !== 'awaiting_approval' || transfer.phase === 'halted' || transfer.payout_id !== null) return
+  if ((await findOwnHold(trx, transfer)) !== null) return
   const compared = await stopUnlessAsRecorded(trx, recordedTransfers(log), transfer, now)
   if ('refusal' in compared) return
   await moveTransfer(trx, transfer, { event: 'expired', actorId: null, now, failureReason: 'APPROVAL_EXPIRED' })
+}
+
+/** A held transfer stays as it is, with its funds: it is neither cancelled nor expires, or it could be ordered anew. */
+function findOwnHold(trx: Trx, { vault_id: vaultId, id: transferId }: LockedTransfer): Promise<ActiveHold | null> {
+  return findActiveHold(trx, { vaultId, ofVault: false, transferId })
 }
 
 /** What waits as a part of a payout is approved, rejected and cancelled with all of it. */

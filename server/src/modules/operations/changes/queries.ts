@@ -5,6 +5,7 @@ import type { Db, Trx } from '../../../db/client.ts'
 import { readSnapshot } from '../../../db/transaction.ts'
 import { changesPerAnswerMax } from '../../../lib/limits.ts'
 import { isSubjectVisible } from '../../rules/votes/queries.ts'
+import { isHoldVisible } from '../feed/hold-visibility.ts'
 import { isOperationReadable } from '../feed/queries.ts'
 import type { ChangeKind } from './schema.ts'
 
@@ -103,6 +104,8 @@ function isVisible(viewer: ViewerOfVault): RawBuilder<boolean> {
       where p.vault_id = c.vault_id and p.id = c.id and ${isSubjectVisible('p', viewer)})
     when c.kind = 'address' then exists (select from addresses a
       where a.vault_id = c.vault_id and a.id = c.id and ${isAddressInScope(scope, 'a')})
+    when c.kind = 'hold' then exists (select from holds h
+      where h.vault_id = c.vault_id and h.id = c.id and ${isHoldVisible(viewer, 'h')})
     when c.kind = 'adjustment' then exists (select from adjustments j join addresses a
       on a.vault_id = j.vault_id and a.id = j.address_id
       where j.vault_id = c.vault_id and j.id = c.id and ${isAddressInScope(scope, 'a')})

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { jsonArrayFrom, jsonObjectFrom } from 'kysely/helpers/postgres'
-import { isEveryone, membershipOf } from '../../../access/memberships.ts'
+import { isEveryone, isHeldUser, membershipOf } from '../../../access/memberships.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { nameOfUser } from '../../record/notifications/announce.ts'
 import type { InvitationStatus } from './schema.ts'
@@ -15,11 +15,12 @@ export function listInvitations(db: Reader, vaultId: string, status?: Invitation
   return query.orderBy('invitations.created_at', 'desc').orderBy('invitations.id', 'desc').execute()
 }
 
-/** An invitation, if the caller administers its vault; null for all other callers. */
+/** An invitation, if the caller administers its vault and no hold stops them; null for all other callers. */
 export async function findInvitation(db: Reader, callerId: string, id: string): Promise<InvitationRow | null> {
   const row = await selectInvitations(db)
     .where('invitations.id', '=', id)
     .where(sql<boolean>`(select own.is_admin from ${membershipOf(sql`invitations.vault_id`, sql`${callerId}`)} own)`)
+    .where(sql<boolean>`not ${isHeldUser(sql`invitations.vault_id`, sql`${callerId}`)}`)
     .executeTakeFirst()
   return row ?? null
 }
@@ -76,10 +77,12 @@ export async function listInvitableGroups(db: Reader, callerId: string, groupIds
   const { rows } = await sql<InvitableGroup>`
     select g.id, g.vault_id as "vaultId", v.code as "vaultCode",
       ${isEveryone('g')} as "isEveryone",
-      own.is_member as "isMember", own.is_admin as "isAdmin"
+      own.is_member and not own.is_held as "isMember", own.is_admin and not own.is_held as "isAdmin"
     from policy_groups g
     join vaults v on v.id = g.vault_id
-    cross join lateral ${membershipOf(sql`g.vault_id`, sql`${callerId}`)} own
+    cross join lateral (
+      select m.*, ${isHeldUser(sql`g.vault_id`, sql`${callerId}`)} as is_held
+      from ${membershipOf(sql`g.vault_id`, sql`${callerId}`)} m) own
     where g.id = any(${groupIds})`.execute(db)
   return rows
 }

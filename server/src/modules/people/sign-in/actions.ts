@@ -211,7 +211,7 @@ async function signInByLink(
   // The lock comes first, so that no revocation or other sign-in changes what is read after it.
   const invitations = await lockPendingInvitations(trx, link.email)
   const known = await findUserByEmail(trx, link.email)
-  if (known === null ? invitations === 0 : known.disabled_at !== null) return null
+  if (known === null ? invitations === 0 : !known.may_sign_in) return null
   const user = known ?? (await ensureUser(trx, link.email, now))
   if (invitations > 0) await acceptInvitations(trx, link.email, user.id, now)
   const method = link.by_operator ? 'operator_link' : invitations > 0 ? 'invitation' : link.method
@@ -222,7 +222,7 @@ async function signInByLink(
 
 async function maySignIn(trx: Trx, email: string, invitationHash: Buffer | null): Promise<boolean> {
   const user = await findUserByEmail(trx, email)
-  return user === null ? hasPendingInvitation(trx, email, invitationHash) : user.disabled_at === null
+  return user === null ? hasPendingInvitation(trx, email, invitationHash) : user.may_sign_in
 }
 
 async function insertMagicLink(

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { membershipOf } from '../../../access/memberships.ts'
+import { isHeldEverywhere, membershipOf } from '../../../access/memberships.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
 import { unexpiredLinksPerEmailMax } from '../../../lib/limits.ts'
@@ -92,14 +92,20 @@ export async function findMailedSession(db: Db, id: string, now: Date) {
   return row ?? null
 }
 
-/** The user of an e-mail address, which is stored and compared in lower case. */
+/**
+ * The user of an e-mail address, which is stored and compared in lower case. Who was disabled, or is held in every vault of
+ * theirs, may not sign in.
+ */
 export async function findUserByEmail(
   db: Db | Trx,
   email: string,
-): Promise<(ProfileRow & { disabled_at: Date | null }) | null> {
+): Promise<(ProfileRow & { may_sign_in: boolean }) | null> {
   const row = await db
     .selectFrom('users')
-    .select([...profileColumns, 'users.disabled_at'])
+    .select([
+      ...profileColumns,
+      sql<boolean>`(users.disabled_at is null and not ${isHeldEverywhere('users')})`.as('may_sign_in'),
+    ])
     .where('email', '=', email.toLowerCase())
     .executeTakeFirst()
   return row ?? null

@@ -110,6 +110,17 @@ export async function endMailedSession(trx: Trx, id: string, now: Date): Promise
   return endSession(trx, { id, userId: null, details: { via: 'mail' } }, now)
 }
 
+/** Ends all sessions of a person whom a hold shuts out; recorded for the vaults of the person. */
+export async function endSessionsOf(trx: Trx, userId: string, now: Date): Promise<void> {
+  const ended = await trx.deleteFrom('sessions').where('user_id', '=', userId).returning('id').execute()
+  if (ended.length === 0) return
+  const vaultIds = await listVaultIdsOf(trx, userId)
+  for (const { id: targetId } of ended) {
+    const event = { actorId: null, action: 'session.revoked', targetType: 'session', targetId, details: { via: 'hold' } }
+    await insertAuditRecords(trx, { ...event, now }, vaultIds)
+  }
+}
+
 /** The device is forgotten too, so that the next sign-in from it is reported by mail again. */
 async function endSession(
   trx: Trx,

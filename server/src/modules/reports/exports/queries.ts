@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Member } from '../../../access/caller.ts'
+import { isHeldUser } from '../../../access/memberships.ts'
 import { claimRows } from '../../../db/claim.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Paging } from '../../../lib/cursor.ts'
@@ -192,16 +193,17 @@ export async function findChunk(
   return rows[0]?.bytes ?? null
 }
 
-/** The requester with their current membership; null when they are no longer a member. */
+/** The requester with their current membership; null when they are no longer a member or a hold stops them. */
 export async function findRequester(db: Db, vaultId: string, userId: string): Promise<Member | null> {
   const found = await findMembership(db, vaultId, userId)
   if (found === null) return null
-  const { rows } = await sql<{ kind: 'person' | 'service'; email: string | null } & Member['vault']>`
-    select u.kind, u.email, v.id, v.code, v.name, v.locked_at as "lockedAt"
+  const { rows } = await sql<Pick<Member, 'kind' | 'email' | 'isHeld'> & Member['vault']>`
+    select u.kind, u.email, ${isHeldUser(sql.ref('v.id'), sql.ref('u.id'))} as "isHeld", v.id, v.code, v.name, v.locked_at as "lockedAt"
     from users u, vaults v where u.id = ${userId} and v.id = ${vaultId}`.execute(db)
-  const { kind, email, ...vault } = rows[0]!
+  const { kind, email, isHeld, ...vault } = rows[0]!
+  if (isHeld) return null
   const readsAll = found.isAdmin || found.isAuditor
-  return { ...found, readsAll, vault, kind, email, isPlatformAdmin: false, sessionId: null, expiresAt: null }
+  return { ...found, readsAll, isHeld, vault, kind, email, isPlatformAdmin: false, sessionId: null, expiresAt: null }
 }
 
 const isOf = ({ vault_id, id, attempt }: ClaimedExport) =>

@@ -3,6 +3,7 @@ import type { Member } from '../../../access/caller.ts'
 import type { Db, RowOf, Trx } from '../../../db/client.ts'
 import type { ApprovalRequests } from '../../../db/types.ts'
 import type { Position } from '../../../lib/cursor.ts'
+import { sharedHoldLock } from '../holds/active.ts'
 import type { Decision } from '../policies/decision.ts'
 import type { ApprovalState } from '../votes/compare-record.ts'
 import type { PreparedStep } from '../votes/executor.ts'
@@ -75,7 +76,8 @@ export type LockedRequest = RequestColumns
 /** Locks a request, so that votes, cancellation and expiry of it run one after the other. */
 export async function lockRequest(trx: Trx, vaultId: string, id: string): Promise<LockedRequest | null> {
   const { rows } = await sql<LockedRequest>`
-    select * from approval_requests where vault_id = ${vaultId} and id = ${id} for update`.execute(trx)
+    select r.* from ${sharedHoldLock(vaultId)} cross join approval_requests r
+    where r.vault_id = ${vaultId} and r.id = ${id} for update of r`.execute(trx)
   return rows[0] ?? null
 }
 

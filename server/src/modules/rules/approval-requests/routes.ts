@@ -96,6 +96,7 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
         'approval_expired',
         'blocked_by_policy_now',
         'differs_from_record',
+        'held',
         'initiator_lost_permission',
         'not_applied',
         'payload_changed',
@@ -121,7 +122,7 @@ export function approvalRequestRoutes(app: App, deps: Deps, executors: Executors
       description:
         'A veto by one of its approvers: the whole request becomes `rejected`, all its steps included. 409 when it is no longer pending.',
       ...ofRequest,
-      errors: ['not_an_approver', 'already_voted', 'approval_expired', 'payload_changed', 'wrong_state'],
+      errors: ['not_an_approver', 'already_voted', 'approval_expired', 'held', 'payload_changed', 'wrong_state'],
       body: VoteBody,
       answers: { 200: ApprovalRequest },
     },

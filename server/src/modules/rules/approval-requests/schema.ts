@@ -31,7 +31,7 @@ export const ApprovalRequest = Closed(
     initiatorId: Id,
     initiator: Ref(Profile),
     targetType: described(
-      Enum(['address', 'counterparty', 'counterparty_group', 'category_assignment', 'composite']),
+      Enum(['address', 'counterparty', 'counterparty_group', 'category_assignment', 'hold', 'composite']),
       'Kind of what the action creates or changes.',
     ),
     targetId: Nullable(

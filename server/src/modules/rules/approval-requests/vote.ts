@@ -5,6 +5,7 @@ import type { Refusal } from '../../../http/mutate.ts'
 import { conflict } from '../../../lib/errors.ts'
 import { audit } from '../../record/audit/record.ts'
 import { notifyOfStop } from '../../record/notifications/write.ts'
+import { type ActiveHold, findActiveHold } from '../holds/active.ts'
 import { findInitiator } from '../policies/queries.ts'
 import type { Executors, StepContext } from '../votes/executor.ts'
 import { expireDue } from '../votes/expire.ts'
@@ -24,6 +25,12 @@ import { decideSteps, type StepResult, tryApplySteps } from './steps.ts'
 /** How an approved request is carried out; `fetched` is the result of `prefetching`. */
 type Execution = { executors: Executors; fetched: unknown[] | null }
 
+/** Only the release of a hold is voted on while the vault is held: there must be a way out. */
+function findHold(trx: Trx, { vault_id: vaultId, initiator_id, steps }: LockedRequest): Promise<ActiveHold | null> {
+  const isRelease = steps.every(({ step }) => step.action === 'hold_release')
+  return findActiveHold(trx, { vaultId, ofVault: !isRelease, userIds: [initiator_id] })
+}
+
 const lockable = { title: 'Approval request', isVisible: isRequestVisible, lock: lockRequest }
 
 /** Approval requests as a votable subject. */
@@ -35,6 +42,7 @@ export function votableRequests(
     type: 'approval_request',
     noun: 'request',
     ...lockable,
+    findHold,
     assertOpen({ status, expires_at }, now) {
       if (status !== 'pending') throw conflict('wrong_state', `The request is ${status} already`)
       if (expires_at <= now) throw conflict('approval_expired', 'The time to vote on this request has expired')

@@ -47,6 +47,8 @@ export const actionTypes = [
   'counterparty_group_archive',
   'counterparty_group_add',
   'counterparty_group_remove',
+  'hold_place',
+  'hold_release',
 ] as const
 export type ActionType = (typeof actionTypes)[number]
 

@@ -32,7 +32,7 @@ import {
 } from './schema.ts'
 import { assertReadable } from './vault-role.ts'
 
-const toRead = { access: 'caller', params: IdParams, errors: [404] } as const
+const toRead = { access: 'caller', params: IdParams, errors: ['caller_held', 'not_found'] } as const
 const toChange = { access: 'caller', params: IdParams, errors: [403, 404] } as const
 
 export function policyRoutes(app: App, deps: Deps): void {

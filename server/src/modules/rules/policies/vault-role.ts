@@ -1,14 +1,16 @@
 import { type RawBuilder, sql } from 'kysely'
-import { membershipOf } from '../../../access/memberships.ts'
+import { isHeldUser, membershipOf } from '../../../access/memberships.ts'
 import type { Trx } from '../../../db/client.ts'
+import { callerHeld } from '../../../http/guard.ts'
 import { forbidden, notFound } from '../../../lib/errors.ts'
 
 /** The role of the caller in the vault of a row, read in the same statement as the row. */
-export type VaultRole = { isMember: boolean; isAdmin: boolean }
+export type VaultRole = { isMember: boolean; isAdmin: boolean; isHeld: boolean }
 
-/** @throws 404 when the row does not exist or the caller is no member of its vault, so that an id reveals nothing */
+/** @throws 404 when the row does not exist or the caller is no member of its vault, so that an id reveals nothing; 403 when they are held */
 export function assertReadable<Row extends VaultRole>(row: Row | undefined, noun: string): Row {
   if (row === undefined || !row.isMember) throw notFound(noun)
+  if (row.isHeld) throw callerHeld()
   return row
 }
 
@@ -31,14 +33,15 @@ export async function lockForAdministrator(
 ): Promise<void> {
   await sql`
     select 1 from ${sql.table(table)} t ${joinVaultRole(sql`t.vault_id`, callerId)}
-    where t.id = ${id} and s."isAdmin"
+    where t.id = ${id} and s."isAdmin" and not s."isHeld"
     for update of t`.execute(trx)
 }
 
-/** Joins `s`: whether the caller is a member and an administrator of the vault. */
+/** Joins `s`: whether the caller is a member and an administrator of the vault, and whether a hold stops them in it. */
 export function joinVaultRole(vaultId: RawBuilder<unknown>, callerId: string): RawBuilder<unknown> {
   return sql`
     cross join lateral (
-      select is_member as "isMember", is_admin as "isAdmin" from ${membershipOf(vaultId, sql`${callerId}`)} own
+      select is_member as "isMember", is_admin as "isAdmin", ${isHeldUser(vaultId, sql`${callerId}`)} as "isHeld"
+      from ${membershipOf(vaultId, sql`${callerId}`)} own
     ) s`
 }

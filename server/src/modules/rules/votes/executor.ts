@@ -15,6 +15,7 @@ export const gatedActions = [
   'counterparty_group_remove',
   'category_assign',
   'category_edit',
+  'hold_release',
 ] as const
 
 export type GatedAction = (typeof gatedActions)[number]
@@ -28,7 +29,7 @@ export type Step = {
 
 export type StepContext = { vaultId: string; initiatorId: string; now: Date }
 
-export type TargetType = 'address' | 'counterparty' | 'counterparty_group' | 'category_assignment'
+export type TargetType = 'address' | 'counterparty' | 'counterparty_group' | 'category_assignment' | 'hold'
 
 /** A checked step, in the form that is stored, hashed, voted on and applied unchanged. */
 export type PreparedStep = {

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { isAuditor, isEveryone } from '../../../access/memberships.ts'
+import { isAuditor, isEveryone, isHeldUser } from '../../../access/memberships.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import { insertRows } from '../../../db/insert-rows.ts'
 import { conflict } from '../../../lib/errors.ts'
@@ -127,7 +127,8 @@ function eligibleVoters({
       where m.vault_id = ${vaultId} and m.user_id = u.id
         and (m.group_id = s.group_id or ${isEveryone('g')})))
     -- An explicit approver must still be a member of the vault, because only members have access to it.
-    where (s.allow_initiator or u.id <> ${initiatorId}) and not (s.people_only and u.kind <> 'person') and not ${isAuditor(sql`${vaultId}::text`, sql`u.id`)}
+    where (s.allow_initiator or u.id <> ${initiatorId}) and not (s.people_only and u.kind <> 'person')
+      and not ${isAuditor(sql`${vaultId}::text`, sql`u.id`)} and not ${isHeldUser(sql`${vaultId}::text`, sql`u.id`)}
       and exists (select from policy_group_memberships m where m.vault_id = ${vaultId} and m.user_id = u.id)`
 }
 

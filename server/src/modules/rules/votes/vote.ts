@@ -7,6 +7,7 @@ import type { TargetRecord } from '../../record/audit/content.ts'
 import { listRecordsOf } from '../../record/audit/queries.ts'
 import { audit } from '../../record/audit/record.ts'
 import { notifyInitiator } from '../../record/notifications/write.ts'
+import { type ActiveHold, assertNotHeld } from '../holds/active.ts'
 import { listRequirements } from './queries.ts'
 import { isApproved, type RequirementState } from './tally.ts'
 
@@ -34,7 +35,7 @@ export function toBallot(
  * Casts one vote on a subject. One rejection ends it. The last required approval continues it, after a new check of
  * everything that may have changed; that check can only restrict. A refusal is committed.
  *
- * @throws 403 for a member who has no vote, 404, 409 when it takes no votes or must not continue
+ * @throws 403 for a member who has no vote, 404, 409 when it takes no votes, is held or must not continue
  */
 export async function voteOn<Row extends SubjectRow, Stored, Recorded>(
   trx: Trx,
@@ -45,6 +46,7 @@ export async function voteOn<Row extends SubjectRow, Stored, Recorded>(
   const { member, id, comment, now } = ballot
   const row = await lockVisible(trx, subject, member, id)
   subject.assertOpen(row, now)
+  assertNotHeld(await subject.findHold(trx, row))
   const compared = await stopUnlessAsRecorded(trx, subject, row, now)
   if ('refusal' in compared) return compared
 
@@ -152,7 +154,10 @@ export type VotableSubject<Row extends SubjectRow, Stored = unknown, Recorded = 
 > & {
   title: string
   isVisible(trx: Trx, member: Member, id: string): Promise<boolean>
+  /** Takes the shared lock of the holds too, before `findHold` reads them. */
   lock(trx: Trx, vaultId: string, id: string): Promise<Row | null>
+  /** The active hold that forbids any vote on it, or null. */
+  findHold(trx: Trx, row: Row): Promise<ActiveHold | null>
   /** @throws 409 when it takes no votes now */
   assertOpen(row: Row, now: Date): void
   /** The audit record of a vote. */

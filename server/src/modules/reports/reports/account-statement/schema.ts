@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { Closed, described, Enum, Id, Nullable, pageQuery, Ref, Timestamp } from '../../../../http/schema.ts'
+import { entryKinds } from '../../../money/ledger/postings.ts'
 import { Amount, asset, BreakdownIgnored, commonQuery, filters, named, ReportHeader, shownAs, Text } from '../schema.ts'
 
 export const AccountStatementQuery = Closed({
@@ -32,7 +33,7 @@ export const StatementLine = Closed(
   {
     id: Id,
     kind: described(
-      Enum(['deposit', 'reserve', 'settle', 'release', 'fee', 'adjust']),
+      Enum(entryKinds),
       'What happened: a receipt, the reservation of a transfer, its settlement, its release, a network fee, or an adjustment.',
     ),
     operationId: described(Id, 'Identifier of the transfer, deposit or adjustment.'),

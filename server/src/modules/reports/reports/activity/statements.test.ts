@@ -34,6 +34,7 @@ function requestOfOwner() {
     groupIds: [],
     isAdmin: false,
     isAuditor: false,
+    isHeld: false,
     readsAll: false,
   } satisfies Member
   const query = { addressId: world.own.id, from: '2026-01-01', to: '2027-01-01', timezone: 'UTC' }

@@ -1,0 +1,205 @@
+import { type RawBuilder, sql } from 'kysely'
+import { isAddressInScope, type Viewer, visibleScopeOf } from '../../../access/address-scope.ts'
+import type { Member } from '../../../access/caller.ts'
+import { isAdministrators, isHeldEverywhere, isHeldUser } from '../../../access/memberships.ts'
+import { displayNameOf, type MemberProfile, profileOfUser } from '../../../access/profile.ts'
+import type { Db, RowOf, Trx } from '../../../db/client.ts'
+import type { Holds } from '../../../db/types.ts'
+import type { Paging } from '../../../lib/cursor.ts'
+import { holdAudienceMax } from '../../../lib/limits.ts'
+import { isHeldSelf, isHoldVisible } from '../../operations/feed/hold-visibility.ts'
+import { isOperationReadable } from '../../operations/feed/queries.ts'
+import type { HoldSubjectType } from '../../rules/holds/active.ts'
+import { openPhases, sentPhases } from '../transfers/lifecycle.ts'
+
+export type HoldRow = RowOf<Holds, { subject_type: HoldSubjectType }> & {
+  subject_name: string | null
+  placed_by: MemberProfile | null
+  released_by: MemberProfile | null
+  token_code: string | null
+  decimals: number | null
+}
+
+/** Who asks for holds; one who is held reads the holds on themselves. */
+type Reader = Viewer & Pick<Member, 'isHeld'>
+
+export async function findHold(db: Db | Trx, reader: Reader, id: string): Promise<HoldRow | null> {
+  const { rows } = await sql<HoldRow>`${selectHolds} where h.id = ${id} and ${isVisible(reader)}`.execute(db)
+  return rows[0] ?? null
+}
+
+export type HoldFilters = { active?: boolean; subjectType?: HoldSubjectType; subjectId?: string }
+
+/** One page of the holds that the reader may see, newest first; one row more than the limit. */
+export async function listHolds(
+  db: Db,
+  reader: Reader,
+  { active, subjectType, subjectId }: HoldFilters,
+  { after, limit }: Paging,
+): Promise<HoldRow[]> {
+  const { rows } = await sql<HoldRow>`${selectHolds}
+    where ${isVisible(reader)}
+      ${active === undefined ? sql`` : active ? sql`and h.released_at is null` : sql`and h.released_at is not null`}
+      ${subjectType === undefined ? sql`` : sql`and h.subject_type = ${subjectType}`}
+      ${subjectId === undefined ? sql`` : sql`and h.subject_id = ${subjectId}`}
+      ${after === null ? sql`` : sql`and (h.created_at, h.id) < (${after.createdAt}, ${after.id})`}
+    order by h.created_at desc, h.id desc limit ${limit + 1}`.execute(db)
+  return rows
+}
+
+const selectHolds = sql`
+  select h.*, ${profileOfUser(sql.ref('h.placed_by_id'))} as placed_by, ${profileOfUser(sql.ref('h.released_by_id'))} as released_by,
+    case h.subject_type
+      when 'vault' then (select v.name from vaults v where v.id = h.subject_id)
+      when 'address' then (select coalesce(a.label, a.address) from addresses a
+        where a.vault_id = h.vault_id and a.id = h.subject_id)
+      when 'counterparty' then (select c.name from counterparties c where c.vault_id = h.vault_id and c.id = h.subject_id)
+      when 'user' then (select ${displayNameOf('u')} from users u where u.id = h.subject_id)
+    end as subject_name, k.code as token_code, k.decimals
+  from holds h
+  left join operations o on o.vault_id = h.vault_id and o.id = h.subject_id and h.subject_type = 'deposit'
+  left join tokens k on k.id = o.token_id`
+
+const isVisible = (reader: Reader): RawBuilder<boolean> =>
+  reader.isHeld ? isHeldSelf(reader, 'h') : isHoldVisible(reader, 'h')
+
+/** What is to be held, as the member sees it. */
+export type Subject = {
+  name: string
+  /** Of a transfer. */
+  phase: string | null
+  /** Of a deposit. */
+  deposit: { addressId: string; tokenId: string; amount: string } | null
+}
+
+/** SQL for a row of Subject, if the member may see it. */
+const subjectOf = (type: HoldSubjectType, viewer: Viewer, id: string): RawBuilder<unknown> => {
+  const { id: vaultId } = viewer.vault
+  const scope = visibleScopeOf(viewer)
+  const none = sql`null as phase, null as deposit`
+  switch (type) {
+    case 'vault':
+      return sql`select v.name, ${none} from vaults v where v.id = ${vaultId} and v.id = ${id}`
+    case 'address':
+      return sql`select coalesce(a.label || ' ', '') || a.address as name, ${none}
+        from addresses a where a.id = ${id} and ${isAddressInScope(scope, 'a')}`
+    case 'counterparty':
+      return sql`select c.name, ${none} from counterparties c where c.vault_id = ${vaultId} and c.id = ${id}`
+    case 'user':
+      return sql`select ${displayNameOf('u')} as name, ${none} from users u where u.id = ${id}
+        and exists (select from policy_group_memberships m where m.vault_id = ${vaultId} and m.user_id = u.id)`
+    case 'transfer':
+      return sql`select o.id as name, t.phase, null as deposit
+        from operations o join transfers t on t.vault_id = o.vault_id and t.id = o.id
+        where o.vault_id = ${vaultId} and o.id = ${id} and ${isOperationReadable(scope, 'o')}`
+    case 'deposit':
+      return sql`select o.id as name, null as phase, json_build_object('addressId', o.address_id, 'tokenId', o.token_id,
+          'amount', o.amount::text) as deposit
+        from operations o where o.vault_id = ${vaultId} and o.id = ${id} and o.type = 'deposit' and ${isOperationReadable(scope, 'o')}`
+  }
+}
+
+export async function findSubject(
+  trx: Trx,
+  viewer: Viewer,
+  { type, id }: { type: HoldSubjectType; id: string },
+): Promise<Subject | null> {
+  const { rows } = await sql<Subject>`${subjectOf(type, viewer, id)}`.execute(trx)
+  return rows[0] ?? null
+}
+
+/**
+ * The transfers that a hold meets: how many were handed over and are not finished, and who ordered those that wait. It reads
+ * what is open, through the indexes of that, however much the vault holds.
+ */
+export async function findMet(
+  trx: Trx,
+  vaultId: string,
+  { type, id }: { type: HoldSubjectType; id: string },
+): Promise<{ handedOver: number; initiatorIds: string[] }> {
+  const isMet = {
+    vault: sql`true`,
+    address: sql`(o.address_id = ${id} or t.to_address_id = ${id})`,
+    counterparty: sql`o.counterparty_id = ${id}`,
+    transfer: sql`o.id = ${id}`,
+    user: sql`o.initiator_id = ${id}`,
+    deposit: sql`false`,
+  }[type]
+  const open = (phases: RawBuilder<unknown>) => sql`
+    select t.phase, o.initiator_id from transfers t join operations o on o.vault_id = t.vault_id and o.id = t.id
+    where ${phases} and t.vault_id = ${vaultId} and ${isMet}`
+  const { rows } = await sql<{ handed_over: number; initiator_ids: string[] }>`
+    with open as (${open(sql`t.phase = 'waiting'`)} union all ${open(sql`t.phase in (${sql.join(openPhases.map(sql.lit))})`)})
+    select (select count(*)::int from open where phase in (${sql.join(sentPhases.map(sql.lit))})) as handed_over,
+      array(select distinct initiator_id from open where phase in ('waiting', 'queued') order by 1
+        limit ${holdAudienceMax}) as initiator_ids`.execute(trx)
+  const { handed_over: handedOver, initiator_ids: initiatorIds } = rows[0]!
+  return { handedOver, initiatorIds }
+}
+
+/** Locks the account of a deposit; what is available in it, in raw units. */
+export async function lockAccountOf(
+  trx: Trx,
+  vaultId: string,
+  { addressId, tokenId }: { addressId: string; tokenId: string },
+): Promise<bigint> {
+  const { rows } = await sql<{ balance: string }>`
+    select balance from ledger_accounts where vault_id = ${vaultId} and address_id = ${addressId}
+      and token_id = ${tokenId} and purpose = 'available' for update`.execute(trx)
+  return BigInt(rows[0]?.balance ?? '0')
+}
+
+/** Whether a person administers the vault and nobody else who can act does. */
+export async function isLastAdministrator(trx: Trx, vaultId: string, userId: string): Promise<boolean> {
+  const { rows } = await sql<{ user_id: string }>`
+    select u.id as user_id from policy_groups g
+    join policy_group_memberships m on m.vault_id = g.vault_id and m.group_id = g.id
+    join users u on u.id = m.user_id and u.disabled_at is null and u.kind = 'person'
+    where g.vault_id = ${vaultId} and ${isAdministrators('g')}
+      and not ${isHeldUser(sql.ref('g.vault_id'), sql.ref('u.id'))}`.execute(trx)
+  return rows.length === 1 && rows[0]!.user_id === userId
+}
+
+export async function isShutOut(trx: Trx, userId: string): Promise<boolean> {
+  const { rows } = await sql<{ is_out: boolean }>`
+    select ${isHeldEverywhere('u')} as is_out from users u where u.id = ${userId}`.execute(trx)
+  return rows[0]?.is_out === true
+}
+
+export type HeldDeposit = { addressId: string; tokenId: string }
+
+/** Locks an active hold; null when there is none. */
+export async function lockActiveHold(
+  trx: Trx,
+  vaultId: string,
+  id: string,
+): Promise<(RowOf<Holds, { subject_type: HoldSubjectType }> & { deposit: HeldDeposit | null }) | null> {
+  const { rows } = await sql<RowOf<Holds, { subject_type: HoldSubjectType }> & { deposit: HeldDeposit | null }>`
+    select h.*, (select json_build_object('addressId', o.address_id, 'tokenId', o.token_id) from operations o
+      where o.vault_id = h.vault_id and o.id = h.subject_id and h.subject_type = 'deposit') as deposit
+    from holds h where h.vault_id = ${vaultId} and h.id = ${id} and h.released_at is null for update of h`.execute(trx)
+  return rows[0] ?? null
+}
+
+/** Who asks for a release: their kind, and the group of the administrators of the vault. */
+export async function findAsker(
+  trx: Trx,
+  vaultId: string,
+  userId: string,
+): Promise<{ kind: 'person' | 'service'; administratorsId: string }> {
+  const { rows } = await sql<{ kind: 'person' | 'service'; administratorsId: string }>`
+    select u.kind, g.id as "administratorsId" from users u
+    join policy_groups g on g.vault_id = ${vaultId} and ${isAdministrators('g')}
+    where u.id = ${userId}`.execute(trx)
+  return rows[0]!
+}
+
+/** Lets what waited in the queue be tried again now; what is still held waits on. */
+export async function wakeQueued(trx: Trx, vaultId: string, now: Date): Promise<void> {
+  await trx
+    .updateTable('transfers')
+    .set({ next_attempt_at: now })
+    .where('vault_id', '=', vaultId)
+    .where('phase', '=', 'queued')
+    .execute()
+}

@@ -1,0 +1,95 @@
+import { type By, byInitiator } from '../../../access/caller.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import { payloadReader } from '../../../http/read-payload.ts'
+import { badRequest, conflict } from '../../../lib/errors.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
+import { announceVaultChange } from '../../record/notifications/announce.ts'
+import { markReleased } from '../../rules/holds/write.ts'
+import { assertPerson, decideUnderDualControl } from '../../rules/policies/dual-control.ts'
+import { findMembership } from '../../rules/policies/queries.ts'
+import type { Executor, Step, StepContext } from '../../rules/votes/executor.ts'
+import { postEntries } from '../ledger/post-entries.ts'
+import { holdReleasePosting } from '../ledger/postings.ts'
+import { findAsker, findHold, type HoldRow, lockActiveHold, wakeQueued } from './queries.ts'
+import { HoldReleasePayload } from './schema.ts'
+
+const readPayload = payloadReader(HoldReleasePayload)
+
+/** Releases a hold after the vote of a second person, whatever the policies say. */
+export const holdExecutors: { hold_release: Executor } = {
+  hold_release: {
+    async prepare(db, context, step) {
+      const { reason } = readPayload(step.payload)
+      const hold = await findReleasable(db, context, step)
+      const payload = { reason, hold: evidenceOf(hold) }
+      return { step: { ...step, payload }, targetType: 'hold', targetId: hold.id, baseVersion: null, facts: {} }
+    },
+    async decide(trx, { vaultId, now }, _prepared, initiator) {
+      const { kind, administratorsId } = await findAsker(trx, vaultId, initiator.userId)
+      assertPerson({ kind })
+      const facts = { now, initiatorId: initiator.userId, initiatorGroupIds: initiator.groupIds }
+      return decideUnderDualControl(trx, { vaultId, actionType: 'hold_release', initiator, facts }, administratorsId)
+    },
+    async apply(trx, context, step) {
+      const { reason } = readPayload(step.payload)
+      await releaseHold(trx, { id: targetOf(step), reason }, byInitiator(context))
+      return { resultId: targetOf(step) }
+    },
+  },
+}
+
+/** @throws 404 for a hold that the initiator does not see, 409 when it was released already */
+async function findReleasable(db: Db | Trx, { vaultId, initiatorId }: StepContext, step: Step): Promise<HoldRow> {
+  const initiator = orNotFound(await findMembership(db, vaultId, initiatorId), 'Hold')
+  const readsAll = initiator.isAdmin || initiator.isAuditor
+  const reader = { ...initiator, readsAll, isHeld: false, vault: { id: vaultId } }
+  const hold = orNotFound(await findHold(db, reader, targetOf(step)), 'Hold')
+  if (hold.released_at !== null) throw alreadyReleased()
+  return hold
+}
+
+function targetOf({ targetId }: Step): string {
+  if (targetId === null) throw badRequest('targetId', 'is required for hold_release')
+  return targetId
+}
+
+/** What those who vote are shown, and what their votes are bound to. */
+function evidenceOf(hold: HoldRow) {
+  return {
+    subjectType: hold.subject_type,
+    subjectId: hold.subject_id,
+    subjectName: hold.subject_name,
+    reason: hold.reason,
+    placedById: hold.placed_by_id,
+    createdAt: hold.created_at.toISOString(),
+  }
+}
+
+const alreadyReleased = () => conflict('wrong_state', 'The hold was released already')
+
+async function releaseHold(trx: Trx, { id, reason }: { id: string; reason: string }, by: By): Promise<void> {
+  const { vaultId, actorId, now } = by
+  const hold = await lockActiveHold(trx, vaultId, id)
+  if (hold === null) throw alreadyReleased()
+  await markReleased(trx, { vaultId, id, releasedById: actorId, reason, now })
+  const amount = BigInt(hold.reserved ?? '0')
+  if (hold.deposit !== null && amount > 0n) {
+    await postEntries(trx, [holdReleasePosting({ vaultId, ...hold.deposit, operationId: id, amount })], now)
+  }
+  await wakeQueued(trx, vaultId, now)
+  const { subject_type: subjectType, subject_id: subjectId } = hold
+  await announceVaultChange(
+    trx,
+    {
+      vaultId,
+      actorId,
+      action: 'hold.released',
+      targetType: 'hold',
+      targetId: id,
+      details: { subjectType, subjectId, reason, reserved: hold.reserved },
+      words: { sentence: `The hold on the ${subjectType} ${subjectId} was released`, after: { reason } },
+      now,
+    },
+    { userIds: hold.placed_by_id === null ? [] : [hold.placed_by_id] },
+  )
+}

@@ -1,0 +1,95 @@
+import { Type } from 'typebox'
+import {
+  Closed,
+  DecimalAmount,
+  described,
+  Enum,
+  Id,
+  Nullable,
+  ProfileBeside,
+  pageQuery,
+  RawAmount,
+  Timestamp,
+} from '../../../http/schema.ts'
+import { noteLengthMax } from '../../../lib/limits.ts'
+import { holdSubjectTypes } from '../../rules/holds/active.ts'
+
+const IdText = Type.String({ minLength: 1, maxLength: 128, examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] })
+const ReasonText = Type.String({
+  minLength: 1,
+  maxLength: noteLengthMax,
+  pattern: '\\S',
+  examples: ['The key of this address may be known to others'],
+})
+const SubjectType = Enum(holdSubjectTypes)
+
+export const Hold = Closed(
+  {
+    id: Id,
+    vaultId: Id,
+    subjectType: described(SubjectType, 'Kind of what is held.'),
+    subjectId: described(IdText, 'Identifier of what is held.'),
+    subjectName: described(
+      Nullable(Type.String({ examples: ['Payroll'] })),
+      'What people call it now; null for a transfer or a deposit.',
+    ),
+    reason: described(ReasonText, 'Why it was placed.'),
+    isActive: Type.Boolean({ description: 'Whether it still holds.', examples: [true] }),
+    reserved: described(
+      Nullable(
+        Closed({
+          amount: RawAmount,
+          amountDecimal: DecimalAmount,
+          asset: Type.String({ examples: ['USDT'] }),
+        }),
+      ),
+      'Of a deposit: what was still available of it when the hold was placed, and is reserved while it holds; otherwise null.',
+    ),
+    handedOverCount: Type.Integer({
+      minimum: 0,
+      description:
+        'How many transfers of the subject had been handed to the wallet service before and were not finished: these may ' +
+        'have been sent.',
+      examples: [0],
+    }),
+    placedById: described(Nullable(Id), 'Who placed it; null for the service itself.'),
+    placedBy: ProfileBeside,
+    createdAt: Timestamp,
+    releasedAt: described(Nullable(Timestamp), 'Instant of the release, in UTC; null while it holds.'),
+    releasedById: described(Nullable(Id), 'Who asked for the release; others approved it.'),
+    releasedBy: ProfileBeside,
+    releaseReason: described(Nullable(ReasonText), 'Why it was released; null while it holds.'),
+  },
+  { $id: 'Hold', description: 'What was stopped at once, and is released by two people.' },
+)
+
+export const HoldPlacing = Closed(
+  {
+    subjectType: described(SubjectType, 'Kind of what to hold.'),
+    subjectId: described(IdText, 'Identifier of what to hold; of the vault its own id.'),
+    reason: described(ReasonText, 'Why, for everybody who reads the hold.'),
+  },
+  { $id: 'HoldPlacing', description: 'What to stop, and why.' },
+)
+
+export const HoldRelease = Closed(
+  { reason: described(ReasonText, 'Why it may go on, for those who vote on the release.') },
+  { $id: 'HoldRelease', description: 'Why a hold may be released.' },
+)
+
+/** What is voted on: the reason with the evidence that the service adds. */
+export const HoldReleasePayload = Closed({
+  reason: ReasonText,
+  hold: Type.Optional(Type.Unknown()),
+})
+
+export const HoldQuery = Closed({
+  active: Type.Optional(
+    Type.Boolean({ description: 'true: those that hold; false: those that were released.', examples: [true] }),
+  ),
+  subjectType: Type.Optional(described(SubjectType, 'Restricts the list to holds on this kind of subject.')),
+  subjectId: Type.Optional(described(IdText, 'Restricts the list to holds on this subject.')),
+  ...pageQuery,
+})
+
+export const holdComponents = [Hold, HoldPlacing, HoldRelease]

@@ -1,0 +1,122 @@
+import { type RawBuilder, sql } from 'kysely'
+import { type Db, prepared, type Trx } from '../../../db/client.ts'
+import { type AppError, conflict } from '../../../lib/errors.ts'
+import { sha256 } from '../../../lib/secrets.ts'
+
+/** What can be held. */
+export const holdSubjectTypes = ['address', 'vault', 'deposit', 'counterparty', 'transfer', 'user'] as const
+export type HoldSubjectType = (typeof holdSubjectTypes)[number]
+
+/** A hold that is not released. */
+export type ActiveHold = { id: string; subjectType: HoldSubjectType; subjectId: string }
+
+type Text = string | RawBuilder<unknown>
+
+/** What an order, a vote or a hand-over touches: each may be held. */
+export type Touched = {
+  vaultId: Text
+  /** Whether a hold of the whole vault counts; it does unless this is false. */
+  ofVault?: boolean
+  /** The paying address. */
+  addressId?: Text
+  /** The recipient, which may be an address of the vault or of a counterparty. */
+  to?: { networkId: Text; key: Text }
+  /** The counterparty that was paid when the transfer was ordered. */
+  counterpartyId?: Text
+  transferId?: Text
+  userIds?: Text[]
+}
+
+/**
+ * SQL for a list of tables: a row `hold_lock` that makes every hold which is placed from now on wait until the transaction
+ * ends. Whoever decides takes it, and reads the holds in a later statement: one that waited for the lock would still see the
+ * state before it. The lock is shared, so that those who decide never wait for each other.
+ */
+export function sharedHoldLock(vaultId: string): RawBuilder<unknown> {
+  return sql`(select pg_advisory_xact_lock_shared(${lockOf(vaultId)}::bigint)) hold_lock`
+}
+
+/** The same in a statement of its own. */
+export async function shareHoldLock(trx: Trx, vaultId: string): Promise<void> {
+  await sql`select from ${sharedHoldLock(vaultId)}`.execute(trx)
+}
+
+/** Waits until nothing is being decided in the vault, and lets nothing be decided until the transaction ends. */
+export async function lockForPlacing(trx: Trx, vaultId: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${lockOf(vaultId)}::bigint)`.execute(trx)
+}
+
+const lockOf = (vaultId: string): string => sha256(`holds ${vaultId}`).readBigInt64BE().toString()
+
+/**
+ * SQL: the oldest active hold on anything touched, as JSON of ActiveHold, or null. The address book is read as it is now: a
+ * hold of a counterparty concerns the addresses that it has. It costs one look at an index for each subject, because few
+ * things are held.
+ */
+export function activeHoldOn({
+  vaultId,
+  ofVault = true,
+  addressId,
+  to,
+  counterpartyId,
+  transferId,
+  userIds = [],
+}: Touched): RawBuilder<ActiveHold | null> {
+  const subjects = [sql`select 'vault' as type, ${vaultId}::text as id where ${ofVault ? sql`true` : sql`false`}`]
+  const add = (type: HoldSubjectType, id: Text | undefined) => {
+    if (id !== undefined) subjects.push(sql`select ${sql.lit(type)}, ${id}::text`)
+  }
+  add('address', addressId)
+  add('counterparty', counterpartyId)
+  add('transfer', transferId)
+  for (const userId of userIds) add('user', userId)
+  if (to !== undefined) {
+    const isRecipient = (alias: string) => sql`${sql.ref(`${alias}.vault_id`)} = ${vaultId}
+      and ${sql.ref(`${alias}.network_id`)} = ${to.networkId} and ${sql.ref(`${alias}.address_key`)} = ${to.key}`
+    subjects.push(sql`select 'address', own.id from addresses own where ${isRecipient('own')}`)
+    subjects.push(
+      sql`select 'counterparty', known.counterparty_id from counterparty_addresses known where ${isRecipient('known')}`,
+    )
+  }
+  return sql<ActiveHold | null>`(
+    select json_build_object('id', active.id, 'subjectType', active.subject_type, 'subjectId', active.subject_id)
+    from (${sql.join(subjects, sql` union all `)}) touched
+    join holds active on active.vault_id = ${vaultId} and active.subject_type = touched.type
+      and active.subject_id = touched.id and active.released_at is null
+    order by active.created_at, active.id limit 1)`
+}
+
+/** SQL: whether there is an active hold on just this subject. */
+export function isHeld(type: HoldSubjectType, vaultId: Text, id: Text): RawBuilder<boolean> {
+  return sql<boolean>`exists (select from holds own_hold where own_hold.vault_id = ${vaultId}
+    and own_hold.subject_type = ${sql.lit(type)} and own_hold.subject_id = ${id} and own_hold.released_at is null)`
+}
+
+export async function findActiveHold(db: Db | Trx, touched: Touched): Promise<ActiveHold | null> {
+  const { rows } = await sql<{ hold: ActiveHold | null }>`${prepared} select ${activeHoldOn(touched)} as hold`.execute(db)
+  return rows[0]!.hold
+}
+
+const nouns: Record<HoldSubjectType, string> = {
+  address: 'an address',
+  vault: 'the vault',
+  deposit: 'a deposit',
+  counterparty: 'a counterparty',
+  transfer: 'the transfer',
+  user: 'a person',
+}
+
+/** Why something is refused or waits. The reason of the hold is for those who may read the hold. */
+export const sentenceOf = ({ subjectType }: ActiveHold): string => `A hold on ${nouns[subjectType]} stops this`
+
+export function heldConflict(hold: ActiveHold): AppError {
+  return conflict('held', sentenceOf(hold), detailsOf(hold))
+}
+
+export const detailsOf = ({ id, subjectType, subjectId }: ActiveHold): string =>
+  `The hold ${id} on ${subjectType} ${subjectId}`
+
+/** @throws 409 naming the hold */
+export function assertNotHeld(hold: ActiveHold | null): void {
+  if (hold !== null) throw heldConflict(hold)
+}

@@ -1,0 +1,28 @@
+import type { Insertable } from 'kysely'
+import type { Trx } from '../../../db/client.ts'
+import { onViolation } from '../../../db/transaction.ts'
+import type { Holds } from '../../../db/types.ts'
+import { conflict } from '../../../lib/errors.ts'
+
+/** @throws 409 when the subject is held already */
+export async function insertHold(trx: Trx, hold: Insertable<Holds>): Promise<void> {
+  await trx
+    .insertInto('holds')
+    .values(hold)
+    .execute()
+    .catch(onViolation('holds_active', () => conflict('already_exists', 'The subject is held already')))
+}
+
+type Release = { vaultId: string; id: string; releasedById: string; reason: string; now: Date }
+
+/** Releases a hold by compare-and-set. @throws 409 when it was released already */
+export async function markReleased(trx: Trx, { vaultId, id, releasedById, reason, now }: Release): Promise<void> {
+  const { numUpdatedRows } = await trx
+    .updateTable('holds')
+    .set({ released_at: now, released_by_id: releasedById, release_reason: reason })
+    .where('vault_id', '=', vaultId)
+    .where('id', '=', id)
+    .where('released_at', 'is', null)
+    .executeTakeFirst()
+  if (numUpdatedRows !== 1n) throw conflict('wrong_state', 'The hold was released already')
+}
