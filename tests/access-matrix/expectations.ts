@@ -45,6 +45,12 @@ const payout = async (r: Resources) => {
   return { body: { name: 'Salaries', rows: [{ ...row, externalId: `salary-${fresh()}`, paymentPurpose: 'Salary' }] } }
 }
 const ofPayout = async (r: Resources) => ({ params: { id: await r.payout() } })
+const ofHold = async (r: Resources) => ({ params: { id: await r.hold() } })
+const holdOf = (subjectType: string, subjectId: string) => ({ body: { subjectType, subjectId, reason: 'Look into it' } })
+const toHold = async (r: Resources) => {
+  await r.hold()
+  return holdOf('deposit', await r.deposit())
+}
 const ofTransfer = async (r: Resources) => ({ params: { id: await r.transfer() } })
 const ofFolder = async (r: Resources) => ({ params: { id: await r.folder() } })
 const grantBody = async (r: Resources) => ({ subjectType: 'group', subjectId: await r.group(), canTransfer: true })
@@ -240,6 +246,10 @@ export const expectations: Record<string, Row> = {
     async (r) => ({ ...(await ofTransfer(r)), body: {} })),
   cancelTransfer:       row('401 403 200 403 403 403 404 403 200 403 403 404 403 403', ofTransfer),
 
+  listHolds:            row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
+  getHold:              row('401 403 200 404 404 404 404 404 200 403 403 404 403 200', ofHold),
+  placeHold:            row('401 403 403 403 403 403 403 403 201 403 403 403 403 403', toHold, { reaches: reachByHold }),
+  releaseHold:          row('401 403 403 404 404 404 404 404 409 403 403 403 403 403', async (r) => ({ ...(await ofHold(r)), body: { reason: 'False alarm' } })),
   createPayout:         row('401 403 201 403 403 201 404 404 403 403 403 404 403 403', payout, { reaches: reachByPayout }),
   previewPayout:        row('401 403 200 403 403 200 404 404 403 403 403 404 403 403', payout),
   listPayouts:          row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
@@ -403,6 +413,15 @@ async function reachByPolicy(own: Resources, strange: Resources): Promise<Reques
 async function reachByOrder(own: Resources, strange: Resources): Promise<Request[]> {
   const { body } = await order(own)
   return [{ body: { ...body, counterpartyId: await strange.counterparty() } }]
+}
+
+async function reachByHold(_: Resources, strange: Resources): Promise<Request[]> {
+  return [
+    holdOf('address', await strange.address()),
+    holdOf('deposit', await strange.deposit()),
+    holdOf('transfer', await strange.transfer()),
+    holdOf('counterparty', await strange.counterparty()),
+  ]
 }
 
 async function reachByPayout(own: Resources, strange: Resources): Promise<Request[]> {

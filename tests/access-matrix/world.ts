@@ -52,6 +52,7 @@ export type Resources = {
   deposit(): Promise<string>
   transfer(): Promise<string>
   payout(): Promise<string>
+  hold(): Promise<string>
   lateRatedTransfer(): Promise<string>
   approvalRequest(): Promise<string>
   session(): Promise<string>
@@ -407,6 +408,15 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
       const rows = [{ ...row, fromAddressId: paying.id, amount: '0.5' }]
       const { id } = await post(owner, `/vaults/${code}/payouts`, { name: `payout ${code}`, rows })
       for (const each of [id, row.externalId, row.toAddress]) secrets.asked.add(each)
+      return id as string
+    }),
+    hold: keep('hold', async () => {
+      // On an address that nothing else is done with.
+      const address = await createAddress(owner, { vault: code })
+      for (const each of [address.id, address.address]) secrets.owner.add(each)
+      const body = { subjectType: 'address', subjectId: address.id, reason: `hold ${fresh()}` }
+      const { id } = await post(admin, `/vaults/${code}/holds`, body)
+      for (const each of [id, body.reason]) secrets.owner.add(each)
       return id as string
     }),
     lateRatedTransfer: keep('lateRatedTransfer', async () => {

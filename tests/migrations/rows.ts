@@ -686,6 +686,25 @@ export const rowsAfter: Record<string, Rows> = {
       ],
     ],
   ],
+  '0039-holds': [
+    [
+      'holds',
+      [
+        {
+          vault_id: 'v1',
+          id: 'h1',
+          subject_type: 'counterparty',
+          subject_id: 'cp1',
+          reason: 'On a list',
+          placed_by_id: 'u1',
+          created_at: at,
+          released_at: at,
+          released_by_id: 'u1',
+          release_reason: 'Off the list',
+        },
+      ],
+    ],
+  ],
 }
 
 function grant(of: Row): Row {

@@ -47,7 +47,7 @@ const words: Partial<Record<Reason, Words>> = {
   disabled: 'The token USDT is disabled',
   held: {
     message: 'A hold on an address stops this',
-    details: 'The hold cmi8h2k1p0a1b2c3d4e5f6g7h on address cmi8h2k1p0b2c3d4e5f6g7h8i',
+    details: 'The hold cmi8h2k1p0a1b2c3d4e5f6g7h on the address cmi8h2k1p0b2c3d4e5f6g7h8i stops this',
   },
   idempotency_key_in_use: 'A request with this Idempotency-Key is still running',
   idempotency_key_reused: 'This Idempotency-Key was used for a different request',

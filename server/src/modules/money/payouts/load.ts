@@ -4,7 +4,7 @@ import { AppError, type FieldFault, faulty } from '../../../lib/errors.ts'
 import { faultsListedMax } from '../../../lib/limits.ts'
 import { formatDecimal, usdValueOf } from '../../../lib/money.ts'
 import type { ReasonOf } from '../../../lib/reasons.ts'
-import { type ActiveHold, detailsOf, sentenceOf } from '../../rules/holds/active.ts'
+import { type ActiveHold, detailsOf } from '../../rules/holds/active.ts'
 import type { BatchQuestion } from '../../rules/policies/decide-batch.ts'
 import type { Initiator } from '../../rules/policies/queries.ts'
 import { factsOf, findArchivedRecipient, type Order, planOrder } from '../transfers/order.ts'
@@ -104,7 +104,7 @@ export function findObjections(
     source.token_enabled === true ? [] : [atRow(i, 'token', `is ${source.token_code}, which is disabled`)],
   )
   const held = holds.flatMap((hold, i) =>
-    hold === null ? [] : [atRow(i, fieldOfHold(hold, rows[i]!.order), `${sentenceOf(hold)}: ${detailsOf(hold)}`)],
+    hold === null ? [] : [atRow(i, fieldOfHold(hold, rows[i]!.order), detailsOf(hold))],
   )
   const rest = new Map<string, bigint>()
   const uncovered = rows.flatMap(({ order: { source, amount } }, i) => {

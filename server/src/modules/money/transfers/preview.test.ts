@@ -90,6 +90,13 @@ describe('what the order would be refused for', () => {
     }
   })
 
+  it('is a hold of the address', async () => {
+    const { id } = await bench.fundedAddress({ eth: '1' })
+    const hold = { subjectType: 'address', subjectId: id, reason: 'Its key is known' }
+    expect((await bench.vault.admin.post(`/vaults/${bench.vault.code}/holds`, hold)).status).toBe(201)
+    expect(await refusedFor('held', id, '1')).toContain(`on the address ${id} stops this`)
+  })
+
   it('is an archived counterparty, whatever else the order lacks', async () => {
     const { id } = await bench.fundedAddress({ usdt: '1', eth: '1' })
     const toAddress = newRecipient()
@@ -328,6 +335,7 @@ it('the list of problems is closed and each of them is tested here', () => {
     'archived',
     'blocked_by_policy',
     'disabled',
+    'held',
     'insufficient_funds',
     'no_gas',
     'no_policy_allows',

@@ -1,6 +1,6 @@
 import type { Reason } from '../../../lib/reasons.ts'
 import type { Decision } from '../../rules/policies/decision.ts'
-import { type ActiveHold, detailsOf, sentenceOf } from '../../rules/holds/active.ts'
+import { type ActiveHold, detailsOf } from '../../rules/holds/active.ts'
 import { type Electorate, findShortages } from '../../rules/votes/open.ts'
 import { findArchivedRecipient, type Order } from './order.ts'
 import type { CoinAccount } from './queries.ts'
@@ -60,7 +60,7 @@ export function findProblems(prospect: Prospect): Problem[] {
   const archived = findArchivedRecipient(order)
   if (archived !== null) name('archived', `toAddress belongs to ${archived.name}, which is archived`)
   if (source.token_enabled !== true) name('disabled', `The token ${source.token_code} is disabled`)
-  if (hold !== null) name('held', `${sentenceOf(hold)}: ${detailsOf(hold)}`)
+  if (hold !== null) name('held', detailsOf(hold))
   if (decision.effect === 'block')
     name('blocked_by_policy', decision.blockReason ?? 'A policy of the vault blocks this transfer')
   if (decision.effect === 'deny') name('no_policy_allows', 'No policy allows this transfer')

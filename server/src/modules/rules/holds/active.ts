@@ -114,7 +114,7 @@ export function heldConflict(hold: ActiveHold): AppError {
 }
 
 export const detailsOf = ({ id, subjectType, subjectId }: ActiveHold): string =>
-  `The hold ${id} on ${subjectType} ${subjectId}`
+  `The hold ${id} on the ${subjectType} ${subjectId} stops this`
 
 /** @throws 409 naming the hold */
 export function assertNotHeld(hold: ActiveHold | null): void {
