@@ -1,8 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
+import { vaultOf } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
 import { formatRecent } from '../../lib/time.ts'
 import { Button } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { ListState } from '../../ui/list-states.tsx'
@@ -18,9 +20,10 @@ export function Members({ code }: { code: string }) {
   const members = useQuery(membersQuery(code))
   const [search, setSearch] = useState('')
   const [edited, edit] = useState<Person | null>(null)
+  const [leaving, remove] = useState<Person | null>(null)
   const word = search.trim().toLowerCase()
   const shown = (members.data ?? []).filter(({ name, email }) => `${name} ${email ?? ''}`.toLowerCase().includes(word))
-  const columns = useMemo(() => columnsOf(isAdmin ? edit : null), [isAdmin])
+  const columns = useMemo(() => columnsOf(isAdmin ? { edit, remove } : null), [isAdmin])
   return (
     <>
       <div className="max-w-sm">
@@ -40,11 +43,14 @@ export function Members({ code }: { code: string }) {
         <DataTable caption={t('Members')} columns={columns} rows={shown} rowKey={({ userId }) => userId} />
       </ListState>
       {edited !== null && <GroupsOfMember code={code} member={edited} close={() => edit(null)} />}
+      {leaving !== null && <RemoveMember code={code} member={leaving} close={() => remove(null)} />}
     </>
   )
 }
 
-function columnsOf(edit: ((person: Person) => void) | null): Column<Person>[] {
+type Actions = { edit: (person: Person) => void; remove: (person: Person) => void }
+
+function columnsOf(actions: Actions | null): Column<Person>[] {
   const columns: Column<Person>[] = [
     {
       id: 'name',
@@ -64,25 +70,55 @@ function columnsOf(edit: ((person: Person) => void) | null): Column<Person>[] {
     },
   ]
   // The service says it to those only who read the whole vault.
-  if (edit !== null) {
+  if (actions !== null) {
     columns.push({
       id: 'seen',
       header: t('Last seen'),
       cell: ({ lastSeenAt }) => (lastSeenAt === null ? t('never') : formatRecent(lastSeenAt)),
     })
   }
-  if (edit === null) return columns
-  const actions: Column<Person> = {
+  if (actions === null) return columns
+  const buttons: Column<Person> = {
     id: 'actions',
     header: t('Change'),
     align: 'end',
     cell: (person) => (
-      <Button aria-label={t('Groups of {name}', { name: person.name })} onClick={() => edit(person)}>
-        {t('Groups')}
-      </Button>
+      <div className="flex flex-wrap justify-end gap-2">
+        <Button aria-label={t('Groups of {name}', { name: person.name })} onClick={() => actions.edit(person)}>
+          {t('Groups')}
+        </Button>
+        <Button
+          look="danger"
+          aria-label={t('Remove {name}', { name: person.name })}
+          onClick={() => actions.remove(person)}
+        >
+          {t('Remove')}
+        </Button>
+      </div>
     ),
   }
-  return [...columns, actions]
+  return [...columns, buttons]
+}
+
+/** Ends a membership at once. What the person made in the vault stays, and is revoked where it is listed. */
+function RemoveMember({ code, member, close }: { code: string; member: Person; close: () => void }) {
+  const { name, groups, userId } = member
+  const write = useWrite({
+    renews: ['people', code],
+    said: t('{name} is no member any more', { name }),
+    onDone: close,
+    write: () => vaultOf(code).members.remove(userId),
+  })
+  return (
+    <Confirm title={t('Remove {name} from the vault?', { name })} verb={t('Remove')} open onClose={close} write={write}>
+      <p className="mb-3">
+        {t('They leave {groups}, and everybody in these groups gets a mail about it.', {
+          groups: groups.map((group) => group.name).join(', '),
+        })}
+      </p>
+      <p>{t('Service tokens and invitations that they made still work. Revoke them where they are listed.')}</p>
+    </Confirm>
+  )
 }
 
 /** Puts a person into groups and takes them out. Who is in no group is no member. */

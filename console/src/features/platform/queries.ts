@@ -1,4 +1,4 @@
-import type { ListHeldRatesQuery, UncreditedEvent } from '@strongroom/sdk'
+import type { ListHeldRatesQuery, ListPlatformUsersQuery, UncreditedEvent } from '@strongroom/sdk'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { strongroom } from '../../lib/api.ts'
 
@@ -48,11 +48,19 @@ export const vaultsQuery = infiniteQueryOptions({
   ...paged,
 })
 
-export function usersQuery(search: string) {
+export const offboardingQuery = (userId: string) =>
+  queryOptions({
+    queryKey: ['platform-users', userId, 'offboarding'],
+    queryFn: ({ signal }) => strongroom.users.getOffboarding(userId, { signal }),
+  })
+
+export type UserStatus = NonNullable<ListPlatformUsersQuery['status']>
+
+export function usersQuery(search: string, status: UserStatus) {
   return infiniteQueryOptions({
-    queryKey: ['platform-users', search],
+    queryKey: ['platform-users', status, search],
     queryFn: ({ signal, pageParam }) => {
-      const query = { limit: 100, ...(search === '' ? {} : { search }), ...cursorOf(pageParam) }
+      const query = { limit: 100, status, ...(search === '' ? {} : { search }), ...cursorOf(pageParam) }
       return strongroom.platform.listUsers(query, { signal }).page()
     },
     ...paged,

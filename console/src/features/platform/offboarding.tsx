@@ -1,0 +1,99 @@
+import type { Offboarding, PlatformUser } from '@strongroom/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { strongroom } from '../../lib/api.ts'
+import { t } from '../../lib/language.ts'
+import { Button } from '../../ui/button.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { DetailState } from '../../ui/list-states.tsx'
+import { Sheet } from '../../ui/sheet.tsx'
+import { useWrite, WriteFailed } from '../../ui/use-write.tsx'
+import { offboardingQuery } from './queries.ts'
+
+type ChangeProps = { user: PlatformUser; close: () => void }
+
+/** Disables a user after showing what they leave behind, or enables one again. */
+export function ChangeAccess({ user, close }: ChangeProps) {
+  const { name, userId, disabledAt } = user
+  const isDisabled = disabledAt !== null
+  const [reason, setReason] = useState('')
+  const write = useWrite<void, unknown>({
+    renews: ['platform-users'],
+    said: isDisabled ? t('{name} can sign in again', { name }) : t('{name} is disabled', { name }),
+    onDone: close,
+    write: () => strongroom.users[isDisabled ? 'enable' : 'disable'](userId, { reason: reason.trim() }),
+  })
+  return (
+    <Sheet open title={isDisabled ? t('Enable {name}?', { name }) : t('Disable {name}?', { name })} onClose={close}>
+      <p className="mb-4">
+        {isDisabled
+          ? t('They sign in anew. Their groups, and votes on what still waits, count again.')
+          : t('Their sessions end with the next request, and their votes on what still waits count no longer.')}
+      </p>
+      <LeftBehind userId={userId} />
+      <TextField
+        label={t('Reason')}
+        hint={t('The audit logs keep it, and the administrators of their vaults get it by mail.')}
+        value={reason}
+        error={write.fields.get('reason')}
+        onChange={({ target }) => setReason(target.value)}
+      />
+      <WriteFailed write={write} shown={['reason']} />
+      <Button
+        look={isDisabled ? 'primary' : 'danger'}
+        busy={write.isPending}
+        disabledBecause={reason.trim() === '' ? t('Enter a reason first.') : undefined}
+        onClick={() => write.mutate()}
+      >
+        {isDisabled ? t('Enable') : t('Disable')}
+      </Button>
+    </Sheet>
+  )
+}
+
+/** What a user made that works without them. The administrators of the vaults revoke it. */
+function LeftBehind({ userId }: { userId: string }) {
+  const query = useQuery(offboardingQuery(userId))
+  return <DetailState query={query}>{query.data !== undefined && <Left left={query.data} />}</DetailState>
+}
+
+function Left({ left: { serviceTokens, invitations, onlyAdministratorOf, withoutQuorum } }: { left: Offboarding }) {
+  return (
+    <div className="mb-4">
+      {onlyAdministratorOf.length > 0 && (
+        <p role="alert" className="mb-3 rounded-md bg-warn-soft p-3 text-warn">
+          {t('Nobody else administers {vaults}.', { vaults: onlyAdministratorOf.map(({ name }) => name).join(', ') })}
+        </p>
+      )}
+      {withoutQuorum > 0 && (
+        <p className="mb-3">
+          {t('{count, plural, one {# request waits} other {# requests wait}} for more votes than people can cast.', {
+            count: withoutQuorum,
+          })}
+        </p>
+      )}
+      <ToRevoke
+        title={t('Service tokens to revoke')}
+        made={serviceTokens.map(({ id, name, vault }) => [id, `${vault.name}: ${name}`])}
+      />
+      <ToRevoke
+        title={t('Invitations to revoke')}
+        made={invitations.map(({ id, email, vault }) => [id, `${vault.name}: ${email}`])}
+      />
+    </div>
+  )
+}
+
+function ToRevoke({ title, made }: { title: string; made: [id: string, words: string][] }) {
+  if (made.length === 0) return null
+  return (
+    <>
+      <h3 className="mb-1 font-medium">{title}</h3>
+      <ul className="mb-3 list-disc pl-5 [overflow-wrap:anywhere]">
+        {made.map(([id, words]) => (
+          <li key={id}>{words}</li>
+        ))}
+      </ul>
+    </>
+  )
+}
