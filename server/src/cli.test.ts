@@ -139,6 +139,24 @@ describe('commands beside a running server', () => {
     expect(result).toEqual({ code: 2, out: '', err: 'strongroom: User not found\n' })
   })
 
+  it('disable a person and print what they leave behind, and enable them again, on the record', async () => {
+    const disable = (email: string) => run(['admin', 'disable', email, '--reason', 'Left the company'])
+    expect((await run(['admin', 'add', 'third@example.org'])).code).toBe(0)
+    const done = await disable('Second@example.org')
+    expect([done.code, done.out, done.err]).toEqual([0, 'second@example.org is disabled.\n', ''])
+    expect((await disable('second@example.org')).err).toBe('strongroom: They are disabled already\n')
+    expect((await disable('nobody@example.org')).err).toBe('strongroom: User not found\n')
+    expect((await run(['admin', 'disable', 'second@example.org'])).code).toBe(2)
+    expect((await run(['admin', 'link', 'second@example.org'])).code).toBe(2)
+    expect((await run(['admin', 'enable', 'second@example.org', '--reason', 'Came back'])).code).toBe(0)
+    expect(
+      await query(
+        "select action, content::jsonb -> 'details' ->> 'operator' as operator from audit_records where action in " +
+          "('user.disabled', 'user.enabled') order by id",
+      ),
+    ).toEqual(['user.disabled', 'user.enabled'].map((action) => ({ action, operator: userInfo().username })))
+  })
+
   it('verify the ledger', async () => {
     expect(await run(['ledger', 'verify'])).toMatchObject({ code: 0, out: expect.stringContaining('no difference') })
     const { out } = await run(['ledger', 'verify', '--json'])

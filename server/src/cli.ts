@@ -44,6 +44,26 @@ admin
     await (await openCommands()).printSignInLink(address)
   })
 
+admin
+  .command('disable')
+  .argument('<email>')
+  .requiredOption('--reason <text>', 'why; the audit log keeps it')
+  .description('disable a person: their sessions and votes end with the next request. Prints what they leave behind')
+  .action(async (email: string, { reason }: { reason: string }) => {
+    const address = parseEmail(email)
+    await (await openCommands()).disableUser(address, reason)
+  })
+
+admin
+  .command('enable')
+  .argument('<email>')
+  .requiredOption('--reason <text>', 'why; the audit log keeps it')
+  .description('enable a person who was disabled')
+  .action(async (email: string, { reason }: { reason: string }) => {
+    const address = parseEmail(email)
+    await (await openCommands()).enableUser(address, reason)
+  })
+
 program
   .command('ledger')
   .description('the books')

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { readCommandConfig } from './config.ts'
-import { type Db, openDatabase } from './db/client.ts'
+import { type Db, openDatabase, type Trx } from './db/client.ts'
 import { migrate } from './db/migrate.ts'
 import { inTransaction } from './db/transaction.ts'
 import { connectEmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres/start.ts'
@@ -9,8 +9,9 @@ import { magicLinkTtlMinutes } from './lib/limits.ts'
 import { verifyLedger } from './modules/money/ledger/verify.ts'
 import { verifyPayouts } from './modules/money/payouts/compare-record.ts'
 import { verifyTransfers } from './modules/money/transfers/compare-record.ts'
-import { createSignInLink } from './modules/people/sign-in/actions.ts'
+import { createSignInLink, nameOfOperator } from './modules/people/sign-in/actions.ts'
 import { addPlatformAdmin } from './modules/people/users/actions.ts'
+import { disable, enable, findUserIdOf, type Offboard } from './modules/people/users/offboarding.ts'
 import { verifyAudit } from './modules/record/audit/verify.ts'
 import { verifyRequests } from './modules/rules/approval-requests/compare-record.ts'
 import { findRunningOrigin } from './running-service.ts'
@@ -31,6 +32,30 @@ export function addAdmin(email: string): Promise<void> {
     print(`${email} is a platform administrator. Sign in within ${magicLinkTtlMinutes} minutes:`)
     print(await makeSignInLink(db, email))
   })
+}
+
+export function disableUser(email: string, reason: string): Promise<void> {
+  return withDatabase(async (db) => {
+    const left = await inTransaction(db, async (trx) => disable(trx, await byOperator(trx, email, reason)))
+    print(`${email} is disabled.`)
+    for (const { vault, name } of left.serviceTokens) print(`${vault.code}: revoke the service token ${name}`)
+    for (const { vault, email: invited } of left.invitations)
+      print(`${vault.code}: revoke the invitation of ${invited}`)
+    for (const { code } of left.onlyAdministratorOf) print(`${code}: nobody else administers this vault`)
+    if (left.withoutQuorum > 0) print(`${left.withoutQuorum} requests wait for more votes than people can cast`)
+  })
+}
+
+export function enableUser(email: string, reason: string): Promise<void> {
+  return withDatabase(async (db) => {
+    await inTransaction(db, async (trx) => enable(trx, await byOperator(trx, email, reason)))
+    print(`${email} is enabled and can sign in.`)
+  })
+}
+
+async function byOperator(trx: Trx, email: string, reason: string): Promise<Offboard> {
+  const userId = await findUserIdOf(trx, email)
+  return { userId, reason, actorId: null, operator: nameOfOperator(), now: new Date() }
 }
 
 export function printSignInLink(email: string): Promise<void> {

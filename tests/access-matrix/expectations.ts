@@ -161,6 +161,8 @@ export const expectations: Record<string, Row> = {
 
   getMyMembership:      row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
   listMembers:          row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
+  removeMember: row('401 403 403 403 403 403 403 403 204 403 403 403 403 403',
+    async (r) => ({ params: { userId: await r.leaver() } })),
 
   createInvitation: row('401 404 403 403 403 403 403 403 201 404 404 403 404 403',
     async (r) => ({ body: { email: `guest-${fresh()}@example.org`, groupIds: [await r.group()] } })),
@@ -373,6 +375,12 @@ export const expectations: Record<string, Row> = {
   listPlatformAuditSeals: row('401 403 403 403 403 403 403 403 403 403 200 403 403 403', plain, { namesVaults: true }),
   listPlatformAuditRecords:
     row('401 403 403 403 403 403 403 403 403 403 200 403 403 403', plain, { namesVaults: true, namesPeople: true }),
+  getOffboarding: row('401 403 403 403 403 403 403 403 403 403 200 403 403 403',
+    async (r) => ({ params: { id: await r.leaver() } }), { namesVaults: true }),
+  disableUser: row('401 403 403 403 403 403 403 403 403 403 200 403 403 403',
+    async (r) => ({ params: { id: await r.leaver() }, body: { reason: 'Left the company' } }), { namesVaults: true }),
+  enableUser: row('401 403 403 403 403 403 403 403 403 403 200 403 403 403',
+    async (r) => ({ params: { id: await r.disabledUser() }, body: { reason: 'Came back' } }), { namesVaults: true }),
   listPlatformUsers:    row('401 403 403 403 403 403 403 403 403 403 200 403 403 403', plain, { namesVaults: true, namesPeople: true }),
 }
 

@@ -60,6 +60,9 @@ export type Resources = {
   serviceToken(): Promise<string>
   group(): Promise<string>
   membership(): Promise<{ id: string; userId: string }>
+  /** A member whom nothing else is about. */
+  leaver(): Promise<string>
+  disabledUser(): Promise<string>
   policy(): Promise<string>
   addressGrant(): Promise<{ id: string; grantId: string }>
   folder(): Promise<string>
@@ -325,6 +328,7 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
     return id as string
   }
   await createFolder(secrets.owner, hidden, saved)
+  const leaver = async () => (await join(`leaver-${fresh()}`, 'members')).userId
   const group = async () => {
     const name = `group-${fresh()}`
     const { id } = await post(admin, `/vaults/${code}/policy-groups`, { code: name, name })
@@ -458,6 +462,12 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
       return id
     }),
     group: keep('group', group),
+    leaver: keep('leaver', leaver),
+    disabledUser: keep('disabledUser', async () => {
+      const id = await leaver()
+      await post(vault.admin, `/users/${id}/disable`, { reason: 'Left' })
+      return id
+    }),
     membership: keep('membership', async () => {
       const id = await group()
       const userId = `machine-${fresh()}`
@@ -574,6 +584,8 @@ function absentResources(code: string): Resources {
     serviceToken: nothing,
     group: nothing,
     membership: async () => ({ id: await nothing(), userId: `machine-${fresh()}` }),
+    leaver: nothing,
+    disabledUser: nothing,
     policy: nothing,
     addressGrant: async () => ({ id: await nothing(), grantId: await nothing() }),
     folder: nothing,

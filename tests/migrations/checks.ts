@@ -140,7 +140,14 @@ export const checksAfter: Record<string, Check[]> = {
       finds: [{ tgname: 'payouts_log_insert' }, { tgname: 'payouts_log_update' }],
     },
   ],
-  '0039-holds': [insertEntry('hold', 'h9', 'ledger_entries_sides_of_kind'), insertEntry('nonsense', 'h9', 'ledger_entries_kind_check')],
+  '0039-holds': [
+    insertEntry('hold', 'h9', 'ledger_entries_sides_of_kind'),
+    insertEntry('nonsense', 'h9', 'ledger_entries_kind_check'),
+  ],
+  '0041-people-who-leave': [
+    insertNotification('transfer', 'quorum_lost', null),
+    insertNotification('transfer', 'nonsense', 'notifications_kind_check'),
+  ],
 }
 
 function rates(...found: number[]): { rate: number }[] {

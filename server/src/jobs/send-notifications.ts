@@ -12,6 +12,8 @@ import {
   retryNotification,
   settleNotification,
 } from '../modules/record/notifications/queries.ts'
+import { listRequirements } from '../modules/rules/votes/queries.ts'
+import { isQuorumReachable } from '../modules/rules/votes/tally.ts'
 import { type Claims, runClaims } from './run-claims.ts'
 
 const changesPerMailMax = 100
@@ -46,15 +48,19 @@ export async function sendNotifications(deps: Deps, signal?: AbortSignal): Promi
 }
 
 async function sendNotification(deps: Deps, notification: DueNotification, signal?: AbortSignal): Promise<void> {
-  const isPointless =
-    notification.kind === 'approval_needed' && !/^(awaiting_approval|pending)$/.test(notification.status)
-  if (isPointless) return settleNotification(deps.db, notification, null)
+  if (await isPointless(deps, notification)) return settleNotification(deps.db, notification, null)
   // An alarm about the same subject is a new mail, which a mail program must not take for the one before.
-  const mailId =
-    notification.kind === 'stopped'
-      ? `${notification.subject_id}-${notification.created_at.getTime()}`
-      : notification.subject_id
+  const mailId = /^(stopped|quorum_lost)$/.test(notification.kind)
+    ? `${notification.subject_id}-${notification.created_at.getTime()}`
+    : notification.subject_id
   await send(deps, mailId, [notification], notificationMessage(notification, linkTo(deps, notification)), signal)
+}
+
+/** Whether it was decided meanwhile, or can be decided again because somebody came back. */
+async function isPointless({ db }: Deps, { kind, status, vault_id, subject_id }: DueNotification): Promise<boolean> {
+  if (kind !== 'approval_needed' && kind !== 'quorum_lost') return false
+  if (!/^(awaiting_approval|pending)$/.test(status)) return true
+  return kind === 'quorum_lost' && isQuorumReachable(await listRequirements(db, vault_id, subject_id))
 }
 
 async function sendAnnouncement(deps: Deps, { changes }: Announcement, signal?: AbortSignal): Promise<void> {

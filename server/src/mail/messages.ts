@@ -90,7 +90,7 @@ export function invitationMessage({ link, vaultName, inviter }: Invitation): Mes
 
 /** The facts of a mail about one transfer or approval request. */
 type Notification = {
-  kind: 'approval_needed' | 'decided' | 'stopped'
+  kind: 'approval_needed' | 'decided' | 'stopped' | 'quorum_lost'
   vault_name: string
   initiator: string
   /** What is requested, such as `transfer` or `counterparty_create`. */
@@ -152,6 +152,18 @@ export function notificationMessage(notification: Notification, link: string): M
           'Check the audit log of the vault.',
           'If database rows were changed, somebody has unauthorised access.',
         ],
+      })
+    case 'quorum_lost':
+      return layOut({
+        subject: `Too few people can vote in ${vaultName}: ${subject}`,
+        lines: [
+          `The ${subject} that you requested in the vault ${vaultName} waits for votes.`,
+          'Fewer people can vote on it now than it needs, because somebody was disabled or left a group.',
+          'Cancel it and request it again, or ask an administrator of the vault who may come back.',
+        ],
+        button,
+        link,
+        closing: 'You cannot turn this mail off.',
       })
   }
 }

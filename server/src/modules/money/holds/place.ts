@@ -63,7 +63,7 @@ export async function placeHold(trx: Trx, { subjectType, subjectId, reason }: Pl
     now,
   }
   await announceVaultChange(trx, change, { userIds: initiatorIds })
-  if (subjectType === 'user' && (await isShutOut(trx, subjectId))) await endSessionsOf(trx, subjectId, now)
+  if (subjectType === 'user' && (await isShutOut(trx, subjectId))) await endSessionsOf(trx, subjectId, 'hold', now)
   return id
 }
 

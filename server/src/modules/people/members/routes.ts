@@ -1,11 +1,12 @@
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { VaultParams } from '../../../http/schema.ts'
+import { removeFromVault } from '../../rules/policies/group-actions.ts'
 import { outlooksOf } from '../../rules/policies/outlook.ts'
 import { listAllCandidates } from '../../rules/policies/queries.ts'
 import { toMember } from './present.ts'
 import { listGroupsOf, listMembers } from './queries.ts'
-import { Member, MemberQuery, Membership } from './schema.ts'
+import { Member, MemberQuery, Membership, VaultMemberParams } from './schema.ts'
 
 const ofMember = { access: 'member', params: VaultParams } as const
 
@@ -26,6 +27,23 @@ export function memberRoutes(app: App, deps: Deps): void {
     },
     (db, { member, query }, page) => listMembers(db, member, query, page),
     toMember,
+  )
+
+  api.delete(
+    '/vaults/:code/members/:userId',
+    {
+      operationId: 'removeMember',
+      summary: 'Remove a member',
+      description:
+        'For administrators of the vault. Removes a person or service from all its groups at once, with their next ' +
+        'request. What they made stays: revoke their service tokens and invitations. 404 for who is in no group; 409 for ' +
+        'the last administrator of the vault who can sign in.',
+      access: 'administrator',
+      errors: ['not_found', 'last_administrator'],
+      params: VaultMemberParams,
+      answers: { 204: null },
+    },
+    (trx, { params, ...by }) => removeFromVault(trx, params.userId, by),
   )
 
   api.get(

@@ -11,10 +11,12 @@ import {
   pageQuery,
   Timestamp,
   userKinds,
+  VaultParams,
 } from '../../../http/schema.ts'
 import { nameLengthMax } from '../../../lib/limits.ts'
 import { type ActionType, actionTypes } from '../../rules/policies/decision.ts'
 import { outlooks } from '../../rules/policies/outlook.ts'
+import { MemberUserId } from '../../rules/policies/schema.ts'
 
 const groups = Type.Array(Closed({ id: Id, name: Name }), {
   description: 'The groups of the vault that name them, by name. Every member is in `everyone` too, which is left out.',
@@ -56,6 +58,11 @@ export const Membership = Closed(
   { $id: 'Membership', description: 'What the caller is in a vault, and what the policies let them ask for.' },
 )
 export type Membership = Static<typeof Membership>
+
+export const VaultMemberParams = Closed({
+  ...VaultParams.properties,
+  userId: described(MemberUserId, 'Identifier of the user.'),
+})
 
 export const MemberQuery = Closed({
   ...pageQuery,

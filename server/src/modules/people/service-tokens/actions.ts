@@ -6,6 +6,7 @@ import { newId } from '../../../lib/ids.ts'
 import { newSecret, sha256 } from '../../../lib/secrets.ts'
 import { announceVaultChange, nameSubjects, quote } from '../../record/notifications/announce.ts'
 import { insertMemberships } from '../../rules/policies/queries.ts'
+import { tellOfLostQuorum } from '../../rules/votes/lost-quorum.ts'
 import { disableUser, insertServiceUser } from '../users/actions.ts'
 import { listGroupsOfMember, listGroupsOfVault, type ServiceTokenRow, serviceTokenColumns } from './queries.ts'
 import type { CreateServiceToken } from './schema.ts'
@@ -79,6 +80,7 @@ export async function revokeServiceToken(trx: Trx, id: string, by: ByMember): Pr
   const { name, user_id: userId } = revoked
   const groups = await listGroupsOfMember(trx, vaultId, userId)
   await announceServiceToken(trx, { verb: 'revoked', id, name, details: { name, userId }, groups }, by)
+  await tellOfLostQuorum(trx, { userIds: [userId], vaultIds: [vaultId] }, now)
 }
 
 type ServiceTokenEvent = {

@@ -148,7 +148,7 @@ export async function createSignInLink(
 }
 
 /** The account of the operating system that this process runs as; a container may give it a number and no name. */
-function nameOfOperator(): string {
+export function nameOfOperator(): string {
   try {
     return userInfo().username
   } catch {

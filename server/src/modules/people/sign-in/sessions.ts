@@ -96,6 +96,21 @@ export async function revokeSession(trx: Trx, caller: Caller, id: string, now: D
   if (!(await endSession(trx, { id, userId: caller.userId, details: {} }, now))) throw notFound('Session')
 }
 
+/**
+ * Ends all sessions of a person who is shut out, on the record of their vaults, and forgets their devices, so that their next
+ * sign-in is reported by mail.
+ */
+export async function endSessionsOf(trx: Trx, userId: string, via: 'hold' | 'disabled', now: Date): Promise<void> {
+  const ended = await trx.deleteFrom('sessions').where('user_id', '=', userId).returning('id').execute()
+  await trx.deleteFrom('known_devices').where('user_id', '=', userId).execute()
+  if (ended.length === 0) return
+  const vaultIds = await listVaultIdsOf(trx, userId)
+  for (const { id: targetId } of ended) {
+    const event = { actorId: null, action: 'session.revoked', targetType: 'session', targetId, details: { via } }
+    await insertAuditRecords(trx, { ...event, now }, vaultIds)
+  }
+}
+
 /** The key in the mail about a sign-in. It can only end that session, so it works without signing in. */
 export function keyToEnd(sealer: Deps['sealer'], sessionId: string): string {
   return sealer.mac('end session', sessionId).toString('base64url')
@@ -108,17 +123,6 @@ export function isKeyToEnd(sealer: Deps['sealer'], sessionId: string, key: strin
 /** Ends a session by the key in the mail about it. Returns false when the session has already ended. */
 export async function endMailedSession(trx: Trx, id: string, now: Date): Promise<boolean> {
   return endSession(trx, { id, userId: null, details: { via: 'mail' } }, now)
-}
-
-/** Ends all sessions of a person whom a hold shuts out; recorded for the vaults of the person. */
-export async function endSessionsOf(trx: Trx, userId: string, now: Date): Promise<void> {
-  const ended = await trx.deleteFrom('sessions').where('user_id', '=', userId).returning('id').execute()
-  if (ended.length === 0) return
-  const vaultIds = await listVaultIdsOf(trx, userId)
-  for (const { id: targetId } of ended) {
-    const event = { actorId: null, action: 'session.revoked', targetType: 'session', targetId, details: { via: 'hold' } }
-    await insertAuditRecords(trx, { ...event, now }, vaultIds)
-  }
 }
 
 /** The device is forgotten too, so that the next sign-in from it is reported by mail again. */

@@ -47,5 +47,6 @@ export function toPlatformUser(row: PlatformUserRow): PlatformUser {
     lastSeenAt: row.last_seen_at?.toISOString() ?? null,
     vaults: row.vaults,
     isPlatformAdmin: row.is_platform_admin,
+    disabledAt: row.disabled_at?.toISOString() ?? null,
   }
 }

@@ -4,6 +4,7 @@ import type { Db, Trx } from '../../../db/client.ts'
 import type { Paging } from '../../../lib/cursor.ts'
 import { containsPattern } from '../../../lib/like.ts'
 import { type OwnProfileRow, ownProfileColumns } from './present.ts'
+import type { UserStatus } from './schema.ts'
 
 export function getOwnProfile(db: Db | Trx, userId: string): Promise<OwnProfileRow> {
   return db.selectFrom('users').select(ownProfileColumns).where('id', '=', userId).executeTakeFirstOrThrow()
@@ -24,25 +25,41 @@ export type PlatformUserRow = {
   last_seen_at: Date | null
   vaults: { code: string; name: string }[]
   is_platform_admin: boolean
+  disabled_at: Date | null
 }
 
-/** Users of the service that can use it, the newest id first, with the vaults in which a group names them. */
+const platformUser = sql`
+  u.id, u.kind, ${displayNameOf('u')} as name, u.email, u.created_at, u.is_platform_admin, u.disabled_at,
+  (select max(s.last_seen_at) from sessions s where s.user_id = u.id) as last_seen_at,
+  (select coalesce(json_agg(json_build_object('code', v.code, 'name', v.name) order by v.code), '[]') from vaults v
+    where v.id in (select m.vault_id from policy_group_memberships m where m.user_id = u.id)) as vaults`
+
+/** SQL: whether the user `u` is a service whose token was revoked, which no one can enable again. */
+export const isRevokedService = sql<boolean>`(u.kind = 'service' and not exists (
+  select from service_tokens t where t.user_id = u.id and t.revoked_at is null))`
+
+/**
+ * Users of the service that can use it, or that were disabled, the newest id first, with the vaults in which a group names
+ * them. Services whose token was revoked are in neither list.
+ */
 export async function listPlatformUsers(
   db: Db,
-  search: string | undefined,
+  { search, status = 'active' }: { search?: string; status?: UserStatus },
   { after, limit }: Paging,
 ): Promise<PlatformUserRow[]> {
   const pattern = search === undefined ? null : containsPattern(search)
   const { rows } = await sql<PlatformUserRow>`
-    select u.id, u.kind, ${displayNameOf('u')} as name, u.email, u.created_at, u.is_platform_admin,
-      (select max(s.last_seen_at) from sessions s where s.user_id = u.id) as last_seen_at,
-      (select coalesce(json_agg(json_build_object('code', v.code, 'name', v.name) order by v.code), '[]') from vaults v
-        where v.id in (select m.vault_id from policy_group_memberships m where m.user_id = u.id)) as vaults
+    select ${platformUser}
     from users u
-    where u.disabled_at is null
+    where ${status === 'active' ? sql`u.disabled_at is null` : sql`u.disabled_at is not null and not ${isRevokedService}`}
       ${after === null ? sql`` : sql`and u.id < ${after.id}`}
       ${pattern === null ? sql`` : sql`and (u.name ilike ${pattern} or u.username ilike ${pattern} or u.email ilike ${pattern})`}
     order by u.id desc
     limit ${limit + 1}`.execute(db)
   return rows
+}
+
+export async function findPlatformUser(db: Db | Trx, id: string): Promise<PlatformUserRow | null> {
+  const { rows } = await sql<PlatformUserRow>`select ${platformUser} from users u where u.id = ${id}`.execute(db)
+  return rows[0] ?? null
 }

@@ -185,6 +185,7 @@ describe('GET /platform/users', () => {
       lastSeenAt: expect.stringMatching(/Z$/),
       vaults: [],
       isPlatformAdmin: true,
+      disabledAt: null,
     })
     expect(userOf(kept.userId)).toMatchObject({ kind: 'service', name: 'Payroll', email: null, lastSeenAt: null })
     expect(userOf(revoked.userId)).toBeUndefined()

@@ -1,10 +1,22 @@
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { ok } from '../../../http/mutate.ts'
+import { IdParams } from '../../../http/schema.ts'
 import { replacePreferences, updateProfile } from './actions.ts'
+import { disable, enable, getOffboarding } from './offboarding.ts'
 import { toOwnProfile, toPlatformUser } from './present.ts'
 import { getOwnProfile, getPreferences, listPlatformUsers } from './queries.ts'
-import { OwnProfile, PlatformUser, PlatformUserQuery, Preferences, UpdateProfile } from './schema.ts'
+import {
+  DisableUser,
+  Offboarding,
+  OwnProfile,
+  PlatformUser,
+  PlatformUserQuery,
+  Preferences,
+  UpdateProfile,
+} from './schema.ts'
+
+const ofUser = { access: 'platform', params: IdParams, errors: ['not_found'] } as const
 
 export function userRoutes(app: App, deps: Deps): void {
   const api = endpoints(app, deps, 'People')
@@ -71,12 +83,62 @@ export function userRoutes(app: App, deps: Deps): void {
       operationId: 'listPlatformUsers',
       summary: 'List the users of the platform',
       description:
-        'For platform administrators: people and services of all vaults, the newest first. Disabled ones are left out.',
+        'For platform administrators: people and services of all vaults, the newest first. Disabled ones are left out ' +
+        'unless `status` asks for them; services whose token was revoked are in neither list.',
       access: 'platform',
       querystring: PlatformUserQuery,
       item: PlatformUser,
     },
-    (db, { query }, page) => listPlatformUsers(db, query.search, page),
+    (db, { query }, page) => listPlatformUsers(db, query, page),
     toPlatformUser,
+  )
+
+  api.get(
+    '/users/:id/offboarding',
+    {
+      operationId: 'getOffboarding',
+      summary: 'List what a user leaves behind',
+      description:
+        'For platform administrators: the service tokens and invitations that a user made and that still work, the vaults ' +
+        'that nobody else can administer, and how much waits for their vote without hope.',
+      ...ofUser,
+      answers: { 200: Offboarding },
+    },
+    (db, { params }) => getOffboarding(db, params.id),
+  )
+
+  api.post(
+    '/users/:id/disable',
+    {
+      operationId: 'disableUser',
+      summary: 'Disable a user',
+      description:
+        'For platform administrators. Sessions end with the next request on every node, and votes that are not decided ' +
+        'count no longer. The answer lists what the user leaves behind; the administrators of their vaults get it by mail. ' +
+        '403 for oneself, 409 for the last platform administrator and for who is disabled already.',
+      ...ofUser,
+      errors: ['not_found', 'other_person_required', 'last_administrator', 'wrong_state'],
+      body: DisableUser,
+      answers: { 200: Offboarding },
+    },
+    async (trx, { params, body, caller, now }) =>
+      ok(await disable(trx, { userId: params.id, reason: body.reason, actorId: caller.userId, now })),
+  )
+
+  api.post(
+    '/users/:id/enable',
+    {
+      operationId: 'enableUser',
+      summary: 'Enable a user',
+      description:
+        'For platform administrators. Memberships, and votes on what still waits, count again; the user signs in anew. ' +
+        '409 for who is not disabled, and for a service whose token was revoked.',
+      ...ofUser,
+      errors: ['not_found', 'wrong_state'],
+      body: DisableUser,
+      answers: { 200: PlatformUser },
+    },
+    async (trx, { params, body, caller, now }) =>
+      ok(await enable(trx, { userId: params.id, reason: body.reason, actorId: caller.userId, now })),
   )
 }

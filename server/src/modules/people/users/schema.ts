@@ -5,17 +5,20 @@ import {
   described,
   Email,
   Emoji,
+  Enum,
+  Id,
   MemberProfile,
   Name,
   Nullable,
   Profile,
   pageQuery,
+  Ref,
   Timestamp,
   Uri,
   Username,
   VaultCode,
 } from '../../../http/schema.ts'
-import { nameLengthMax, preferencesBytesMax } from '../../../lib/limits.ts'
+import { nameLengthMax, noteLengthMax, preferencesBytesMax } from '../../../lib/limits.ts'
 
 /** The own profile of a person; only they see which mails they receive. */
 export const OwnProfile = Closed(
@@ -80,10 +83,15 @@ export const PlatformUser = Closed(
       description: 'The vaults in which they are in a group, by code.',
     }),
     isPlatformAdmin: Type.Boolean({ description: 'Whether they administer the platform.', examples: [false] }),
+    disabledAt: described(Nullable(Timestamp), 'When they were disabled; null if they can use the service.'),
   },
-  { $id: 'PlatformUser', description: 'A person or service that can use this service.' },
+  { $id: 'PlatformUser', description: 'A person or service of the platform.' },
 )
 export type PlatformUser = Static<typeof PlatformUser>
+
+/** Of a list of users. */
+export const userStatuses = ['active', 'disabled'] as const
+export type UserStatus = (typeof userStatuses)[number]
 
 export const PlatformUserQuery = Closed({
   ...pageQuery,
@@ -95,6 +103,46 @@ export const PlatformUserQuery = Closed({
       examples: ['ann'],
     }),
   ),
+  status: Type.Optional(described(Enum(userStatuses), 'Who can use the service, or who was disabled.')),
 })
 
-export const userComponents = [Profile, MemberProfile, OwnProfile, Preferences, PlatformUser]
+/** Why somebody is disabled or enabled. */
+export const DisableUser = Closed({
+  reason: described(
+    Type.String({ minLength: 1, maxLength: noteLengthMax, pattern: '\\S', examples: ['Left the company'] }),
+    'Why; the audit log keeps it, and administrators of their vaults read it.',
+  ),
+})
+
+const VaultName = Closed({ code: VaultCode, name: Name })
+const made = { vault: described(VaultName, 'The vault to which it belongs.'), id: Id }
+
+export const Offboarding = Closed(
+  {
+    user: Ref(PlatformUser),
+    onlyAdministratorOf: Type.Array(VaultName, {
+      description: 'The vaults in which no other administrator can sign in.',
+    }),
+    serviceTokens: Type.Array(
+      Closed({ ...made, userId: described(Id, 'The service that acts with it.'), name: Name, createdAt: Timestamp }),
+      { description: 'Service tokens that they made and that still work, the newest first; up to a hundred.' },
+    ),
+    invitations: Type.Array(Closed({ ...made, email: Email, createdAt: Timestamp }), {
+      description:
+        'Invitations with links that they made and that nobody accepted yet, the newest first; up to a hundred.',
+    }),
+    withoutQuorum: Type.Integer({
+      minimum: 0,
+      description:
+        'How many transfers, payouts and approval requests wait for votes of theirs and can no longer get enough votes.',
+      examples: [1],
+    }),
+  },
+  {
+    $id: 'Offboarding',
+    description: 'What a person or service leaves behind: administrators of the vaults revoke it.',
+  },
+)
+export type Offboarding = Static<typeof Offboarding>
+
+export const userComponents = [Profile, MemberProfile, OwnProfile, Preferences, PlatformUser, Offboarding]

@@ -62,6 +62,14 @@ export async function announceTokenChange(
   )
 }
 
+/** Writes an audit record of a change of the platform that no vault learns of, and announces it to its administrators. */
+export async function announcePlatformChange(
+  trx: Trx,
+  { words, ...event }: Omit<AuditEvent, 'vaultId'> & { words: ChangeInWords },
+): Promise<void> {
+  await announceTokenChange(trx, { words, ...event }, [])
+}
+
 /** @param audience SQL that selects `user_id` */
 async function announce(
   trx: Trx,

@@ -61,8 +61,33 @@ export async function notifyOfStop(
     select ${vaultId}, ${subjectId}, ${subjectType}, u.id, 'stopped', ${now}, ${now}
     from users u
     where ${isReachable} and (u.id = ${initiatorId} or u.id in (${administratorsOf([vaultId])}))
-    on conflict (vault_id, subject_id, user_id, kind) do update set created_at = excluded.created_at, attempts = 0,
-      next_attempt_at = greatest(excluded.next_attempt_at, notifications.sent_at + ${alarmPauseSeconds} * interval '1 second')`.execute(
+    ${againAfterPause}`.execute(trx)
+}
+
+/**
+ * Queues mails to the initiators of what waits for more votes than people can still cast. Nobody can turn these mails off.
+ * About one subject there is one every five minutes at most.
+ */
+export async function notifyOfLostQuorum(trx: Trx, subjects: Subject[], now: Date): Promise<void> {
+  if (subjects.length === 0) return
+  const column = (name: keyof Subject) => sql`${subjects.map((subject) => subject[name])}::text[]`
+  await sql`
+    insert into notifications (vault_id, subject_id, subject_type, user_id, kind, created_at, next_attempt_at)
+    select s.vault_id, s.subject_id, s.subject_type, u.id, 'quorum_lost', ${now}, ${now}
+    from unnest(${column('vaultId')}, ${column('subjectId')}, ${column('subjectType')}, ${column('initiatorId')})
+      as s(vault_id, subject_id, subject_type, initiator_id)
+    join users u on u.id = s.initiator_id and ${isReachable}
+    ${againAfterPause}`.execute(trx)
+}
+
+/** Ends the mails that wait for a user who may no longer read what they say. */
+export async function dropNotificationsOf(trx: Trx, userId: string): Promise<void> {
+  await sql`update notifications set next_attempt_at = null where user_id = ${userId} and next_attempt_at is not null`.execute(
     trx,
   )
 }
+
+/** SQL: what is told again about the same subject is a new mail, but not at once. */
+const againAfterPause = sql`
+  on conflict (vault_id, subject_id, user_id, kind) do update set created_at = excluded.created_at, attempts = 0,
+    next_attempt_at = greatest(excluded.next_attempt_at, notifications.sent_at + ${sql.lit(alarmPauseSeconds)} * interval '1 second')`

@@ -9,7 +9,15 @@ import { conflict, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { changedFields } from '../../record/audit/record.ts'
 import { announceVaultChange, nameSubjects, quote, type VaultChange } from '../../record/notifications/announce.ts'
-import { type GroupRow, groupUses, hasOtherActiveMember, lockGroup, type MembershipRow } from './queries.ts'
+import { tellOfLostQuorum } from '../votes/lost-quorum.ts'
+import {
+  type GroupRow,
+  groupUses,
+  hasOtherActiveMember,
+  lockGroup,
+  lockGroupsOf,
+  type MembershipRow,
+} from './queries.ts'
 import type { CreatePolicyGroup, UpdatePolicyGroup } from './schema.ts'
 
 /** @throws 409 when the vault has a group of that code */
@@ -99,6 +107,7 @@ export async function deletePolicyGroup(trx: Trx, id: string, { caller, now }: B
       userIds,
     },
   )
+  await tellOfLostQuorum(trx, { userIds, vaultIds: [vaultId] }, now)
 }
 
 /** @throws 404, 403, 409 for `everyone`, which stores no members, and for someone who is in the group already */
@@ -108,7 +117,7 @@ export async function addMember(
   { caller, now }: ByCaller,
 ): Promise<MembershipRow> {
   const group = await lockGroup(trx, groupId, caller.userId)
-  if (isEveryone(group))
+  if (isSystem(group, everyoneCode))
     throw conflict('system_object', 'Everyone in the vault is in this group already; it stores no members')
   const id = newId(now)
   const inserted = await trx
@@ -119,6 +128,8 @@ export async function addMember(
     .executeTakeFirst()
   if (inserted === undefined) throw conflict('already_exists', 'This user is in the group already')
   await announceMembership(trx, 'added', group, userId, { caller, now })
+  // Auditors do not vote, whatever other group they are in.
+  if (isSystem(group, auditorsCode)) await tellOfLostQuorum(trx, { userIds: [userId], vaultIds: [group.vaultId] }, now)
   return { id, groupId, userId, user: inserted.user, createdAt: now }
 }
 
@@ -134,7 +145,7 @@ export async function removeMember(
   // The lock serialises removals, so that two of them at once cannot remove the last two administrators.
   const group = await lockGroup(trx, groupId, caller.userId)
   if (!group.memberships.some((membership) => membership.userId === userId)) throw notFound('Membership')
-  if (isAdministrators(group) && !(await hasOtherActiveMember(trx, group, userId))) {
+  if (isSystem(group, administratorsCode) && !(await hasOtherActiveMember(trx, group, userId))) {
     throw conflict('last_administrator', 'The last administrator of the vault cannot be removed')
   }
   await trx
@@ -144,15 +155,46 @@ export async function removeMember(
     .where('user_id', '=', userId)
     .execute()
   await announceMembership(trx, 'removed', group, userId, { caller, now })
+  await tellOfLostQuorum(trx, { userIds: [userId], vaultIds: [group.vaultId] }, now)
 }
 
-function isEveryone({ isSystem, code }: GroupRow): boolean {
-  return isSystem && code === everyoneCode
+/**
+ * Removes a user from all groups of the vault at once, which ends their membership with their next request.
+ * @throws 404 for a user who is in no group of it, 409 when no administrator who can sign in would remain
+ */
+export async function removeFromVault(trx: Trx, userId: string, { member, now }: ByMember): Promise<void> {
+  const vaultId = member.vault.id
+  const groups = await lockGroupsOf(trx, vaultId, userId)
+  if (groups.length === 0) throw notFound('Member')
+  const administrators = groups.find((group) => isSystem(group, administratorsCode))
+  if (administrators !== undefined && !(await hasOtherActiveMember(trx, { vaultId, ...administrators }, userId))) {
+    throw conflict('last_administrator', 'The last administrator of the vault cannot be removed')
+  }
+  await trx
+    .deleteFrom('policy_group_memberships')
+    .where('vault_id', '=', vaultId)
+    .where('user_id', '=', userId)
+    .execute()
+  const nameOf = await nameSubjects(trx, vaultId, [userId])
+  const change = {
+    vaultId,
+    actorId: member.userId,
+    action: 'member.removed',
+    targetType: 'user',
+    targetId: userId,
+    details: { groupCodes: groups.map(({ code }) => code) },
+    words: {
+      sentence: `${quote(nameOf(userId))} was removed from the vault`,
+      before: { groups: groups.map(({ name }) => name) },
+    },
+    now,
+  }
+  await announceVaultChange(trx, change, { userIds: [userId], groupIds: groups.map(({ id }) => id) })
+  await tellOfLostQuorum(trx, { userIds: [userId], vaultIds: [vaultId] }, now)
 }
 
-function isAdministrators({ isSystem, code }: GroupRow): boolean {
-  return isSystem && code === administratorsCode
-}
+const isSystem = ({ isSystem, code }: Pick<GroupRow, 'isSystem' | 'code'>, systemCode: string): boolean =>
+  isSystem && code === systemCode
 
 const onTakenCode = onViolation('policy_groups_vault_id_code_key', () =>
   conflict('already_exists', 'The vault has a group of this code already'),

@@ -204,6 +204,24 @@ export async function lockGroup(trx: Trx, id: string, callerId: string): Promise
   return assertWritable(await findGroup(trx, id, callerId), 'Policy group')
 }
 
+/** The groups of a vault that store the user, locked in the order of their ids until the transaction ends. */
+export async function lockGroupsOf(
+  trx: Trx,
+  vaultId: string,
+  userId: string,
+): Promise<Pick<GroupRow, 'id' | 'code' | 'name' | 'isSystem'>[]> {
+  await sql`
+    select from policy_groups g where g.vault_id = ${vaultId} and g.id in (
+      select m.group_id from policy_group_memberships m where m.vault_id = ${vaultId} and m.user_id = ${userId})
+    order by g.id for update`.execute(trx)
+  // Read after the lock: another removal may have come first.
+  const { rows } = await sql<Pick<GroupRow, 'id' | 'code' | 'name' | 'isSystem'>>`
+    select g.id, g.code, g.name, g.is_system as "isSystem" from policy_groups g
+    join policy_group_memberships m on m.vault_id = g.vault_id and m.group_id = g.id
+    where g.vault_id = ${vaultId} and m.user_id = ${userId} order by g.name, g.id`.execute(trx)
+  return rows
+}
+
 export async function listGroups(
   db: Db | Trx,
   vaultId: string,

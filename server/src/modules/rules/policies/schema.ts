@@ -26,7 +26,7 @@ export const ActionType = Enum(actionTypes)
 export const PolicyEffect = Enum(policyEffects)
 export const ConditionType = Enum(conditionTypes)
 const ApproverKind = Enum(subjectKinds)
-const MemberUserId = Type.String({
+export const MemberUserId = Type.String({
   minLength: 1,
   maxLength: limits.membershipUserIdLengthMax,
   description: 'Any string: external services without a user can be members, too.',

@@ -1,0 +1,265 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sendNotifications } from '../../../jobs/send-notifications.ts'
+import type { Person } from '../../../testing/app.ts'
+import { addMember, createVaultFixture } from '../../../testing/fixtures.ts'
+import { createOutbox, type Outbox } from '../../../testing/outbox.ts'
+import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+
+const reason = { reason: 'Left the company' }
+
+let outbox: Outbox
+let bench: TransferBench
+let platform: Person
+beforeAll(async () => {
+  outbox = await createOutbox()
+  bench = await createTransferBench({ DATA_DIR: outbox.dataDir })
+  platform = await bench.test.signIn('platform@example.org', { isPlatformAdmin: true })
+})
+afterAll(async () => {
+  await bench.close()
+  await outbox.remove()
+})
+
+const disable = (id: string, by = platform) => by.post(`/users/${id}/disable`, reason)
+const enable = (id: string, by = platform) => by.post(`/users/${id}/enable`, { reason: 'Came back' })
+
+/** All mails that are due a minute from now; each is read once. */
+async function mails() {
+  bench.test.clock.advance(61_000)
+  await sendNotifications(bench.test.deps)
+  const sent = await outbox.read()
+  await outbox.clear()
+  return sent
+}
+
+describe('POST /users/{id}/disable and enable', () => {
+  it('T47 ends sessions and devices with the next request, and enabling restores what they were', async () => {
+    const { vault } = bench
+    const leaver = await addMember(bench.test, vault, 'leaver@example.org', ['treasury'])
+    await bench.sql(`insert into known_devices values ('\\x01', $1, now())`, [leaver.userId])
+    await bench.sql(
+      `insert into magic_links (token_hash, email, created_at, expires_at)
+       values ('\\x01', $1, now(), now() + interval '1 day')`,
+      [leaver.email],
+    )
+    expect((await leaver.get('/vaults/main-vault')).status).toBe(200)
+    const answer = await disable(leaver.userId)
+    expect(answer.status).toBe(200)
+    expect(answer.body.user).toMatchObject({ userId: leaver.userId, disabledAt: expect.stringMatching(/Z$/) })
+    expect((await leaver.get('/vaults/main-vault')).body.reason).toBe('invalid_token')
+    for (const [table, column, value] of [
+      ['sessions', 'user_id', leaver.userId],
+      ['known_devices', 'user_id', leaver.userId],
+      ['magic_links', 'email', leaver.email],
+    ]) {
+      expect(await bench.sql(`select * from ${table} where ${column} = $1`, [value]), table).toEqual([])
+    }
+    const listed = async (status: string) =>
+      (await platform.get(`/platform/users?status=${status}&search=leaver`)).body.items.map(
+        ({ userId }: { userId: string }) => userId,
+      )
+    expect([await listed('active'), await listed('disabled')]).toEqual([[], [leaver.userId]])
+    expect((await disable(leaver.userId)).body.reason).toBe('wrong_state')
+
+    const enabled = await enable(leaver.userId)
+    expect([enabled.status, enabled.body.disabledAt]).toEqual([200, null])
+    expect((await enable(leaver.userId)).body.reason).toBe('wrong_state')
+    expect((await leaver.get('/vaults/main-vault')).status).toBe(401)
+    expect((await (await bench.test.signIn(leaver.email)).get('/vaults/main-vault')).status).toBe(200)
+    expect(await bench.audited('user.disabled', leaver.userId)).toBe(2)
+    expect(await bench.audited('user.enabled', leaver.userId)).toBe(2)
+  })
+
+  it('lists what they leave behind, and tells the administrators of each vault what was made in it only', async () => {
+    await mails()
+    const { vault } = bench
+    const maker = await addMember(bench.test, vault, 'maker@example.org', ['administrators'])
+    const other = await createVaultFixture(bench.test, { code: 'other-vault', adminEmail: 'keeper@example.org' })
+    await addMember(bench.test, other, 'maker@example.org', ['administrators'])
+    const base = (code: string) => `/vaults/${code}/service-tokens`
+    const tokenIn = async ({ code, groups }: typeof vault, name: string) =>
+      (await maker.post(base(code), { name, groupIds: [groups.administrators] })).body
+    const payroll = await tokenIn(vault, 'Payroll')
+    const secret = await tokenIn(other, 'Secret project')
+    const revoked = await tokenIn(vault, 'Old payroll')
+    await maker.delete(`${base('main-vault')}/${revoked.id}`)
+    const invited = await maker.post('/invitations', {
+      email: 'guest@example.org',
+      groupIds: [vault.groups.administrators],
+    })
+    await mails()
+
+    const { body } = await disable(maker.userId)
+    const [ofVault, ofOther] = [vault, other].map(({ vault: { code, name } }) => ({ code, name }))
+    expect(body).toMatchObject({
+      onlyAdministratorOf: [],
+      serviceTokens: [
+        { vault: ofOther, id: secret.id, userId: secret.userId, name: 'Secret project' },
+        { vault: ofVault, id: payroll.id, userId: payroll.userId, name: 'Payroll' },
+      ],
+      invitations: [{ vault: ofVault, id: invited.body.id, email: 'guest@example.org' }],
+      withoutQuorum: 0,
+    })
+    expect((await platform.get(`/users/${maker.userId}/offboarding`)).body).toEqual(body)
+    // The service acts on, until the administrators of its vault revoke it.
+    const service = bench.test.client({ authorization: `Bearer ${payroll.token}` })
+    expect((await service.get('/vaults/main-vault')).status).toBe(200)
+
+    const sent = await mails()
+    const textTo = (to: string, about: string) =>
+      sent.filter((mail) => mail.to === to && mail.subject.includes(about)).map(({ text }) => text)
+    const [toVault] = textTo(vault.admin.email, 'Changes to the vault')
+    expect(toVault).toContain('"maker (maker@example.org)" was disabled by an administrator of the platform')
+    expect(toVault).toContain('["Payroll"]')
+    expect(toVault).toContain('["guest@example.org"]')
+    expect(toVault).toContain('"Left the company"')
+    expect(toVault).not.toContain('Secret')
+    expect(textTo('keeper@example.org', 'Changes to the vault')[0]).toContain('["Secret project"]')
+    expect(textTo(platform.email, 'platform')[0]).toContain('was disabled')
+    expect(sent.map(({ to }) => to)).not.toContain(maker.email)
+    await enable(maker.userId)
+  })
+
+  it('names the vaults that nobody else can administer', async () => {
+    const { admin } = await createVaultFixture(bench.test, { code: 'lonely-vault', adminEmail: 'lonely@example.org' })
+    const { body } = await disable(admin.userId)
+    expect(body.onlyAdministratorOf).toEqual([{ code: 'lonely-vault', name: 'Main vault' }])
+    await enable(admin.userId)
+  })
+
+  it('refuses oneself, strangers, and what is nobody', async () => {
+    expect((await disable(platform.userId)).body.reason).toBe('other_person_required')
+    expect((await disable('nobody')).body.reason).toBe('not_found')
+    expect((await enable('nobody')).body.reason).toBe('not_found')
+    expect((await platform.get('/users/nobody/offboarding')).body.reason).toBe('not_found')
+    for (const body of [{}, { reason: ' ' }, { reason: 'x', force: true }]) {
+      expect((await platform.post(`/users/${bench.owner.userId}/disable`, body)).status).toBe(400)
+    }
+    expect((await disable(bench.firstApprover.userId, bench.owner)).status).toBe(403)
+  })
+
+  it('never enables a service whose token was revoked', async () => {
+    const { admin, groups } = bench.vault
+    const tokens = '/vaults/main-vault/service-tokens'
+    const { body } = await admin.post(tokens, { name: 'Robot', groupIds: [groups.administrators] })
+    expect((await disable(body.userId)).status).toBe(200)
+    const service = bench.test.client({ authorization: `Bearer ${body.token}` })
+    expect((await service.get('/vaults/main-vault')).status).toBe(401)
+    expect((await enable(body.userId)).status).toBe(200)
+    expect((await service.get('/vaults/main-vault')).status).toBe(200)
+    expect((await admin.delete(`${tokens}/${body.id}`)).status).toBe(204)
+    expect((await enable(body.userId)).body.reason).toBe('wrong_state')
+  })
+
+  it('never disables the last platform administrator, not even when all disable each other at once', async () => {
+    const { sql, test } = bench
+    const all = await sql('select id, email from users where is_platform_admin and disabled_at is null order by id')
+    expect(all.length).toBeGreaterThan(2)
+    const people = await Promise.all(all.map(({ email }) => test.signIn(email)))
+    const answers = await Promise.all(
+      people.map((person, index) => disable(people[(index + 1) % people.length]!.userId, person)),
+    )
+    expect(answers.filter(({ status }) => status >= 500)).toEqual([])
+    const left = await sql('select id from users where is_platform_admin and disabled_at is null')
+    expect(left.length).toBeGreaterThan(0)
+    await sql('update users set disabled_at = null where is_platform_admin')
+    for (const person of [platform, bench.vault.admin]) {
+      const { token } = await test.signIn(person.email)
+      Object.assign(person, test.client({ authorization: `Bearer ${token}` }))
+    }
+  })
+})
+
+describe('votes of who left', () => {
+  it('count no longer; the transfer shows it, its initiator gets a mail, and enabling restores them', async () => {
+    const { owner, firstApprover, secondApprover, thirdApprover } = bench
+    const address = await bench.fundedAddress()
+    const { body: transfer } = await bench.order(address.id, '500')
+    expect(transfer.quorumReachable).toBe(true)
+    expect((await bench.act(firstApprover, transfer.id, 'approve')).status).toBe(200)
+    await mails()
+
+    expect((await disable(firstApprover.userId)).body.withoutQuorum).toBe(0)
+    expect(await bench.read(transfer.id)).toMatchObject({ status: 'awaiting_approval', quorumReachable: true })
+    expect((await mails()).filter(({ subject }) => subject.startsWith('Too few'))).toEqual([])
+    expect((await disable(secondApprover.userId)).body.withoutQuorum).toBe(1)
+    expect(await bench.read(transfer.id)).toMatchObject({ status: 'awaiting_approval', quorumReachable: false })
+    const told = (await mails()).filter(({ subject }) => subject.startsWith('Too few people can vote'))
+    expect(told.map(({ to }) => to)).toEqual([owner.email])
+    expect(told[0]!.text).toContain(transfer.id)
+    // One vote that counts of the two that are needed: the vote of who was disabled is none.
+    expect((await bench.act(thirdApprover, transfer.id, 'approve')).status).toBe(200)
+    expect((await bench.read(transfer.id)).status).toBe('awaiting_approval')
+
+    await enable(firstApprover.userId)
+    await enable(secondApprover.userId)
+    expect(await bench.read(transfer.id)).toMatchObject({ status: 'awaiting_approval', quorumReachable: true })
+    const back = await bench.test.signIn(secondApprover.email)
+    expect((await bench.act(back, transfer.id, 'approve')).status).toBe(200)
+    expect((await bench.read(transfer.id)).status).not.toBe('awaiting_approval')
+  })
+
+  it('is told as well when they leave the group, and not when they came back before the mail', async () => {
+    const { owner, secondApprover, thirdApprover, approversId, vault } = bench
+    const address = await bench.fundedAddress()
+    const { body: transfer } = await bench.order(address.id, '500')
+    await mails()
+    const members = `/policy-groups/${approversId}/members`
+    const leave = ({ userId }: Person) => vault.admin.delete(`${members}/${userId}`)
+    const join = ({ userId }: Person) => vault.admin.post(members, { userId })
+    const told = async () => (await mails()).filter(({ subject }) => subject.startsWith('Too few')).map(({ to }) => to)
+    await leave(secondApprover)
+    await leave(thirdApprover)
+    await join(thirdApprover)
+    expect(await told()).toEqual([])
+    await leave(thirdApprover)
+    bench.test.clock.advance(300_000)
+    expect(await told()).toEqual([owner.email])
+    expect(await bench.read(transfer.id)).toMatchObject({ quorumReachable: false })
+    await join(secondApprover)
+    await join(thirdApprover)
+    await bench.act(owner, transfer.id, 'cancel')
+  })
+})
+
+describe('DELETE /vaults/{code}/members/{userId}', () => {
+  const url = (userId: string) => `/vaults/main-vault/members/${userId}`
+
+  it('removes a member from every group in one record and one mail, with their next request', async () => {
+    const { admin } = bench.vault
+    const leaver = await addMember(bench.test, bench.vault, 'mover@example.org', ['treasury', 'approvers'])
+    await mails()
+    expect((await admin.delete(url(leaver.userId))).status).toBe(204)
+    expect((await leaver.get('/vaults/main-vault')).status).toBe(403)
+    expect(await bench.audited('member.removed', leaver.userId)).toBe(1)
+    const [record] = await bench.sql(`select content from audit_records where action = 'member.removed'`)
+    expect(JSON.parse(record.content).details).toEqual({ groupCodes: ['approvers', 'treasury'] })
+    const sent = await mails()
+    const text = sent.find(({ to }) => to === leaver.email)!.text
+    expect(text).toContain('"mover (mover@example.org)" was removed from the vault')
+    expect(text).toContain('- groups was: ["approvers","treasury"]')
+    expect(sent.map(({ to }) => to)).toEqual(expect.arrayContaining([admin.email, bench.firstApprover.email]))
+    expect((await admin.delete(url(leaver.userId))).body.reason).toBe('not_found')
+  })
+
+  it('keeps the last administrator who can sign in, and is for administrators', async () => {
+    const { vault } = bench
+    const second = await addMember(bench.test, vault, 'second.admin@example.org', ['administrators', 'treasury'])
+    for (const { id } of await bench.sql(
+      `select distinct u.id from users u join policy_group_memberships m on m.user_id = u.id
+       where m.group_id = $1 and u.id not in ($2, $3)`,
+      [vault.groups.administrators, vault.admin.userId, second.userId],
+    )) {
+      expect((await vault.admin.delete(url(id))).status).toBe(204)
+    }
+    await disable(second.userId)
+    expect((await vault.admin.delete(url(vault.admin.userId))).body.reason).toBe('last_administrator')
+    await enable(second.userId)
+    const [one, other] = await Promise.all([
+      vault.admin.delete(url(second.userId)),
+      (await bench.test.signIn(second.email)).delete(url(vault.admin.userId)),
+    ])
+    expect([one.status, other.status].sort()).not.toEqual([204, 204])
+    expect((await bench.owner.delete(url(bench.owner.userId))).status).toBe(403)
+  })
+})

@@ -1,0 +1,145 @@
+import { sql } from 'kysely'
+import type { Db, Trx } from '../../../db/client.ts'
+import { conflict, forbidden, notFound } from '../../../lib/errors.ts'
+import { announcePlatformChange, announceVaultChange, quote } from '../../record/notifications/announce.ts'
+import { dropNotificationsOf } from '../../record/notifications/write.ts'
+import { listVaultIdsOf } from '../../rules/policies/queries.ts'
+import { listWithoutQuorum, tellOfLostQuorum } from '../../rules/votes/lost-quorum.ts'
+import { endSessionsOf } from '../sign-in/sessions.ts'
+import { findLeft, type Left } from './left-behind.ts'
+import { toPlatformUser } from './present.ts'
+import { findPlatformUser, isRevokedService, type PlatformUserRow } from './queries.ts'
+import type { Offboarding, PlatformUser } from './schema.ts'
+
+export type Offboard = {
+  userId: string
+  reason: string
+  /** null: an operator at the command line, who is named instead. */
+  actorId: string | null
+  operator?: string
+  now: Date
+}
+
+/**
+ * Disables a user: sessions, service token, votes and mails end with the next request, on every node. Memberships stay, so
+ * that enabling restores them.
+ * @throws 403 for oneself, 404, 409 for who is disabled already and for the last platform administrator
+ */
+export async function disable(trx: Trx, by: Offboard): Promise<Offboarding> {
+  const { userId, actorId, now } = by
+  if (actorId === userId) throw forbidden('other_person_required', 'Another platform administrator must disable you')
+  const administrators = await lockPlatformAdministrators(trx, actorId)
+  const user = await lockUser(trx, userId)
+  if (user.disabled_at !== null) throw conflict('wrong_state', 'They are disabled already')
+  if (user.is_platform_admin && administrators.every((id) => id === userId)) {
+    throw conflict('last_administrator', 'The last platform administrator cannot be disabled')
+  }
+  await setDisabled(trx, userId, now, now)
+  await endSessionsOf(trx, userId, 'disabled', now)
+  if (user.email !== null) await trx.deleteFrom('magic_links').where('email', '=', user.email).execute()
+  await dropNotificationsOf(trx, userId)
+  await announce(trx, 'disabled', user, by)
+  await tellOfLostQuorum(trx, { userIds: [userId], vaultIds: await listVaultIdsOf(trx, userId) }, now)
+  return getOffboarding(trx, userId)
+}
+
+/**
+ * Enables a user who was disabled; they sign in anew. Their memberships and the votes that they cast count again.
+ * @throws 404, 409 for who is not disabled, and for a service whose token was revoked
+ */
+export async function enable(trx: Trx, by: Offboard): Promise<PlatformUser> {
+  const { userId, now } = by
+  await lockPlatformAdministrators(trx, by.actorId)
+  const user = await lockUser(trx, userId)
+  if (user.disabled_at === null) throw conflict('wrong_state', 'They are not disabled')
+  if (user.is_revoked) throw conflict('wrong_state', 'The token of the service was revoked; create a new one')
+  await setDisabled(trx, userId, null, now)
+  await announce(trx, 'enabled', user, by)
+  return toPlatformUser((await findPlatformUser(trx, userId))!)
+}
+
+/** What a user leaves behind. @throws 404 */
+export async function getOffboarding(db: Db | Trx, userId: string): Promise<Offboarding> {
+  const row = await findPlatformUser(db, userId)
+  if (row === null) throw notFound('User')
+  const { serviceTokens, invitations, onlyAdministratorOf } = await findLeft(db, userId)
+  const vaultIds = await listVaultIdsOf(db, userId)
+  const withoutQuorum = (await listWithoutQuorum(db, { userIds: [userId], vaultIds })).length
+  const ofWire = <T extends Left>({ vaultId: _, createdAt, ...one }: T) => ({
+    ...one,
+    createdAt: createdAt.toISOString(),
+  })
+  return {
+    user: toPlatformUser(row),
+    onlyAdministratorOf,
+    serviceTokens: serviceTokens.map(ofWire),
+    invitations: invitations.map(ofWire),
+    withoutQuorum,
+  }
+}
+
+/** The user of an e-mail address. @throws 404 */
+export async function findUserIdOf(trx: Trx, email: string): Promise<string> {
+  const row = await trx.selectFrom('users').select('id').where('email', '=', email.toLowerCase()).executeTakeFirst()
+  if (row === undefined) throw notFound('User')
+  return row.id
+}
+
+/**
+ * The platform administrators who can sign in, locked so that two of them cannot disable each other.
+ * @throws 403 for an actor who was disabled while they waited
+ */
+async function lockPlatformAdministrators(trx: Trx, actorId: string | null): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from users where is_platform_admin and disabled_at is null order by id for update`.execute(trx)
+  const ids = rows.map(({ id }) => id)
+  if (actorId !== null && !ids.includes(actorId)) {
+    throw forbidden('platform_administrator_required', 'Only platform administrators may do this')
+  }
+  return ids
+}
+
+type LockedUser = Pick<PlatformUserRow, 'id' | 'kind' | 'email' | 'disabled_at' | 'is_platform_admin'> & {
+  name: string | null
+  is_revoked: boolean
+}
+
+async function lockUser(trx: Trx, userId: string): Promise<LockedUser> {
+  const { rows } = await sql<LockedUser>`
+    select u.id, u.kind, u.name, u.email, u.disabled_at, u.is_platform_admin, ${isRevokedService} as is_revoked
+    from users u where u.id = ${userId} for update of u`.execute(trx)
+  const [user] = rows
+  if (user === undefined) throw notFound('User')
+  return user
+}
+
+async function setDisabled(trx: Trx, userId: string, disabledAt: Date | null, now: Date): Promise<void> {
+  await trx.updateTable('users').set({ disabled_at: disabledAt, updated_at: now }).where('id', '=', userId).execute()
+}
+
+/** Each vault learns of what was made in it, so that its administrators revoke it; and nothing of other vaults. */
+async function announce(
+  trx: Trx,
+  verb: 'disabled' | 'enabled',
+  { id, name, email, kind }: LockedUser,
+  { userId, reason, actorId, operator, now }: Offboard,
+): Promise<void> {
+  const details = { reason, ...(email === null ? {} : { email }), ...(operator === undefined ? {} : { operator }) }
+  const event = { actorId, action: `user.${verb}`, targetType: 'user', targetId: id, details, now }
+  const sentence = `${quote(`${name ?? id} (${email ?? kind})`)} was ${verb} by an administrator of the platform`
+  const said = { reason, ...(operator === undefined ? {} : { operator }) }
+  await announcePlatformChange(trx, { ...event, words: { sentence, after: said } })
+  const { serviceTokens, invitations } = await findLeft(trx, userId)
+  for (const vaultId of await listVaultIdsOf(trx, userId)) {
+    const ofVault = <T extends Left>(left: T[]) => left.filter((one) => one.vaultId === vaultId)
+    const after =
+      verb === 'enabled'
+        ? said
+        : {
+            ...said,
+            'service tokens to revoke': ofVault(serviceTokens).map((token) => token.name),
+            'invitations to revoke': ofVault(invitations).map((invitation) => invitation.email),
+          }
+    await announceVaultChange(trx, { ...event, vaultId, words: { sentence, after } }, { userIds: [userId] })
+  }
+}
