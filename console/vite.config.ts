@@ -3,12 +3,13 @@ import { tanstackRouter } from '@tanstack/router-plugin/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import { routeTree } from './route-tree.config.js'
+import { writeReference } from './scripts/reference/write.js'
 
 /** The service that `npm run dev -w console` passes calls on to. */
 const service = process.env.STRONGROOM_URL ?? 'http://localhost:8420'
 
 export default defineConfig({
-  plugins: [tanstackRouter(routeTree), react(), tailwindcss()],
+  plugins: [{ name: 'reference', buildStart: writeReference }, tanstackRouter(routeTree), react(), tailwindcss()],
   build: {
     target: 'es2023',
     // The content policy lets no font or script come from the page itself.
@@ -31,7 +32,7 @@ export default defineConfig({
   },
   server: {
     proxy: Object.fromEntries(
-      ['/api', '/assets', '/sign-in', '/openapi.json', '/docs'].map((path) => [path, { target: service }]),
+      ['/api', '/assets', '/sign-in', '/openapi.json'].map((path) => [path, { target: service }]),
     ),
   },
 })

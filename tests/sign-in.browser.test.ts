@@ -53,8 +53,7 @@ async function openBrowser(options: BrowserContextOptions = {}): Promise<Page> {
   page = await context.newPage()
   page.setDefaultTimeout(60_000)
   page.on('console', (message) => {
-    // The API reference is a third-party page: it tries an inline style, which the content policy blocks without harm.
-    if (message.type() === 'error' && !page.url().includes('/docs')) faults.push(message.text())
+    if (message.type() === 'error') faults.push(message.text())
   })
   page.on('pageerror', (error) => faults.push(error.message))
   page.on('request', (request) => {

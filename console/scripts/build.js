@@ -14,7 +14,7 @@ const toGzip = promisify(gzip)
 await build({ root, logLevel: 'warn' })
 
 const names = await readdir(dist, { recursive: true, withFileTypes: true })
-const files = names.filter((entry) => entry.isFile() && /\.(js|css|html|svg|webmanifest)$/.test(entry.name))
+const files = names.filter((entry) => entry.isFile() && /\.(js|css|html|svg|json|webmanifest)$/.test(entry.name))
 await Promise.all(
   files.map(async (entry) => {
     const path = join(entry.parentPath, entry.name)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll } from 'vitest'
 import { administrationFlows } from './flows/administration.ts'
 import { proofFlows } from './flows/proof.ts'
+import { referenceFlows } from './flows/reference.ts'
 import { sendFlows } from './flows/send.ts'
 import { voteFlows } from './flows/vote.ts'
 import { pagesAreSound } from './pages.ts'
@@ -18,4 +19,5 @@ voteFlows(() => stack)
 sendFlows(() => stack)
 administrationFlows(() => stack)
 proofFlows(() => stack)
+referenceFlows(() => stack)
 pagesAreSound(() => stack)

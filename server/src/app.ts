@@ -87,6 +87,7 @@ import { vaultsRoutes } from './modules/vaults/vaults/routes.ts'
 import { vaultsComponents } from './modules/vaults/vaults/schema.ts'
 import { registerChangePages } from './pages/changes.ts'
 import { consoleFolder, registerConsole } from './pages/console.ts'
+import { registerReference } from './pages/reference.ts'
 import { registerPages } from './pages/sign-in.ts'
 
 /** The composition root: every component and every module of the service, in one visible list. */
@@ -104,7 +105,8 @@ export async function createApp(deps: Deps): Promise<App> {
   await app.register(async (webhook) => webhookRoutes(webhook as unknown as App, deps))
   const folder = consoleFolder(deps)
   await app.register(async (pages) => {
-    if (folder !== null) await registerConsole(pages as unknown as App, folder)
+    if (folder === null) registerReference(pages as unknown as App)
+    else await registerConsole(pages as unknown as App, folder)
     registerPages(pages as unknown as App, deps, folder !== null)
   })
   await app.register(async (pages) => registerChangePages(pages as unknown as App, deps))

@@ -29,10 +29,10 @@ export async function buildStaleConsole() {
 function isStale() {
   const builtAt = changedAt(join(folder, 'dist/built'))
   if (builtAt === 0) return true
-  const sources = ['src', 'public'].flatMap((name) =>
+  const sources = ['src', 'public', 'scripts'].flatMap((name) =>
     readdirSync(join(folder, name), { recursive: true }).map((path) => join(folder, name, path)),
   )
-  const others = ['index.html', 'vite.config.ts', 'package.json', '../openapi.json'].map((name) => join(folder, name))
+  const others = ['index.html', 'vite.config.ts', 'package.json', '../openapi.json', '../docs/errors.md'].map((name) => join(folder, name))
   return [...sources, ...others].some((path) => !path.endsWith('.gen.ts') && changedAt(path) > builtAt)
 }
 

@@ -25,6 +25,9 @@ export function Frame({ isPlatformAdmin, children }: { isPlatformAdmin: boolean;
           <Link to="/me" className={link} {...looks}>
             {t('Me')}
           </Link>
+          <a href="/docs" className={`${link} text-quiet hover:text-ink`}>
+            {t('API reference')}
+          </a>
           {isPlatformAdmin && (
             <Link to="/platform" className={link} {...looks}>
               {t('Platform')}

@@ -44,8 +44,19 @@ export async function visitsOf(stack: Stack): Promise<Visit[]> {
   })
 }
 
+/** Below one page of the reference are all of them: its kinds, an operation that reads, one that writes, and the largest. */
+const referencePaths = [
+  '/docs',
+  '/docs/errors',
+  '/docs/transfers',
+  '/docs/transfers/createTransfer',
+  '/docs/history/listHistory',
+  '/docs/reports/reportAccountStatement',
+]
+
 /** The file `v.$code.policies.$id` is the page /v/treasury/policies/{id of a policy}. */
 function pathsOf(route: string, ids: Record<string, string[]>): string[] {
+  if (route === 'docs.$') return referencePaths
   const path = `/${route}`
     .replaceAll('.', '/')
     .replace('$code', vaultCode)

@@ -1,14 +1,14 @@
 const directives = {
   'default-src': ["'self'"],
   'base-uri': ["'self'"],
-  'font-src': ["'self'", 'data:'],
+  'font-src': ["'self'"],
   'form-action': ["'self'"],
   'frame-ancestors': ["'none'"],
   'img-src': ["'self'", 'data:'],
   'object-src': ["'none'"],
   'script-src': ["'self'"],
   'script-src-attr': ["'none'"],
-  'style-src': ["'self'", "'unsafe-inline'"],
+  'style-src': ["'self'"],
 }
 
 /**

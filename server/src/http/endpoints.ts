@@ -253,8 +253,8 @@ export function route<const S extends RouteSpec>(
     tags: [spec.tag],
     ...(spec.access === 'public' ? {} : { security: [{ bearer: [] }, { cookie: [] }] }),
     ...(spec.params === undefined ? {} : { params: spec.params }),
-    // For the examples of errors in the document, which does not show them.
     'x-access': spec.access,
+    // For the examples of errors in the document, which does not show them.
     'x-reasons': declared,
     querystring: spec.querystring ?? noQuery,
     ...(spec.body === undefined ? {} : { body: byName(spec.body) }),

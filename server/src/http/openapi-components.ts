@@ -6,6 +6,7 @@ type Shared<T> = Record<string, T>
 /** The document as it is served: what several operations share is one component, to which they refer. */
 export type SharedDocument = {
   openapi: string
+  tags?: { name: string; description: string }[]
   paths: Record<string, Record<string, SharedOperation>>
   components: OpenApiDocument['components'] & { parameters: Shared<Parameter>; responses: Shared<Response> }
 }

@@ -42,6 +42,18 @@ describe('openapi.json', () => {
     expect(text).not.toMatch(/localhost|127\.0\.0\.1/)
   })
 
+  it('says who may call each operation, and what each group of them is about', () => {
+    const operations = operationsOf(document)
+    const named = new Set(shared.tags?.map(({ name }) => name))
+    expect(operations.filter(({ operation }) => !named.has(operation.tags![0]!)).map(({ label }) => label)).toEqual([])
+    const used = new Set(operations.map(({ operation }) => operation.tags![0]))
+    expect(shared.tags?.filter(({ name, description }) => !used.has(name) || description === '')).toEqual([])
+    const silent = operations.filter(
+      ({ operation }) => (operation['x-access'] === 'public') !== (operation.security === undefined),
+    )
+    expect(silent.map(({ label }) => label)).toEqual([])
+  })
+
   it('names each operation once, with summary, tag, security and errors', () => {
     const operations = operationsOf(document)
     const ids = operations.map(({ operation }) => operation.operationId)
@@ -136,35 +148,6 @@ describe('openapi.json', () => {
     const described = Object.keys(document.paths).length
     expect(described).toBeGreaterThan(4)
     expect(printed).toContain('openapi.json')
-  })
-})
-
-describe('/docs', () => {
-  it('works without any other host', async () => {
-    const page = await test.app.inject('/docs')
-    const html =
-      page.statusCode === 302
-        ? await test.app.inject(new URL(String(page.headers.location), 'http://x/docs').pathname)
-        : page
-    expect(html.statusCode).toBe(200)
-    expect(html.body).not.toMatch(/https?:\/\//)
-    const policy = String(html.headers['content-security-policy'])
-    expect(policy).not.toMatch(/https?:/)
-    const assets = [...html.body.matchAll(/(?:src|href)="([^"#]+)"/g)].map(([, url]) => url!)
-    expect(assets.length).toBeGreaterThan(3)
-    for (const asset of assets) {
-      const { pathname } = new URL(asset, 'http://x/docs/')
-      expect([pathname, (await test.app.inject(pathname)).statusCode]).toEqual([pathname, 200])
-    }
-    // A script in the page itself would need the policy to allow it.
-    const inline = [...html.body.matchAll(/<script(?![^>]*src=)[^>]*>/g)]
-    if (inline.length > 0) expect(policy).toMatch(/script-src[^;]*('sha256-|'nonce-|'unsafe-inline')/)
-  })
-
-  it('reads the document of this service', async () => {
-    const answer = await test.app.inject('/docs/json')
-    expect(answer.statusCode).toBe(200)
-    expect(answer.json().paths).toEqual(shared.paths)
   })
 })
 

@@ -6,7 +6,7 @@ import { type Reason, reasons } from '../lib/reasons.ts'
 import { type App, route } from './endpoints.ts'
 import { type ErrorExample, exampleOfError, shellReasons } from './error-examples.ts'
 import { shareComponents } from './openapi-components.ts'
-import { registerReference } from './reference.ts'
+import { tags } from './tags.ts'
 
 // By the name of the package: a benchmark compiles this file to another folder.
 const { version } = createRequire(import.meta.url)('@strongroom/server/package.json') as { version: string }
@@ -23,13 +23,15 @@ export type Operation = {
   parameters?: Parameter[]
   requestBody?: { content?: Media }
   responses: Record<string, Response>
-  /** Who may call it and with which reasons it may refuse: read and removed while the document is made. */
+  /** Who may call it: a part of the document, because `security` cannot say it. */
   'x-access'?: AccessLevel
+  /** With which reasons it may refuse: read and removed while the document is made. */
   'x-reasons'?: Reason[]
 }
 /** The document with every parameter and answer in its place, before `shareComponents`. */
 export type OpenApiDocument = {
   openapi: string
+  tags?: { name: string; description: string }[]
   paths: Record<string, Record<string, Operation>>
   components: { schemas: Record<string, JsonSchema>; examples?: Record<string, ErrorExample> }
 }
@@ -67,7 +69,7 @@ const meanings: Record<string, string> = {
   503: 'Not available right now; Retry-After tells when to try again',
 }
 
-/** Collects the routes into OpenAPI 3.1 and serves it at /openapi.json, with a reference to read at /docs. */
+/** Collects the routes into OpenAPI 3.1 and serves it at /openapi.json; the console shows it at /docs. */
 export async function registerOpenApi(app: App): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -84,6 +86,7 @@ export async function registerOpenApi(app: App): Promise<void> {
           `${faultsListedMax} faults; in a request of more than ${faultyValuesMax} values, not all of them ` +
           'are looked for. The document itself is at `/openapi.json`.',
       },
+      tags,
       components: {
         securitySchemes: {
           bearer: { type: 'http', scheme: 'bearer', description: 'A session token or a service token (`srk_…`).' },
@@ -102,7 +105,6 @@ export async function registerOpenApi(app: App): Promise<void> {
       return shareComponents(complete(openapiObject), meanings) as never
     },
   })
-  await registerReference(app)
   let text: string | undefined
   app.get(
     '/openapi.json',
@@ -166,7 +168,6 @@ function complete(document: OpenApiDocument): OpenApiDocument {
 function addErrorExamples(method: string, operation: Operation): Reason[] {
   const declared = operation['x-reasons'] ?? []
   const possible = [...new Set([...declared, ...shellReasons(method, operation, takesKey(method, operation))])]
-  delete operation['x-access']
   delete operation['x-reasons']
   const named: Reason[] = []
   for (const [status, { content }] of Object.entries(operation.responses)) {

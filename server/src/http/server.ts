@@ -61,8 +61,6 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
 
   const methods = new MethodTable()
   app.addHook('onRoute', (options) => {
-    // The API reference brings its own routes: static files that anyone may read.
-    if (options.url.startsWith('/docs')) options.config = { ...options.config, access: 'public' }
     assertAccessDeclared(options.url, options.config?.access)
     methods.add(options.url, options.method)
   })

@@ -37,6 +37,17 @@ describe('the console', () => {
     expect((await test.anonymous.get('//')).body).toContain('E-mail me a sign-in link')
   })
 
+  it('shows the reference to anybody, and asks who it is only where there is a cookie', async () => {
+    for (const path of ['//docs', '//docs/transfers/createTransfer']) {
+      const { status, body, headers } = await test.anonymous.get(path)
+      expect([path, status]).toEqual([path, 200])
+      expect(body).toContain('<div id="console">')
+      expect(body).not.toContain('/api/')
+      expect(String(headers['content-security-policy'])).toContain("default-src 'none'")
+      expect((await browser().get(path)).body).toContain('/api/v1/auth/session')
+    }
+  })
+
   it('sends files that never change, compressed as they were built, and only its own', async () => {
     const { body } = await browser().get('//')
     const script = /src="(\/console\/[^"]+\.js)"/.exec(body)![1]!
@@ -62,6 +73,13 @@ describe('the console', () => {
   it('is absent where CONSOLE is off', async () => {
     const app = await createTestApp()
     expect((await app.anonymous.get('//v/treasury')).status).toBe(404)
+    for (const path of ['//docs', '//docs/transfers/createTransfer']) {
+      const { status, body, headers } = await app.anonymous.get(path)
+      expect([path, status]).toEqual([path, 200])
+      expect(body).toContain('href="/openapi.json"')
+      expect(body).toContain('not the web console')
+      expect(String(headers['content-security-policy'])).not.toContain('unsafe')
+    }
     await app.close()
   })
 })

@@ -8,9 +8,16 @@ import type { Deps } from '../deps.ts'
 import type { App } from '../http/endpoints.ts'
 import { sessionCookie } from '../http/guard.ts'
 import { pageOptions } from './layout.ts'
+import { referencePath } from './reference.ts'
 
 /** Which paths the console draws itself, in the browser. */
-const drawnInBrowser = ['/v/*', '/me', '/me/*', '/platform', '/platform/*', '/reference', '/reference/*']
+const drawnInBrowser = ['/v/*', '/me', '/me/*', '/platform', '/platform/*']
+
+/**
+ * Those that need nobody to be signed in: the check of files, so that nobody has to ask us whether their evidence is genuine,
+ * and the reference of the API.
+ */
+const drawnForAnybody = ['/verify', referencePath, `${referencePath}/*`]
 
 /**
  * Everything comes from this origin, and no text becomes code: the console makes no HTML from strings, and only its own
@@ -45,14 +52,16 @@ export function consoleFolder({ config }: Deps): string | null {
 export async function registerConsole(app: App, folder: string): Promise<void> {
   await app.register(fastifyStatic, { root: folder, serve: false, preCompressed: true })
   for (const path of drawnInBrowser) app.get(path, files, sendToSignInOrConsole)
-  // Checks files without a session, so that nobody has to ask us whether their evidence is genuine.
-  // It asks for no session either: the browser of somebody who has none would report the refusal as an error.
-  app.get('/verify', files, async (_request, reply) => {
-    const page = await readFile(join(folder, 'index.html'), 'utf8')
-    return sendPage(reply)
-      .type('text/html; charset=utf-8')
-      .send(page.replace(/<link rel="preload"[^>]*>/, ''))
-  })
+  for (const path of drawnForAnybody) {
+    app.get(path, files, async (request, reply) => {
+      if (path !== '/verify' && hasCookie(request)) return sendConsole(reply)
+      // It asks for no session: the browser of somebody who has none would report the refusal as an error.
+      const page = await readFile(join(folder, 'index.html'), 'utf8')
+      return sendPage(reply)
+        .type('text/html; charset=utf-8')
+        .send(page.replace(/<link rel="preload"[^>]*>/, ''))
+    })
+  }
   app.get('/manifest.webmanifest', files, (_request, reply) => reply.sendFile('manifest.webmanifest'))
   app.get('/console/*', files, (request, reply) => {
     const { '*': name } = request.params as { '*': string }
@@ -69,9 +78,12 @@ export function sendConsole(reply: FastifyReply): FastifyReply {
   return sendPage(reply).sendFile('index.html', { cacheControl: false })
 }
 
+function hasCookie(request: FastifyRequest): boolean {
+  return (request.cookies[sessionCookie] ?? '') !== ''
+}
+
 /** Without a cookie the way leads to the sign-in at once; a session that has ended is noticed by the first call. */
 function sendToSignInOrConsole(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const isSignedIn = (request.cookies[sessionCookie] ?? '') !== ''
-  if (isSignedIn) return sendConsole(reply)
+  if (hasCookie(request)) return sendConsole(reply)
   return reply.redirect(`/sign-in?redirectTo=${encodeURIComponent(request.url)}`, 302)
 }

@@ -7,7 +7,7 @@ import { t } from '../../lib/language.ts'
 import { formatDay, formatTime } from '../../lib/time.ts'
 import { CopyButton } from '../../ui/address.tsx'
 import { Badge } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Button, buttonClass } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { ListState } from '../../ui/list-states.tsx'
@@ -23,10 +23,13 @@ export function ServiceTokens({ code }: { code: string }) {
   const [creating, create] = useState(false)
   return (
     <>
-      <div className="mb-3">
+      <div className="mb-3 flex flex-wrap gap-2">
         <Button look="primary" onClick={() => create(true)}>
           {t('New service token')}
         </Button>
+        <a href="/docs" className={buttonClass()}>
+          {t('API reference')}
+        </a>
       </div>
       <ListState
         query={tokens}

@@ -1,0 +1,169 @@
+// Cuts openapi.json into what the pages of the reference load: an index of all operations, and one file per group of them.
+import { readOperations } from '../../../sdk/scripts/operations.js'
+import { componentsIn, membersOf, namesIn, shapeOf } from './shapes.js'
+
+/** A reason of this share of all operations says nothing about one of them. */
+const commonShare = 0.85
+
+/**
+ * @param {object} document openapi.json
+ * @param {string} errors docs/errors.md, whose table says what each reason means
+ * @returns {Record<string, object>} the files by their names
+ */
+export function digest(document, errors) {
+  const sdk = new Map(readOperations(document).map((operation) => [operation.id, operation]))
+  const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([verb, operation]) => read(document, path, verb, operation, sdk)),
+  )
+  const files = { index: indexOf(document, operations, readReasons(document, errors)) }
+  files.search = searchOf(document, operations)
+  for (const { slug, name } of files.index.groups) {
+    const own = operations.filter((operation) => operation.group === name)
+    files[slug] = {
+      operations: Object.fromEntries(own.map(({ group: _group, ...operation }) => [operation.id, operation])),
+      components: componentsOf(document, own),
+    }
+  }
+  return files
+}
+
+function read(document, path, verb, operation, sdk) {
+  const resolve = (found) => (found.$ref === undefined ? found : at(document, found.$ref))
+  const answers = Object.entries(operation.responses).map(([status, found]) => [status, resolve(found)])
+  const body = operation.requestBody && resolve(operation.requestBody).content['application/json']
+  return {
+    id: operation.operationId,
+    group: operation.tags[0],
+    verb: verb.toUpperCase(),
+    path,
+    summary: operation.summary,
+    about: operation.description,
+    access: operation['x-access'],
+    parameters: (operation.parameters ?? []).map(resolve).map(parameterOf),
+    ...(body === undefined ? {} : { body: shapeOf(body.schema), bodyExample: body.example }),
+    answers: answers.filter(([status]) => Number(status) < 400).map(answerOf),
+    refusals: answers.filter(([status]) => Number(status) >= 400).map(refusalOf),
+    sdk: callOf(sdk.get(operation.operationId)),
+  }
+}
+
+function parameterOf({ name, in: place, required, description, schema, example }) {
+  const { about, ...shape } = shapeOf(schema)
+  return {
+    name,
+    in: place,
+    ...shape,
+    ...((description ?? about) === undefined ? {} : { about: description ?? about }),
+    ...(required === true ? { required: true } : {}),
+    ...(example === undefined ? {} : { example }),
+  }
+}
+
+function answerOf([status, { description, content = {} }]) {
+  const json = content['application/json']
+  const media = Object.keys(content)
+  const hasShape = json !== undefined && json.schema.type !== 'null'
+  return {
+    status: Number(status),
+    about: description,
+    ...(media.length === 0 ? {} : { media }),
+    ...(hasShape ? { shape: shapeOf(json.schema), example: json.example } : {}),
+  }
+}
+
+function refusalOf([status, { description, content = {} }]) {
+  const reasons = Object.keys(content['application/json']?.examples ?? {})
+  return { status: Number(status), about: description, reasons }
+}
+
+/** How the SDK calls it: its method, the identifiers that it takes, then body and query, and what comes back. */
+function callOf({ name, pathParameters, body, query, answer }) {
+  if (name === null) return null
+  const { isOfVault, resource, method } = name
+  const parts = [isOfVault ? 'vault' : 'strongroom', ...(resource === '' ? [] : [resource]), method]
+  const takes = pathParameters.map((parameter) => parameter.name).filter((id) => !(isOfVault && id === 'code'))
+  return {
+    call: parts.join('.'),
+    takes,
+    ...(body === null ? {} : { body: true }),
+    ...(query === null ? {} : { query: true }),
+    gives: answer.type === 'void' ? 'nothing' : answer.kind,
+  }
+}
+
+function indexOf(document, operations, reasons) {
+  const usesOf = (reason) =>
+    operations.filter((one) => one.refusals.some((refusal) => refusal.reasons.includes(reason)))
+  return {
+    title: document.info.title,
+    version: document.info.version,
+    about: document.info.description,
+    groups: document.tags.map(({ name, description }) => ({
+      slug: slugOf(name),
+      name,
+      about: description,
+      operations: operations
+        .filter(({ group }) => group === name)
+        .map(({ id, verb, path, summary }) => ({ id, verb, path, summary })),
+    })),
+    reasons: reasons.map((reason) => {
+      const uses = usesOf(reason.name).length
+      return { ...reason, ...(uses >= operations.length * commonShare ? { common: true } : {}) }
+    }),
+  }
+}
+
+/** What is searched besides the index: the fields and reasons of each operation, as numbers of two lists of words. */
+function searchOf(document, operations) {
+  const wordsOf = operations.map((operation) => ({
+    id: operation.id,
+    about: operation.about,
+    fields: [...namesIn(shapesOf(operation), document.components.schemas)],
+    reasons: operation.refusals.flatMap((refusal) => refusal.reasons),
+  }))
+  const listOf = (key) => [...new Set(wordsOf.flatMap((words) => words[key]))].sort()
+  const [fields, reasons] = [listOf('fields'), listOf('reasons')]
+  const numbers = (list, words) => words.map((word) => list.indexOf(word)).sort((a, b) => a - b)
+  return {
+    fields,
+    reasons,
+    operations: Object.fromEntries(
+      wordsOf.map(({ id, about, ...words }) => [
+        id,
+        { about, fields: numbers(fields, words.fields), reasons: numbers(reasons, words.reasons) },
+      ]),
+    ),
+  }
+}
+
+function shapesOf({ parameters, body, answers }) {
+  return [...parameters, ...(body === undefined ? [] : [body]), ...answers.flatMap(({ shape }) => shape ?? [])]
+}
+
+function componentsOf({ components: { schemas } }, operations) {
+  const names = [...componentsIn(operations.flatMap(shapesOf), schemas)].sort()
+  return Object.fromEntries(
+    names.map((name) => [name, { about: schemas[name].description, fields: membersOf(schemas[name]) }]),
+  )
+}
+
+/** The rows of the table of docs/errors.md, each with the body that it comes in. */
+function readReasons(document, errors) {
+  const rows = [...errors.matchAll(/^\| `(\w+)` +\| (\d{3}) +\| (.*?) +\| (.*?) +\|$/gm)]
+  return rows.map(([, name, status, meaning, remedy]) => {
+    const { error, message, details } = document.components.examples[name]?.value ?? {}
+    return { name, status: Number(status), meaning, remedy, error, message, details }
+  })
+}
+
+function at(document, reference) {
+  return reference
+    .split('/')
+    .slice(1)
+    .reduce((part, key) => part[key], document)
+}
+
+/** The name of a group in URLs and of its file. */
+function slugOf(name) {
+  return name.toLowerCase().replaceAll(' ', '-')
+}

@@ -1,0 +1,44 @@
+import type { ReactNode } from 'react'
+import { t } from '../../lib/language.ts'
+import { CopyButton } from '../../ui/address.tsx'
+
+/** So much of a long text gets colours: more would make the page slow, and nobody reads it here. */
+const colouredMax = 20_000
+
+/** Text for a machine, with a button that copies all of it. */
+export function CodeBlock({ title, text, children }: { title: string; text: string; children?: ReactNode }) {
+  return (
+    <div className="mb-4 min-w-0 overflow-hidden rounded-lg border border-line bg-paper">
+      <div className="flex min-h-10 items-center justify-between gap-2 border-b border-line px-3">
+        <span className="min-w-0 flex-1 text-[0.8125rem] font-medium">{children ?? title}</span>
+        <CopyButton text={text} label={t('Copy: {what}', { what: title })} />
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard. */}
+      <section aria-label={title} tabIndex={0} className="max-h-96 overflow-auto p-3">
+        <pre lang="en" className="code leading-relaxed">
+          {text.length > colouredMax ? text : coloured(text)}
+        </pre>
+      </section>
+    </div>
+  )
+}
+
+/** Names, texts and other values in three colours; it serves for JSON and is no fault in a shell's or a program's lines. */
+function coloured(text: string): ReactNode[] {
+  const token =
+    /("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')(\s*:)?|\b(?:true|false|null)\b|(?<![\w.-])-?\d+(?:\.\d+)?(?![\w.-])/g
+  const parts: ReactNode[] = []
+  let end = 0
+  for (const match of text.matchAll(token)) {
+    const [all, quoted, colon] = match
+    parts.push(text.slice(end, match.index))
+    const look = quoted === undefined ? 'text-accent' : colon === undefined ? 'text-good' : 'text-ink'
+    parts.push(
+      <span key={match.index} className={look}>
+        {all}
+      </span>,
+    )
+    end = match.index + all.length
+  }
+  return [...parts, text.slice(end)]
+}

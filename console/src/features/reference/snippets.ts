@@ -1,0 +1,100 @@
+import type { Operation, Parameter } from './types.ts'
+
+/** What the reader filled in, by the names of parameters. */
+export type Values = Readonly<Record<string, string>>
+
+/** The value of a parameter in an example: the reader's, or ours where there must be one. */
+function valueFor({ name, required, example }: Parameter, values: Values): string | null {
+  const own = values[name] ?? ''
+  if (own !== '') return own
+  return required === true ? String(example ?? name) : null
+}
+
+/** Path and query of a request. */
+export function pathOf({ path, parameters }: Operation, values: Values): string {
+  const valued = parameters.flatMap((parameter) => {
+    const value = valueFor(parameter, values)
+    return value === null ? [] : [{ ...parameter, value }]
+  })
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const found = valued.find((one) => one.in === 'path' && one.name === name)
+    return encodeURIComponent(found?.value ?? name)
+  })
+  const query = valued.filter((one) => one.in === 'query').map(({ name, value }) => [name, value])
+  return query.length === 0 ? filled : `${filled}?${new URLSearchParams(query)}`
+}
+
+/** A command for a shell, which can be run as it is once STRONGROOM_TOKEN is set. */
+export function curlOf(operation: Operation, values: Values, origin: string): string {
+  const { verb, access, bodyExample, parameters } = operation
+  const takesKey = parameters.some(({ name }) => name === 'Idempotency-Key')
+  const lines = [
+    `curl ${verb === 'GET' ? '' : `-X ${verb} `}${quoted(origin + pathOf(operation, values))}`,
+    ...(access === 'public' ? [] : ['-H "Authorization: Bearer $STRONGROOM_TOKEN"']),
+    ...(takesKey ? ['-H "Idempotency-Key: $(uuidgen)"'] : []),
+    ...(bodyExample === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${quoted(json(bodyExample))}`]),
+  ]
+  return lines.join(' \\\n  ')
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}
+
+/** A program for the SDK; null where it has no method. */
+export function sdkOf(operation: Operation, values: Values, origin: string): string | null {
+  const { sdk, access, parameters, bodyExample } = operation
+  if (sdk === null) return null
+  const token = access === 'public' ? '' : ', token: process.env.STRONGROOM_TOKEN!'
+  const code = parameters.find(({ name }) => name === 'code')
+  const vault = code === undefined ? 'treasury' : valueFor(code, values)!
+  return [
+    "import { createStrongroom } from '@strongroom/sdk'",
+    '',
+    `const strongroom = createStrongroom({ baseUrl: ${literal(origin)}${token} })`,
+    ...(sdk.call.startsWith('vault.') ? [`const vault = strongroom.vault(${literal(vault)})`] : []),
+    '',
+    resultOf(sdk, [
+      ...sdk.takes.map((name) => literal(valueFor(parameters.find((one) => one.name === name)!, values)!)),
+      ...(sdk.body === true ? [literal(bodyExample)] : []),
+      ...(sdk.query === true ? queryOf(parameters, values) : []),
+    ]),
+  ].join('\n')
+}
+
+function resultOf({ call, gives }: NonNullable<Operation['sdk']>, args: string[]): string {
+  const called = `${call}(${args.join(', ')})`
+  if (gives === 'pages') return `for await (const item of ${called}) console.log(item)`
+  if (gives === 'outcome') return `const { value, pendingApproval } = await ${called}`
+  if (gives === 'file') return `const file = await ${called}\nconst bytes = await file.blob()`
+  return gives === 'nothing' ? `await ${called}` : `const answer = await ${called}`
+}
+
+/** Numbers, truth values and lists are such in a program, whose types say so. */
+function queryOf(parameters: readonly Parameter[], values: Values): string[] {
+  const members = parameters
+    .filter((one) => one.in === 'query')
+    .flatMap((parameter) => {
+      const value = valueFor(parameter, values)
+      if (value === null) return []
+      return [[parameter.name, typed(value, parameter.type)] as const]
+    })
+  return members.length === 0 ? [] : [literal(Object.fromEntries(members))]
+}
+
+function typed(value: string, type: string): unknown {
+  if (type.startsWith('list of')) return value.split(',')
+  const isText = !/^(integer|number|boolean)/.test(type) || !/^(-?\d+(\.\d+)?|true|false)$/.test(value)
+  return isText ? value : JSON.parse(value)
+}
+
+/** A value as one writes it in a program: names without quotation marks, texts in single ones. */
+function literal(value: unknown): string {
+  return json(value)
+    .replace(/^(\s*)"([A-Za-z_$][\w$]*)":/gm, '$1$2:')
+    .replace(/"((?:\\.|[^"\\])*)"/g, (text, inner: string) => (/['\\]/.test(inner) ? text : `'${inner}'`))
+}
+
+export function json(value: unknown): string {
+  return JSON.stringify(value, null, 2) ?? ''
+}

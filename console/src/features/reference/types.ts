@@ -1,0 +1,69 @@
+/** What `scripts/reference/digest.js` makes of openapi.json. */
+export type Index = {
+  title: string
+  version: string
+  about: string
+  groups: Group[]
+  reasons: Reason[]
+}
+
+export type Group = { slug: string; name: string; about: string; operations: Listed[] }
+export type Listed = { id: string; verb: Verb; path: string; summary: string }
+export type Verb = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+export type Reason = {
+  name: string
+  status: number
+  meaning: string
+  remedy: string
+  /** The parts of its body; absent where no operation answers with it. */
+  error?: string
+  message?: string
+  details?: unknown
+  /** Nearly every operation can answer with it. */
+  common?: true
+}
+
+/** What is searched besides the index: numbers of `fields` and `reasons` by the id of an operation. */
+export type SearchWords = {
+  fields: string[]
+  reasons: string[]
+  operations: Record<string, { about: string; fields: number[]; reasons: number[] }>
+}
+
+export type GroupFile = { operations: Record<string, Operation>; components: Record<string, Component> }
+export type Component = { about?: string; fields: Shape[] }
+
+export type Shape = {
+  name?: string
+  type: string
+  required?: true
+  about?: string
+  limits?: string[]
+  values?: unknown[]
+  example?: unknown
+  fields?: Shape[]
+  /** The component that has the members. */
+  ref?: string
+  choices?: Shape[]
+}
+
+export type Parameter = Shape & { name: string; in: 'path' | 'query' | 'header' }
+
+export type Operation = Listed & {
+  about: string
+  access: 'public' | 'caller' | 'member' | 'auditor' | 'administrator' | 'platform'
+  parameters: Parameter[]
+  body?: Shape
+  bodyExample?: unknown
+  answers: { status: number; about: string; media?: string[]; shape?: Shape; example?: unknown }[]
+  refusals: { status: number; about: string; reasons: string[] }[]
+  /** null: the SDK has no method for it. */
+  sdk: {
+    call: string
+    takes: string[]
+    body?: true
+    query?: true
+    gives: 'json' | 'pages' | 'outcome' | 'report' | 'file' | 'text' | 'nothing'
+  } | null
+}

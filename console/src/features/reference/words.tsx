@@ -1,0 +1,60 @@
+import { t } from '../../lib/language.ts'
+import type { Operation, Verb } from './types.ts'
+
+/** A text of the document: what stands in backticks is code. The document is English in every language of the console. */
+export function Words({ text }: { text: string }) {
+  return text.split(/`([^`]+)`/).map((part, index) =>
+    index % 2 === 0 ? (
+      part
+    ) : (
+      <code key={index} className="code rounded-sm bg-ground px-1 py-0.5 [overflow-wrap:anywhere]">
+        {part}
+      </code>
+    ),
+  )
+}
+
+const looks: Record<Verb, string> = {
+  GET: 'text-accent',
+  POST: 'text-good',
+  PUT: 'text-warn',
+  PATCH: 'text-warn',
+  DELETE: 'text-bad',
+}
+
+export function VerbMark({ verb, wide = false }: { verb: Verb; wide?: boolean }) {
+  return <span className={`code shrink-0 font-semibold ${looks[verb]} ${wide ? 'w-14 text-xs' : ''}`}>{verb}</span>
+}
+
+/** A path of which the names of parameters stand out. It may break after a slash. */
+export function Path({ path }: { path: string }) {
+  return (
+    <span className="code [overflow-wrap:anywhere]">
+      {path.split(/(\{\w+\})/).map((part, index) =>
+        index % 2 === 0 ? (
+          part
+        ) : (
+          <span key={index} className="text-accent">
+            {part}
+          </span>
+        ),
+      )}
+    </span>
+  )
+}
+
+export function accessWords(access: Operation['access']): string {
+  const words: Record<Operation['access'], string> = {
+    public: t('Anybody: no session and no token'),
+    caller: t('Whoever is signed in, and services; rights on the thing itself decide further'),
+    member: t('Members of the vault; rights and policies decide further'),
+    auditor: t('Administrators and auditors of the vault'),
+    administrator: t('Administrators of the vault'),
+    platform: t('Platform administrators'),
+  }
+  return words[access]
+}
+
+export function hrefOf(slug: string, id?: string): string {
+  return id === undefined ? `/docs/${slug}` : `/docs/${slug}/${id}`
+}
