@@ -1,15 +1,16 @@
+import { fileURLToPath } from 'node:url'
 import tailwindcss from '@tailwindcss/vite'
 import { tanstackRouter } from '@tanstack/router-plugin/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import { routeTree } from './route-tree.config.js'
-import { writeReference } from './scripts/reference/write.js'
+import { reference } from './scripts/reference/plugin.js'
 
 /** The service that `npm run dev -w console` passes calls on to. */
 const service = process.env.STRONGROOM_URL ?? 'http://localhost:8420'
 
 export default defineConfig({
-  plugins: [{ name: 'reference', buildStart: writeReference }, tanstackRouter(routeTree), react(), tailwindcss()],
+  plugins: [reference(fileURLToPath(new URL('..', import.meta.url))), tanstackRouter(routeTree), react(), tailwindcss()],
   build: {
     target: 'es2023',
     // The content policy lets no font or script come from the page itself.

@@ -43,6 +43,8 @@ function read(document, path, verb, operation, sdk) {
     ...(body === undefined ? {} : { body: shapeOf(body.schema), bodyExample: body.example }),
     answers: answers.filter(([status]) => Number(status) < 400).map(answerOf),
     refusals: answers.filter(([status]) => Number(status) >= 400).map(refusalOf),
+    // Nothing that writes, nothing that leads a browser elsewhere, and no file.
+    ...(verb === 'get' && resolve(operation.responses[200] ?? {}).content?.['application/json'] ? { run: true } : {}),
     sdk: callOf(sdk.get(operation.operationId)),
   }
 }
@@ -151,8 +153,7 @@ function componentsOf({ components: { schemas } }, operations) {
 function readReasons(document, errors) {
   const rows = [...errors.matchAll(/^\| `(\w+)` +\| (\d{3}) +\| (.*?) +\| (.*?) +\|$/gm)]
   return rows.map(([, name, status, meaning, remedy]) => {
-    const { error, message, details } = document.components.examples[name]?.value ?? {}
-    return { name, status: Number(status), meaning, remedy, error, message, details }
+    return { name, status: Number(status), meaning, remedy, body: document.components.examples[name]?.value }
   })
 }
 

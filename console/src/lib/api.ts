@@ -28,11 +28,11 @@ function sayJson({ method, headers }: Request): void {
   if (isWrite && !headers.has('content-type')) headers.set('content-type', 'application/json')
 }
 
-export type Exchange = { status: number; ms: number; type: string; bytes: number; text: string | null }
+export type Exchange = { status: number; ms: number; type: string; text: string | null }
 
 /**
  * A read with the session of this browser, exactly once and with whatever comes back: what the reference tries out is the
- * API and not the SDK. A refusal leads nowhere, and a file is measured but not read.
+ * API and not the SDK. A refusal leads nowhere, and a file is not read as text.
  */
 export async function tryRead(path: string, signal: AbortSignal): Promise<Exchange> {
   const start = performance.now()
@@ -41,7 +41,7 @@ export async function tryRead(path: string, signal: AbortSignal): Promise<Exchan
   const ms = Math.round(performance.now() - start)
   const type = response.headers.get('content-type') ?? ''
   const text = /^(application\/json|text\/)/.test(type) ? await content.text() : null
-  return { status: response.status, ms, type, bytes: content.size, text }
+  return { status: response.status, ms, type, text }
 }
 
 /** A file that belongs to the console itself. */

@@ -59,7 +59,10 @@ export function referenceFlows(stack: () => Stack): void {
       await page.getByRole('region', { name: 'Answer', exact: true }).getByText('"insufficient_funds"').waitFor()
       await page.getByRole('tab', { name: 'SDK' }).tap()
       await page.getByText('vault.transfers.create(').waitFor()
-      await page.getByRole('button', { name: 'of metadata' }).first().tap()
+      await page
+        .getByText(/fields of metadata/)
+        .first()
+        .tap()
       await page.getByText('paymentPurpose', { exact: true }).first().waitFor()
       expect(await axeViolations(page)).toEqual([])
       expect(await overflowOf(page)).toBe(0)

@@ -25,8 +25,7 @@ export function CodeBlock({ title, text, children }: { title: string; text: stri
 
 /** Names, texts and other values in three colours; it serves for JSON and is no fault in a shell's or a program's lines. */
 function coloured(text: string): ReactNode[] {
-  const token =
-    /("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')(\s*:)?|\b(?:true|false|null)\b|(?<![\w.-])-?\d+(?:\.\d+)?(?![\w.-])/g
+  const token = /("(?:\\.|[^"\\])*"|'[^'\n]*')(\s*:)?|\b(?:true|false|null|\d+)\b/g
   const parts: ReactNode[] = []
   let end = 0
   for (const match of text.matchAll(token)) {

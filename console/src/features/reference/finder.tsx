@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { List } from 'lucide-react'
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { useHotkeys } from 'react-hotkeys-hook'
+import { moveByArrows } from '../../lib/arrow-keys.ts'
 import { t } from '../../lib/language.ts'
 import { inputClass } from '../../ui/field.tsx'
 import { searchQuery } from './queries.ts'
@@ -18,7 +19,7 @@ export function Finder({ index, slug, id }: FinderProps) {
   const [isUsed, use] = useState(false)
   const [open, setOpen] = useState(false)
   const { data: words = null } = useQuery({ ...searchQuery, enabled: isUsed })
-  const root = useRef<HTMLDivElement>(null)
+  const root = useRef<HTMLElement>(null)
   const input = useRef<HTMLInputElement>(null)
   useHotkeys('mod+k', () => input.current?.focus(), { preventDefault: true, enableOnFormTags: true })
   useHotkeys(['/', 'shift+/'], () => input.current?.focus(), { preventDefault: true, useKey: true })
@@ -28,6 +29,7 @@ export function Finder({ index, slug, id }: FinderProps) {
     setOpen(false)
     root.current?.querySelector('[aria-current="page"]')?.scrollIntoView({ block: 'nearest' })
   }, [slug, id])
+  const links = () => root.current!.querySelectorAll('a')
   const hits = search(index, words, phrase)
   const isSearching = phrase.trim() !== ''
   const clear = () => {
@@ -35,8 +37,14 @@ export function Finder({ index, slug, id }: FinderProps) {
     input.current?.focus()
   }
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the arrow keys go from the field to what it finds and on.
-    <div ref={root} onKeyDown={(event) => moveAmongLinks(event, root.current!, clear)}>
+    <search
+      ref={root}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') clear()
+        else if (event.key === 'Enter' && event.target === input.current) links()[0]?.click()
+        else moveByArrows(event, [input.current!, ...links()])
+      }}
+    >
       <div className="flex gap-2">
         <input
           ref={input}
@@ -77,7 +85,7 @@ export function Finder({ index, slug, id }: FinderProps) {
           </ReferenceLink>
         </nav>
       )}
-    </div>
+    </search>
   )
 }
 
@@ -147,19 +155,4 @@ function Hits({ hits, isWhole }: { hits: readonly Hit[]; isWhole: boolean }) {
       ))}
     </ul>
   )
-}
-
-/** Down and up go from the field through the links, Enter in the field follows the first, Escape leads back to the field. */
-function moveAmongLinks(event: KeyboardEvent, root: HTMLElement, clear: () => void): void {
-  const links = [...root.querySelectorAll<HTMLElement>('li > a, nav > a')]
-  const at = links.indexOf(document.activeElement as HTMLElement)
-  const isField = document.activeElement?.matches('input') === true
-  const go = (to: HTMLElement | null | undefined) => {
-    event.preventDefault()
-    to?.focus()
-  }
-  if (event.key === 'ArrowDown' && (isField || at >= 0)) go(links[at + 1])
-  else if (event.key === 'ArrowUp' && at >= 0) go(at === 0 ? root.querySelector('input') : links[at - 1])
-  else if (event.key === 'Enter' && isField) links[0]?.click()
-  else if (event.key === 'Escape') clear()
 }

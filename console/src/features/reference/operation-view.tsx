@@ -23,7 +23,7 @@ export function OperationView({ group, operation, components, reasons, vaultCode
   return (
     <>
       <title>{`${summary} · Strongroom`}</title>
-      <div className="gap-10 xl:grid xl:grid-cols-[minmax(0,1fr)_minmax(0,30rem)]">
+      <div className="gap-x-10 xl:grid xl:grid-cols-[minmax(0,1fr)_minmax(0,30rem)] xl:grid-rows-[auto_1fr]">
         <div className="min-w-0">
           <p className="mb-1 text-[0.8125rem] text-quiet" lang="en">
             {group.name}
@@ -36,9 +36,18 @@ export function OperationView({ group, operation, components, reasons, vaultCode
           <p lang="en" className="mb-4 max-w-prose">
             <Words text={about} />
           </p>
-          <p className="mb-6 rounded-md border border-line bg-paper px-3 py-2 text-[0.875rem]">
+          <p className="mb-6 rounded-md border border-line bg-paper px-3 py-2">
             <span className="font-medium">{t('Who may call it')}:</span> {accessWords(access)}
           </p>
+        </div>
+        <div className="mb-4 min-w-0 xl:sticky xl:top-0 xl:row-span-2 xl:max-h-dvh xl:self-start xl:overflow-y-auto">
+          <Samples
+            {...{ operation, reasons }}
+            values={known}
+            change={(name, value) => setValues({ ...values, [name]: value })}
+          />
+        </div>
+        <div className="min-w-0">
           <ParameterList title={t('In the path')} place="path" {...{ parameters, components }} />
           <ParameterList title={t('In the query')} place="query" {...{ parameters, components }} />
           <ParameterList title={t('Headers')} place="header" {...{ parameters, components }} />
@@ -50,13 +59,6 @@ export function OperationView({ group, operation, components, reasons, vaultCode
           )}
           <Answers operation={operation} components={components} />
           <Refusals operation={operation} reasons={reasons} />
-        </div>
-        <div className="min-w-0 xl:sticky xl:top-0 xl:max-h-dvh xl:self-start xl:overflow-y-auto xl:py-1">
-          <Samples
-            {...{ operation, reasons }}
-            values={known}
-            change={(name, value) => setValues({ ...values, [name]: value })}
-          />
         </div>
       </div>
     </>

@@ -2,28 +2,20 @@ import { queryOptions } from '@tanstack/react-query'
 import { readFile, tryRead } from '../../lib/api.ts'
 import type { GroupFile, Index, SearchWords } from './types.ts'
 
-/** The files that the build makes of openapi.json: their addresses change with their content. */
-const urls = import.meta.glob<string>('../../generated/reference/*.json', {
-  query: '?url',
-  import: 'default',
-  eager: true,
-})
+/** Where the files are that the build makes of openapi.json; it changes with their content. */
+declare const referenceFolder: string
 
 const fileQuery = <Content>(name: string) =>
   queryOptions({
     queryKey: ['reference', name],
-    queryFn: ({ signal }) => readFile<Content>(urls[`../../generated/reference/${name}.json`]!, signal),
+    queryFn: ({ signal }) => readFile<Content>(`${referenceFolder}/${name}.json`, signal),
     staleTime: Number.POSITIVE_INFINITY,
   })
 
 export const indexQuery = fileQuery<Index>('index')
 export const searchQuery = fileQuery<SearchWords>('search')
 
-/** The operations of a group; null for a name that no group has. */
-export function groupQuery(slug: string | undefined) {
-  const exists = slug !== undefined && `../../generated/reference/${slug}.json` in urls
-  return exists ? fileQuery<GroupFile>(slug) : null
-}
+export const groupQuery = (slug: string) => fileQuery<GroupFile>(slug)
 
 type Session = { vaults: { code: string }[] }
 

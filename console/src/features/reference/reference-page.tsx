@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { t } from '../../lib/language.ts'
-import { DetailState, NotFound, Skeleton } from '../../ui/list-states.tsx'
+import { DetailState, NotFound } from '../../ui/list-states.tsx'
 import { Finder } from './finder.tsx'
 import { OperationView } from './operation-view.tsx'
 import { GroupView, Overview, Reasons } from './overview.tsx'
@@ -11,6 +11,8 @@ import type { Index } from './types.ts'
 export function ReferencePage({ path }: { path: string }) {
   const [slug = '', id] = path.split('/').filter(Boolean)
   const query = useQuery(indexQuery)
+  // Beside the index, and not after it.
+  useQuery({ ...groupQuery(slug), enabled: id !== undefined })
   return (
     <div className="min-h-dvh lg:grid lg:grid-cols-[18rem_minmax(0,1fr)]">
       <a href="#content" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-paper focus:p-3">
@@ -49,10 +51,9 @@ function Content({ index, slug, id }: { index: Index; slug: string; id: string |
 }
 
 function OneOperation({ index, slug, id }: { index: Index; slug: string; id: string }) {
-  const query = useQuery(groupQuery(slug)!)
+  const query = useQuery(groupQuery(slug))
   const vaults = useQuery(vaultsQuery)
-  if (query.data === undefined || vaults.isPending)
-    return <DetailState query={query}>{<Skeleton rows={6} />}</DetailState>
+  if (query.data === undefined || vaults.isPending) return <DetailState query={query}>{null}</DetailState>
   return (
     <OperationView
       key={id}

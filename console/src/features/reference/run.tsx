@@ -10,17 +10,10 @@ import { CodeBlock } from './code-block.tsx'
 import { json, pathOf, type Values } from './snippets.ts'
 import type { Operation, Parameter } from './types.ts'
 
-/** Reading may be tried out: nothing that writes, and nothing that leads a browser elsewhere. */
-export function canRun({ verb, answers }: Operation): boolean {
-  return (
-    verb === 'GET' && answers.some(({ status, media = [] }) => status === 200 && media.includes('application/json'))
-  )
-}
-
 type RunProps = { operation: Operation; values: Values; change: (name: string, value: string) => void }
 type Result = { exchange: Exchange } | { fault: string } | null
 
-/** Runs a read in the name of the reader, with the parameters that are filled in. */
+/** Runs a read in the name of the reader, with the parameters that are filled in. What writes cannot be tried here. */
 export function Run({ operation, values, change }: RunProps) {
   const [busy, setBusy] = useState(false)
   const [result, setResult] = useState<Result>(null)
@@ -41,6 +34,8 @@ export function Run({ operation, values, change }: RunProps) {
   const inputs = operation.parameters.filter((parameter) => parameter.in !== 'header')
   const needed = inputs.filter(({ required }) => required === true)
   const missing = needed.filter(({ name }) => (values[name] ?? '') === '')
+  const names = missing.map(({ name }) => name).join(', ')
+  const because = names === '' ? null : t('Fill in {names} first', { names })
   const others = inputs.filter(({ required }) => required !== true)
   const field = (parameter: Parameter) => (
     <Input key={parameter.name} {...{ parameter, change }} value={values[parameter.name] ?? ''} />
@@ -50,7 +45,7 @@ export function Run({ operation, values, change }: RunProps) {
       className="mb-4 rounded-lg border border-line bg-paper p-3"
       onSubmit={(event) => {
         event.preventDefault()
-        if (!busy && missing.length === 0) void run()
+        if (!busy && because === null) void run()
       }}
     >
       <h2 className="mb-3">{t('Try it')}</h2>
@@ -63,24 +58,10 @@ export function Run({ operation, values, change }: RunProps) {
           <div className="pt-2">{others.map(field)}</div>
         </details>
       )}
-      <Button
-        look="primary"
-        type="submit"
-        busy={busy}
-        icon={<Play size={15} aria-hidden />}
-        disabledBecause={
-          missing.length === 0
-            ? null
-            : t('Fill in {names} first', { names: missing.map(({ name }) => name).join(', ') })
-        }
-      >
+      <Button look="primary" type="submit" busy={busy} icon={<Play size={15} aria-hidden />} disabledBecause={because}>
         {t('Run as me')}
       </Button>
-      {missing.length > 0 && (
-        <p className="mt-2 text-[0.8125rem] text-quiet">
-          {t('Fill in {names} first', { names: missing.map(({ name }) => name).join(', ') })}
-        </p>
-      )}
+      {because !== null && <p className="mt-2 text-[0.8125rem] text-quiet">{because}</p>}
       <div aria-live="polite">{result !== null && <Outcome result={result} />}</div>
     </form>
   )
@@ -112,14 +93,13 @@ function Input({
 
 function Outcome({ result }: { result: NonNullable<Result> }) {
   if ('fault' in result) return <p className="mt-3 text-bad">{result.fault}</p>
-  const { status, ms, type, bytes, text } = result.exchange
+  const { status, ms, type, text } = result.exchange
   const isDone = status >= 200 && status < 300
   return (
     <div className="mt-3">
       <p className="figures mb-2 flex flex-wrap items-center gap-3">
         <Badge tone={isDone ? 'good' : 'bad'}>{String(status)}</Badge>
         <span className="text-quiet">{t('{ms} ms', { ms })}</span>
-        <span className="text-quiet">{t('{count, plural, one {# byte} other {# bytes}}', { count: bytes })}</span>
       </p>
       {status === 401 && (
         <p className="mb-2">

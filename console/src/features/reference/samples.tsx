@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { t } from '../../lib/language.ts'
 import { Tabs } from '../../ui/tabs.tsx'
 import { CodeBlock } from './code-block.tsx'
-import { canRun, Run } from './run.tsx'
+import { Run } from './run.tsx'
 import { curlOf, json, sdkOf, type Values } from './snippets.ts'
 import type { Operation, Reason } from './types.ts'
 
@@ -40,7 +40,7 @@ export function Samples({ operation, reasons, values, change }: SamplesProps) {
           <CodeBlock title={t('Program')} text={sdk} />
         )}
       </Tabs>
-      {canRun(operation) && <Run key={operation.id} {...{ operation, values, change }} />}
+      {operation.run && <Run key={operation.id} {...{ operation, values, change }} />}
       <ExampleAnswers key={`${operation.id} answers`} {...{ operation, reasons }} />
     </>
   )
@@ -83,14 +83,10 @@ function outcomesOf({ answers, refusals }: Operation, reasons: readonly Reason[]
   }))
   const refused = refusals.flatMap(({ status, about, reasons: own }) => {
     if (own.length === 0) return [{ key: String(status), text: about }]
-    return own.map((name) => ({ key: `${status} ${name}`, text: json(bodyOf(name, reasons)) }))
+    return own.map((name) => ({
+      key: `${status} ${name}`,
+      text: json(reasons.find((reason) => reason.name === name)?.body),
+    }))
   })
   return [...done, ...refused]
-}
-
-/** The body of a refusal, as the service sends it. */
-function bodyOf(name: string, reasons: readonly Reason[]): object {
-  const { error, message, status, details } = reasons.find((reason) => reason.name === name) ?? {}
-  const requestId = '0b6c9d3e-8f57-4f7e-9a55-1c2d3e4f5a6b'
-  return { error, message, code: status, reason: name, ...(details === undefined ? {} : { details }), requestId }
 }

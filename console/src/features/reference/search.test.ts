@@ -25,7 +25,12 @@ const words = files.search as SearchWords
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([verb, operation]) => ({ path, verb, operation })),
 )
-const idsOf = (phrase: string) => search(index, words, phrase).map(({ operation }) => operation.id)
+const known = new Map<string, string[]>()
+function idsOf(phrase: string): string[] {
+  const ids = known.get(phrase) ?? search(index, words, phrase).map(({ operation }) => operation.id)
+  known.set(phrase, ids)
+  return ids
+}
 
 describe('the search of the reference', () => {
   it('finds every operation by its id and its summary first, and by its path', () => {

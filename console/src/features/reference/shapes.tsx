@@ -1,4 +1,3 @@
-import { ChevronDown, ChevronRight } from 'lucide-react'
 import { useState } from 'react'
 import { t } from '../../lib/language.ts'
 import type { Component, Shape } from './types.ts'
@@ -57,7 +56,7 @@ function Limits({ limits, values }: { limits: readonly string[]; values: readonl
         </span>
       ))}
       {values.map((value) => (
-        <code key={String(value)} className="code rounded-sm bg-ground px-1">
+        <code key={String(value)} className="code rounded-sm bg-line/40 px-1">
           {String(value)}
         </code>
       ))}
@@ -72,47 +71,35 @@ function Nested({ shape: { name, ref, fields, choices }, components }: { shape: 
   const [open, setOpen] = useState(false)
   const inside = choices ?? fields ?? (ref === undefined ? [] : (components[ref]?.fields ?? []))
   if (inside.length === 0) return null
-  const Icon = open ? ChevronDown : ChevronRight
   const count = inside.length
   return (
-    <div className="mt-2 rounded-md border border-line">
-      <button
-        type="button"
-        aria-expanded={open}
-        className="flex min-h-11 w-full items-center gap-2 px-3 text-left text-[0.8125rem] font-medium text-accent md:min-h-9"
-        onClick={() => setOpen(!open)}
-      >
-        <Icon size={15} aria-hidden />
+    <details className="mt-2 rounded-md border border-line" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary className="min-h-11 cursor-pointer px-3 py-2 text-[0.8125rem] font-medium text-accent md:min-h-9">
         {choices === undefined
           ? t('{count, plural, one {# field} other {# fields}} of {name}', { count, name: name ?? ref ?? '' })
           : t('{count, plural, one {# form} other {# forms}} of {name}', { count, name: name ?? '' })}
-      </button>
+      </summary>
       {open && (
         <div className="border-t border-line px-3">
           <Members shapes={inside} components={components} />
         </div>
       )}
-    </div>
+    </details>
   )
 }
 
-/** The members of what is sent or answered, or its type where it has none. */
+/** What is sent or answered, with its members where it has some. */
 export function Whole({ shape, components }: { shape: Shape; components: Components }) {
-  const component = shape.ref === undefined ? undefined : components[shape.ref]
-  const about = shape.about ?? component?.about
-  const members = shape.choices ?? shape.fields ?? component?.fields
+  const { type, about, ref = '', choices, fields } = shape
+  const component = components[ref]
+  const text = about ?? component?.about
+  const inside = choices ?? fields ?? component?.fields ?? []
   return (
     <>
-      {about !== undefined && (
-        <p lang="en" className="mb-1 text-quiet">
-          <Words text={about} />
-        </p>
-      )}
-      {members === undefined ? (
-        <Members shapes={[shape]} components={components} />
-      ) : (
-        <Members shapes={members} components={components} />
-      )}
+      <p lang="en" className="pt-3 text-quiet">
+        {text !== undefined && <Words text={text} />} <code className="code">{type}</code>
+      </p>
+      <Members shapes={inside} components={components} />
     </>
   )
 }

@@ -16,10 +16,8 @@ export type Reason = {
   status: number
   meaning: string
   remedy: string
-  /** The parts of its body; absent where no operation answers with it. */
-  error?: string
-  message?: string
-  details?: unknown
+  /** An example of a refusal; absent where no operation answers with it. */
+  body?: object
   /** Nearly every operation can answer with it. */
   common?: true
 }
@@ -58,6 +56,8 @@ export type Operation = Listed & {
   bodyExample?: unknown
   answers: { status: number; about: string; media?: string[]; shape?: Shape; example?: unknown }[]
   refusals: { status: number; about: string; reasons: string[] }[]
+  /** It only reads, so that a reader may try it. */
+  run?: true
   /** null: the SDK has no method for it. */
   sdk: {
     call: string

@@ -7,7 +7,7 @@ export function Words({ text }: { text: string }) {
     index % 2 === 0 ? (
       part
     ) : (
-      <code key={index} className="code rounded-sm bg-ground px-1 py-0.5 [overflow-wrap:anywhere]">
+      <code key={index} className="code rounded-sm bg-line/40 px-1 [overflow-wrap:anywhere]">
         {part}
       </code>
     ),

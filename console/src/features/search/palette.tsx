@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react'
+import { moveByArrows } from '../../lib/arrow-keys.ts'
 import { useDebounced } from '../../lib/debounced.ts'
 import { t } from '../../lib/language.ts'
 import { TextField } from '../../ui/field.tsx'
@@ -35,14 +36,7 @@ export default function Palette({ code, pages, onClose }: PaletteProps) {
   const kinds = [...new Set(found.map(({ kind }) => kind))]
   const links = () => [...(results.current?.querySelectorAll('a') ?? [])]
   // The arrows go from the field through the results and back; typing is always possible in the field.
-  const onKeyDown = (event: KeyboardEvent) => {
-    const move = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (move === undefined) return
-    event.preventDefault()
-    const stops = [input.current!, ...links()]
-    const at = stops.indexOf(document.activeElement as HTMLInputElement)
-    stops[(Math.max(at, 0) + move + stops.length) % stops.length]!.focus()
-  }
+  const onKeyDown = (event: KeyboardEvent) => moveByArrows(event, [input.current!, ...links()])
   return (
     <Sheet title={t('Go to')} open onClose={onClose}>
       <form
