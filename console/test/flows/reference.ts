@@ -18,7 +18,7 @@ export function referenceFlows(stack: () => Stack): void {
       // The field occurs in no name and no path: the words of all operations load with the first use of the search.
       await page.getByRole('list', { name: 'Found' }).getByText('awaitingMyApproval').first().waitFor()
       await page.keyboard.press('Escape')
-      await page.keyboard.type('list the members of the vault')
+      await page.keyboard.type('list members')
       await page.getByRole('list', { name: 'Found' }).getByText('/vaults/{code}/members').waitFor()
       await page.keyboard.press('ArrowDown')
       await page.keyboard.press('Enter')

@@ -38,7 +38,9 @@ describe('the search of the reference', () => {
     const lost = operations.filter(({ path, verb, operation: { operationId, summary } }) => {
       const byPath = idsOf(`${verb} ${path}`)
       return (
-        idsOf(operationId)[0] !== operationId || !byPath.includes(operationId) || !idsOf(summary).includes(operationId)
+        idsOf(operationId)[0] !== operationId ||
+        !byPath.includes(operationId) ||
+        !idsOf(summary).slice(0, 3).includes(operationId)
       )
     })
     expect(lost.map(({ operation }) => operation.operationId)).toEqual([])

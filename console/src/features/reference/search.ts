@@ -13,7 +13,7 @@ export function search(index: Index, words: SearchWords | null, phrase: string):
   const ranked = wanted.map((word) => rankingOf(word, words))
   const found = index.groups.flatMap((group) =>
     group.operations.flatMap((operation) => {
-      let sum = 0
+      let sum = operation.summary.toLowerCase() === wanted.join(' ') ? -1_000 : 0
       let because: string | null = null
       for (const rank of ranked) {
         const found = rank(operation, group)
