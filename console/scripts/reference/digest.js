@@ -2,6 +2,16 @@
 import { readOperations } from '../../../sdk/scripts/operations.js'
 import { componentsIn, membersOf, namesIn, shapeOf } from './shapes.js'
 
+/** Who may call an operation, by its level of access. */
+const callers = {
+  public: 'Anybody: no session and no token of a user',
+  caller: 'Whoever is signed in, and services; rights on the thing itself decide further',
+  member: 'Members of the vault; rights and policies decide further',
+  auditor: 'Administrators and auditors of the vault',
+  administrator: 'Administrators of the vault',
+  platform: 'Platform administrators',
+}
+
 /** A reason of this share of all operations says nothing about one of them. */
 const commonShare = 0.85
 
@@ -38,7 +48,8 @@ function read(document, path, verb, operation, sdk) {
     path,
     summary: operation.summary,
     about: operation.description,
-    access: operation['x-access'],
+    callers: callers[operation['x-access']],
+    isPublic: operation['x-access'] === 'public',
     parameters: (operation.parameters ?? []).map(resolve).map(parameterOf),
     ...(body === undefined ? {} : { body: shapeOf(body.schema), bodyExample: body.example }),
     answers: answers.filter(([status]) => Number(status) < 400).map(answerOf),
@@ -153,7 +164,15 @@ function componentsOf({ components: { schemas } }, operations) {
 function readReasons(document, errors) {
   const rows = [...errors.matchAll(/^\| `(\w+)` +\| (\d{3}) +\| (.*?) +\| (.*?) +\|$/gm)]
   return rows.map(([, name, status, meaning, remedy]) => {
-    return { name, status: Number(status), meaning, remedy, body: document.components.examples[name]?.value }
+    // A page of the manual is named by its place in the repository: the service does not serve it.
+    const [said, advised] = [meaning, remedy].map((text) => text.replace(/\[[^\]]*\]\(([^)#]+)[^)]*\)/g, '`docs/$1`'))
+    return {
+      name,
+      status: Number(status),
+      meaning: said,
+      remedy: advised,
+      body: document.components.examples[name]?.value,
+    }
   })
 }
 

@@ -57,7 +57,7 @@ export function ReasonList({ reasons }: { reasons: readonly Reason[] }) {
   return (
     <dl className="divide-y divide-line">
       {reasons.map(({ name, status, meaning, remedy }) => (
-        <div key={name} id={name} className="py-3 sm:grid sm:grid-cols-[15rem_minmax(0,1fr)] sm:gap-4">
+        <div key={name} className="py-3 sm:grid sm:grid-cols-[15rem_minmax(0,1fr)] sm:gap-4">
           <dt className="[overflow-wrap:anywhere]">
             <span className="figures mr-2 text-quiet">{status}</span>
             <code className="code font-semibold">{name}</code>

@@ -4,7 +4,7 @@ import { Answers, Refusals } from './answers.tsx'
 import { Samples } from './samples.tsx'
 import { Members, Whole } from './shapes.tsx'
 import type { Component, Group, Operation, Parameter, Reason } from './types.ts'
-import { accessWords, Path, VerbMark, Words } from './words.tsx'
+import { Path, VerbMark, Words } from './words.tsx'
 
 type OperationViewProps = {
   group: Group
@@ -19,7 +19,7 @@ type OperationViewProps = {
 export function OperationView({ group, operation, components, reasons, vaultCode }: OperationViewProps) {
   const [values, setValues] = useState<Readonly<Record<string, string>>>({})
   const known = vaultCode === null ? values : { code: vaultCode, ...values }
-  const { verb, path, summary, about, access, parameters, body } = operation
+  const { verb, path, summary, about, callers, parameters, body } = operation
   return (
     <>
       <title>{`${summary} · Strongroom`}</title>
@@ -37,7 +37,7 @@ export function OperationView({ group, operation, components, reasons, vaultCode
             <Words text={about} />
           </p>
           <p className="mb-6 rounded-md border border-line bg-paper px-3 py-2">
-            <span className="font-medium">{t('Who may call it')}:</span> {accessWords(access)}
+            <span className="font-medium">{t('Who may call it')}:</span> <span lang="en">{callers}</span>
           </p>
         </div>
         <div className="mb-4 min-w-0 xl:sticky xl:top-0 xl:row-span-2 xl:max-h-dvh xl:self-start xl:overflow-y-auto">

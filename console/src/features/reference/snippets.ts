@@ -26,11 +26,11 @@ export function pathOf({ path, parameters }: Operation, values: Values): string 
 
 /** A command for a shell, which can be run as it is once STRONGROOM_TOKEN is set. */
 export function curlOf(operation: Operation, values: Values, origin: string): string {
-  const { verb, access, bodyExample, parameters } = operation
+  const { verb, isPublic, bodyExample, parameters } = operation
   const takesKey = parameters.some(({ name }) => name === 'Idempotency-Key')
   const lines = [
     `curl ${verb === 'GET' ? '' : `-X ${verb} `}${quoted(origin + pathOf(operation, values))}`,
-    ...(access === 'public' ? [] : ['-H "Authorization: Bearer $STRONGROOM_TOKEN"']),
+    ...(isPublic ? [] : ['-H "Authorization: Bearer $STRONGROOM_TOKEN"']),
     ...(takesKey ? ['-H "Idempotency-Key: $(uuidgen)"'] : []),
     ...(bodyExample === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${quoted(json(bodyExample))}`]),
   ]
@@ -43,9 +43,9 @@ function quoted(text: string): string {
 
 /** A program for the SDK; null where it has no method. */
 export function sdkOf(operation: Operation, values: Values, origin: string): string | null {
-  const { sdk, access, parameters, bodyExample } = operation
+  const { sdk, isPublic, parameters, bodyExample } = operation
   if (sdk === null) return null
-  const token = access === 'public' ? '' : ', token: process.env.STRONGROOM_TOKEN!'
+  const token = isPublic ? '' : ', token: process.env.STRONGROOM_TOKEN!'
   const code = parameters.find(({ name }) => name === 'code')
   const vault = code === undefined ? 'treasury' : valueFor(code, values)!
   return [

@@ -50,7 +50,10 @@ export type Parameter = Shape & { name: string; in: 'path' | 'query' | 'header' 
 
 export type Operation = Listed & {
   about: string
-  access: 'public' | 'caller' | 'member' | 'auditor' | 'administrator' | 'platform'
+  /** Who may call it, in words. */
+  callers: string
+  /** Anybody may call it, without a token. */
+  isPublic: boolean
   parameters: Parameter[]
   body?: Shape
   bodyExample?: unknown

@@ -1,5 +1,4 @@
-import { t } from '../../lib/language.ts'
-import type { Operation, Verb } from './types.ts'
+import type { Verb } from './types.ts'
 
 /** A text of the document: what stands in backticks is code. The document is English in every language of the console. */
 export function Words({ text }: { text: string }) {
@@ -41,20 +40,4 @@ export function Path({ path }: { path: string }) {
       )}
     </span>
   )
-}
-
-export function accessWords(access: Operation['access']): string {
-  const words: Record<Operation['access'], string> = {
-    public: t('Anybody: no session and no token'),
-    caller: t('Whoever is signed in, and services; rights on the thing itself decide further'),
-    member: t('Members of the vault; rights and policies decide further'),
-    auditor: t('Administrators and auditors of the vault'),
-    administrator: t('Administrators of the vault'),
-    platform: t('Platform administrators'),
-  }
-  return words[access]
-}
-
-export function hrefOf(slug: string, id?: string): string {
-  return id === undefined ? `/docs/${slug}` : `/docs/${slug}/${id}`
 }
