@@ -10,7 +10,12 @@ import { reference } from './scripts/reference/plugin.js'
 const service = process.env.STRONGROOM_URL ?? 'http://localhost:8420'
 
 export default defineConfig({
-  plugins: [reference(fileURLToPath(new URL('..', import.meta.url))), tanstackRouter(routeTree), react(), tailwindcss()],
+  plugins: [
+    reference(fileURLToPath(new URL('..', import.meta.url))),
+    tanstackRouter(routeTree),
+    react(),
+    tailwindcss(),
+  ],
   build: {
     target: 'es2023',
     // The content policy lets no font or script come from the page itself.
