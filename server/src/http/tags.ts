@@ -25,6 +25,7 @@ export const tags: { name: string; description: string }[] = [
     description: 'Groups of people and the rules that allow, block or ask for votes; trying them out.',
   },
   { name: 'Approval requests', description: 'Changes that wait for votes before they take effect.' },
+  { name: 'Holds', description: 'What must stop at once: who stopped it and why, and who let it go on.' },
   {
     name: 'Counterparties',
     description: 'The address book: who is on the other side, with their addresses and groups.',
