@@ -511,7 +511,7 @@ function permittedCaller({ operationId, isPublic }: Operation): Caller {
 }
 
 async function send({ method, path }: Operation, caller: Caller, request: Request, app = test.app): Promise<Answer> {
-  const { params = {}, query = {}, body } = request
+  const { params = {}, query = {}, body, image } = request
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = params[name] ?? (name === 'code' ? 'harbour' : undefined)
     if (value === undefined) throw new Error(`${method} ${path} needs ${name}`)
@@ -520,15 +520,18 @@ async function send({ method, path }: Operation, caller: Caller, request: Reques
   const search = new URLSearchParams(query).toString()
   const url = search === '' ? filled : `${filled}?${search}`
   const reads = method === 'GET' || method === 'HEAD'
-  const sends = body !== undefined && !reads
+  const sends = (body ?? image) !== undefined && !reads
+  const type = image === undefined || body !== undefined ? 'application/json' : 'image/png'
   const { result: response, statements } = await recorder.during(() =>
     app.inject({
       method: method as 'GET',
       url,
       // Sign-in links are limited by the address of the sender; here every request has its own.
       remoteAddress: `10.0.${Math.floor(fresh() / 250) % 250}.${fresh() % 250}`,
-      headers: sends ? { 'content-type': 'application/json', ...caller.headers } : caller.headers,
-      ...(sends ? { payload: typeof body === 'string' ? body : JSON.stringify(body) } : {}),
+      headers: sends ? { 'content-type': type, ...caller.headers } : caller.headers,
+      ...(sends
+        ? { payload: body === undefined ? image! : typeof body === 'string' ? body : JSON.stringify(body) }
+        : {}),
     }),
   )
   const isJson = String(response.headers['content-type'] ?? '').startsWith('application/json')
@@ -646,7 +649,7 @@ function operationsOf(app: App): Operation[] {
     operationId: string
     security?: unknown[]
     parameters?: { in: string; name: string }[]
-    requestBody?: { content: { 'application/json': { schema: Schema } } }
+    requestBody?: { content: { 'application/json'?: { schema: Schema } } }
   }
   const document = describedApiOf(app) as unknown as {
     paths: Record<string, Record<string, Documented>>
@@ -662,7 +665,7 @@ function operationsOf(app: App): Operation[] {
       isPublic: security === undefined,
       queryNames: parameters.filter((each) => each.in === 'query').map(({ name }) => name),
       bodyNames:
-        requestBody === undefined
+        requestBody?.content['application/json'] === undefined
           ? null
           : Object.keys(resolve(requestBody.content['application/json'].schema).properties ?? {}),
     })),

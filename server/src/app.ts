@@ -58,6 +58,7 @@ import { userRoutes } from './modules/people/users/routes.ts'
 import { userComponents } from './modules/people/users/schema.ts'
 import { auditRoutes } from './modules/record/audit/routes.ts'
 import { auditComponents } from './modules/record/audit/schema.ts'
+import { imageRoutes } from './modules/registry/images/routes.ts'
 import { networkRoutes } from './modules/registry/networks/routes.ts'
 import { networkComponents } from './modules/registry/networks/schema.ts'
 import { rateRoutes } from './modules/registry/rates/routes.ts'
@@ -162,6 +163,7 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   invitationRoutes,
   serviceTokenRoutes,
   policyRoutes,
+  imageRoutes,
   networkRoutes,
   tokenRoutes,
   rateRoutes,

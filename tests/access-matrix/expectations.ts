@@ -1,8 +1,14 @@
 import { fakeAddress, fakeTxHash } from '../../server/src/testing/fake-wallet.ts'
 import { fixtureRoutes } from '../../server/src/testing/fixtures.ts'
+import { pngOf } from '../../server/src/testing/images.ts'
 import { type CallerName, callerNames, categoryGrant, fresh, type Resources, relationBody } from './world.ts'
 
-export type Request = { params?: Record<string, string>; query?: Record<string, string>; body?: unknown }
+export type Request = {
+  params?: Record<string, string>
+  query?: Record<string, string>
+  body?: unknown
+  image?: Buffer
+}
 export type Row = {
   expected: Record<CallerName, number>
   /** A valid request, except perhaps for its caller. `code` is put into the path automatically. */
@@ -62,6 +68,7 @@ const ofAssigned = async (r: Resources) => {
   return { params: { type, id } }
 }
 const plain = () => ({})
+const newImage = () => ({ image: pngOf(`image ${fresh()}`) })
 /** Everything the caller may see, within a fixed interval that does not depend on the duration of the tests. */
 const reportOf = (subject: (r: Resources) => Record<string, string> | Promise<Record<string, string>>) => {
   return async (r: Resources) => ({ query: { ...reported, includeShared: 'true', ...(await subject(r)) } })
@@ -108,6 +115,36 @@ export const expectations: Record<string, Row> = {
   replaceMyPreferences: row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', () => ({ body: {} }), { isOpen: true }),
 
   listNetworks:         row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
+  getImage: row('401 404 200 200 200 200 200 200 200 404 404 200 404 200',
+    async (r) => ({ params: { key: await r.image() } })),
+  replaceMyImage:       row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', newImage),
+  deleteMyImage:        row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
+  replaceTokenImage: row('401 403 403 403 403 403 403 403 403 403 200 403 403 403',
+    async (r) => ({ params: { id: await r.token() }, ...newImage() }), { ofRegistry: true }),
+  deleteTokenImage: row('401 403 403 403 403 403 403 403 403 403 200 403 403 403',
+    async (r) => ({ params: { id: await r.token() } }), { ofRegistry: true }),
+  replaceNetworkImage: row('401 403 403 403 403 403 403 403 403 403 200 403 403 403',
+    async (r) => ({ params: { id: await r.network() }, ...newImage() }), { ofRegistry: true }),
+  deleteNetworkImage: row('401 403 403 403 403 403 403 403 403 403 200 403 403 403',
+    async (r) => ({ params: { id: await r.network() } }), { ofRegistry: true }),
+  replaceVaultImage:    row('401 403 403 403 403 403 403 403 200 403 403 403 403 403', newImage),
+  deleteVaultImage:     row('401 403 403 403 403 403 403 403 200 403 403 403 403 403', plain),
+  replacePolicyGroupImage: row('401 404 403 403 403 403 403 403 200 404 404 403 404 403',
+    async (r) => ({ params: { id: await r.group() }, ...newImage() })),
+  deletePolicyGroupImage: row('401 404 403 403 403 403 403 403 200 404 404 403 404 403',
+    async (r) => ({ params: { id: await r.group() } })),
+  replaceAddressImage: row('401 403 200 404 404 404 404 404 404 403 403 404 403 403',
+    async (r) => ({ params: { id: await r.address() }, ...newImage() })),
+  deleteAddressImage: row('401 403 200 404 404 404 404 404 404 403 403 404 403 403',
+    async (r) => ({ params: { id: await r.address() } })),
+  replaceCounterpartyImage: row('401 403 403 403 403 403 403 403 200 403 403 403 403 403',
+    async (r) => ({ params: { id: await r.counterparty() }, ...newImage() })),
+  deleteCounterpartyImage: row('401 403 403 403 403 403 403 403 200 403 403 403 403 403',
+    async (r) => ({ params: { id: await r.counterparty() } })),
+  replaceCounterpartyGroupImage: row('401 403 403 403 403 403 403 403 200 403 403 403 403 403',
+    async (r) => ({ params: { id: await r.counterpartyGroup() }, ...newImage() })),
+  deleteCounterpartyGroupImage: row('401 403 403 403 403 403 403 403 200 403 403 403 403 403',
+    async (r) => ({ params: { id: await r.counterpartyGroup() } })),
   updateNetwork: row('401 403 403 403 403 403 403 403 403 403 200 403 403 403',
     async (r) => ({ params: { id: await r.network() }, body: {} })),
   listTokens:           row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),

@@ -13,6 +13,7 @@ import {
   ensureGroup,
   type VaultFixture,
 } from '../../server/src/testing/fixtures.ts'
+import { asPng, pngOf } from '../../server/src/testing/images.ts'
 
 /**
  * The columns of the table. `nobody` stands for every invalid credential. The resources of the requests belong to the
@@ -47,6 +48,7 @@ export type Resources = {
   address(): Promise<string>
   payingAddress(): Promise<string>
   network(): Promise<string>
+  image(): Promise<string>
   token(): Promise<string>
   heldRate(): Promise<string>
   deposit(): Promise<string>
@@ -205,7 +207,8 @@ function without(secrets: Secrets, ...known: (keyof Secrets)[]): Set<string>[] {
 
 /** A vault with users, a service, and one resource of each kind. */
 async function createParty(test: TestApp, code: string): Promise<Party> {
-  const vault = await createVaultFixture(test, { code, adminEmail: `operator.${code}@example.org` })
+  // A platform administrator, whose name the others read: it must not be made of the code of the vault.
+  const vault = await createVaultFixture(test, { code, adminEmail: `operator.${fresh()}@example.org` })
   const groups = {
     administrators: vault.groups.administrators,
     approvers: await ensureGroup(vault, 'approvers'),
@@ -390,6 +393,11 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
     address: async () => saved.id,
     payingAddress: async () => paying.id,
     network: async () => vault.networks.ethereum.id,
+    image: keep('image', async () => {
+      const { status, body } = await vault.admin.put(`/vaults/${code}/image`, pngOf(`image ${fresh()}`), asPng)
+      expect(status).toBe(200)
+      return body.logoUri.split('/').at(-1) as string
+    }),
     token: async () => vault.tokens.eth.id,
     heldRate: keep('heldRate', async () => {
       const name = `H${fresh()}`
@@ -572,6 +580,7 @@ function absentResources(code: string): Resources {
     address: nothing,
     payingAddress: nothing,
     network: nothing,
+    image: async () => sha256(`image ${fresh()}`).toString('hex'),
     token: nothing,
     heldRate: nothing,
     deposit: nothing,

@@ -32,6 +32,8 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     access?: AccessLevel
+    /** Media types that the body may have besides JSON (`http/endpoints.ts`). */
+    uploads?: Readonly<Record<string, object>>
     openToAuditors?: boolean
     openToHeld?: boolean
   }

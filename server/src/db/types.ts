@@ -391,6 +391,16 @@ export interface IdempotencyKeys {
   status: number;
 }
 
+export interface Images {
+  content: Buffer;
+  created_at: Timestamp;
+  key: string;
+  media_type: string;
+  subject_id: string;
+  subject_type: string;
+  vault_id: string | null;
+}
+
 export interface InvitationGroups {
   created_at: Timestamp;
   group_id: string;
@@ -859,6 +869,7 @@ export interface Vaults {
   description: string | null;
   id: string;
   locked_at: Timestamp | null;
+  logo_uri: string | null;
   name: string;
   updated_at: Timestamp;
   wallet_service_secret: Buffer | null;
@@ -911,6 +922,7 @@ export interface DB {
   held_rates: HeldRates;
   holds: Holds;
   idempotency_keys: IdempotencyKeys;
+  images: Images;
   invitation_groups: InvitationGroups;
   invitations: Invitations;
   known_devices: KnownDevices;

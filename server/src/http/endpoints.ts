@@ -166,10 +166,10 @@ export function endpoints(typed: App, deps: Deps, tag: string) {
     calculate<const S extends Spec>(
       path: string,
       spec: S,
-      read: (db: Db, input: Input<S>) => Promise<AnswerOf<S>>,
+      read: (db: Db, input: Input<S>, http: Http) => Promise<AnswerOf<S>>,
     ): void {
-      register('post', path, { ...spec, openToAuditors: true }, (input, { request, reply }) =>
-        answerOnce(deps, request, reply, () => read(deps.db, input) as Promise<Answer>),
+      register('post', path, { ...spec, openToAuditors: true }, (input, http) =>
+        answerOnce(deps, http.request, http.reply, () => read(deps.db, input, http) as Promise<Answer>),
       )
     },
 
@@ -203,6 +203,10 @@ export type RouteSpec = {
   params?: TSchema
   querystring?: TSchema
   body?: TSchema
+  /** Other media types that the body may have, besides the JSON of `body` or, without that, instead of it. */
+  uploads?: Uploads
+  /** The largest body in bytes; by default the limit of all routes. */
+  bodyBytesMax?: number
   /** Schemas of the successful answers by status; null for an answer without a body. */
   answers: Record<number, TSchema | null>
   /** Media types of files that a 200 may be instead of JSON. */
@@ -213,6 +217,11 @@ export type RouteSpec = {
    */
   errors?: readonly (number | Reason)[]
 }
+
+/** By media type: what the body becomes for the route, and an example for the document. */
+export type Uploads = Readonly<
+  Record<string, { read(bytes: Buffer, request: FastifyRequest): unknown; example: string }>
+>
 
 type Schema<S extends RouteSpec> = Omit<
   { [K in keyof S as K extends 'params' | 'querystring' | 'body' ? K : never]: S[K] },
@@ -229,14 +238,14 @@ const noQuery = Type.Object({}, { additionalProperties: false })
 export function route<const S extends RouteSpec>(
   spec: S,
   isReadOnly = true,
-): { schema: Schema<S>; config: { access: AccessLevel }; bodyLimit?: number } {
+): { schema: Schema<S>; config: { access: AccessLevel; uploads?: Uploads }; bodyLimit?: number } {
   const declared: Reason[] = (spec.errors ?? []).filter((error) => typeof error === 'string')
   if (spec.access === 'member' && !isReadOnly) declared.push('auditor_reads_only')
   const errors = new Set([
     ...[400, 429, 500, 503],
     ...(spec.errors ?? []).map((error) => (typeof error === 'string' ? reasons[error] : error)),
   ])
-  if (spec.body !== undefined) for (const status of [413, 415]) errors.add(status)
+  if (spec.body !== undefined || spec.uploads !== undefined) for (const status of [413, 415]) errors.add(status)
   if (spec.access !== 'public') errors.add(401)
   if (spec.access !== 'public' && spec.access !== 'caller') errors.add(403)
   if (levelsOfVaults.includes(spec.access)) errors.add(404)
@@ -256,16 +265,21 @@ export function route<const S extends RouteSpec>(
     'x-access': spec.access,
     // For the examples of errors in the document, which does not show them.
     'x-reasons': declared,
+    ...(spec.uploads === undefined ? {} : { 'x-uploads': examplesOf(spec.uploads) }),
     querystring: spec.querystring ?? noQuery,
     ...(spec.body === undefined ? {} : { body: byName(spec.body) }),
     response,
   }
   return {
     schema: schema as unknown as Schema<S>,
-    config: { access: spec.access },
+    config: { access: spec.access, ...(spec.uploads === undefined ? {} : { uploads: spec.uploads }) },
     // All other routes have the limit of unauthenticated senders.
-    ...(spec.access === 'public' ? {} : { bodyLimit: bodyBytesMax }),
+    ...(spec.access === 'public' ? {} : { bodyLimit: spec.bodyBytesMax ?? bodyBytesMax }),
   }
+}
+
+function examplesOf(uploads: Uploads): Record<string, string> {
+  return Object.fromEntries(Object.entries(uploads).map(([mediaType, { example }]) => [mediaType, example]))
 }
 
 /** A response that is JSON, where the route has a JSON answer, or a file of one of the media types. */

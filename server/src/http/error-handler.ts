@@ -7,11 +7,12 @@ import { sqlStateOf } from '../db/transaction.ts'
 import { AppError, badRequest, faulty, toErrorBody, unavailable } from '../lib/errors.ts'
 import type { Reason } from '../lib/reasons.ts'
 import { StrictJsonError } from '../lib/strict-json.ts'
+import { wrongTypeFor } from './uploads.ts'
 import { ValidationError } from './validation.ts'
 
 /** Turns any thrown value into the specified error body. An unknown error is a 500 that reveals only its request id. */
 export function handleError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const error = toAppError(thrown)
+  const error = isWrongType(thrown) ? wrongTypeFor(request) : toAppError(thrown)
   // An AppError is intended and the log line of the response shows its status; a second line would only add work under load.
   if (error.status >= 500 && !(thrown instanceof AppError)) request.log.error({ err: thrown }, error.message)
   for (const [name, value] of Object.entries(error.headers)) reply.header(name, value)
@@ -20,6 +21,9 @@ export function handleError(thrown: unknown, request: FastifyRequest, reply: Fas
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(toErrorBody(error, request.id)))
 }
+
+const isWrongType = (thrown: unknown) =>
+  (thrown as { code?: string } | undefined)?.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
 
 /** Answers a request that reaches no route and no hook, such as one with a malformed path. */
 export function handleFrameworkError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
@@ -57,7 +61,6 @@ const clientErrors: Record<string, [reason: Reason, message: string]> = {
 /** Errors of Fastify by their code, with the reason and message of the response. */
 const fastifyErrors: Record<string, [reason: Reason, message: string]> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['body_too_large', 'The body is larger than this service accepts'],
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'The content type must be application/json'],
   FST_ERR_MAX_PARAM_LENGTH: ['path_too_long', 'A part of the path is too long'],
 }
 

@@ -97,6 +97,11 @@ export function isFromOwnOrigin({ publicOrigin }: Pick<Deps, 'publicOrigin'>, re
   return origin === undefined ? request.headers['sec-fetch-site'] === 'same-origin' : origin === publicOrigin()
 }
 
+/** The media type of the body, without its parameters. */
+export function mediaTypeOf({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
+  return headers['content-type']?.split(';')[0]?.trim().toLowerCase()
+}
+
 const isRead = ({ method }: Pick<FastifyRequest, 'method'>) => method === 'GET' || method === 'HEAD'
 
 /** A browser sends the cookie with requests of any site; only our own pages may write with it. */
@@ -104,9 +109,11 @@ function assertOwnOrigin(deps: Deps, request: FastifyRequest): void {
   if (isRead(request)) return
   if (!isFromOwnOrigin(deps, request))
     throw forbidden('foreign_origin', 'Requests with the session cookie must come from this origin')
-  const mediaType = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
+  const mediaType = mediaTypeOf(request)
   const mayLackBody = request.method === 'DELETE' && mediaType === undefined
-  if (mediaType !== 'application/json' && !mayLackBody) {
+  // What a route takes besides JSON is as little what a form of another page can send.
+  const isUpload = mediaType !== undefined && Object.hasOwn(request.routeOptions.config.uploads ?? {}, mediaType)
+  if (mediaType !== 'application/json' && !mayLackBody && !isUpload) {
     throw forbidden('json_required', 'Writes with the session cookie must be application/json')
   }
 }

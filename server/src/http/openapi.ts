@@ -21,12 +21,14 @@ export type Operation = {
   tags?: string[]
   security?: object[]
   parameters?: Parameter[]
-  requestBody?: { content?: Media }
+  requestBody?: { content?: Media; required?: boolean }
   responses: Record<string, Response>
   /** Who may call it: a part of the document, because `security` cannot say it. */
   'x-access'?: AccessLevel
   /** With which reasons it may refuse: read and removed while the document is made. */
   'x-reasons'?: Reason[]
+  /** Examples of the bodies that it takes besides JSON, by media type: moved to the body. */
+  'x-uploads'?: Record<string, string>
 }
 /** The document with every parameter and answer in its place, before `shareComponents`. */
 export type OpenApiDocument = {
@@ -136,6 +138,7 @@ function complete(document: OpenApiDocument): OpenApiDocument {
   const used = new Set<Reason>()
   const operations = Object.values(document.paths).flatMap((path) => Object.entries(path))
   for (const [method, operation] of operations) {
+    addUploads(operation)
     if (takesKey(method, operation)) {
       operation.parameters = [...(operation.parameters ?? []), structuredClone(idempotencyKey)]
     }
@@ -179,6 +182,20 @@ function addErrorExamples(method: string, operation: Operation): Reason[] {
     named.push(...examples)
   }
   return named
+}
+
+/** Text is described as text, everything else as bytes. */
+function addUploads(operation: Operation): void {
+  const { 'x-uploads': uploads = {} } = operation
+  delete operation['x-uploads']
+  for (const [mediaType, example] of Object.entries(uploads)) {
+    const isText = mediaType.startsWith('text/')
+    operation.requestBody ??= { required: true }
+    operation.requestBody.content ??= {}
+    operation.requestBody.content[mediaType] = {
+      schema: { type: 'string', ...(isText ? {} : { format: 'binary' }), examples: [example] },
+    }
+  }
 }
 
 /** The reason of an error whose route declares no more than its status. */

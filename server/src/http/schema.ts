@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { idPattern } from '../lib/ids.ts'
+import { keptImagePattern } from '../lib/image-file.ts'
 import * as limits from '../lib/limits.ts'
 import { decimalPattern, rawAmountPattern } from '../lib/money.ts'
 import { type Reason, reasons } from '../lib/reasons.ts'
@@ -24,11 +25,13 @@ export const Color = Type.String({
   examples: ['#1d4ed8'],
 })
 export const Emoji = Type.String({ minLength: 1, maxLength: 32, examples: ['🏦'] })
-/** An image. Only over HTTPS: a page that is served over HTTPS shows no other, and the pages permit no other. */
+/** An image: of another host over HTTPS, because pages show no other; or one of our own, as the address of `keptImage`. */
 export const Uri = Type.String({
-  pattern: '^https://[^\\s]+$',
+  pattern: `^(https://[^\\s]+|${keptImagePattern})$`,
   maxLength: limits.uriLengthMax,
-  description: 'Address of an image, over HTTPS.',
+  description:
+    'Address of an image: over HTTPS, or, of an image that the service keeps, a path of the service such as ' +
+    '`/api/v1/images/…`.',
   examples: ['https://example.org/logo.png'],
 })
 export const Name = Type.String({

@@ -24,6 +24,7 @@ import type { App } from './endpoints.ts'
 import { answerClientError, handleError, handleFrameworkError } from './error-handler.ts'
 import { assertAccessDeclared, guard } from './guard.ts'
 import { createBodyReader } from './read-body.ts'
+import { registerUploads, textOf, wrongTypeFor } from './uploads.ts'
 import { createValidatorCompiler } from './validation.ts'
 
 /** The HTTP shell: parsers, guards, errors and headers, without any route of the service itself. */
@@ -58,6 +59,8 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
   app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) =>
     parseBody(request, await readBody(request, payload)),
   )
+
+  registerUploads(app as never, readBody)
 
   const methods = new MethodTable()
   app.addHook('onRoute', (options) => {
@@ -99,7 +102,10 @@ export async function createServer(deps: Deps, components: object[]): Promise<Ap
   app.addHook('preValidation', async (request) => {
     // A missing body is read as an empty one: the fault names the required fields, and a body without any may be omitted.
     if (request.body === undefined) request.body = {}
-    const takesBody = request.routeOptions.schema?.body !== undefined
+    const { schema, config } = request.routeOptions
+    const takesBody = schema?.body !== undefined
+    if (!takesBody && config.uploads !== undefined && !Buffer.isBuffer(request.body)) throw wrongTypeFor(request)
+    if (Buffer.isBuffer(request.body)) return
     if (!takesBody && !isEmptyObject(request.body))
       throw badRequest('body', 'must be empty: this endpoint takes no body')
   })
@@ -181,15 +187,12 @@ async function createRateLimiter(
 }
 
 function parseBody(request: FastifyRequest, body: Buffer): unknown {
-  const charset = /charset\s*=\s*"?([^";\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1]
-  if (charset !== undefined && charset.toLowerCase() !== 'utf-8')
-    throw new AppError('unsupported_media_type', 'The charset must be utf-8')
-  if (body.length === 0) return undefined
+  const text = textOf(request, body)
+  if (text === '') return undefined
   try {
-    return parseStrictJson(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    return parseStrictJson(text)
   } catch (error) {
     if (error instanceof SyntaxError) throw badRequest('body', 'is not valid JSON', 'malformed_body')
-    if (error instanceof TypeError) throw badRequest('body', 'is not valid UTF-8', 'malformed_body')
     throw error
   }
 }

@@ -22,7 +22,7 @@ export const vocabulary: Readonly<Record<string, string>> = {
   color: 'Color in which user interfaces show it, in hexadecimal digits (RGB, with or without opacity); null for none.',
   emoji: 'Emoji with which user interfaces show it; null for none.',
   username: 'Name without spaces, unique among all users regardless of case; null until the person chooses one.',
-  image: 'HTTPS address of a picture; null for none.',
+  image: 'Address of a picture, over HTTPS or of one that the service keeps; null for none.',
   email: 'E-mail address; sign-in links and notifications go there.',
   comment: 'Remark for the other people concerned; null for none.',
   tags: 'Free words for grouping; each occurs once, and their order has no meaning.',

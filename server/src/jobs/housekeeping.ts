@@ -9,13 +9,15 @@ import {
   givenUpMailDays,
   idempotencyTtlHours,
   purgedRowsPerTransactionMax,
+  replacedImageHours,
   signInAttemptTtlHours,
   verificationTtlHours,
 } from '../lib/limits.ts'
+import { isAwaited, isShown } from '../modules/registry/images/queries.ts'
 
 /**
- * Deletes stored answers, links, attempts, given-up mails, report files, verifications, sessions and devices that have expired;
- * one node at a time.
+ * Deletes stored answers, links, attempts, given-up mails, report files, verifications, sessions and devices that have expired,
+ * and images that nothing shows any more; one node at a time.
  */
 export async function deleteExpiredRows({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
   const now = clock()
@@ -37,6 +39,11 @@ export async function deleteExpiredRows({ db, clock }: Pick<Deps, 'db' | 'clock'
     sql`next_attempt_at is null and created_at < ${hoursBefore(now, givenUpMailDays * 24)}`,
   )
   await deleteWhere(db, 'changes', sql`changed_at < ${hoursBefore(now, changeLogHours)}`)
+  await deleteWhere(
+    db,
+    'images',
+    sql`created_at < ${hoursBefore(now, replacedImageHours)} and not ${isShown('images')} and not ${isAwaited('images')}`,
+  )
   await deleteWhere(db, 'sessions', sql`expires_at < ${now} or ends_at < ${now}`)
 }
 

@@ -84,6 +84,14 @@ export const tagLengthMax = 64
 export const tagsMax = 50
 export const noteLengthMax = 2_000
 export const uriLengthMax = 2_048
+/** Images that the service keeps: of the form that lists and mails show, and so many that nobody fills the database with them. */
+export const imageBytesMax = 65_536
+export const imagePixelsMax = 1_024
+export const imagesPerVaultMax = 2_000
+/** Of one thing, besides those that are shown: the replaced ones, and those that a request waits to show. */
+export const imagesAsideMax = 3
+/** How long an image stays at least, for pages that show it after it was replaced. */
+export const replacedImageHours = 24
 export const emailLengthMax = 254
 export const membershipUserIdLengthMax = 128
 export const idempotencyKeyLengthMax = 255

@@ -77,7 +77,9 @@ export async function createTestApp(env: Record<string, string> = {}): Promise<T
       method: method as 'GET',
       url: path,
       headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
-      ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(body === undefined
+        ? {}
+        : { payload: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body) }),
     })
     const isJson = String(response.headers['content-type'] ?? '').startsWith('application/json')
     const answer = {

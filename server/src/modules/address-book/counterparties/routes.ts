@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import { byMember } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
@@ -6,6 +7,8 @@ import { created, noContent, ok } from '../../../http/mutate.ts'
 import { VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
 import { AppError, faulty } from '../../../lib/errors.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
+import { deleteImages } from '../../registry/images/actions.ts'
+import { imageRules, imageUpload, keepImageOf } from '../../registry/images/endpoints.ts'
 import { createGate } from '../../rules/approval-requests/gate.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
 import type { Executors } from '../../rules/votes/executor.ts'
@@ -25,6 +28,7 @@ const ofVault = { access: 'member', params: VaultParams } as const
 const ofCounterparty = { access: 'member', params: VaultAndIdParams } as const
 
 export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): void {
+  images(app, deps, executors)
   const api = endpoints(app, deps, 'Counterparties')
   const gate = createGate(deps, executors)
 
@@ -195,4 +199,64 @@ async function withoutPrefix<Result>(prefix: string, work: () => Promise<Result>
       })),
     )
   }
+}
+
+/** For administrators: an image is stored before anybody votes on showing it, and members must not fill the vault with them. */
+function images(app: App, deps: Deps, executors: Executors): void {
+  const api = endpoints(app, deps, 'Counterparties')
+  const gate = createGate(deps, executors)
+  const action = 'counterparty_update'
+  const spec = {
+    access: 'administrator',
+    params: VaultAndIdParams,
+    answers: { 200: Counterparty, 202: WaitingAction },
+  } as const
+  const errors = [
+    'blocked_by_policy',
+    'no_policy_allows',
+    'archived',
+    'changed_concurrently',
+    'quorum_unreachable',
+  ] as const
+  const rules =
+    'For administrators of the vault, and gated like any other update, by policies of action type `counterparty_update`; 202 with the ' +
+    'approval request when votes are required.'
+
+  api.send(
+    'put',
+    '/vaults/:code/counterparties/:id/image',
+    {
+      operationId: 'replaceCounterpartyImage',
+      summary: 'Replace the image of a counterparty',
+      description: `${rules} Answers the counterparty, whose \`avatarUri\` is the address of the image. ${imageRules}`,
+      ...spec,
+      ...imageUpload,
+      errors: [...errors, 'limit_reached'],
+    },
+    async ({ params: { id }, ...by }, http) => {
+      const { vault } = by.member
+      await readCounterparty(deps.db, vault.id, id)
+      const avatarUri = await keepImageOf(deps, http.request, { type: 'counterparty', id }, by)
+      return gate(http, { action, targetId: id, payload: { avatarUri } }, async (trx) =>
+        ok(await readCounterparty(trx, vault.id, id)),
+      )
+    },
+  )
+
+  api.send(
+    'delete',
+    '/vaults/:code/counterparties/:id/image',
+    {
+      operationId: 'deleteCounterpartyImage',
+      summary: 'Delete the image of a counterparty',
+      description: `${rules} Also one of another host is no longer named.`,
+      ...spec,
+      errors,
+    },
+    ({ params: { id }, ...by }, http) =>
+      gate(http, { action, targetId: id, payload: { avatarUri: null } }, async (trx) => {
+        await deleteImages(trx, { type: 'counterparty', id }, byMember(by))
+        return ok(await readCounterparty(trx, by.member.vault.id, id))
+      }),
+  )
 }

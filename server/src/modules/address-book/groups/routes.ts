@@ -1,10 +1,13 @@
 import type { Static } from 'typebox'
+import { byMember } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { created, noContent, ok } from '../../../http/mutate.ts'
 import { VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
+import { deleteImages } from '../../registry/images/actions.ts'
+import { imageRules, imageUpload, keepImageOf } from '../../registry/images/endpoints.ts'
 import { createGate } from '../../rules/approval-requests/gate.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
 import type { Executors } from '../../rules/votes/executor.ts'
@@ -25,6 +28,7 @@ const ofVault = { access: 'member', params: VaultParams } as const
 const ofGroup = { access: 'member', params: VaultAndIdParams } as const
 
 export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executors): void {
+  images(app, deps, executors)
   const api = endpoints(app, deps, 'Counterparties')
   const gate = createGate(deps, executors)
 
@@ -183,4 +187,64 @@ export function counterpartyGroupRoutes(app: App, deps: Deps, executors: Executo
 
 async function readGroup(db: Db | Trx, vaultId: string, id: string): Promise<Static<typeof CounterpartyGroup>> {
   return toCounterpartyGroup(orNotFound(await findGroup(db, vaultId, id), 'Counterparty group'))
+}
+
+/** For administrators: an image is stored before anybody votes on showing it, and members must not fill the vault with them. */
+function images(app: App, deps: Deps, executors: Executors): void {
+  const api = endpoints(app, deps, 'Counterparties')
+  const gate = createGate(deps, executors)
+  const action = 'counterparty_group_update'
+  const spec = {
+    access: 'administrator',
+    params: VaultAndIdParams,
+    answers: { 200: CounterpartyGroup, 202: WaitingAction },
+  } as const
+  const errors = [
+    'blocked_by_policy',
+    'no_policy_allows',
+    'archived',
+    'changed_concurrently',
+    'quorum_unreachable',
+  ] as const
+  const rules =
+    'For administrators of the vault, and gated like any other update, by policies of action type ' +
+    '`counterparty_group_update`; 202 with the approval request when votes are required.'
+
+  api.send(
+    'put',
+    '/vaults/:code/counterparty-groups/:id/image',
+    {
+      operationId: 'replaceCounterpartyGroupImage',
+      summary: 'Replace the image of a counterparty group',
+      description: `${rules} Answers the group, whose \`avatarUri\` is the address of the image. ${imageRules}`,
+      ...spec,
+      ...imageUpload,
+      errors: [...errors, 'limit_reached'],
+    },
+    async ({ params: { id }, ...by }, http) => {
+      const { vault } = by.member
+      await readGroup(deps.db, vault.id, id)
+      const avatarUri = await keepImageOf(deps, http.request, { type: 'counterparty_group', id }, by)
+      return gate(http, { action, targetId: id, payload: { avatarUri } }, async (trx) =>
+        ok(await readGroup(trx, vault.id, id)),
+      )
+    },
+  )
+
+  api.send(
+    'delete',
+    '/vaults/:code/counterparty-groups/:id/image',
+    {
+      operationId: 'deleteCounterpartyGroupImage',
+      summary: 'Delete the image of a counterparty group',
+      description: `${rules} Also one of another host is no longer named.`,
+      ...spec,
+      errors,
+    },
+    ({ params: { id }, ...by }, http) =>
+      gate(http, { action, targetId: id, payload: { avatarUri: null } }, async (trx) => {
+        await deleteImages(trx, { type: 'counterparty_group', id }, byMember(by))
+        return ok(await readGroup(trx, by.member.vault.id, id))
+      }),
+  )
 }

@@ -18,8 +18,8 @@ export async function getPerson(db: Db | Trx, userId: string) {
 }
 
 async function listVaultsOf(db: Db | Trx, userId: string) {
-  const { rows } = await sql<{ code: string; name: string; isAdmin: boolean }>`
-    select v.code, v.name, own.is_admin as "isAdmin"
+  const { rows } = await sql<{ code: string; name: string; logoUri: string | null; isAdmin: boolean }>`
+    select v.code, v.name, v.logo_uri as "logoUri", own.is_admin as "isAdmin"
     from (select distinct vault_id from policy_group_memberships where user_id = ${userId}) m
     join vaults v on v.id = m.vault_id
     cross join lateral ${membershipOf(sql`v.id`, sql`${userId}`)} own

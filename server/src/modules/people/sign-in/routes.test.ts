@@ -192,8 +192,8 @@ describe('accepting invitations', () => {
     expect(answer.status).toBe(200)
     const session = await bearing(answer.body.token).get('/auth/session')
     expect(session.body.vaults).toEqual([
-      { code: 'main-vault', name: 'Vault main-vault', isAdmin: false },
-      { code: 'second-vault', name: 'Vault second-vault', isAdmin: true },
+      { code: 'main-vault', name: 'Vault main-vault', logoUri: null, isAdmin: false },
+      { code: 'second-vault', name: 'Vault second-vault', logoUri: null, isAdmin: true },
     ])
     const sessions = await bearing(answer.body.token).get('/auth/sessions')
     expect(sessions.body.items[0]).toMatchObject({ method: 'invitation' })

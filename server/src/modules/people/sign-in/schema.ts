@@ -10,6 +10,7 @@ import {
   Profile,
   Ref,
   Timestamp,
+  Uri,
   VaultCode,
 } from '../../../http/schema.ts'
 import { uriLengthMax } from '../../../lib/limits.ts'
@@ -79,6 +80,7 @@ export const CurrentSession = Closed(
         Closed({
           code: VaultCode,
           name: Name,
+          logoUri: Nullable(Uri),
           isAdmin: described(Type.Boolean({ examples: [true] }), 'Whether the caller administers the vault.'),
         }),
       ),

@@ -2,6 +2,7 @@ import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { ok } from '../../../http/mutate.ts'
 import { IdParams } from '../../../http/schema.ts'
+import { imageEndpoints } from '../../registry/images/endpoints.ts'
 import { replacePreferences, updateProfile } from './actions.ts'
 import { disable, enable, getOffboarding } from './offboarding.ts'
 import { toOwnProfile, toPlatformUser } from './present.ts'
@@ -19,6 +20,7 @@ import {
 const ofUser = { access: 'platform', params: IdParams, errors: ['not_found'] } as const
 
 export function userRoutes(app: App, deps: Deps): void {
+  images(app, deps)
   const api = endpoints(app, deps, 'People')
 
   api.get(
@@ -140,5 +142,25 @@ export function userRoutes(app: App, deps: Deps): void {
     },
     async (trx, { params, body, caller, now }) =>
       ok(await enable(trx, { userId: params.id, reason: body.reason, actorId: caller.userId, now })),
+  )
+}
+
+function images(app: App, deps: Deps): void {
+  imageEndpoints(
+    endpoints(app, deps, 'People'),
+    {
+      path: '/users/me',
+      name: 'My',
+      noun: 'your profile',
+      who: 'Answers the profile, whose `image` is the address of the image.',
+      type: 'user',
+      access: 'caller',
+      answer: OwnProfile,
+    },
+    ({ caller }) => caller.userId,
+    async (trx, { caller, now }, image) => {
+      const profile = await updateProfile(trx, caller.userId, { image }, now)
+      return { body: toOwnProfile(profile), vaultId: null }
+    },
   )
 }

@@ -44,7 +44,7 @@ export async function registerNetwork(
 }
 
 /**
- * Sets or clears the links to block explorers; what the network is never changes.
+ * Sets or clears the logo and the links to block explorers; what the network is never changes.
  * @throws 400 naming a template that is no safe link, 404
  */
 export async function updateNetwork(
@@ -59,8 +59,9 @@ export async function updateNetwork(
     const fault = template == null ? null : faultOfExplorer(template, placeholder, { isDemo })
     if (fault !== null) throw badRequest(field, fault)
   }
-  const { explorer_tx_url, explorer_address_url } = network
+  const { logo_uri, explorer_tx_url, explorer_address_url } = network
   const set = {
+    logo_uri: body.logoUri === undefined ? logo_uri : body.logoUri,
     explorer_tx_url: body.explorerTxUrl === undefined ? explorer_tx_url : body.explorerTxUrl,
     explorer_address_url: body.explorerAddressUrl === undefined ? explorer_address_url : body.explorerAddressUrl,
     updated_at: by.now,

@@ -2,6 +2,7 @@ import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { ok } from '../../../http/mutate.ts'
 import { IdParams } from '../../../http/schema.ts'
+import { imageEndpoints } from '../images/endpoints.ts'
 import { updateNetwork } from './actions.ts'
 import { toNetwork } from './present.ts'
 import { listNetworks } from './queries.ts'
@@ -30,7 +31,7 @@ export function networkRoutes(app: App, deps: Deps): void {
       operationId: 'updateNetwork',
       summary: 'Update a network',
       description:
-        'Its links to block explorers, which are shown beside transactions and addresses. For platform administrators. ' +
+        'Its logo, and its links to block explorers, which are shown beside transactions and addresses. For platform administrators. ' +
         'A network has none until they are set. Fields that are left out stay.',
       access: 'platform',
       params: IdParams,
@@ -40,5 +41,25 @@ export function networkRoutes(app: App, deps: Deps): void {
     },
     async (trx, { params, body, ...by }) =>
       ok(toNetwork(await updateNetwork(trx, params.id, body, { ...by, isDemo: deps.config.demo }))),
+  )
+
+  imageEndpoints(
+    api,
+    {
+      path: '/networks/:id',
+      name: 'Network',
+      noun: 'a network',
+      who: 'For platform administrators. Answers the network, whose `logoUri` is the address of the image.',
+      type: 'network',
+      access: 'platform',
+      params: IdParams,
+      answer: Network,
+      errors: [404],
+    },
+    ({ params }) => params.id,
+    async (trx, { params, ...by }, logoUri) => {
+      const network = await updateNetwork(trx, params.id, { logoUri }, { ...by, isDemo: deps.config.demo })
+      return { body: toNetwork(network), vaultId: null }
+    },
   )
 }

@@ -42,6 +42,7 @@ export const Network = Closed(
 )
 
 export const NetworkUpdate = Closed({
+  logoUri: Type.Optional(Nullable(Uri)),
   explorerTxUrl: Type.Optional(
     described(
       Nullable(ExplorerTxUrl),

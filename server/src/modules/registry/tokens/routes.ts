@@ -2,12 +2,14 @@ import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { created, ok } from '../../../http/mutate.ts'
 import { IdParams } from '../../../http/schema.ts'
+import { imageEndpoints } from '../images/endpoints.ts'
 import { createToken, updateToken } from './actions.ts'
 import { toToken } from './present.ts'
 import { listTokens } from './queries.ts'
 import { Token, TokenCreation, TokenQuery, TokenUpdate } from './schema.ts'
 
 export function tokenRoutes(app: App, deps: Deps): void {
+  images(app, deps)
   const api = endpoints(app, deps, 'Registry')
 
   api.list(
@@ -55,5 +57,27 @@ export function tokenRoutes(app: App, deps: Deps): void {
       errors: [404],
     },
     async (trx, { params, body, ...by }) => ok(toToken(await updateToken(trx, params.id, body, by))),
+  )
+}
+
+function images(app: App, deps: Deps): void {
+  imageEndpoints(
+    endpoints(app, deps, 'Registry'),
+    {
+      path: '/tokens/:id',
+      name: 'Token',
+      noun: 'a token',
+      who: 'For platform administrators. Answers the token, whose `logoUri` is the address of the image.',
+      type: 'token',
+      access: 'platform',
+      params: IdParams,
+      answer: Token,
+      errors: [404],
+    },
+    ({ params }) => params.id,
+    async (trx, { params, ...by }, logoUri) => {
+      const token = await updateToken(trx, params.id, { logoUri }, by)
+      return { body: toToken(token), vaultId: null }
+    },
   )
 }

@@ -2,6 +2,7 @@ import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
 import { created, ok } from '../../../http/mutate.ts'
 import { IdParams, VaultParams } from '../../../http/schema.ts'
+import { imageEndpoints } from '../../registry/images/endpoints.ts'
 import { createPolicy, deletePolicy, updatePolicy } from './actions.ts'
 import { PolicySelectors } from './form-schema.ts'
 import { addMember, createPolicyGroup, deletePolicyGroup, removeMember, updatePolicyGroup } from './group-actions.ts'
@@ -36,6 +37,7 @@ const toRead = { access: 'caller', params: IdParams, errors: ['caller_held', 'no
 const toChange = { access: 'caller', params: IdParams, errors: [403, 404] } as const
 
 export function policyRoutes(app: App, deps: Deps): void {
+  images(app, deps)
   const api = endpoints(app, deps, 'Policies')
 
   api.list(
@@ -229,5 +231,26 @@ export function policyRoutes(app: App, deps: Deps): void {
       answers: { 204: null },
     },
     (trx, { params, ...by }) => deletePolicy(trx, params.id, by),
+  )
+}
+
+function images(app: App, deps: Deps): void {
+  imageEndpoints(
+    endpoints(app, deps, 'Policies'),
+    {
+      path: '/policy-groups/:id',
+      name: 'PolicyGroup',
+      noun: 'a policy group',
+      who: 'For administrators of the vault. Answers the group, whose `logoUri` is the address of the image.',
+      type: 'policy_group',
+      ...toChange,
+      answer: PolicyGroup,
+      errors: ['administrator_required', 'not_found'],
+    },
+    ({ params }) => params.id,
+    async (trx, { params, ...by }, logoUri) => {
+      const group = await updatePolicyGroup(trx, params.id, { logoUri }, by)
+      return { body: toPolicyGroup(group), vaultId: group.vaultId }
+    },
   )
 }

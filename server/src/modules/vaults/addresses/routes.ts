@@ -4,6 +4,7 @@ import { type App, endpoints } from '../../../http/endpoints.ts'
 import { created, ok } from '../../../http/mutate.ts'
 import { VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
+import { imageEndpoints } from '../../registry/images/endpoints.ts'
 import { createGate } from '../../rules/approval-requests/gate.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
 import type { Executors } from '../../rules/votes/executor.ts'
@@ -16,6 +17,7 @@ const ofVault = { access: 'member', params: VaultParams } as const
 const ofAddress = { access: 'member', params: VaultAndIdParams } as const
 
 export function addressRoutes(app: App, deps: Deps, executors: Executors): void {
+  images(app, deps)
   const api = endpoints(app, deps, 'Addresses')
   const gate = createGate(deps, executors)
 
@@ -96,5 +98,25 @@ export function addressRoutes(app: App, deps: Deps, executors: Executors): void 
       answers: { 200: Address },
     },
     async (trx, { params, body, ...by }) => ok(toAddress(await updateAddress(trx, params.id, body, by), by.member)),
+  )
+}
+
+function images(app: App, deps: Deps): void {
+  imageEndpoints(
+    endpoints(app, deps, 'Addresses'),
+    {
+      path: '/vaults/:code/addresses/:id',
+      name: 'Address',
+      noun: 'an address',
+      who: 'Only for its owner. Answers the address, whose `logoUri` is the address of the image.',
+      type: 'address',
+      ...ofAddress,
+      answer: Address,
+    },
+    ({ params }) => params.id,
+    async (trx, { params, ...by }, logoUri) => {
+      const address = await updateAddress(trx, params.id, { logoUri }, by)
+      return { body: toAddress(address, by.member), vaultId: by.member.vault.id }
+    },
   )
 }

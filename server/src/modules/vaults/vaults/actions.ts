@@ -81,6 +81,7 @@ export async function updateVault(
     .set({
       name: body.name,
       description: body.description,
+      logo_uri: body.logoUri,
       wallet_service_url: body.walletServiceUrl,
       wallet_service_secret: sealed(sealer, walletServiceSecret),
       wallet_webhook_secret: sealed(sealer, walletWebhookSecret),

@@ -9,6 +9,7 @@ export function toVault(row: VaultWithStructure): Static<typeof Vault> {
     code: row.code,
     name: row.name,
     description: row.description,
+    logoUri: row.logo_uri,
     lockedAt: row.locked_at?.toISOString() ?? null,
     walletServiceUrl: row.wallet_service_url,
     createdAt: row.created_at.toISOString(),

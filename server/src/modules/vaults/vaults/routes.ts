@@ -3,6 +3,7 @@ import { type App, endpoints } from '../../../http/endpoints.ts'
 import { created, ok } from '../../../http/mutate.ts'
 import { VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
 import { badRequest } from '../../../lib/errors.ts'
+import { imageEndpoints } from '../../registry/images/endpoints.ts'
 import { createVault, lockVault, updateVault } from './actions.ts'
 import { parseDerivationPath } from './derivation.ts'
 import { toVariant, toVault } from './present.ts'
@@ -26,6 +27,7 @@ const ofMember = { access: 'member', params: VaultParams } as const
 const ofAdministrator = { access: 'administrator', params: VaultParams } as const
 
 export function vaultsRoutes(app: App, deps: Deps): void {
+  images(app, deps)
   const api = endpoints(app, deps, 'Vaults')
 
   api.list(
@@ -77,7 +79,7 @@ export function vaultsRoutes(app: App, deps: Deps): void {
       operationId: 'updateVault',
       summary: 'Update a vault',
       description:
-        'Its name, description and wallet service. For administrators of the vault. A `walletServiceUrl` of another ' +
+        'Its name, description, logo and wallet service. For administrators of the vault. A `walletServiceUrl` of another ' +
         'origin (scheme, host or port) requires `walletServiceSecret` in the same request: the secret of the new ' +
         'service, or null for none. Without it the answer is 400 and nothing changes, so that a stored secret never ' +
         'reaches a service that it was not given for. Within the same origin the stored secret stays.',
@@ -167,6 +169,26 @@ export function vaultsRoutes(app: App, deps: Deps): void {
       const parsed = parseDerivationPath(body.path, vault)
       if ('fault' in parsed) throw badRequest('path', parsed.fault)
       return ok(parsed)
+    },
+  )
+}
+
+function images(app: App, deps: Deps): void {
+  imageEndpoints(
+    endpoints(app, deps, 'Vaults'),
+    {
+      path: '/vaults/:code',
+      name: 'Vault',
+      noun: 'a vault',
+      who: 'For administrators of the vault. Answers the vault, whose `logoUri` is the address of the image.',
+      type: 'vault',
+      ...ofAdministrator,
+      answer: Vault,
+    },
+    ({ member }) => member.vault.id,
+    async (trx, by, logoUri) => {
+      const vault = await updateVault(trx, deps, { logoUri }, by)
+      return { body: toVault(vault), vaultId: vault.id }
     },
   )
 }

@@ -9,6 +9,7 @@ import {
   pageQuery,
   Ref,
   Timestamp,
+  Uri,
   VaultCode,
 } from '../../../http/schema.ts'
 import {
@@ -102,6 +103,7 @@ export const Vault = Closed(
     code: VaultCode,
     name: Name,
     description: Nullable(Description),
+    logoUri: Nullable(Uri),
     lockedAt: described(
       Nullable(Timestamp),
       'Instant at which the structure was locked, in UTC; null for a draft, which has no addresses yet.',
@@ -194,6 +196,7 @@ export const VaultCreation = Closed({
 export const VaultUpdate = Closed({
   name: Type.Optional(Name),
   description: Type.Optional(Nullable(Description)),
+  logoUri: Type.Optional(Nullable(Uri)),
   walletServiceUrl: Type.Optional(WalletServiceUrl),
   walletServiceSecret: Type.Optional(Nullable(WalletServiceSecret)),
   walletWebhookSecret: Type.Optional(Nullable(WalletWebhookSecret)),

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
+import type { Trx } from '../../../db/client.ts'
+import { badRequest, conflict } from '../../../lib/errors.ts'
+import { readImageFile, uriOfImage } from '../../../lib/image-file.ts'
+import { imagesAsideMax, imagesPerVaultMax } from '../../../lib/limits.ts'
+import { audit } from '../../record/audit/record.ts'
+import { countImagesOf, isAwaited, isShown } from './queries.ts'
+
+/** What has an image, with its kind as the audit log names it. */
+export type ImageSubject = { type: ImageSubjectType; id: string }
+export type ImageSubjectType =
+  | 'user'
+  | 'token'
+  | 'network'
+  | 'vault'
+  | 'counterparty'
+  | 'counterparty_group'
+  | 'policy_group'
+  | 'address'
+type By = { vaultId: string | null; actorId: string; now: Date }
+
+/**
+ * The address of an image: the hash of its bytes together with what it is of. The same picture of two things has two
+ * addresses, so that nobody finds out by a picture of their own whether something hidden has it.
+ */
+export function imageUriOf(subject: ImageSubject, bytes: Buffer): string {
+  return uriOfImage(keyOf(subject, bytes))
+}
+
+function keyOf({ type, id }: ImageSubject, bytes: Buffer): string {
+  return createHash('sha256').update(`${type} ${id} `).update(bytes).digest('hex')
+}
+
+/**
+ * Keeps an image. The subject does not show it until its own column names its address.
+ * @throws 400 for anything but a small still image, 409 for a vault with too many
+ */
+export async function keepImage(trx: Trx, subject: ImageSubject, bytes: Buffer, by: By): Promise<void> {
+  const file = readImageFile(bytes)
+  if ('fault' in file) throw badRequest('body', file.fault)
+  const key = keyOf(subject, bytes)
+  await deleteAside(trx, subject, imagesAsideMax)
+  if (by.vaultId !== null && (await countImagesOf(trx, by.vaultId)) >= imagesPerVaultMax)
+    throw conflict('limit_reached', `A vault has at most ${imagesPerVaultMax} images`)
+  const { mediaType, width, height } = file
+  const { numInsertedOrUpdatedRows } = await trx
+    .insertInto('images')
+    .values({
+      key,
+      vault_id: by.vaultId,
+      subject_type: subject.type,
+      subject_id: subject.id,
+      media_type: mediaType,
+      content: bytes,
+      created_at: by.now,
+    })
+    .onConflict((same) => same.column('key').doNothing())
+    .executeTakeFirst()
+  if (numInsertedOrUpdatedRows === 0n) return
+  const details = { uri: uriOfImage(key), mediaType, width, height, bytes: bytes.length }
+  await audit(trx, by, 'image.uploaded', subject, details)
+}
+
+/** Deletes what the subject no longer shows: whoever deletes an image means it, and does not wait for the housekeeping. */
+export async function deleteImages(trx: Trx, subject: ImageSubject, by: By): Promise<void> {
+  await deleteAside(trx, subject, 0)
+  await audit(trx, by, 'image.deleted', subject)
+}
+
+/** Replaced images wait for their deletion; of one subject only so many, however fast they are replaced. */
+async function deleteAside(trx: Trx, { type, id }: ImageSubject, keptMax: number): Promise<void> {
+  await sql`
+    delete from images where key in (
+      select i.key from images i
+      where i.subject_type = ${type} and i.subject_id = ${id} and not ${isShown('i')} and not ${isAwaited('i')}
+      order by i.created_at desc, i.key offset ${keptMax})`.execute(trx)
+}

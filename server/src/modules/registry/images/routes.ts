@@ -1,0 +1,38 @@
+import type { Deps } from '../../../deps.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
+import { imageTypes } from '../../../lib/image-file.ts'
+import { orNotFound } from '../../../lib/or-not-found.ts'
+import { findImage } from './queries.ts'
+import { ImageParams } from './schema.ts'
+
+/** What an image could be, if a browser were wrong about it: nothing that runs, loads or sends anything. */
+const imagePolicy = "default-src 'none'; sandbox"
+
+export function imageRoutes(app: App, deps: Deps): void {
+  endpoints(app, deps, 'Images').get(
+    '/images/:key',
+    {
+      operationId: 'getImage',
+      summary: 'Get an image',
+      description:
+        'An image that the service keeps, at the address that what it is of answers (`image`, `logoUri`, `avatarUri`). An ' +
+        'address has one content for good, so that browsers keep it. Of people, tokens and networks for everybody who is ' +
+        'signed in, all others for the members of their vault; 404 for others, and for an image that was replaced a ' +
+        'while ago.',
+      access: 'caller',
+      params: ImageParams,
+      errors: [404],
+      answers: {},
+      files: imageTypes,
+    },
+    async (db, { params, caller }, { reply }) => {
+      const { media_type, content } = orNotFound(await findImage(db, params.key, caller.userId), 'Image')
+      return reply
+        .type(media_type)
+        .header('content-disposition', 'inline')
+        .header('content-security-policy', imagePolicy)
+        .header('cache-control', 'private, max-age=31536000, immutable')
+        .send(content)
+    },
+  )
+}
