@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { rowsPerPayoutMax } from '../../../lib/limits.ts'
 import type { Answer, Person } from '../../../testing/app.ts'
 import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import { addMember } from '../../../testing/fixtures.ts'
@@ -146,6 +147,134 @@ describe('ordering', () => {
     expect([refused.status, refused.body.reason]).toEqual([409, 'disabled'])
     const many = Array.from({ length: 1_001 }, () => rowOf('0.1'))
     expect((await pay(many)).status).toBe(400)
+  })
+})
+
+describe('a CSV file', () => {
+  const head = ['externalId', 'fromAddressId', 'toAddress', 'amount']
+  const asCsv = { 'content-type': 'text/csv; charset=utf-8' }
+  const csv = (rows: Record<string, string>[], separator = ',', names = head) =>
+    [names, ...rows.map((row) => names.map((name) => row[name] ?? ''))]
+      .map((cells) => cells.join(separator))
+      .join('\r\n')
+  const upload = (text: string, path = '', headers: Record<string, string> = asCsv): Promise<Answer> =>
+    bench.owner.post(`${base()}${path}`, text, headers)
+  const refusalOf = async (text: string) => {
+    const { status, body } = await upload(text)
+    const details: { line: number; field: string; message: string }[] = body.details ?? []
+    return [status, ...details.map(({ line, field, message }) => `${line} ${field} ${message}`)]
+  }
+
+  it.each([',', ';'])('separated by %j orders what the same JSON orders', async (separator) => {
+    const rows = rowsOf('10', '20.5').map((row, i) => ({ ...row, note: i === 0 ? '"Two\nlines"' : '' }))
+    const { status, body } = await upload(csv(rows, separator, [...head, 'note']))
+    expect([status, body.message]).toEqual([201, undefined])
+    expect(body).toMatchObject({
+      status: 'approved',
+      name: null,
+      rowsCount: 2,
+      sums: [{ amountDecimal: '30.5' }],
+    })
+    const paid = await rowsRead(body.id)
+    expect(paid.map((row: { externalId: string; note: string | null }) => [row.externalId, row.note])).toEqual([
+      [rows[0]!.externalId, 'Two\nlines'],
+      [rows[1]!.externalId, null],
+    ])
+    await expectAsRecorded()
+  })
+
+  it('is previewed like JSON, and the same file under the same key is one payout', async () => {
+    const text = csv(rowsOf('1', '2'))
+    const preview = await upload(text, '/preview')
+    expect([preview.status, preview.body.rowsCount, preview.body.problems]).toEqual([200, 2, []])
+    const headers = { ...asCsv, 'idempotency-key': `file-${count}` }
+    const first = await upload(text, '', headers)
+    expect((await upload(text, '', headers)).body.id).toBe(first.body.id)
+    expect((await upload(text)).body.reason).toBe('already_exists')
+  })
+
+  it('names every faulty line and its column', async () => {
+    const [one, two, three] = rowsOf('1', 'much', '0.0000001')
+    const long = { ...rowOf('1'), externalId: 'x'.repeat(1_000) }
+    const hidden = { ...rowOf('1'), externalId: 'a\u200Bb' }
+    expect(await refusalOf(csv([one!, { ...rowOf(''), toAddress: '' }, long, hidden]))).toEqual([
+      400,
+      expect.stringMatching(/^3 (toAddress|amount) /),
+      expect.stringMatching(/^3 (toAddress|amount) /),
+      expect.stringMatching(/^4 externalId must NOT have more than/),
+      expect.stringMatching(/^5 externalId must not hold the invisible character/),
+    ])
+    // An empty line is a line; a cell of two lines moves the rows behind it.
+    const text = csv([{ ...one!, note: '"a\nb"' }, two!, three!, { ...two!, toAddress: 'nowhere' }], ',', [
+      ...head,
+      'note',
+    ])
+    expect(await refusalOf(text.replace('\r\n', '\r\n\r\n'))).toEqual([
+      400,
+      expect.stringMatching(/^5 amount /),
+      expect.stringMatching(/^6 amount /),
+      ...Array.from({ length: 3 }, () => expect.stringMatching(/^7 (externalId|toAddress|amount) /)),
+    ])
+  })
+
+  it('names the lines of what is refused for other reasons', async () => {
+    const rows = rowsOf('1', '2')
+    expect((await upload(csv(rows))).status).toBe(201)
+    const again = await upload(csv([...rowsOf('3'), rows[1]!]))
+    expect([again.status, again.body.reason, again.body.details[0].line]).toEqual([409, 'already_exists', 3])
+    const poor = await upload(csv(rowsOf('1', '5000')))
+    expect([poor.status, poor.body.reason]).toEqual([409, 'insufficient_funds'])
+    expect(poor.body.details).toMatchObject([{ line: 3, field: 'amount' }])
+    const strange = await upload(csv([rowOf('1'), rowOf('1', { fromAddressId: 'nothing' })]))
+    expect([strange.status, strange.body.details]).toEqual([
+      404,
+      [{ line: 3, field: 'fromAddressId', message: 'is not found' }],
+    ])
+  })
+
+  it.each([
+    ['no text', '', ['1 line must name the columns']],
+    ['no rows', 'externalId,fromAddressId,toAddress,amount\n', ['undefined rows must not be empty']],
+    [
+      'columns that it does not know, twice, or that are missing',
+      'externalId,fromAddressId,Amount,externalId\na,b,c,d\n',
+      [
+        '1 Amount is no column of a payout',
+        '1 externalId is named twice',
+        '1 toAddress is a column that is required',
+        '1 amount is a column that is required',
+      ],
+    ],
+    [
+      'ragged lines',
+      'externalId,fromAddressId,toAddress,amount\na,b,c\na,b,c,d\na,b,c,d,e\n',
+      [
+        '2 line has 3 cells, and the first line names 4 columns',
+        '4 line has 5 cells, and the first line names 4 columns',
+      ],
+    ],
+    [
+      'an open quote',
+      'externalId,fromAddressId,toAddress,amount\n"a,b,c,d\n',
+      ['2 line begins a cell with a quote that is not closed'],
+    ],
+  ])('with %s is refused', async (_, text, faults) => {
+    expect(await refusalOf(text)).toEqual([400, ...faults])
+  })
+
+  it('has as many rows as JSON may have, in UTF-8', async () => {
+    const many = Array.from({ length: rowsPerPayoutMax + 1 }, () => 'a,b,c,d').join('\n')
+    expect(await refusalOf(`${head.join(',')}\n${many}`)).toEqual([
+      400,
+      `undefined rows must not be more than ${rowsPerPayoutMax}`,
+    ])
+    expect((await upload('x', '', { 'content-type': 'text/csv; charset=utf-16' })).status).toBe(415)
+    expect((await bench.owner.post(base(), Buffer.from('ff', 'hex'), asCsv)).body.reason).toBe('malformed_body')
+  })
+
+  it('of a stranger is not read', async () => {
+    const stranger = await bench.test.signIn(`stranger-${count}@example.org`)
+    expect((await stranger.post(base(), 'nonsense', asCsv)).body.reason).toBe('not_a_member')
   })
 })
 

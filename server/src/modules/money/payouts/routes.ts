@@ -10,10 +10,12 @@ import { orderPayout } from './order.ts'
 import { toPayout, toPayoutRow } from './present.ts'
 import { previewPayout } from './preview.ts'
 import { findPayout, isPayoutVisible, listPayouts, listRows } from './queries.ts'
+import { atLines, fileRules, payoutFile } from './read-file.ts'
 import { Payout, PayoutOrder, PayoutPreview, PayoutQuery, PayoutRow, PayoutRowQuery } from './schema.ts'
 import { cancelPayout, voteOnPayout } from './vote.ts'
 
 const ofVault = { access: 'member', params: VaultParams } as const
+const ofOrder = { body: PayoutOrder, uploads: payoutFile } as const
 const ofPayout = { access: 'member', params: VaultAndIdParams } as const
 
 export function payoutRoutes(app: App, deps: Deps): void {
@@ -32,11 +34,12 @@ function orders(app: App, deps: Deps): void {
       operationId: 'createPayout',
       summary: 'Create a payout',
       description:
-        'Up to 1,000 payments that are checked, decided, reserved and voted on as one: all or nothing. 400 names every ' +
-        'faulty row in `details`, with its `line`. The policies for transfers decide on each row by itself, together with ' +
+        'Up to 1,000 payments, as JSON or as a CSV file, that are checked, decided, reserved and voted on as one: all or ' +
+        'nothing. 400 names every faulty row in `details`, with its `line`. The policies for transfers decide on each row by itself, together with ' +
         'the others, and with the sums per token as its amount; the strictest result counts for all. 201 with status ' +
         '`awaiting_approval` or `approved`, or 403 with the reason. Each row is a transfer, which waits with the payout ' +
-        'and goes its own way after the approval.',
+        'and goes its own way after the approval. ' +
+        fileRules,
       ...ofVault,
       errors: [
         'not_permitted',
@@ -49,11 +52,11 @@ function orders(app: App, deps: Deps): void {
         'insufficient_funds',
         'quorum_unreachable',
       ],
-      body: PayoutOrder,
+      ...ofOrder,
       answers: { 201: Payout },
     },
-    async (trx, { member, body, now }) => {
-      const outcome = await orderPayout(trx, body, { member, now, approvalTtlHours })
+    async (trx, { member, body, now }, { request }) => {
+      const outcome = await atLines(request, () => orderPayout(trx, body, { member, now, approvalTtlHours }))
       if ('refusal' in outcome) return outcome
       return created(toPayout(orNotFound(await findPayout(trx, member, outcome.payoutId), 'Payout'), now))
     },
@@ -70,10 +73,10 @@ function orders(app: App, deps: Deps): void {
         'caller may not order a 403.',
       ...ofVault,
       errors: ['not_permitted'],
-      body: PayoutOrder,
+      ...ofOrder,
       answers: { 200: PayoutPreview },
     },
-    async (db, { body, ...by }) => ok(await previewPayout(db, body, by)),
+    async (db, { body, ...by }, { request }) => ok(await atLines(request, () => previewPayout(db, body, by))),
   )
 }
 

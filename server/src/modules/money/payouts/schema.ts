@@ -32,7 +32,7 @@ const LongText = (example: string) => Type.String({ maxLength: noteLengthMax, ex
 const evmAddress = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 
 /** Loose in what each row is checked for by itself, so that all faulty rows are named and not only the first. */
-const RowOrder = Closed({
+export const RowOrder = Closed({
   externalId: Type.String({
     minLength: 1,
     maxLength: externalIdLengthMax,
