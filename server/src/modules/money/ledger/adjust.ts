@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Static } from 'typebox'
 import { type ByMember, byMember } from '../../../access/caller.ts'
+import { type MemberProfile, profileOfUser } from '../../../access/profile.ts'
 import type { Trx } from '../../../db/client.ts'
 import { violates } from '../../../db/transaction.ts'
 import { type AppError, badRequest, conflict, notFound } from '../../../lib/errors.ts'
@@ -29,8 +30,9 @@ export async function adjustBalance(
     owner_id: string
     code: string | null
     decimals: number | null
+    created_by: MemberProfile | null
   }>`
-    select a.address, a.label, a.owner_id, t.code, t.decimals
+    select a.address, a.label, a.owner_id, t.code, t.decimals, ${profileOfUser(sql`${actorId}`)} as created_by
     from addresses a left join tokens t on t.network_id = a.network_id and t.id = ${tokenId}
     where a.vault_id = ${vaultId} and a.id = ${addressId}`.execute(trx)
   const found = rows[0]
@@ -81,6 +83,7 @@ export async function adjustBalance(
     amountDecimal: formatDecimal(amount, found.decimals),
     reason,
     createdById: actorId,
+    createdBy: found.created_by,
     createdAt: now.toISOString(),
   }
 }

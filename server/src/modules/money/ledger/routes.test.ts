@@ -1,7 +1,14 @@
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { rawAmountMax } from '../../../lib/limits.ts'
-import { addMember, createAddress, createVaultFixture, deposit, usdtContract } from '../../../testing/fixtures.ts'
+import {
+  addMember,
+  createAddress,
+  createVaultFixture,
+  deposit,
+  profileOf,
+  usdtContract,
+} from '../../../testing/fixtures.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { expireTransfers } from '../transfers/vote.ts'
 
@@ -264,6 +271,7 @@ describe('adjustments', () => {
       amount: '2000001',
       amountDecimal: '2.000001',
       createdById: bench.vault.admin.userId,
+      createdBy: profileOf(bench.vault.admin),
     })
     expect((await adjust(address.id, '-2')).body).toMatchObject({ amount: '-2000000', amountDecimal: '-2' })
     expect(await bench.balances(address.id)).toEqual({ available: '0.000001', reserved: '0' })

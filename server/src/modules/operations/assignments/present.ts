@@ -18,6 +18,7 @@ export function toCategoryAssignment(row: AssignmentRow, viewer: OperationViewer
     redacted,
     version: row.version,
     assignedById: row.assigned_by_id,
+    assignedBy: row.assigned_by,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
   }

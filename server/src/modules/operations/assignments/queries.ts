@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { AddressScope } from '../../../access/address-scope.ts'
 import { isAdministrators } from '../../../access/memberships.ts'
+import { type MemberProfile, profileOfUser } from '../../../access/profile.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import { type CategoryRow, listCategories } from '../categories/queries.ts'
 import type { OperationRow } from '../feed/queries.ts'
@@ -17,6 +18,7 @@ export type AssignmentRow = Scopes & {
   values: Values
   version: number
   assigned_by_id: string
+  assigned_by: MemberProfile | null
   created_at: Date
   updated_at: Date
   /** Keys of the fields whose values only editors may see. */
@@ -102,7 +104,7 @@ async function selectAssignments(
 ): Promise<AssignmentRow[]> {
   const { rows } = await sql<AssignmentRow>`
     select a.vault_id, a.id, a.operation_id, a.category_id, c.key, a."values", a.version, a.assigned_by_id,
-      a.created_at, a.updated_at, c.view_scope, c.assign_scope, c.edit_scope,
+      ${profileOfUser(sql.ref('a.assigned_by_id'))} as assigned_by, a.created_at, a.updated_at, c.view_scope, c.assign_scope, c.edit_scope,
       (
         select coalesce(jsonb_agg(jsonb_build_object('subject', g.subject, 'can_view', g.can_view,
           'can_assign', g.can_assign, 'can_edit', g.can_edit)), '[]')

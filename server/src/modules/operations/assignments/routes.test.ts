@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { visibleScopeOf } from '../../../access/address-scope.ts'
 import { newId } from '../../../lib/ids.ts'
 import type { Answer, Person } from '../../../testing/app.ts'
-import { addMember, createVaultFixture, ensureGroup } from '../../../testing/fixtures.ts'
+import { addMember, createVaultFixture, ensureGroup, profileOf } from '../../../testing/fixtures.ts'
 import { patiently } from '../../../testing/patiently.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { findInitiator } from '../../rules/policies/queries.ts'
@@ -79,6 +79,7 @@ describe('category assignments', () => {
       redacted: false,
       version: 1,
       assignedById: bench.owner.userId,
+      assignedBy: profileOf(bench.owner),
       createdAt: made.createdAt,
       updatedAt: made.createdAt,
     })

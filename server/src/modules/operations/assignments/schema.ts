@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Closed, described, Enum, Id, Nullable, Ref, Timestamp } from '../../../http/schema.ts'
+import { Closed, described, Enum, Id, Nullable, ProfileBeside, Ref, Timestamp } from '../../../http/schema.ts'
 import { operationTypes } from '../../../lib/operations.ts'
 import { OperationCategory } from '../categories/schema.ts'
 
@@ -23,6 +23,7 @@ export const CategoryAssignment = Closed(
       Type.String({ examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'] }),
       'Identifier of the user or service that assigned it.',
     ),
+    assignedBy: ProfileBeside,
     createdAt: Timestamp,
     updatedAt: Timestamp,
   },

@@ -23,7 +23,13 @@ export type CategoryFieldRow = RowOf<
 >
 
 /** `subject` is `user:<id>` or `group:<id>`, as `subjectsOf` names the viewer. */
-export type CategoryGrantRow = RowOf<Omit<CategoryGrants, 'vault_id' | 'category_id'>, { subject_type: SubjectKind }>
+export type CategoryGrantRow = RowOf<
+  Omit<CategoryGrants, 'vault_id' | 'category_id'>,
+  { subject_type: SubjectKind }
+> & {
+  user: MemberProfile | null
+  grantor: MemberProfile | null
+}
 
 export type CategoryApproverRow = RowOf<Omit<CategoryApprovers, 'vault_id' | 'category_id'>, { kind: SubjectKind }> & {
   user: MemberProfile | null
@@ -41,6 +47,8 @@ export type CategoryRow = RowOf<
     fields: CategoryFieldRow[]
     grants: CategoryGrantRow[]
     approvers: CategoryApproverRow[]
+    created_by: MemberProfile | null
+    updated_by: MemberProfile | null
   }
 >
 
@@ -118,13 +126,16 @@ type SelectedRow = Omit<CategoryRow, 'fields' | 'grants' | 'approvers'> & {
 /** One statement, so that version, fields, grants and approvers are consistent. */
 async function selectCategories(db: Db | Trx, which: RawBuilder<unknown>): Promise<CategoryRow[]> {
   const { rows } = await sql<SelectedRow>`
-    select c.*,
+    select c.*, ${profileOfUser(sql.ref('c.created_by_id'))} as created_by,
+      ${profileOfUser(sql.ref('c.updated_by_id'))} as updated_by,
       (
         select coalesce(jsonb_agg(to_jsonb(f) order by f.order_index, f.created_at, f.id), '[]')
         from category_fields f where f.vault_id = c.vault_id and f.category_id = c.id
       ) as fields,
       (
-        select coalesce(jsonb_agg(to_jsonb(g) - '{vault_id,category_id}'::text[] order by g.created_at, g.id), '[]')
+        select coalesce(jsonb_agg(to_jsonb(g) - '{vault_id,category_id}'::text[]
+          || jsonb_build_object('user', case when g.subject_type = 'user' then ${profileOfUser(sql.ref('g.subject_id'))} end,
+            'grantor', ${profileOfUser(sql.ref('g.grantor_id'))}) order by g.created_at, g.id), '[]')
         from category_grants g where g.vault_id = c.vault_id and g.category_id = c.id
       ) as grants,
       (

@@ -14,6 +14,7 @@ import {
   createVaultFixture,
   deposit,
   ensureGroup,
+  profileOf,
   type VaultFixture,
 } from '../../../testing/fixtures.ts'
 import { findCategoryByKey } from './queries.ts'
@@ -133,7 +134,9 @@ describe('categories', () => {
       archived: false,
       version: 1,
       createdById: admin.userId,
+      createdBy: profileOf(admin),
       updatedById: admin.userId,
+      updatedBy: profileOf(admin),
       createdAt: body.createdAt,
       updatedAt: body.createdAt,
       fields: [],
@@ -406,7 +409,9 @@ describe('grants and approvers', () => {
         canView: true,
         canAssign: true,
         canEdit: false,
+        user: profileOf(controller),
         grantorId: admin.userId,
+        grantor: profileOf(admin),
         status: 'active',
         createdAt: first.updatedAt,
       },
@@ -420,7 +425,9 @@ describe('grants and approvers', () => {
         canView: false,
         canAssign: false,
         canEdit: true,
+        user: null,
         grantorId: admin.userId,
+        grantor: profileOf(admin),
         status: 'active',
         createdAt: first.updatedAt,
       },
@@ -438,7 +445,10 @@ describe('grants and approvers', () => {
     expect(replaced.status).toBe(200)
     const [kept, changed] = first.grants
     expect(replaced.body.version).toBe(3)
-    expect(replaced.body.grants.slice(0, 2)).toEqual([kept, { ...changed, canView: true, grantorId: second.userId }])
+    expect(replaced.body.grants.slice(0, 2)).toEqual([
+      kept,
+      { ...changed, canView: true, grantorId: second.userId, grantor: profileOf(second) },
+    ])
     expect(replaced.body.grants[2]).toMatchObject({ subjectGroupId: vault.groups.everyone, grantorId: second.userId })
 
     const cleared = await grant(id)

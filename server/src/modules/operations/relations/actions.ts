@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Static } from 'typebox'
 import { visibleScopeOf } from '../../../access/address-scope.ts'
 import { type ByMember, byMember, type Member } from '../../../access/caller.ts'
+import { profileOfUser } from '../../../access/profile.ts'
 import type { Trx } from '../../../db/client.ts'
 import { badRequest, conflict, forbidden, notFound } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
@@ -53,7 +54,7 @@ export async function createRelation(trx: Trx, body: Body, by: ByMember): Promis
   if (verdict.effect === 'fault') throw badRequest(verdict.field, verdict.message)
   if (verdict.effect === 'conflict') throw conflict(verdict.reason, verdict.why)
 
-  const row: RelationRow = {
+  const row: StoredRelation = {
     vault_id: vaultId,
     id: newId(now),
     source_operation_type: source.type,
@@ -67,14 +68,17 @@ export async function createRelation(trx: Trx, body: Body, by: ByMember): Promis
     created_by_id: member.userId,
     created_at: now,
   }
-  await trx
+  const { created_by } = await trx
     .insertInto('operation_relations')
     .values({ ...row, source_address_id: source.address_id })
-    .execute()
+    .returning(profileOfUser(sql.ref('operation_relations.created_by_id')).as('created_by'))
+    .executeTakeFirstOrThrow()
   await insertReaders(trx, row)
   await record(trx, 'created', row, by)
-  return row
+  return { ...row, created_by }
 }
+
+type StoredRelation = Omit<RelationRow, 'created_by'>
 
 /** @throws 404 when the member does not see both ends, 403 when another user created it and they do not administer the vault */
 export async function deleteRelation(trx: Trx, id: string, { member, now }: ByMember): Promise<void> {
@@ -101,7 +105,7 @@ const toEnd = (row: OperationRow): End => ({
 })
 
 /** Adds the relation to the feeds of the users who see its source by name. */
-async function insertReaders(trx: Trx, row: RelationRow): Promise<void> {
+async function insertReaders(trx: Trx, row: StoredRelation): Promise<void> {
   await sql`
     insert into operation_relation_readers (vault_id, user_id, relation_created_at, relation_id)
     select o.vault_id, p.user_id, ${row.created_at}, ${row.id}
@@ -114,7 +118,7 @@ async function insertReaders(trx: Trx, row: RelationRow): Promise<void> {
     where o.vault_id = ${row.vault_id} and o.id = ${row.source_operation_id}`.execute(trx)
 }
 
-async function record(trx: Trx, verb: 'created' | 'deleted', row: RelationRow, by: ByMember): Promise<void> {
+async function record(trx: Trx, verb: 'created' | 'deleted', row: StoredRelation, by: ByMember): Promise<void> {
   await audit(
     trx,
     byMember(by),

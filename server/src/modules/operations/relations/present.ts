@@ -15,6 +15,7 @@ export function toOperationRelation(row: RelationRow): Static<typeof OperationRe
     tokenId: row.token_id,
     comment: row.comment,
     createdById: row.created_by_id,
+    createdBy: row.created_by,
     createdAt: row.created_at.toISOString(),
   }
 }

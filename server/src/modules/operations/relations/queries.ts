@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type AddressScope, sharedAddressIds } from '../../../access/address-scope.ts'
+import { type MemberProfile, profileOfUser } from '../../../access/profile.ts'
 import type { Db, RowOf, Trx } from '../../../db/client.ts'
 import type { OperationRelations } from '../../../db/types.ts'
 import type { Position } from '../../../lib/cursor.ts'
@@ -11,7 +12,12 @@ import type { RelationType } from './schema.ts'
 /** `related_amount` is raw. */
 export type RelationRow = RowOf<
   Omit<OperationRelations, 'source_address_id'>,
-  { source_operation_type: OperationType; target_operation_type: OperationType; relation_type: RelationType }
+  {
+    source_operation_type: OperationType
+    target_operation_type: OperationType
+    relation_type: RelationType
+    created_by: MemberProfile | null
+  }
 >
 
 /**
@@ -51,7 +57,7 @@ export async function findExistingRelations(
 /** A relation both ends of which the viewer may see. */
 export async function findRelation(db: Db | Trx, scope: AddressScope, id: string): Promise<RelationRow | null> {
   const { rows } = await sql<RelationRow>`
-    select ${columns} from operation_relations r
+    select ${columns}, ${createdBy('r')} from operation_relations r
     where r.vault_id = ${scope.vaultId} and r.id = ${id} and ${isRelationVisible(scope)}`.execute(db)
   return rows[0] ?? null
 }
@@ -59,7 +65,7 @@ export async function findRelation(db: Db | Trx, scope: AddressScope, id: string
 /** The relations of one operation whose other end the viewer may see too, newest first; at most `relationsPerOperationMax`. */
 export async function listRelationsOf(db: Db, scope: AddressScope, operationId: string): Promise<RelationRow[]> {
   const { rows } = await sql<RelationRow>`
-    select ${columns} from operation_relations r
+    select ${columns}, ${createdBy('r')} from operation_relations r
     where r.vault_id = ${scope.vaultId}
       and (r.source_operation_id = ${operationId} or r.target_operation_id = ${operationId})
       and ${isRelationVisible(scope)}
@@ -83,7 +89,9 @@ export async function listRelations(db: Db, scope: AddressScope, filter: Relatio
   const isOfOneOperation = filter.sourceOperationId !== null || filter.targetOperationId !== null
   const pages = scope.isWholeVault || isOfOneOperation ? feedOfVault(scope, filter) : feedOfViewer(scope, filter)
   const { rows } = await sql<RelationRow>`
-    ${pages} order by created_at desc, id desc limit ${filter.limit + 1}`.execute(db)
+    select p.*, ${createdBy('p')} from (
+      ${pages} order by created_at desc, id desc limit ${filter.limit + 1}) p
+    order by p.created_at desc, p.id desc`.execute(db)
   return rows
 }
 
@@ -122,6 +130,9 @@ function feedOfViewer(scope: AddressScope, filter: RelationFilter): RawBuilder<u
 const columns = sql`
   r.vault_id, r.id, r.source_operation_type, r.source_operation_id, r.target_operation_type, r.target_operation_id,
   r.relation_type, r.related_amount, r.token_id, r.comment, r.created_by_id, r.created_at`
+
+/** Apart from the columns: a union compares these, and JSON cannot be compared. */
+const createdBy = (relation: string) => sql`${profileOfUser(sql.ref(`${relation}.created_by_id`))} as created_by`
 
 function isWanted(filter: RelationFilter): RawBuilder<unknown> {
   const all = [sql`true`]

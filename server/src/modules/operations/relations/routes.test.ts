@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { relationsPerOperationMax } from '../../../lib/limits.ts'
 import type { Answer, Person } from '../../../testing/app.ts'
-import { addMember, deposit, ensureGroup, usdtContract } from '../../../testing/fixtures.ts'
+import { addMember, deposit, ensureGroup, profileOf, usdtContract } from '../../../testing/fixtures.ts'
 import { untilSessionsWait } from '../../../testing/lock-waits.ts'
 import { patiently } from '../../../testing/patiently.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
@@ -99,6 +99,7 @@ describe('relations', () => {
       tokenId: usdt,
       comment: 'Paid twice',
       createdById: owner.userId,
+      createdBy: profileOf(owner),
       createdAt: expect.any(String),
     })
     expect((await owner.get(`${base}?sourceOperationId=${refund.id}`)).body).toEqual({

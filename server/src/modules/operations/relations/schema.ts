@@ -1,5 +1,15 @@
 import { Type } from 'typebox'
-import { Closed, described, Enum, Id, Nullable, pageQuery, RawAmount, Timestamp } from '../../../http/schema.ts'
+import {
+  Closed,
+  described,
+  Enum,
+  Id,
+  Nullable,
+  ProfileBeside,
+  pageQuery,
+  RawAmount,
+  Timestamp,
+} from '../../../http/schema.ts'
 import { noteLengthMax } from '../../../lib/limits.ts'
 import { operationTypes } from '../../../lib/operations.ts'
 
@@ -30,6 +40,7 @@ const relation = {
   tokenId: described(Nullable(Id), 'Identifier of the token of both operations; null if they have different ones.'),
   comment: Nullable(Type.String({ examples: ['The invoice was paid twice'] })),
   createdById: Id,
+  createdBy: ProfileBeside,
   createdAt: Timestamp,
 }
 

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { isEveryone } from '../../../access/memberships.ts'
+import { profileOfUser } from '../../../access/profile.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
 
@@ -8,6 +9,7 @@ export const serviceTokenColumns = [
   'user_id',
   'name',
   'created_by_id',
+  profileOfUser(sql.ref('service_tokens.created_by_id')).as('created_by'),
   'created_at',
   'expires_at',
   'revoked_at',

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
+import { profileOf } from '../../../testing/fixtures.ts'
 import { insertVault, type VaultFixture } from '../../../testing/vault-fixture.ts'
 
 let test: TestApp
@@ -34,6 +35,7 @@ describe('service tokens', () => {
     expect(answer.body).toMatchObject({
       name: 'Payout bot',
       createdById: admin.userId,
+      createdBy: profileOf(admin),
       expiresAt: null,
       revokedAt: null,
     })

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Closed, described, Id, Name, Nullable, Timestamp } from '../../../http/schema.ts'
+import { Closed, described, Id, Name, Nullable, ProfileBeside, Timestamp } from '../../../http/schema.ts'
 import { groupsPerInvitationMax } from '../../../lib/limits.ts'
 
 export const ServiceToken = Closed(
@@ -8,6 +8,7 @@ export const ServiceToken = Closed(
     userId: described(Id, 'Identifier of the service as a member of vaults; records name it as the actor.'),
     name: Name,
     createdById: Id,
+    createdBy: ProfileBeside,
     createdAt: Timestamp,
     expiresAt: described(
       Nullable(Timestamp),

@@ -24,8 +24,10 @@ export function toHeldRate(row: HeldRateRow): Static<typeof HeldRate> {
     source: row.source,
     status: row.status,
     createdById: row.created_by_id,
+    createdBy: row.created_by,
     createdAt: row.created_at.toISOString(),
     decidedById: row.decided_by_id,
+    decidedBy: row.decided_by,
     decidedAt: row.decided_at?.toISOString() ?? null,
   }
 }

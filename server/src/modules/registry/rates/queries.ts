@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import { type MemberProfile, profileOfUser } from '../../../access/profile.ts'
 import type { Db, RowOf, Trx } from '../../../db/client.ts'
 import type { HeldRates } from '../../../db/types.ts'
 import type { Paging } from '../../../lib/cursor.ts'
@@ -101,7 +102,16 @@ export async function findBenchmarks(trx: Trx, tokenIds: string[], now: Date): P
   return new Map(rows.map(({ id, newest, anchor }) => [id, { newest, anchor }]))
 }
 
-export type HeldRateRow = RowOf<HeldRates, { token_code: string; network_slug: string; status: HeldRateStatus }>
+export type HeldRateRow = RowOf<
+  HeldRates,
+  {
+    token_code: string
+    network_slug: string
+    status: HeldRateStatus
+    created_by: MemberProfile | null
+    decided_by: MemberProfile | null
+  }
+>
 
 /** Held rates, newest first, one row more than the limit. */
 export async function listHeldRates(
@@ -141,7 +151,8 @@ export async function findHeldByProvider(
 const selectHeldRates = sql`
   select h.id, h.token_id, t.code as token_code, n.slug as network_slug, h.as_of, h.source,
     trim_scale(h.usd_rate) as usd_rate, trim_scale(h.compared_usd_rate) as compared_usd_rate, h.status,
-    h.created_by_id, h.created_at, h.decided_by_id, h.decided_at
+    h.created_by_id, h.created_at, h.decided_by_id, h.decided_at,
+    ${profileOfUser(sql`h.created_by_id`)} as created_by, ${profileOfUser(sql`h.decided_by_id`)} as decided_by
   from held_rates h
   join tokens t on t.id = h.token_id
   join networks n on n.id = t.network_id`

@@ -13,6 +13,7 @@ import {
   createPolicy,
   createVaultFixture,
   deposit,
+  profileOf,
   usdtContract,
   type VaultFixture,
 } from '../../../testing/fixtures.ts'
@@ -179,6 +180,8 @@ describe('T64 a rate that jumps', () => {
         comparedUsdRate: '1',
         status: 'held',
         createdById: first.userId,
+        createdBy: profileOf(first),
+        decidedBy: null,
         decidedAt: null,
       },
     })

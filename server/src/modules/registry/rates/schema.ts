@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Closed, described, Enum, Id, Nullable, pageQuery, Timestamp } from '../../../http/schema.ts'
+import { Closed, described, Enum, Id, Nullable, ProfileBeside, pageQuery, Timestamp } from '../../../http/schema.ts'
 import { Slug } from '../networks/schema.ts'
 import { TokenCode } from '../tokens/schema.ts'
 
@@ -47,8 +47,10 @@ export const HeldRate = Closed(
     source: described(Source, 'Where the rate comes from.'),
     status: described(HeldRateStatus, '`held` until a platform administrator confirms or rejects the rate.'),
     createdById: Nullable(Id),
+    createdBy: ProfileBeside,
     createdAt: Timestamp,
     decidedById: described(Nullable(Id), 'Identifier of the platform administrator who decided; null before.'),
+    decidedBy: ProfileBeside,
     decidedAt: described(Nullable(Timestamp), 'Instant of the decision, in UTC; null before.'),
   },
   {

@@ -13,6 +13,7 @@ export function toAddressGroup(row: AddressGroupRow): Static<typeof AddressGroup
     color: row.color,
     emoji: row.emoji,
     createdById: row.created_by_id,
+    createdBy: row.created_by,
     createdAt: row.created_at.toISOString(),
     updatedAt: row.updated_at.toISOString(),
     memberCount: row.member_count,

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { type AddressScope, isFolderGranted, isFolderVisible } from '../../../access/address-scope.ts'
 import { isEveryone } from '../../../access/memberships.ts'
+import { type MemberProfile, profileOfUser } from '../../../access/profile.ts'
 import type { Db, RowOf, Trx } from '../../../db/client.ts'
 import type { AddressGroups } from '../../../db/types.ts'
 import type { Position } from '../../../lib/cursor.ts'
@@ -8,7 +9,13 @@ import type { FolderAccess } from './schema.ts'
 
 export type AddressGroupRow = RowOf<
   AddressGroups,
-  { member_count: number; access: FolderAccess; is_shared: boolean; participant_count: number }
+  {
+    member_count: number
+    access: FolderAccess
+    is_shared: boolean
+    participant_count: number
+    created_by: MemberProfile | null
+  }
 >
 
 type Page = { after: Position | null; limit: number }
@@ -84,6 +91,7 @@ export async function findAddressGroupMember(
 function selectAddressGroups(scope: AddressScope) {
   return sql`
     select f.vault_id, f.id, f.name, f.description, f.color, f.emoji, f.created_by_id, f.created_at, f.updated_at,
+      ${profileOfUser(sql`f.created_by_id`)} as created_by,
       (select count(*)::int from address_group_members m where m.vault_id = f.vault_id and m.group_id = f.id)
         as member_count,
       case when f.created_by_id = ${scope.viewer.userId} then 'manager'

@@ -8,6 +8,7 @@ import {
   createPolicy,
   createVaultFixture,
   ensureGroup,
+  profileOf,
   type VaultFixture,
 } from '../../../testing/fixtures.ts'
 
@@ -88,6 +89,7 @@ describe('folders', () => {
       color: '#1d4ed8',
       emoji: '🧾',
       createdById: other.userId,
+      createdBy: profileOf(other),
       createdAt: expect.any(String),
       updatedAt: body.createdAt,
       memberCount: 0,
@@ -220,6 +222,7 @@ describe('sharing folders', () => {
       canView: true,
       canTransfer: false,
       grantorId: manager.userId,
+      grantor: profileOf(manager),
       createdAt: expect.any(String),
     })
     const seen = async () => {

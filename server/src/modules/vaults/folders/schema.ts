@@ -9,6 +9,7 @@ import {
   Id,
   Name,
   Nullable,
+  ProfileBeside,
   pageQuery,
   Timestamp,
 } from '../../../http/schema.ts'
@@ -28,6 +29,7 @@ export const AddressGroup = Closed(
     color: Nullable(Color),
     emoji: Nullable(Emoji),
     createdById: Id,
+    createdBy: ProfileBeside,
     createdAt: Timestamp,
     updatedAt: Timestamp,
     memberCount: Type.Integer({ minimum: 0, description: 'Addresses in the folder.', examples: [4] }),

@@ -17,6 +17,7 @@ export function toGrant(row: GrantRow): Omit<Static<typeof AddressGrant>, 'addre
     canView: row.can_view,
     canTransfer: row.can_transfer,
     grantorId: row.grantor_id,
+    grantor: row.grantor,
     createdAt: row.created_at.toISOString(),
   }
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { type AddressScope, isAddressInScope, isFolderVisible } from '../../../access/address-scope.ts'
 import type { SubjectKind } from '../../../access/memberships.ts'
+import { type MemberProfile, profileOfUser } from '../../../access/profile.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
 
@@ -33,6 +34,7 @@ export type GrantRow = {
   can_view: boolean
   can_transfer: boolean
   grantor_id: string
+  grantor: MemberProfile | null
   created_at: Date
   /** null in all three: a member without a user of this service. */
   user_name: string | null
@@ -76,7 +78,8 @@ function selectGrants(scope: AddressScope, { type, id }: Shared) {
   return sql`
     select g.vault_id, g.id, s.id as shared_id, ${sql.ref(`s.${name}`)} as shared_name,
       ${sql.ref(`s.${owner}`)} as shared_owner_id, g.subject_type, g.subject_id, g.can_view, g.can_transfer, g.grantor_id,
-      g.created_at, u.name as user_name, u.username, u.image, u.color, u.emoji, p.code as group_code, p.name as group_name
+      ${profileOfUser(sql`g.grantor_id`)} as grantor, g.created_at, u.name as user_name, u.username, u.image, u.color,
+      u.emoji, p.code as group_code, p.name as group_name
     from ${sql.table(table)} g
     join ${sql.table(shared)} s
       on s.vault_id = g.vault_id and s.id = ${sql.ref(`g.${column}`)} and ${isVisible}

@@ -7,6 +7,7 @@ import {
   createAddress,
   createVaultFixture,
   ensureGroup,
+  profileOf,
   type VaultFixture,
 } from '../../../testing/fixtures.ts'
 
@@ -73,6 +74,7 @@ describe('granting', () => {
       canView: true,
       canTransfer: false,
       grantorId: owner.userId,
+      grantor: profileOf(owner),
       createdAt: expect.any(String),
     })
     const seen = await viewer.get(`${addresses}/${address.id}`)

@@ -10,6 +10,7 @@ import {
   Id,
   Name,
   Nullable,
+  ProfileBeside,
   pageQuery,
   Ref,
   Timestamp,
@@ -49,6 +50,7 @@ export const grantFields = {
   canView: Type.Boolean({ examples: [true] }),
   canTransfer: Type.Boolean({ description: 'Also grants the right to transfer.', examples: [false] }),
   grantorId: UserId,
+  grantor: ProfileBeside,
   createdAt: Timestamp,
 }
 
