@@ -8,6 +8,9 @@ const collectionsOfVaults = new Set(['policy-groups', 'policies', 'invitations']
 const resourceOfPath = new Map([
   ['/api/v1/users/me', 'me'],
   ['/api/v1/users/me/preferences', 'me'],
+  ['/api/v1/users/me/image', 'me'],
+  // '' is the vault itself.
+  ['/api/v1/vaults/{code}/image', ''],
 ])
 const resourceOfOperation = new Map([['createPolicy', 'policies']])
 

@@ -8,7 +8,9 @@ import { typeOf } from './types.js'
  *   name: ReturnType<typeof nameOf>,
  *   pathParameters: { name: string, type: string }[],
  *   query: { typeName: string, properties: object[], isRequired: boolean } | null,
- *   body: { typeName: string, schema: object | null, isRequired: boolean, fileFormats: string | null } | null,
+ *   body: {
+ *     typeName: string, schema: object | null, isRequired: boolean, fileFormats: string | null, uploads: string[]
+ *   } | null,
  *   answer: Answer, statuses: [string, string][],
  * }} Operation
  * @typedef {{ kind: 'json' | 'pages' | 'outcome' | 'report' | 'file' | 'text', type: string, pendingType?: string }} Answer
@@ -54,7 +56,7 @@ function readOperation(path, verb, operation, resolve) {
       type: typeOf(parameters.find((one) => one.in === 'path' && one.name === name).schema),
     })),
     query: queryOf(operation, parameters, answer),
-    body: sent === undefined ? null : bodyOf(operation, verb, sent.content['application/json']?.schema ?? {}, resolve),
+    body: sent === undefined ? null : bodyOf(operation, verb, sent.content, resolve),
     answer,
     statuses: successes.map(([status, content]) => [status, contentTypeOf(content)]),
   }
@@ -82,7 +84,12 @@ function queryOf({ operationId }, parameters, answer) {
   }
 }
 
-function bodyOf({ operationId }, verb, schema, resolve) {
+/** A body is JSON, or a file as a Blob that says its media type, or either. */
+function bodyOf({ operationId }, verb, content, resolve) {
+  const uploads = Object.keys(content).filter((type) => type !== 'application/json')
+  if (content['application/json'] === undefined && uploads.length > 0)
+    return { typeName: 'Blob', schema: null, isRequired: true, fileFormats: null, uploads }
+  const { schema = {} } = content['application/json'] ?? {}
   const { required = [], properties = {} } = resolve(schema)
   const isNamed = schema.$ref !== undefined
   return {
@@ -90,6 +97,7 @@ function bodyOf({ operationId }, verb, schema, resolve) {
     schema: isNamed ? null : schema,
     isRequired: required.length > 0 || verb !== 'post',
     fileFormats: formatsOf(properties.format),
+    uploads,
   }
 }
 

@@ -163,6 +163,27 @@ describe('what the document does not have yet', () => {
     expect(table).toContain("postActivity: ['POST', '/api/v1/vaults/{code}/reports/activity', 'body', 'report']")
   })
 
+  it('a file is sent as a Blob, instead of JSON or as one more form of it', () => {
+    const file = (type) => ({ [type]: { schema: { type: 'string', format: 'binary' } } })
+    const operation = (operationId, content) => ({
+      operationId,
+      summary: 'Send',
+      parameters: [{ in: 'path', name: 'code', schema: { type: 'string' } }],
+      requestBody: { content },
+      responses: { 200: json({ type: 'object', properties: { id: { type: 'string' } } }) },
+    })
+    const rows = { type: 'object', properties: { rows: { type: 'array', items: { type: 'string' } } } }
+    const { types, table } = generate({
+      '/api/v1/users/me/image': { put: operation('replaceMyImage', file('image/png')) },
+      '/api/v1/vaults/{code}/payouts': {
+        post: operation('createPayout', { ...json(rows).content, ...file('text/csv') }),
+      },
+    })
+    expect(types).toContain('replaceImage(body: Blob, options?: CallOptions)')
+    expect(types).toContain('create(body?: CreatePayoutBody | Blob, options?: CallOptions)')
+    expect(table).toContain("replaceImage: ['PUT', '/api/v1/users/me/image', 'body'],")
+  })
+
   it('two operations of one name are refused', () => {
     const operation = (operationId) => ({ operationId, summary: 'List', responses: { 200: json({ type: 'object' }) } })
     expect(() =>

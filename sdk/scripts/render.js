@@ -41,7 +41,9 @@ export function renderTable(operations) {
 export function renderPaths(document, operations) {
   const known = new Set([
     ...Object.keys(document.components.schemas).map(typeNameOf),
-    ...operations.flatMap(({ query, body }) => [query, body].filter(Boolean).map(({ typeName }) => typeName)),
+    ...operations
+      .flatMap(({ query, body }) => [query, body].filter(Boolean).map(({ typeName }) => typeName))
+      .filter((name) => name !== 'Blob'),
   ])
   const verbsOf = new Map()
   for (const operation of operations) {
@@ -145,7 +147,10 @@ function parametersOf({ name, pathParameters, body, query }, reportInput) {
   const optional = (isRequired) => (isRequired ? '' : '?')
   const typeFor = (input) => (reportInput !== null && input.fileFormats !== null ? reportInput.type : input.typeName)
   const isRequired = (input) => (reportInput !== null && input.fileFormats !== null ? reportInput : input).isRequired
-  if (body !== null) parameters.push(`body${optional(isRequired(body))}: ${typeFor(body)}`)
+  if (body !== null) {
+    const orFile = body.uploads.length > 0 && body.typeName !== 'Blob' ? ' | Blob' : ''
+    parameters.push(`body${optional(isRequired(body))}: ${typeFor(body)}${orFile}`)
+  }
   if (query !== null) parameters.push(`query${optional(isRequired(query))}: ${typeFor(query)}`)
   return [...parameters, 'options?: CallOptions'].join(', ')
 }
@@ -171,5 +176,7 @@ function rawTypeOf({ verb, pathParameters, query, body, statuses }) {
   const parameters = `{ ${parts.join('; ')} }`
   const answers = `{ ${statuses.map(([status, content]) => `${status}: ${content}`).join('; ')} }`
   if (body === null) return `Read<${parameters}, ${answers}>`
-  return `Write<${parameters}, { requestBody: { content: { 'application/json': ${body.typeName} } } }, ${answers}>`
+  const json = body.typeName === 'Blob' ? [] : [`'application/json': ${body.typeName}`]
+  const content = [...json, ...body.uploads.map((type) => `'${type}': Blob`)].join('; ')
+  return `Write<${parameters}, { requestBody: { content: { ${content} } } }, ${answers}>`
 }

@@ -33,10 +33,16 @@ export function createCall({ baseUrl, token, ...common }: ClientOptions): Call {
       timeoutMs: timeoutMs ?? common.timeoutMs ?? timeoutMsDefault,
       retries: retries ?? common.retries ?? retriesDefault,
     }
+    const file = sent.body instanceof Blob ? sent.body : null
+    if (file !== null && file.type === '') throw new TypeError('The Blob must say its media type')
     const answer = await client.request(verb, path, {
       ...sent,
       ...(signal === undefined ? {} : { signal }),
-      ...(idempotencyKey === undefined ? {} : { headers: { 'Idempotency-Key': idempotencyKey } }),
+      headers: {
+        ...(idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }),
+        ...(file === null ? {} : { 'Content-Type': file.type }),
+      },
+      ...(file === null ? {} : { bodySerializer: () => file }),
       fetch: (request: Request) => send(request, sending),
     })
     if (!answer.response.ok) throw new StrongroomError(answer.response, answer.error)

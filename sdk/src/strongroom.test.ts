@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest'
 import { allowAll, createPolicy } from '../../server/src/testing/fixtures.ts'
+import { pngOf } from '../../server/src/testing/images.ts'
 import {
   type ApprovalRequest,
   type Counterparty,
@@ -42,6 +43,25 @@ describe('the address of the service', () => {
       expect((await strongroom.auth.getCurrentSession()).user.email).toBe('treasurer@example.org')
       expect(await strongroom.service.getHealth()).toMatchObject({ status: 'ok' })
     }
+  })
+})
+
+describe('a file', () => {
+  it('is sent as a Blob by its own type, and read as one', async () => {
+    const png = pngOf('face')
+    const { image } = await treasurer.me.replaceImage(new Blob([png], { type: 'image/png' }))
+    const answer = await treasurer.images.get(image!.split('/').at(-1)!)
+    expect(answer.contentType).toBe('image/png')
+    expect(Buffer.from(await (await answer.blob()).arrayBuffer()).equals(png)).toBe(true)
+    expect((await treasurer.me.deleteImage()).image).toBeNull()
+    const csv = 'externalId,fromAddressId,toAddress,token,amount\n'
+    const rows = [1, 2].map((i) => `row-${i},${stack.address.id},${recipient},TUSD,${i}\n`)
+    const payout = await vault.payouts.create(new Blob([csv, ...rows], { type: 'text/csv' }))
+    expect(payout).toMatchObject({ rowsCount: 2, status: 'approved' })
+  })
+
+  it('must say its type', async () => {
+    await expect(treasurer.me.replaceImage(new Blob([pngOf('face')]))).rejects.toThrow('must say its media type')
   })
 })
 
