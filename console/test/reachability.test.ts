@@ -9,6 +9,7 @@ import { consoleRoot, sourcePaths, visit } from './support/sources.ts'
 const exceptions: Record<string, string> = {
   getOpenApi: 'the document for programs; the developer page is made from it',
   getHealth: 'asked by load balancers',
+  getImage: 'the address of an image, which the browser asks for where a page shows it',
   getMetrics: 'read by monitoring, with a token of its own',
   receiveWalletEvent: 'sent by wallet services',
   followMagicLink: 'the link in a mail, which the service answers with pages of its own',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { pngOf } from '../../../server/src/testing/images.ts'
 import { type Stack, vaultCode } from '../support/stack.ts'
-import { axeViolations, watchPage } from '../support/watched-page.ts'
+import { axeViolations, type WatchedPage, watchPage } from '../support/watched-page.ts'
 
 export function administrationFlows(stack: () => Stack): void {
   const open = async (path: string) => {
@@ -10,6 +11,8 @@ export function administrationFlows(stack: () => Stack): void {
   }
 
   describe('an administrator', () => {
+    givesAnImage(open)
+
     it('writes a policy as a sentence, and sees it in the matrix before it is saved and after', async () => {
       const { page, faults } = await open('/policies/new')
       await page.getByLabel('Group', { exact: true }).selectOption({ label: 'Treasury' })
@@ -68,5 +71,27 @@ export function administrationFlows(stack: () => Stack): void {
       expect(faults).toEqual([])
       await page.context().close()
     })
+  })
+}
+
+function givesAnImage(open: (path: string) => Promise<WatchedPage>): void {
+  it('gives the vault an image, which is made small and stands beside its name on every page', async () => {
+    const { page, faults } = await open('/settings')
+    const file = { name: 'logo.png', mimeType: 'image/png', buffer: pngOf('logo', 900, 450) }
+    await page.getByLabel('Choose an image').setInputFiles(file)
+    const image = page.locator('header img[src^="/api/v1/images/"]')
+    await image.waitFor()
+    const size = await image.evaluate((node) => {
+      const { naturalWidth, naturalHeight } = node as unknown as { naturalWidth: number; naturalHeight: number }
+      return [naturalWidth, naturalHeight]
+    })
+    expect(size).toEqual([256, 128])
+    expect(await axeViolations(page)).toEqual([])
+    await page.getByLabel('Choose an image').setInputFiles({ ...file, buffer: Buffer.from('no image') })
+    await page.getByRole('alert').getByText('This is no image that the browser can read.').waitFor()
+    await page.getByRole('button', { name: 'Remove the image' }).click()
+    await image.waitFor({ state: 'detached' })
+    expect(faults).toEqual([])
+    await page.context().close()
   })
 }

@@ -8,11 +8,13 @@ import { t } from '../../lib/language.ts'
 import { membershipQuery } from '../../lib/membership.ts'
 import { formatTime } from '../../lib/time.ts'
 import { Address } from '../../ui/address.tsx'
+import { Avatar } from '../../ui/avatar.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { Card, Facts, Page } from '../../ui/page.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
 import { AddAddress } from './add-address.tsx'
+import { BookImage } from './book-image.tsx'
 import { ConfirmChange } from './confirm-change.tsx'
 import { CounterpartyForm } from './counterparty-form.tsx'
 import { kindWords } from './words.ts'
@@ -69,6 +71,12 @@ export function CounterpartyDetail({ code, counterparty }: { code: string; count
         </ul>
       </Card>
       <Sheet title={t('Edit {name}', { name: counterparty.name })} open={shown === 'edit'} onClose={close}>
+        <BookImage
+          code={code}
+          of={counterparty}
+          replace={(image) => vaultOf(code).counterparties.replaceImage(counterparty.id, image)}
+          remove={() => vaultOf(code).counterparties.deleteImage(counterparty.id)}
+        />
         <CounterpartyForm code={code} counterparty={counterparty} done={close} />
       </Sheet>
       <Sheet title={t('Add an address')} open={shown === 'add'} onClose={close}>
@@ -111,6 +119,9 @@ function About({ code, counterparty }: { code: string; counterparty: Counterpart
   const { kind, description, groups, createdAt, archivedAt } = counterparty
   return (
     <Card title={t('About it')}>
+      <div className="mb-3">
+        <Avatar name={counterparty.name} image={counterparty.avatarUri} size="large" />
+      </div>
       <Facts
         facts={[
           [t('Sort'), kindWords()[kind]],

@@ -5,6 +5,7 @@ import { useEffect, useMemo, useState } from 'react'
 import { useDebounced } from '../../lib/debounced.ts'
 import { t } from '../../lib/language.ts'
 import { Address } from '../../ui/address.tsx'
+import { Avatar } from '../../ui/avatar.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { CheckField, SelectField, TextField } from '../../ui/field.tsx'
@@ -81,8 +82,9 @@ function columnsOf(code: string): Column<Counterparty>[] {
     {
       id: 'name',
       header: t('Name'),
-      cell: ({ id, name, emoji, archivedAt }) => (
+      cell: ({ id, name, emoji, avatarUri, archivedAt }) => (
         <span className="flex flex-wrap items-center gap-2">
+          <Avatar name={name} image={avatarUri} />
           <Link to={`/v/${code}/address-book/${id}` as '/'} className="font-medium text-accent hover:underline">
             {emoji !== null && <span aria-hidden>{emoji} </span>}
             {name}

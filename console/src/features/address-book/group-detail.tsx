@@ -10,6 +10,7 @@ import { Button } from '../../ui/button.tsx'
 import { ListState } from '../../ui/list-states.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
+import { BookImage } from './book-image.tsx'
 import { ConfirmChange } from './confirm-change.tsx'
 import { GroupForm } from './group-form.tsx'
 import { AddMember } from './group-member.tsx'
@@ -55,6 +56,12 @@ export function GroupDetail({ code, group }: { code: string; group: Counterparty
         {!isArchived && may?.counterparty_group_add !== 'deny' && <AddMember code={code} group={group} />}
       </Card>
       <Sheet title={t('Edit {name}', { name: group.name })} open={shown === 'edit'} onClose={close}>
+        <BookImage
+          code={code}
+          of={group}
+          replace={(image) => vaultOf(code).counterpartyGroups.replaceImage(group.id, image)}
+          remove={() => vaultOf(code).counterpartyGroups.deleteImage(group.id)}
+        />
         <GroupForm code={code} group={group} done={close} />
       </Sheet>
       <Sheet title={t('Archive {name}?', { name: group.name })} open={shown === 'archive'} onClose={close}>

@@ -3,6 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { t } from '../../lib/language.ts'
+import { Avatar } from '../../ui/avatar.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { CheckField } from '../../ui/field.tsx'
@@ -38,8 +39,9 @@ function columnsOf(code: string): Column<CounterpartyGroup>[] {
     {
       id: 'name',
       header: t('Name'),
-      cell: ({ id, name, emoji, archivedAt }) => (
+      cell: ({ id, name, emoji, avatarUri, archivedAt }) => (
         <span className="flex flex-wrap items-center gap-2">
+          <Avatar name={name} image={avatarUri} />
           <Link to={`/v/${code}/address-book/groups/${id}` as '/'} className="font-medium text-accent hover:underline">
             {emoji !== null && <span aria-hidden>{emoji} </span>}
             {name}

@@ -9,6 +9,7 @@ import { t } from '../../lib/language.ts'
 import { nameOf } from '../../lib/session.ts'
 import { Address } from '../../ui/address.tsx'
 import { Amount } from '../../ui/amount.tsx'
+import { Avatar } from '../../ui/avatar.tsx'
 import { type Column, DataTable, type More } from '../../ui/data-table.tsx'
 
 export type Selection = {
@@ -64,11 +65,17 @@ function columnsOf(code: string): Column<VaultAddress>[] {
     {
       id: 'address',
       header: t('Address'),
-      cell: ({ id, label, address }) => (
-        <Link to={`/v/${code}/addresses/${id}` as '/'} className="inline-grid gap-0.5 hover:underline max-md:text-left">
-          {label !== null && <span className="font-medium">{label}</span>}
-          <Address address={address} />
-        </Link>
+      cell: ({ id, label, address, logoUri }) => (
+        <span className="inline-flex items-center gap-2">
+          {logoUri !== null && <Avatar name={label ?? ''} image={logoUri} />}
+          <Link
+            to={`/v/${code}/addresses/${id}` as '/'}
+            className="inline-grid gap-0.5 hover:underline max-md:text-left"
+          >
+            {label !== null && <span className="font-medium">{label}</span>}
+            <Address address={address} />
+          </Link>
+        </span>
       ),
     },
     {

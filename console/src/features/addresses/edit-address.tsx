@@ -7,6 +7,7 @@ import { t } from '../../lib/language.ts'
 import { queryClient } from '../../lib/query-client.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextArea, TextField } from '../../ui/field.tsx'
+import { ImageField } from '../../ui/image-field.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { tagsOf } from './create-address.tsx'
@@ -38,6 +39,13 @@ export function EditAddress({ code, address, done }: { code: string; address: Ad
   const { errors } = formState
   return (
     <form onSubmit={handleSubmit((values) => save.mutate(values))} noValidate>
+      <ImageField
+        name={address.label ?? ''}
+        image={address.logoUri}
+        replace={(image) => vaultOf(code).addresses.replaceImage(address.id, image)}
+        remove={() => vaultOf(code).addresses.deleteImage(address.id)}
+        renews={[['addresses', code]]}
+      />
       {Object.keys(errors).length === 0 && <Problem error={save.error} />}
       <TextField label={t('Name')} error={errors.label?.message} {...register('label')} />
       <TextArea label={t('Description')} error={errors.description?.message} {...register('description')} />

@@ -5,10 +5,12 @@ import { useForm } from 'react-hook-form'
 import { strongroom } from '../../lib/api.ts'
 import { errorsOfFields } from '../../lib/forms.ts'
 import { chooseLanguage, type Language, languageNow, languages, t } from '../../lib/language.ts'
+import { nameOf } from '../../lib/session.ts'
 import { chooseTheme, type Theme, themeNow } from '../../lib/theme.ts'
 import { zone } from '../../lib/time.ts'
 import { Button } from '../../ui/button.tsx'
 import { CheckField, SelectField, TextField } from '../../ui/field.tsx'
+import { ImageField } from '../../ui/image-field.tsx'
 import { DetailState, Failed } from '../../ui/list-states.tsx'
 import { Card, Facts, Page } from '../../ui/page.tsx'
 import { announce } from '../../ui/toast.tsx'
@@ -61,6 +63,13 @@ function ProfileCard({ profile }: { profile: OwnProfile }) {
       <div className="mb-4">
         <Facts facts={[[t('E-mail address'), profile.email]]} />
       </div>
+      <ImageField
+        name={nameOf(profile)}
+        image={profile.image}
+        replace={(image) => strongroom.me.replaceImage(image)}
+        remove={() => strongroom.me.deleteImage()}
+        renews={[profileQuery.queryKey, ['session']]}
+      />
       <form onSubmit={handleSubmit((values) => save.mutate(values))}>
         <div className="grid gap-x-4 sm:grid-cols-2">
           <TextField label={t('Name')} autoComplete="name" error={errors.name ?? null} {...register('name')} />

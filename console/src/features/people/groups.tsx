@@ -3,11 +3,14 @@ import { Link } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { vaultOf } from '../../lib/api.ts'
+import { latest } from '../../lib/images.ts'
 import { t } from '../../lib/language.ts'
+import { Avatar } from '../../ui/avatar.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { TextArea, TextField } from '../../ui/field.tsx'
+import { ImageField } from '../../ui/image-field.tsx'
 import { ListState } from '../../ui/list-states.tsx'
 import { SetPicker } from '../../ui/set-picker.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
@@ -48,7 +51,7 @@ export function Groups({ code }: { code: string }) {
         </ul>
       </ListState>
       {asked?.what === 'create' && <GroupForm code={code} close={close} />}
-      {asked?.what === 'edit' && <GroupForm code={code} group={asked.group} close={close} />}
+      {asked?.what === 'edit' && <GroupForm code={code} group={latest(groups.data ?? [], asked.group)} close={close} />}
       {asked?.what === 'members' && (
         <MembersOfGroup code={code} group={asked.group} people={members.data ?? []} close={close} />
       )}
@@ -72,6 +75,7 @@ function GroupRow({ code, group, people, isAdmin, ask }: GroupRowProps) {
     <li className="border-t border-line py-3">
       <div className="flex flex-wrap items-center justify-between gap-2">
         <h3 className="flex flex-wrap items-center gap-2 font-medium">
+          <Avatar name={group.name} image={group.logoUri} />
           {group.name}
           {group.isSystem && <Badge tone="neutral">{t('Built in')}</Badge>}
         </h3>
@@ -140,6 +144,15 @@ function GroupForm({ code, group, close }: { code: string; group?: GroupWithMemb
   })
   return (
     <Sheet open title={group === undefined ? t('New group') : t('Edit {name}', { name: group.name })} onClose={close}>
+      {group !== undefined && (
+        <ImageField
+          name={group.name}
+          image={group.logoUri}
+          replace={(image) => vaultOf(code).policyGroups.replaceImage(group.id, image)}
+          remove={() => vaultOf(code).policyGroups.deleteImage(group.id)}
+          renews={[['people', code]]}
+        />
+      )}
       <form onSubmit={handleSubmit((values) => write.mutate(values))}>
         <TextField label={t('Name')} required maxLength={200} error={write.fields.get('name')} {...register('name')} />
         {group?.isSystem !== true && (

@@ -3,6 +3,7 @@ import { useMemo, useState } from 'react'
 import { vaultOf } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
 import { formatRecent } from '../../lib/time.ts'
+import { Avatar } from '../../ui/avatar.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
@@ -55,10 +56,13 @@ function columnsOf(actions: Actions | null): Column<Person>[] {
     {
       id: 'name',
       header: t('Name'),
-      cell: ({ name, email }) => (
-        <div>
-          <span className="font-medium">{name}</span>
-          {email !== null && <span className="block text-quiet [overflow-wrap:anywhere]">{email}</span>}
+      cell: ({ name, email, image }) => (
+        <div className="flex items-center gap-2">
+          <Avatar name={name} image={image} />
+          <div>
+            <span className="font-medium">{name}</span>
+            {email !== null && <span className="block text-quiet [overflow-wrap:anywhere]">{email}</span>}
+          </div>
         </div>
       ),
     },

@@ -4,6 +4,7 @@ import { strongroom } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/button.tsx'
 import { inputClass, TextField } from '../../ui/field.tsx'
+import { ImageField } from '../../ui/image-field.tsx'
 import { useWrite, WriteFailed } from '../../ui/use-write.tsx'
 
 /** The links of a network to a block explorer. What the network is never changes. */
@@ -28,6 +29,13 @@ export function ExplorerForm({ network, onDone }: { network: Network; onDone: ()
         write.mutate()
       }}
     >
+      <ImageField
+        name={network.name}
+        image={network.logoUri}
+        replace={(image) => strongroom.networks.replaceImage(network.id, image)}
+        remove={() => strongroom.networks.deleteImage(network.id)}
+        renews={[['networks']]}
+      />
       <p className="mb-4 text-quiet">
         {t('Pages show these links beside transactions and addresses. The service itself never calls them.')}
       </p>

@@ -1,7 +1,9 @@
 import type { Network } from '@strongroom/sdk'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { latest } from '../../lib/images.ts'
 import { t } from '../../lib/language.ts'
+import { Avatar } from '../../ui/avatar.tsx'
 import { Button } from '../../ui/button.tsx'
 import type { Column } from '../../ui/data-table.tsx'
 import { ListState } from '../../ui/list-states.tsx'
@@ -17,7 +19,7 @@ export function Networks() {
   const query = useInfiniteQuery(networksQuery)
   const rows = query.data?.pages.flatMap(({ items }) => items) ?? []
   const columns: Column<Network>[] = [
-    { id: 'name', header: t('Network'), cell: ({ name }) => <span className="font-medium">{name}</span> },
+    { id: 'name', header: t('Network'), cell: (network) => <Name network={network} /> },
     { id: 'slug', header: t('Name in requests'), cell: ({ slug }) => <span className="code">{slug}</span> },
     { id: 'type', header: t('Kind'), cell: ({ type }) => kindWord(type) },
     { id: 'coin', header: t('Coin type'), align: 'end', cell: ({ coinType }) => coinType },
@@ -26,11 +28,7 @@ export function Networks() {
       id: 'actions',
       header: t('Actions'),
       cell: (network) => (
-        <Button
-          look="quiet"
-          onClick={() => setEdited(network)}
-          aria-label={t('Change the links of {name}', { name: network.name })}
-        >
+        <Button look="quiet" onClick={() => setEdited(network)} aria-label={t('Change {name}', { name: network.name })}>
           {t('Change')}
         </Button>
       ),
@@ -46,13 +44,22 @@ export function Networks() {
         <SmallTable caption={t('Networks')} columns={columns} rows={rows} rowKey={({ id }) => id} first={100} />
       </Card>
       <Sheet
-        title={t('Block explorer of {name}', { name: edited?.name ?? '' })}
+        title={t('Change {name}', { name: edited?.name ?? '' })}
         open={edited !== null}
         onClose={() => setEdited(null)}
       >
-        {edited !== null && <ExplorerForm network={edited} onDone={() => setEdited(null)} />}
+        {edited !== null && <ExplorerForm network={latest(rows, edited)} onDone={() => setEdited(null)} />}
       </Sheet>
     </ListState>
+  )
+}
+
+function Name({ network: { name, logoUri } }: { network: Network }) {
+  return (
+    <span className="flex items-center gap-2 font-medium">
+      <Avatar name={name} image={logoUri} />
+      {name}
+    </span>
   )
 }
 

@@ -6,6 +6,7 @@ import { errorsOfFields } from '../../lib/forms.ts'
 import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
+import { ImageField } from '../../ui/image-field.tsx'
 import { Failed } from '../../ui/list-states.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { networksQuery } from './queries.ts'
@@ -44,6 +45,15 @@ export function TokenForm({ token, onDone }: { token: Token | null; onDone: () =
   const error = (name: keyof Values) => formState.errors[name]?.message ?? errors[name]
   return (
     <form onSubmit={handleSubmit((values) => save.mutate(values))} noValidate>
+      {token !== null && (
+        <ImageField
+          name={token.symbol}
+          image={token.logoUri}
+          replace={(image) => strongroom.tokens.replaceImage(token.id, image)}
+          remove={() => strongroom.tokens.deleteImage(token.id)}
+          renews={[['tokens']]}
+        />
+      )}
       {token === null && (
         <>
           <SelectField label={t('Network')} error={error('network')} {...register('network', needed)}>

@@ -3,8 +3,10 @@ import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-q
 import { Plus } from 'lucide-react'
 import { useDeferredValue, useState } from 'react'
 import { strongroom } from '../../lib/api.ts'
+import { latest } from '../../lib/images.ts'
 import { t } from '../../lib/language.ts'
 import { Address } from '../../ui/address.tsx'
+import { Avatar } from '../../ui/avatar.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
@@ -56,7 +58,9 @@ export function Tokens({ onRates }: { onRates: (tokenId: string) => void }) {
         open={edited !== null}
         onClose={() => setEdited(null)}
       >
-        {edited !== null && <TokenForm token={edited === 'new' ? null : edited} onDone={() => setEdited(null)} />}
+        {edited !== null && (
+          <TokenForm token={edited === 'new' ? null : latest(rows, edited)} onDone={() => setEdited(null)} />
+        )}
       </Sheet>
     </>
   )
@@ -67,9 +71,12 @@ function useColumns(onEdit: (token: Token) => void, onRates: (tokenId: string) =
     {
       id: 'symbol',
       header: t('Token'),
-      cell: ({ symbol, name, network }) => (
-        <div>
-          <span className="font-medium">{symbol}</span> <span className="text-quiet">{`${name} · ${network}`}</span>
+      cell: ({ symbol, name, network, logoUri }) => (
+        <div className="flex items-center gap-2">
+          <Avatar name={symbol} image={logoUri} />
+          <div>
+            <span className="font-medium">{symbol}</span> <span className="text-quiet">{`${name} · ${network}`}</span>
+          </div>
         </div>
       ),
     },

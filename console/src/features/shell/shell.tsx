@@ -8,6 +8,7 @@ import { t } from '../../lib/language.ts'
 import { followChanges } from '../../lib/live.ts'
 import { nameOf, sessionQuery } from '../../lib/session.ts'
 import { useViewer } from '../../lib/viewer.ts'
+import { Avatar } from '../../ui/avatar.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
 import { inboxCountQuery } from '../approvals/queries.ts'
 import { type NavigationItem, navigation } from './navigation.ts'
@@ -44,7 +45,9 @@ export function Shell({ code, Palette, children }: ShellProps) {
               <NavigationLink key={item.to} code={code} item={item} />
             ))}
           </nav>
-          <div className="mt-auto pt-4">{session !== undefined && <SignedIn name={nameOf(session.user)} />}</div>
+          <div className="mt-auto pt-4">
+            {session !== undefined && <SignedIn name={nameOf(session.user)} image={session.user.image} />}
+          </div>
         </div>
       </header>
       <div className="min-w-0">
@@ -55,6 +58,7 @@ export function Shell({ code, Palette, children }: ShellProps) {
       <PhoneBar
         {...{ code, items }}
         name={session === undefined ? '' : nameOf(session.user)}
+        image={session?.user.image}
         onSearch={() => search(true)}
       />
       {searching && (
@@ -92,19 +96,24 @@ function Brand() {
 function VaultSwitcher({ code }: { code: string }) {
   const { data: session } = useQuery(sessionQuery)
   const navigate = useNavigate()
+  const vaults = session?.vaults ?? [{ code, name: code, logoUri: null }]
+  const current = vaults.find((each) => each.code === code)
   return (
-    <select
-      aria-label={t('Vault')}
-      className="mb-3 min-h-10 w-full rounded-md border border-line bg-paper px-2"
-      value={code}
-      onChange={({ target }) => navigate({ to: '/v/$code', params: { code: target.value } })}
-    >
-      {(session?.vaults ?? [{ code, name: code }]).map((each) => (
-        <option key={each.code} value={each.code}>
-          {each.name}
-        </option>
-      ))}
-    </select>
+    <div className="mb-3 flex items-center gap-2">
+      <Avatar name={current?.name ?? code} image={current?.logoUri} />
+      <select
+        aria-label={t('Vault')}
+        className="min-h-10 w-full min-w-0 rounded-md border border-line bg-paper px-2"
+        value={code}
+        onChange={({ target }) => navigate({ to: '/v/$code', params: { code: target.value } })}
+      >
+        {vaults.map((each) => (
+          <option key={each.code} value={each.code}>
+            {each.name}
+          </option>
+        ))}
+      </select>
+    </div>
   )
 }
 
@@ -136,11 +145,12 @@ function NavigationLink({ code, item: { to, label, Icon } }: { code: string; ite
   )
 }
 
-function SignedIn({ name }: { name: string }) {
+function SignedIn({ name, image }: { name: string; image?: string | null }) {
   return (
     <div className="flex items-center justify-between gap-2 border-t border-line pt-3">
-      <Link to="/me" className="min-w-0 flex-1 truncate px-2 py-2 text-quiet hover:text-ink">
-        {name}
+      <Link to="/me" className="flex min-w-0 flex-1 items-center gap-2 px-2 py-2 text-quiet hover:text-ink">
+        <Avatar name={name} image={image} />
+        <span className="truncate">{name}</span>
       </Link>
       <button
         type="button"
@@ -158,10 +168,16 @@ function SignedIn({ name }: { name: string }) {
   )
 }
 
-type PhoneBarProps = { code: string; items: NavigationItem[]; name: string; onSearch: () => void }
+type PhoneBarProps = {
+  code: string
+  items: NavigationItem[]
+  name: string
+  image: string | null | undefined
+  onSearch: () => void
+}
 
 /** On a phone: four pages within reach of the thumb, all others below "More". */
-function PhoneBar({ code, items, name, onSearch }: PhoneBarProps) {
+function PhoneBar({ code, items, name, image, onSearch }: PhoneBarProps) {
   const [open, setOpen] = useState(false)
   return (
     <nav
@@ -206,7 +222,7 @@ function PhoneBar({ code, items, name, onSearch }: PhoneBarProps) {
             <NavigationLink key={item.to} code={code} item={item} />
           ))}
         </div>
-        <SignedIn name={name} />
+        <SignedIn name={name} image={image} />
       </Sheet>
     </nav>
   )

@@ -4,6 +4,7 @@ import { vaultOf } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextArea, TextField } from '../../ui/field.tsx'
+import { ImageField } from '../../ui/image-field.tsx'
 import { Card } from '../../ui/page.tsx'
 import { useWrite, WriteFailed } from '../../ui/use-write.tsx'
 import { isSameOrigin } from './structure.ts'
@@ -23,6 +24,13 @@ export function General({ code, vault }: Part) {
   })
   return (
     <Card title={t('Name')}>
+      <ImageField
+        name={vault.name}
+        image={vault.logoUri}
+        replace={(image) => vaultOf(code).replaceImage(image)}
+        remove={() => vaultOf(code).deleteImage()}
+        renews={[['vault', code], ['session']]}
+      />
       <form onSubmit={handleSubmit((values) => write.mutate(values))}>
         <TextField
           label={t('Name of the vault')}

@@ -1,0 +1,34 @@
+import { useState } from 'react'
+import { initialsOf, isOwnImage } from '../lib/images.ts'
+
+type Props = {
+  /** What the letters are made of; it stands beside the avatar as text, which is why this one is silent. */
+  name: string
+  image: string | null | undefined
+  size?: 'small' | 'large'
+}
+
+/** The picture of somebody or something, or the first letters of its name. */
+export function Avatar({ name, image, size = 'small' }: Props) {
+  const [broken, setBroken] = useState<string>()
+  const look = `grid shrink-0 place-items-center overflow-hidden rounded-md border border-line bg-ground ${sizes[size]}`
+  const shown = isOwnImage(image) && broken !== image ? image : null
+  return (
+    <span aria-hidden className={look}>
+      {shown === null ? (
+        <span className="font-medium text-quiet">{initialsOf(name)}</span>
+      ) : (
+        <img
+          src={shown}
+          alt=""
+          loading="lazy"
+          decoding="async"
+          className="size-full object-contain"
+          onError={() => setBroken(shown)}
+        />
+      )}
+    </span>
+  )
+}
+
+const sizes = { small: 'size-7 text-[0.6875rem]', large: 'size-16 text-xl' }
