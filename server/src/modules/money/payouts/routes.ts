@@ -35,10 +35,10 @@ function orders(app: App, deps: Deps): void {
       summary: 'Create a payout',
       description:
         'Up to 1,000 payments, as JSON or as a CSV file, that are checked, decided, reserved and voted on as one: all or ' +
-        'nothing. 400 names every faulty row in `details`, with its `line`. The policies for transfers decide on each row by itself, together with ' +
-        'the others, and with the sums per token as its amount; the strictest result counts for all. 201 with status ' +
-        '`awaiting_approval` or `approved`, or 403 with the reason. Each row is a transfer, which waits with the payout ' +
-        'and goes its own way after the approval. ' +
+        'nothing. 400 names every faulty row in `details`, with its `line`. The policies for transfers decide on each row ' +
+        'by itself, together with the others, and with the sums per token as its amount; the strictest result counts for ' +
+        'all. 201 with status `awaiting_approval` or `approved`, or 403 with the reason. Each row is a transfer, which ' +
+        'waits with the payout and goes its own way after the approval. ' +
         fileRules,
       ...ofVault,
       errors: [
