@@ -686,6 +686,22 @@ export const rowsAfter: Record<string, Rows> = {
       ],
     ],
   ],
+  '0035-images': [
+    [
+      'images',
+      [
+        {
+          key: sha256('image').toString('hex'),
+          vault_id: null,
+          subject_type: 'user',
+          subject_id: 'u1',
+          media_type: 'image/png',
+          content: Buffer.from('89504e470d0a1a0a', 'hex'),
+          created_at: at,
+        },
+      ],
+    ],
+  ],
   '0039-holds': [
     [
       'holds',
@@ -701,18 +717,6 @@ export const rowsAfter: Record<string, Rows> = {
           released_at: at,
           released_by_id: 'u1',
           release_reason: 'Off the list',
-  '0035-images': [
-    [
-      'images',
-      [
-        {
-          key: sha256('image').toString('hex'),
-          vault_id: null,
-          subject_type: 'user',
-          subject_id: 'u1',
-          media_type: 'image/png',
-          content: Buffer.from('89504e470d0a1a0a', 'hex'),
-          created_at: at,
         },
       ],
     ],
