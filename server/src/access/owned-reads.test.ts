@@ -45,6 +45,8 @@ const allowed: Record<string, string> = {
   'operations/assignments/listFirstCategoryKeys': 'of the transfers of a payout that was locked for its last vote',
   'operations/changes/readChanges': 'in each vault of a user, as the viewer that listViewers says they are there',
   'operations/relations/findExistingRelations': 'sums what relates to an operation that was found in scope',
+  'registry/images/keepImage': 'only whether the subject of the image still shows it',
+  'registry/images/deleteImages': 'as keepImage, for housekeeping',
   'rules/policies/sumVelocity': 'limits count everybody’s transfers; a trace hides the sums',
   'rules/policies/sumVelocityOfBatch': 'as sumVelocity',
   'rules/policies/lockForAdministrator': 'of a table that is one of two, neither of them anybody’s',
