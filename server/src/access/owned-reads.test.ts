@@ -47,6 +47,8 @@ const allowed: Record<string, string> = {
   'operations/relations/findExistingRelations': 'sums what relates to an operation that was found in scope',
   'registry/images/keepImage': 'only whether the subject of the image still shows it',
   'registry/images/deleteImages': 'as keepImage, for housekeeping',
+  'rules/holds/findActiveHold': 'only whether something that was found is held',
+  'rules/votes/listWithoutQuorum': 'for the mail about a quorum that is lost, which has no viewer',
   'rules/policies/sumVelocity': 'limits count everybody’s transfers; a trace hides the sums',
   'rules/policies/sumVelocityOfBatch': 'as sumVelocity',
   'rules/policies/lockForAdministrator': 'of a table that is one of two, neither of them anybody’s',
