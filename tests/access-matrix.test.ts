@@ -619,6 +619,7 @@ function filtersOf(queryNames: string[]): Filter[] {
   const ownerOf: Filter['valueIn'] = async (resources, party) => party?.people.owner.userId ?? resources.address()
   const known: Record<string, Filter['valueIn']> = {
     addressId: (resources) => resources.address(),
+    subjectId: (resources) => resources.address(),
     decisionPolicyId: (resources) => resources.policy(),
     userId: ownerOf,
     actor: ownerOf,

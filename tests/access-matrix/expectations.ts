@@ -52,11 +52,10 @@ const payout = async (r: Resources) => {
 }
 const ofPayout = async (r: Resources) => ({ params: { id: await r.payout() } })
 const ofHold = async (r: Resources) => ({ params: { id: await r.hold() } })
-const holdOf = (subjectType: string, subjectId: string) => ({ body: { subjectType, subjectId, reason: 'Look into it' } })
-const toHold = async (r: Resources) => {
-  await r.hold()
-  return holdOf('deposit', await r.deposit())
-}
+const holdOf = (subjectType: string, subjectId: string) => ({
+  body: { subjectType, subjectId, reason: 'Look into it' },
+})
+const toHold = async (r: Resources) => holdOf('counterparty', await r.counterparty())
 const ofTransfer = async (r: Resources) => ({ params: { id: await r.transfer() } })
 const ofFolder = async (r: Resources) => ({ params: { id: await r.folder() } })
 const grantBody = async (r: Resources) => ({ subjectType: 'group', subjectId: await r.group(), canTransfer: true })
@@ -287,7 +286,7 @@ export const expectations: Record<string, Row> = {
 
   listHolds:            row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
   getHold:              row('401 403 200 404 404 404 404 404 200 403 403 404 403 200', ofHold),
-  placeHold:            row('401 403 403 403 403 403 403 403 201 403 403 403 403 403', toHold, { reaches: reachByHold }),
+  placeHold:            row('401 403 403 403 403 403 403 201 201 403 403 403 403 403', toHold, { reaches: reachByHold }),
   releaseHold:          row('401 403 403 404 404 404 404 404 409 403 403 403 403 403', async (r) => ({ ...(await ofHold(r)), body: { reason: 'False alarm' } })),
   createPayout:         row('401 403 201 403 403 201 404 404 403 403 403 404 403 403', payout, { reaches: reachByPayout }),
   previewPayout:        row('401 403 200 403 403 200 404 404 403 403 403 404 403 403', payout),

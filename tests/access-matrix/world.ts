@@ -260,6 +260,13 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
     approvers: [{ kind: 'group', groupId: groups.approvers }],
   })
   for (const action of counterpartyActions) await allowAll(vault, action)
+  await createPolicy(vault, {
+    groupId: groups.approvers,
+    code: 'watch',
+    name: 'Watch',
+    actionType: 'hold_place',
+    effect: 'allow',
+  })
   const service = await post(admin, `/vaults/${code}/service-tokens`, { name: 'Bookkeeping', groupIds: [members] })
 
   const secrets: Secrets = {
@@ -586,6 +593,7 @@ function absentResources(code: string): Resources {
     deposit: nothing,
     transfer: nothing,
     payout: nothing,
+    hold: nothing,
     lateRatedTransfer: nothing,
     approvalRequest: nothing,
     session: nothing,

@@ -19,6 +19,7 @@ const nounsOf: Record<Change['kind'], string[]> = {
   group: ['policy-groups', 'people', 'members', 'membership'],
   category: ['operation-categories', 'categories', 'category-assignments'],
   adjustment: ['books', 'balances'],
+  hold: ['holds', 'balances', 'transfers', 'membership'],
   vault: ['vault', 'session'],
   token: ['tokens'],
   rate: ['tokens', 'rates', 'balances'],

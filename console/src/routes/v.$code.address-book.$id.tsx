@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { CounterpartyDetail } from '../features/address-book/counterparty-detail.tsx'
 import { counterpartyQuery } from '../features/address-book/queries.ts'
+import { HoldBar } from '../features/holds/hold-bar.tsx'
 import { DetailState } from '../ui/list-states.tsx'
 
 export const Route = createFileRoute('/v/$code/address-book/$id')({ component: Detail })
@@ -11,7 +12,17 @@ function Detail() {
   const counterparty = useQuery(counterpartyQuery(code, id))
   return (
     <DetailState query={counterparty}>
-      {counterparty.data && <CounterpartyDetail key={id} code={code} counterparty={counterparty.data} />}
+      {counterparty.data && (
+        <>
+          <HoldBar
+            key={`hold ${id}`}
+            code={code}
+            subject={{ type: 'counterparty', id }}
+            name={counterparty.data.name}
+          />
+          <CounterpartyDetail key={id} code={code} counterparty={counterparty.data} />
+        </>
+      )}
     </DetailState>
   )
 }

@@ -1,4 +1,5 @@
 import { createFileRoute } from '@tanstack/react-router'
+import { HoldBar } from '../features/holds/hold-bar.tsx'
 import { DepositPage } from '../features/operations/deposit-page.tsx'
 import { CategoriesCard } from '../features/tagging/categories-card.tsx'
 import { useClickKey } from '../lib/hotkeys.ts'
@@ -8,5 +9,10 @@ export const Route = createFileRoute('/v/$code/deposits/$id')({ component: Depos
 function Deposit() {
   const { code, id } = Route.useParams()
   useClickKey('t')
-  return <DepositPage code={code} id={id} categories={<CategoriesCard operation={{ code, type: 'deposit', id }} />} />
+  return (
+    <>
+      <HoldBar code={code} subject={{ type: 'deposit', id }} />
+      <DepositPage code={code} id={id} categories={<CategoriesCard operation={{ code, type: 'deposit', id }} />} />
+    </>
+  )
 }

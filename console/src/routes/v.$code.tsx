@@ -1,5 +1,6 @@
 import { createFileRoute, Outlet } from '@tanstack/react-router'
 import { lazy } from 'react'
+import { UnlessHeld } from '../features/holds/held-notice.tsx'
 import { Shell } from '../features/shell/shell.tsx'
 
 const Palette = lazy(() => import('../features/search/palette.tsx'))
@@ -7,7 +8,9 @@ const Palette = lazy(() => import('../features/search/palette.tsx'))
 export const Route = createFileRoute('/v/$code')({
   component: () => (
     <Shell code={Route.useParams().code} Palette={Palette}>
-      <Outlet />
+      <UnlessHeld code={Route.useParams().code}>
+        <Outlet />
+      </UnlessHeld>
     </Shell>
   ),
 })

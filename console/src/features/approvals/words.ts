@@ -54,6 +54,7 @@ export function actionOf(action: InboxItem['actionType'] | ApprovalRequest['acti
     counterparty_group_remove: t('Counterparty out of a group'),
     category_assign: t('Category of an operation'),
     category_edit: t('Change of a category of an operation'),
+    hold_release: t('Release of a hold'),
     composite: t('Several changes together'),
   }
   return words[action]

@@ -2,6 +2,7 @@ import { t } from '../../lib/language.ts'
 
 /** What happened, in words: "policy.updated" is "Policy: changed". */
 export function actionWords(action: string): string {
+  if (action === 'hold.released') return `${nounWord('hold')}: ${t('lifted')}`
   const [noun = '', verb = ''] = action.split('.')
   return `${nounWord(noun)}: ${verbWord(verb)}`
 }
@@ -17,6 +18,7 @@ export function nounWord(noun: string): string {
     counterparty: () => t('Counterparty'),
     counterparty_group: () => t('Group of counterparties'),
     deposit: () => t('Deposit'),
+    hold: () => t('Hold'),
     invitation: () => t('Invitation'),
     ledger: () => t('Books'),
     member: () => t('Membership'),
@@ -70,6 +72,7 @@ function verbWord(verb: string): string {
     metadata_updated: () => t('notes changed'),
     rate_added: () => t('rate added'),
     rate_confirmed: () => t('rate confirmed'),
+    placed: () => t('placed'),
     rate_held: () => t('rate held back'),
     rate_recorded: () => t('rate recorded'),
     rate_rejected: () => t('rate rejected'),

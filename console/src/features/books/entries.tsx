@@ -154,8 +154,10 @@ function Kind({ code, entry: { kind, operationId } }: { code: string; entry: Led
     release: t('Released'),
     fee: t('Network fee'),
     adjust: t('Adjustment'),
+    hold: t('Deposit held'),
+    hold_release: t('Hold released'),
   }
-  if (kind === 'adjust') return words[kind]
+  if (kind === 'adjust' || kind === 'hold' || kind === 'hold_release') return words[kind]
   const path = `/v/${code}/${kind === 'deposit' ? 'deposits' : 'transfers'}/${operationId}`
   return (
     <Link to={path as '/'} className="text-accent underline">

@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { vaultOf } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
 import { formatRecent } from '../../lib/time.ts'
 import { Avatar } from '../../ui/avatar.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Button, buttonClass } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -24,7 +25,7 @@ export function Members({ code }: { code: string }) {
   const [leaving, remove] = useState<Person | null>(null)
   const word = search.trim().toLowerCase()
   const shown = (members.data ?? []).filter(({ name, email }) => `${name} ${email ?? ''}`.toLowerCase().includes(word))
-  const columns = useMemo(() => columnsOf(isAdmin ? { edit, remove } : null), [isAdmin])
+  const columns = useMemo(() => columnsOf(code, isAdmin ? { edit, remove } : null), [code, isAdmin])
   return (
     <>
       <div className="max-w-sm">
@@ -51,7 +52,7 @@ export function Members({ code }: { code: string }) {
 
 type Actions = { edit: (person: Person) => void; remove: (person: Person) => void }
 
-function columnsOf(actions: Actions | null): Column<Person>[] {
+function columnsOf(code: string, actions: Actions | null): Column<Person>[] {
   const columns: Column<Person>[] = [
     {
       id: 'name',
@@ -91,6 +92,14 @@ function columnsOf(actions: Actions | null): Column<Person>[] {
         <Button aria-label={t('Groups of {name}', { name: person.name })} onClick={() => actions.edit(person)}>
           {t('Groups')}
         </Button>
+        <Link
+          to={`/v/${code}/holds` as '/'}
+          search={{ user: person.userId } as never}
+          aria-label={t('Hold {subject}?', { subject: person.name })}
+          className={buttonClass()}
+        >
+          {t('Place a hold')}
+        </Link>
         <Button
           look="danger"
           aria-label={t('Remove {name}', { name: person.name })}

@@ -19,6 +19,8 @@ export function actionWords(): Record<ActionType, string> {
     counterparty_group_archive: t('the archiving of a group of the address book'),
     counterparty_group_add: t('an addition to a group of the address book'),
     counterparty_group_remove: t('a removal from a group of the address book'),
+    hold_place: t('a hold'),
+    hold_release: t('the release of a hold'),
   }
 }
 

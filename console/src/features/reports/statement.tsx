@@ -119,6 +119,8 @@ function postingWord(kind: AccountStatementLine['kind']): string {
     release: t('Released'),
     fee: t('Network fee'),
     adjust: t('Adjustment'),
+    hold: t('Deposit held'),
+    hold_release: t('Hold released'),
   }
   return words[kind]
 }

@@ -119,7 +119,14 @@ export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): 
         'required. Cannot be undone: the counterparty stays readable, cannot be changed, and no transfer to it is ' +
         'accepted.',
       ...ofCounterparty,
-      errors: ['blocked_by_policy', 'no_policy_allows', 'archived', 'changed_concurrently', 'held', 'quorum_unreachable'],
+      errors: [
+        'blocked_by_policy',
+        'no_policy_allows',
+        'archived',
+        'changed_concurrently',
+        'held',
+        'quorum_unreachable',
+      ],
       answers: { 200: Counterparty, 202: WaitingAction },
     },
     ({ member, params }, http) =>
@@ -169,7 +176,14 @@ export function counterpartyRoutes(app: App, deps: Deps, executors: Executors): 
       description:
         'Gated as an update, by policies of action type `counterparty_update`; 202 with the approval request when votes are required.',
       access: 'member',
-      errors: ['blocked_by_policy', 'no_policy_allows', 'archived', 'changed_concurrently', 'held', 'quorum_unreachable'],
+      errors: [
+        'blocked_by_policy',
+        'no_policy_allows',
+        'archived',
+        'changed_concurrently',
+        'held',
+        'quorum_unreachable',
+      ],
       params: CounterpartyAddressParams,
       answers: { 202: WaitingAction, 204: null },
     },

@@ -32,10 +32,10 @@ beforeEach(async () => {
   address = await bench.fundedAddress()
 })
 afterEach(async () => {
-  await bench.sql('update holds set released_at = now(), release_reason = $1 where released_at is null and subject_type <> $2', [
-    'the end of a test',
-    'deposit',
-  ])
+  await bench.sql(
+    'update holds set released_at = now(), release_reason = $1 where released_at is null and subject_type <> $2',
+    ['the end of a test', 'deposit'],
+  )
   await bench.expectSoundLedger()
 })
 
@@ -264,7 +264,9 @@ describe('T72 what a hold stops', () => {
     const queued = (await bench.order(address.id, '10', { toAddress: at })).body.id
     const hold = await held('counterparty', supplier.id)
     expect(outcome(await bench.order(address.id, '10', { toAddress: at }))).toEqual([409, 'held'])
-    const removed = await bench.owner.delete(`${base}/counterparties/${supplier.id}/addresses/${supplier.addresses[0].id}`)
+    const removed = await bench.owner.delete(
+      `${base}/counterparties/${supplier.id}/addresses/${supplier.addresses[0].id}`,
+    )
     expect(outcome(removed)).toEqual([409, 'held'])
     expect(outcome(await bench.owner.patch(`${base}/counterparties/${supplier.id}`, { name: 'Other' }))).toEqual([
       409,
@@ -327,7 +329,9 @@ describe('T72 a person who is held', () => {
     expect((await bench.act(bench.firstApprover, id, 'approve')).status).toBe(200)
     const hold = await held('user', bench.firstApprover.userId)
     expect(outcome(await bench.act(bench.firstApprover, id, 'approve'))).toEqual([403, 'caller_held'])
-    const votes = [{ vaultCode: bench.vault.code, kind: 'transfer', id, decision: 'approve', payloadHash: 'a'.repeat(64) }]
+    const votes = [
+      { vaultCode: bench.vault.code, kind: 'transfer', id, decision: 'approve', payloadHash: 'a'.repeat(64) },
+    ]
     const bulk = await bench.firstApprover.post('/inbox/votes', { votes })
     expect(bulk.body.items[0].error.reason).toBe('caller_held')
     const second = await bench.act(bench.secondApprover, id, 'approve')
@@ -383,7 +387,12 @@ describe('T72 the release of a hold', () => {
     const asked = await askRelease(hold.id)
     expect(asked.status).toBe(202)
     const { request } = asked.body
-    expect(request).toMatchObject({ action: 'hold_release', targetType: 'hold', targetId: hold.id, approvalThreshold: 1 })
+    expect(request).toMatchObject({
+      action: 'hold_release',
+      targetType: 'hold',
+      targetId: hold.id,
+      approvalThreshold: 1,
+    })
     expect(request.payload).toMatchObject({
       reason: 'It was a false alarm',
       hold: { subjectType: 'address', subjectId: address.id, reason: 'Something is wrong' },

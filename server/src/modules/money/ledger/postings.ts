@@ -1,15 +1,6 @@
 /** Accounts of an address that hold a balance; the vault-level ones (external, adjustment) are the other side. */
 export type AddressPurpose = 'available' | 'reserved'
-export const entryKinds = [
-  'deposit',
-  'reserve',
-  'settle',
-  'release',
-  'fee',
-  'adjust',
-  'hold',
-  'hold_release',
-] as const
+export const entryKinds = ['deposit', 'reserve', 'settle', 'release', 'fee', 'adjust', 'hold', 'hold_release'] as const
 export type EntryKind = (typeof entryKinds)[number]
 
 /**

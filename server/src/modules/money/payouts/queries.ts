@@ -4,9 +4,9 @@ import type { Db, RowOf, Trx } from '../../../db/client.ts'
 import type { Payouts } from '../../../db/types.ts'
 import type { Paging, Position } from '../../../lib/cursor.ts'
 import type { OperationStatus } from '../../../lib/operations.ts'
+import { type ActiveHold, activeHoldOn, isHeld, sharedHoldLock } from '../../rules/holds/active.ts'
 import type { KeptDecision } from '../../rules/policies/decision.ts'
 import type { ApprovalState } from '../../rules/votes/compare-record.ts'
-import { type ActiveHold, activeHoldOn, isHeld, sharedHoldLock } from '../../rules/holds/active.ts'
 import {
   type ApproverRow,
   approvalStateOf,
@@ -159,7 +159,9 @@ const hasHeldTransfer = (alias: string) =>
 
 export async function hasTransferHeld(trx: Trx, { vault_id, id }: LockedPayout): Promise<boolean> {
   const { rows } = await sql<{ is_held: boolean }>`
-    select ${hasHeldTransfer('p')} as is_held from payouts p where p.vault_id = ${vault_id} and p.id = ${id}`.execute(trx)
+    select ${hasHeldTransfer('p')} as is_held from payouts p where p.vault_id = ${vault_id} and p.id = ${id}`.execute(
+    trx,
+  )
   return rows[0]?.is_held === true
 }
 

@@ -1,6 +1,6 @@
 import type { Reason } from '../../../lib/reasons.ts'
-import type { Decision } from '../../rules/policies/decision.ts'
 import { type ActiveHold, detailsOf } from '../../rules/holds/active.ts'
+import type { Decision } from '../../rules/policies/decision.ts'
 import { type Electorate, findShortages } from '../../rules/votes/open.ts'
 import { findArchivedRecipient, type Order } from './order.ts'
 import type { CoinAccount } from './queries.ts'

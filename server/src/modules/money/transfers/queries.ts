@@ -11,8 +11,8 @@ import { isOperationReadable } from '../../operations/feed/queries.ts'
 import type { OperationStatus } from '../../operations/feed/write.ts'
 import type { TargetRecord } from '../../record/audit/content.ts'
 import { listRecordsOf } from '../../record/audit/queries.ts'
-import type { Facts, KeptDecision } from '../../rules/policies/decision.ts'
 import { type ActiveHold, activeHoldOn, isHeld, sharedHoldLock } from '../../rules/holds/active.ts'
+import type { Facts, KeptDecision } from '../../rules/policies/decision.ts'
 import type { ApprovalState } from '../../rules/votes/compare-record.ts'
 import {
   type ApproverRow,
@@ -209,11 +209,7 @@ type CounterpartyNow = { owner: AddressOwner | null; isFirstArchived: boolean; h
  * The address book's current entry for a transfer's destination: the counterparty that has the address, and whether the
  * counterparty that had it when the transfer was ordered is archived; and the active hold on the transfer or what it touches.
  */
-export async function findCounterpartyNow(
-  trx: Trx,
-  vaultId: string,
-  id: string,
-): Promise<CounterpartyNow> {
+export async function findCounterpartyNow(trx: Trx, vaultId: string, id: string): Promise<CounterpartyNow> {
   const { rows } = await sql<CounterpartyNow>`
     select ${holdOnTransfer} as hold, ${ownerOfAddress(sql`o.vault_id`, sql`o.network_id`, sql`t.to_address_key`)} as owner,
       exists (select from counterparties c

@@ -16,7 +16,14 @@ import {
 } from '../../rules/votes/vote.ts'
 import type { RecordedOrder } from './compare-record.ts'
 import { assertMovable, moveTransfer, recordedTransfers } from './move.ts'
-import { findHoldOnTransfer, isTransferVisible, type LockedTransfer, listDueApprovals, lockTransfer, type StoredOrder } from './queries.ts'
+import {
+  findHoldOnTransfer,
+  isTransferVisible,
+  type LockedTransfer,
+  listDueApprovals,
+  lockTransfer,
+  type StoredOrder,
+} from './queries.ts'
 import { findObjection } from './recheck.ts'
 
 const lockable = { title: 'Transfer', isVisible: isTransferVisible, lock: lockTransfer }

@@ -93,7 +93,9 @@ export function isHeld(type: HoldSubjectType, vaultId: Text, id: Text): RawBuild
 }
 
 export async function findActiveHold(db: Db | Trx, touched: Touched): Promise<ActiveHold | null> {
-  const { rows } = await sql<{ hold: ActiveHold | null }>`${prepared} select ${activeHoldOn(touched)} as hold`.execute(db)
+  const { rows } = await sql<{ hold: ActiveHold | null }>`${prepared} select ${activeHoldOn(touched)} as hold`.execute(
+    db,
+  )
   return rows[0]!.hold
 }
 

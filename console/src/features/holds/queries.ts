@@ -1,0 +1,56 @@
+import type { Hold } from '@strongroom/sdk'
+import { infiniteQueryOptions, queryOptions, useQuery } from '@tanstack/react-query'
+import { vaultOf } from '../../lib/api.ts'
+import { membershipQuery } from '../../lib/membership.ts'
+import { useViewer } from '../../lib/viewer.ts'
+
+export type SubjectType = Hold['subjectType']
+export type Subject = { type: SubjectType; id: string }
+
+export type HoldFilter = { active?: boolean; subjectType?: SubjectType }
+
+export function holdsQuery(code: string, filter: HoldFilter) {
+  return infiniteQueryOptions({
+    queryKey: ['holds', code, 'list', filter],
+    queryFn: ({ signal, pageParam }) =>
+      vaultOf(code)
+        .holds.list({ ...filter, limit: 50, ...(pageParam === '' ? {} : { cursor: pageParam }) }, { signal })
+        .page(),
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  })
+}
+
+/** The active hold on a subject; null when there is none that the reader may see. */
+export function holdOnQuery(code: string, { type, id }: Subject) {
+  return queryOptions({
+    queryKey: ['holds', code, 'on', type, id],
+    queryFn: async ({ signal }) => {
+      const filter = { active: true, subjectType: type, subjectId: id, limit: 1 }
+      const { items } = await vaultOf(code).holds.list(filter, { signal }).page()
+      return items[0] ?? null
+    },
+  })
+}
+
+export function holdQuery(code: string, id: string) {
+  return queryOptions({
+    queryKey: ['holds', code, 'one', id],
+    queryFn: ({ signal }) => vaultOf(code).holds.get(id, { signal }),
+    enabled: id !== '',
+  })
+}
+
+/** Administrators place holds, and those whom a policy allows it without votes. */
+export function useMayPlace(code: string): boolean {
+  const { isAdmin } = useViewer(code)
+  const { data: membership } = useQuery(membershipQuery(code))
+  return isAdmin || membership?.may.hold_place === 'allow'
+}
+
+/** Whether the reader may ask for a release; others vote on it. */
+export function useMayRelease(code: string): boolean {
+  const { data: membership } = useQuery(membershipQuery(code))
+  const { isAdmin } = useViewer(code)
+  return isAdmin || (membership !== undefined && membership.may.hold_release !== 'deny')
+}

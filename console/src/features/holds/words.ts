@@ -1,0 +1,48 @@
+import type { Hold } from '@strongroom/sdk'
+import { t } from '../../lib/language.ts'
+import type { SubjectType } from './queries.ts'
+
+export const subjectTypes: readonly SubjectType[] = ['address', 'vault', 'deposit', 'counterparty', 'transfer', 'user']
+
+export function subjectWord(type: SubjectType): string {
+  const words: Record<SubjectType, string> = {
+    address: t('Address'),
+    vault: t('Vault'),
+    deposit: t('Deposit'),
+    counterparty: t('Counterparty'),
+    transfer: t('Transfer'),
+    user: t('Person or service'),
+  }
+  return words[type]
+}
+
+/** What a hold stops, in a sentence for those who are about to place it, and above what it stops. */
+export function effectOf(type: SubjectType): string {
+  const words: Record<SubjectType, string> = {
+    address: t('Nothing is ordered from this address or to it, and what waits is neither voted on nor sent.'),
+    vault: t('Nothing is ordered, voted on or sent in this vault.'),
+    deposit: t('What is still available of this deposit is reserved and cannot be spent.'),
+    counterparty: t('This counterparty is not paid and not changed.'),
+    transfer: t('This transfer keeps its funds and is neither voted on nor sent.'),
+    user: t('They read, order and vote nothing in this vault, and votes that they cast do not count.'),
+  }
+  return words[type]
+}
+
+/** The page of what is held; null where it has none. */
+export function pathOf(code: string, { subjectType, subjectId }: Pick<Hold, 'subjectType' | 'subjectId'>): string {
+  const paths: Record<SubjectType, string> = {
+    address: `addresses/${subjectId}`,
+    vault: 'settings',
+    deposit: `deposits/${subjectId}`,
+    counterparty: `address-book/${subjectId}`,
+    transfer: `transfers/${subjectId}`,
+    user: 'people',
+  }
+  return `/v/${code}/${paths[subjectType]}`
+}
+
+export function nameOfHeld({ subjectType, subjectName, reserved }: Hold): string {
+  if (subjectName !== null) return `${subjectWord(subjectType)} ${subjectName}`
+  return reserved === null ? subjectWord(subjectType) : `${subjectWord(subjectType)}, ${reserved.asset}`
+}
