@@ -287,7 +287,7 @@ export const expectations: Record<string, Row> = {
   listHolds:            row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
   getHold:              row('401 403 200 404 404 404 404 404 200 403 403 404 403 200', ofHold),
   placeHold:            row('401 403 403 403 403 403 403 201 201 403 403 403 403 403', toHold, { reaches: reachByHold }),
-  releaseHold:          row('401 403 403 404 404 404 404 404 409 403 403 403 403 403', async (r) => ({ ...(await ofHold(r)), body: { reason: 'False alarm' } })),
+  releaseHold:          row('401 403 403 404 404 404 404 404 202 403 403 403 403 403', async (r) => ({ ...(await ofHold(r)), body: { reason: 'False alarm' } })),
   createPayout:         row('401 403 201 403 403 201 404 404 403 403 403 404 403 403', payout, { reaches: reachByPayout }),
   previewPayout:        row('401 403 200 403 403 200 404 404 403 403 403 404 403 403', payout),
   listPayouts:          row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
