@@ -52,6 +52,7 @@ const payout = async (r: Resources) => {
 }
 const ofPayout = async (r: Resources) => ({ params: { id: await r.payout() } })
 const ofHold = async (r: Resources) => ({ params: { id: await r.hold() } })
+const ofRelease = async (r: Resources) => ({ ...(await ofHold(r)), body: { reason: 'False alarm' } })
 const holdOf = (subjectType: string, subjectId: string) => ({
   body: { subjectType, subjectId, reason: 'Look into it' },
 })
@@ -287,7 +288,7 @@ export const expectations: Record<string, Row> = {
   listHolds:            row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
   getHold:              row('401 403 200 404 404 404 404 404 200 403 403 404 403 200', ofHold),
   placeHold:            row('401 403 403 403 403 403 403 201 201 403 403 403 403 403', toHold, { reaches: reachByHold }),
-  releaseHold:          row('401 403 403 404 404 404 404 404 202 403 403 403 403 403', async (r) => ({ ...(await ofHold(r)), body: { reason: 'False alarm' } })),
+  releaseHold:          row('401 403 403 404 404 404 404 404 202 403 403 403 403 403', ofRelease),
   createPayout:         row('401 403 201 403 403 201 404 404 403 403 403 404 403 403', payout, { reaches: reachByPayout }),
   previewPayout:        row('401 403 200 403 403 200 404 404 403 403 403 404 403 403', payout),
   listPayouts:          row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),

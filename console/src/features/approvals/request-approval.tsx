@@ -8,6 +8,7 @@ import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { DetailState, Failed } from '../../ui/list-states.tsx'
 import { Card, type Fact, Facts, Page } from '../../ui/page.tsx'
+import { holdQuery } from '../holds/queries.ts'
 import { Decide } from './decide.tsx'
 import { requestQuery } from './queries.ts'
 import { Votes } from './votes.tsx'
@@ -32,6 +33,7 @@ function Decision({ code, request }: { code: string; request: ApprovalRequest })
     <>
       <Card title={t('What is asked for')} actions={<Badge tone={tone}>{word}</Badge>}>
         <Payload request={request} />
+        {request.action === 'hold_release' && <HoldState code={code} id={request.targetId ?? ''} />}
       </Card>
       <Card title={t('About this request')}>
         <Facts
@@ -71,6 +73,19 @@ function Decision({ code, request }: { code: string; request: ApprovalRequest })
         }
       />
     </>
+  )
+}
+
+/** Whether the hold is still in force, for those who may read it. */
+function HoldState({ code, id }: { code: string; id: string }) {
+  const { data: hold } = useQuery(holdQuery(code, id))
+  if (hold === undefined) return null
+  return (
+    <p className="mt-3">
+      <Badge tone={hold.isActive ? 'bad' : 'good'}>
+        {hold.isActive ? t('The hold is in force.') : t('The hold was released.')}
+      </Badge>
+    </p>
   )
 }
 

@@ -7,7 +7,10 @@ import { forbidden, notFound } from '../../../lib/errors.ts'
 /** The role of the caller in the vault of a row, read in the same statement as the row. */
 export type VaultRole = { isMember: boolean; isAdmin: boolean; isHeld: boolean }
 
-/** @throws 404 when the row does not exist or the caller is no member of its vault, so that an id reveals nothing; 403 when they are held */
+/**
+ * @throws 404 when the row does not exist or the caller is no member of its vault, so that an id reveals nothing; 403 when they
+ *   are held
+ */
 export function assertReadable<Row extends VaultRole>(row: Row | undefined, noun: string): Row {
   if (row === undefined || !row.isMember) throw notFound(noun)
   if (row.isHeld) throw callerHeld()
