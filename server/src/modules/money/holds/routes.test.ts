@@ -1,11 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { inTransaction } from '../../../db/transaction.ts'
+import { newId } from '../../../lib/ids.ts'
 import type { Answer, Person } from '../../../testing/app.ts'
 import { fakeAddress } from '../../../testing/fake-wallet.ts'
 import { addMember, allowAll, createVaultFixture, ensureGroup } from '../../../testing/fixtures.ts'
 import { untilSessionsWait } from '../../../testing/lock-waits.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
-import { shareHoldLock } from '../../rules/holds/active.ts'
+import { lockForPlacing, shareHoldLock } from '../../rules/holds/active.ts'
+import { insertHold } from '../../rules/holds/write.ts'
 import { expirePayouts } from '../payouts/vote.ts'
 import { expireTransfers } from '../transfers/vote.ts'
 
@@ -143,6 +145,60 @@ describe('placing a hold', () => {
     expect((await placed!).status).toBe(201)
     expect(outcome(await ordered!)).toEqual([409, 'held'])
     expect(await bench.balances(address.id)).toEqual({ available: '1000', reserved: '0' })
+  })
+})
+
+describe('T72 whoever decides while a hold is placed waits for it, and sees it', () => {
+  /** Places a hold of the vault by hand, and begins `work` between its lock and its commit. */
+  async function meanwhile<Result>(work: () => Promise<Result>): Promise<Result> {
+    const { db } = bench.test.deps
+    let answer: Promise<Result> | undefined
+    await inTransaction(db, async (trx) => {
+      await lockForPlacing(trx, bench.vault.id)
+      answer = work()
+      answer.catch(() => undefined)
+      await untilSessionsWait(db, 1)
+      const now = bench.test.clock.now()
+      await insertHold(trx, {
+        vault_id: bench.vault.id,
+        id: newId(now),
+        subject_type: 'vault',
+        subject_id: bench.vault.id,
+        reason: 'Something is wrong',
+        created_at: now,
+      })
+    })
+    return answer!
+  }
+  const payoutBody = (amount: string) => ({
+    rows: [{ externalId: `race-${address.id}`, fromAddressId: address.id, toAddress: bench.recipient, amount }],
+  })
+
+  it('an order', async () => {
+    expect(outcome(await meanwhile(() => bench.order(address.id, '10')))).toEqual([409, 'held'])
+  })
+
+  it('a payout', async () => {
+    const payout = await meanwhile(() => bench.owner.post(`${base}/payouts`, payoutBody('10')))
+    expect(outcome(payout)).toEqual([409, 'held'])
+  })
+
+  it('a vote on a transfer', async () => {
+    const id = await waiting()
+    expect(outcome(await meanwhile(() => bench.act(bench.firstApprover, id, 'approve')))).toEqual([409, 'held'])
+  })
+
+  it('a vote on a payout', async () => {
+    const { body } = await bench.owner.post(`${base}/payouts`, payoutBody('200'))
+    const vote = () => bench.firstApprover.post(`${base}/payouts/${body.id}/approve`)
+    expect(outcome(await meanwhile(vote))).toEqual([409, 'held'])
+  })
+
+  it('a hand-over', async () => {
+    const { body } = await bench.order(address.id, '10')
+    await meanwhile(() => bench.deliver())
+    expect(bench.vault.wallet.broadcastCount(body.id)).toBe(0)
+    expect((await bench.sql('select phase from transfers where id = $1', [body.id]))[0].phase).toBe('queued')
   })
 })
 
