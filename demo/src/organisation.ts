@@ -48,7 +48,7 @@ export async function ensureOrganisation(way: Way): Promise<{ address: string; w
     const vault = found === 'forbidden' ? null : found
     if (mark !== null && vault?.id === mark.vaultId) {
       if (vault.walletServiceUrl === mark.walletUrl && mark.walletUrl !== way.wallet.url) {
-        await pointToWallet(admin, way.wallet.url)
+        await pointToWallet(admin, way.wallet)
         writeJson(markPath, { ...mark, walletUrl: way.wallet.url })
       }
       return { ...mark, waitingPath: await findWaiting(admin) }
@@ -77,13 +77,14 @@ async function findVault(admin: Strongroom): Promise<Vault | 'forbidden' | null>
   }
 }
 
-async function pointToWallet(admin: Strongroom, walletServiceUrl: string): Promise<void> {
-  await admin.vault(vaultCode).update({ walletServiceUrl })
+/** Another port is another origin, to which a stored secret is not sent. */
+async function pointToWallet(admin: Strongroom, { url, token }: Way['wallet']): Promise<void> {
+  await admin.vault(vaultCode).update({ walletServiceUrl: url, walletServiceSecret: token })
 }
 
 async function completeVault(admin: Strongroom, found: Vault | null, wallet: Way['wallet']): Promise<string> {
   const vault = found ?? (await admin.vaults.create(vaultDraft(wallet)))
-  if (vault.walletServiceUrl !== wallet.url) await pointToWallet(admin, wallet.url)
+  if (vault.walletServiceUrl !== wallet.url) await pointToWallet(admin, wallet)
   if (vault.lockedAt === null) await admin.vault(vaultCode).lock()
   return vault.id
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { claimAnnouncements } from '../modules/record/notifications/queries.ts'
 import { createTestApp, type Person, type TestApp } from '../testing/app.ts'
-import { fakeAddress } from '../testing/fake-wallet.ts'
+import { fakeAddress, startFakeWallet } from '../testing/fake-wallet.ts'
 import {
   addMember,
   allowAll,
@@ -248,10 +248,13 @@ describe('T35 mails about what a vault relies on', () => {
 
   it('report another wallet service by its origin, and a new secret without its value', async () => {
     const { walletServiceUrl } = (await admin.get('/vaults/main-vault')).body
+    const elsewhere = await startFakeWallet({ secret: 'a-secret-that-nobody-is-mailed' })
+    // With the same keys, because the vault has addresses.
+    elsewhere.answerWithAddress = (path) => fakeAddress(vault.wallet.secret + path)
     const moved = {
       name: 'Main vault',
-      walletServiceUrl: 'https://elsewhere.example.org/pay/hidden-in-the-url',
-      walletServiceSecret: 'a-secret-that-nobody-is-mailed',
+      walletServiceUrl: `${elsewhere.url}/pay/hidden-in-the-url`,
+      walletServiceSecret: elsewhere.secret,
     }
     expect((await admin.patch('/vaults/main-vault', moved)).status).toBe(200)
     const sent = await mails()
@@ -259,7 +262,7 @@ describe('T35 mails about what a vault relies on', () => {
     expect(sent[0]!.text).toContain(
       [
         'The wallet service of the vault "Main vault" was changed.',
-        `- origin of walletServiceUrl: from "${new URL(walletServiceUrl).origin}" to "https://elsewhere.example.org"`,
+        `- origin of walletServiceUrl: from "${new URL(walletServiceUrl).origin}" to "${elsewhere.url}"`,
         '- walletServiceSecret: "replaced"',
         'By: "operator (operator@example.org)"',
       ].join('\n'),

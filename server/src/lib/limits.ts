@@ -217,6 +217,20 @@ export const addressCreationsWaitingMax = 500
 /** How long one of them waits for its turn, and how long waiting and the call to the wallet service take together. */
 export const addressTurnWaitMilliseconds = 20_000
 export const addressCreationMilliseconds = 25_000
+/** What an operator watches: how far it is counted, and how often a node reads it at most. */
+export const countedMax = 10_000
+export const stuckTransferMinutes = 30
+export const watchSeconds = 5
+export const watchWalletsSeconds = 30
+export const watchedVaultsMax = 1_000
+export const walletProbesAtOnce = 8
+export const walletProbeMilliseconds = 3_000
+/** Random addresses that a new wallet service must know, besides the first and the last. */
+export const probedAddressesMax = 20
+/** Prefixes of derivation paths among whose addresses the random ones are. */
+export const probedPrefixesMax = 1_000
+/** Addresses of which a new wallet service is asked at once. */
+export const probesAtOnce = 4
 /** How often another node may take the index we were about to use. */
 export const addressIndexAttemptsMax = 25
 

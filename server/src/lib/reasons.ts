@@ -62,8 +62,10 @@ export const reasons = {
   route_is_dynamic: 409,
   system_object: 409,
   transfer_halted: 409,
+  transfers_in_flight: 409,
   vault_is_draft: 409,
   vault_is_locked: 409,
+  wallet_differs: 409,
   wrong_state: 409,
 
   body_too_large: 413,

@@ -74,6 +74,8 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     void (async () => {
       const text = await bodyOf(request)
       const url = new URL(request.url ?? '/', 'http://wallet')
+      // It serves below any path of its base URL.
+      url.pathname = url.pathname.replace(/^\/.+(?=\/(addresses|transfers|balances|fees)(\/|$))/, '')
       const body: unknown = text === '' ? null : JSON.parse(text)
       wallet.requests.push({ method: request.method ?? '', path: request.url ?? '', headers: request.headers, body })
       if (wallet.down === 'refused') return request.socket.destroy()

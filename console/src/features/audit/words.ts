@@ -90,6 +90,7 @@ function verbWord(verb: string): string {
     unshared: () => t('no longer shared'),
     updated: () => t('changed'),
     vetoed: () => t('vetoed'),
+    wallet_refused: () => t('new wallet service refused'),
     voted: () => t('vote given'),
   }
   return words[verb]?.() ?? plain(verb)
@@ -137,4 +138,5 @@ export const actions = [
   'user.signed_in',
   'user.signed_out',
   'vault.updated',
+  'vault.wallet_refused',
 ] as const

@@ -111,6 +111,11 @@ export function WalletService({ code, vault }: Part) {
           error={fields.get('walletWebhookSecret')}
           {...register('webhookSecret')}
         />
+        <p className="mb-3 text-quiet">
+          {t(
+            'A new service, or a new secret, is asked for addresses of this vault first, and refused when one differs or while transfers are in flight.',
+          )}
+        </p>
         <WriteFailed write={write} shown={['walletServiceUrl', 'walletServiceSecret', 'walletWebhookSecret']} />
         <p className="mb-3 text-quiet">{t('All administrators get a mail about the change.')}</p>
         <Button type="submit" look="primary" busy={write.isPending}>

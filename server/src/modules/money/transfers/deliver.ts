@@ -5,7 +5,7 @@ import type { Deps } from '../../../deps.ts'
 import { notifyOfStop } from '../../record/notifications/write.ts'
 import { type WalletClient, WalletServiceError } from '../../registry/wallet-service/client.ts'
 import { stopUnlessAsRecorded } from '../../rules/votes/vote.ts'
-import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
+import { keepWallet, walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
 import * as claims from './claim.ts'
 import type { WalletStatus } from './evaluate-status.ts'
 import { haltTransfer, holdTransfer, movePhase, moveTransfer, recordedTransfers } from './move.ts'
@@ -96,6 +96,8 @@ type Begun = { payload: Payload; objection: Objection | null }
  * objection then only prevents another attempt.
  */
 async function begin(trx: Trx, { log, clock }: Deps, claim: Claim): Promise<Begun | null> {
+  // First: a change of the wallet service sees that this transfer is in flight, or this hand-over sees the new one.
+  await keepWallet(trx, claim.vaultId)
   const transfer = await claims.lockClaimed(trx, claim)
   if (transfer === null) return null
   const now = clock()

@@ -42,10 +42,10 @@ export async function announceVaultChange(
 }
 
 /**
- * Writes audit records of a change of a token, for the platform and for the vaults that use the token, and announces it to
- * the administrators of the platform and of these vaults.
+ * Writes audit records of a change of a token or network, for the platform and for the vaults that use it, and announces it
+ * to the administrators of the platform and of these vaults.
  */
-export async function announceTokenChange(
+export async function announceRegistryChange(
   trx: Trx,
   { words, ...event }: Omit<AuditEvent, 'vaultId'> & { words: ChangeInWords },
   vaultIds: string[],
@@ -67,7 +67,7 @@ export async function announcePlatformChange(
   trx: Trx,
   { words, ...event }: Omit<AuditEvent, 'vaultId'> & { words: ChangeInWords },
 ): Promise<void> {
-  await announceTokenChange(trx, { words, ...event }, [])
+  await announceRegistryChange(trx, { words, ...event }, [])
 }
 
 /** @param audience SQL that selects `user_id` */

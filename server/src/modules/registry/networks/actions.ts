@@ -3,10 +3,11 @@ import type { Trx } from '../../../db/client.ts'
 import { badRequest } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
-import { audit } from '../../record/audit/record.ts'
+import { audit, changedFields, insertAuditRecords } from '../../record/audit/record.ts'
+import { announceRegistryChange, quote } from '../../record/notifications/announce.ts'
 import { networkTypeOf } from './coin-types.ts'
 import { faultOfExplorer } from './explorer-template.ts'
-import { findNetworkByCoinType, lockNetwork, type NetworkRow } from './queries.ts'
+import { findNetworkByCoinType, listVaultIdsOnNetwork, lockNetwork, type NetworkRow } from './queries.ts'
 import type { NetworkUpdate } from './schema.ts'
 
 type NetworkInput = { coinType: number; code: string; slug: string; name: string; description: string | null }
@@ -67,7 +68,19 @@ export async function updateNetwork(
     updated_at: by.now,
   }
   await trx.updateTable('networks').set(set).where('id', '=', id).execute()
-  await audit(trx, byPlatform(by), 'network.updated', { type: 'network', id }, { changes: { ...body } })
+  const shown = (row: Pick<NetworkRow, 'explorer_tx_url' | 'explorer_address_url'>) => ({
+    explorerTxUrl: row.explorer_tx_url,
+    explorerAddressUrl: row.explorer_address_url,
+  })
+  const changes = changedFields(shown(network), shown(set))
+  const event = { actorId: by.caller.userId, action: 'network.updated', targetType: 'network', targetId: id }
+  const details = { changes: { ...body } }
+  const vaultIds = await listVaultIdsOnNetwork(trx, id)
+  if (changes === null) await insertAuditRecords(trx, { ...event, details, now: by.now }, vaultIds)
+  else {
+    const words = { sentence: `The network ${quote(network.name)} was updated`, ...changes }
+    await announceRegistryChange(trx, { ...event, details, now: by.now, words }, vaultIds)
+  }
   return { ...network, ...set }
 }
 

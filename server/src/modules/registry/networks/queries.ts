@@ -79,3 +79,14 @@ export async function findNetworksOfVaults(
     .execute()
   return rows as (NetworkRow & { vault_id: string })[]
 }
+
+/** The vaults that are connected to a network. */
+export async function listVaultIdsOnNetwork(db: Db | Trx, networkId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('vault_networks')
+    .select('vault_id')
+    .where('network_id', '=', networkId)
+    .orderBy('vault_id')
+    .execute()
+  return rows.map((row) => row.vault_id)
+}

@@ -4,7 +4,7 @@ import type { Trx } from '../../../db/client.ts'
 import { badRequest, conflict, forbidden } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
-import { announceTokenChange, quote } from '../../record/notifications/announce.ts'
+import { announceRegistryChange, quote } from '../../record/notifications/announce.ts'
 import { findToken, listTokensOfCodes, listVaultIdsUsingToken, type TokenRow } from '../tokens/queries.ts'
 import { differ, findJump } from './jump.ts'
 import {
@@ -223,5 +223,5 @@ async function announceRate(
     },
     now,
   }
-  await announceTokenChange(trx, event, await listVaultIdsUsingToken(trx, token.id))
+  await announceRegistryChange(trx, event, await listVaultIdsUsingToken(trx, token.id))
 }

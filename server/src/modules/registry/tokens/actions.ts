@@ -8,7 +8,7 @@ import { formatDecimal, parseDecimal } from '../../../lib/money.ts'
 import { parseContract } from '../../../lib/onchain-address.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { changedFields, insertAuditRecords } from '../../record/audit/record.ts'
-import { announceTokenChange, quote } from '../../record/notifications/announce.ts'
+import { announceRegistryChange, quote } from '../../record/notifications/announce.ts'
 import { findNetworkById, findNetworkBySlug, type NetworkRow } from '../networks/queries.ts'
 import { findToken, listVaultIdsUsingToken, lockToken, type TokenRow } from './queries.ts'
 import type { TokenCreation, TokenUpdate } from './schema.ts'
@@ -61,7 +61,7 @@ export async function createToken(
   const details = { network: network.slug, code, contractAddress, decimals, enabled, dustLimit }
   const words = { sentence: `The token ${quote(body.name)} was registered`, after: details }
   const event = { actorId: caller.userId, action: 'token.created', targetType: 'token', targetId: id, details, now }
-  await announceTokenChange(trx, { ...event, words }, [])
+  await announceRegistryChange(trx, { ...event, words }, [])
   return (await findToken(trx, id))!
 }
 
@@ -102,7 +102,7 @@ export async function updateToken(
   if (changes === null) await insertAuditRecords(trx, event, vaultIds)
   else {
     const sentence = `The token ${quote(token.code)} on ${token.network_slug} was updated`
-    await announceTokenChange(trx, { ...event, words: { sentence, ...changes } }, vaultIds)
+    await announceRegistryChange(trx, { ...event, words: { sentence, ...changes } }, vaultIds)
   }
   return (await findToken(trx, id))!
 }

@@ -14,7 +14,7 @@ import { findTokensOfNetworks } from '../../registry/tokens/queries.ts'
 import { toBadGateway, WalletServiceError } from '../../registry/wallet-service/client.ts'
 import type { Executor, Step } from '../../rules/votes/executor.ts'
 import { findVault } from '../vaults/queries.ts'
-import { walletOfVault } from '../vaults/wallet-settings.ts'
+import { findWallet, isSameWallet, keepWallet, type WalletOfVault, walletOf } from '../vaults/wallet-settings.ts'
 import { type AddressPlan, planAddress } from './plan-address.ts'
 import { inTurn } from './prefix-queue.ts'
 import { type AddressRow, type AddressWithBalances, findAddress, findNextIndex, lockOnchainAddress } from './queries.ts'
@@ -57,7 +57,7 @@ export function createAddressExecutor(deps: Deps, { onAddressCreated }: Hooks): 
           try {
             return await use(fetched)
           } catch (error) {
-            if (!(error instanceof IndexTakenError)) throw error
+            if (!(error instanceof OutdatedDerivationError)) throw error
           }
         }
         throw unavailable('overloaded', 'Too many addresses are being created here', 1)
@@ -95,8 +95,8 @@ type Creation = Static<typeof AddressCreation>
 
 export type Placement = { network: NetworkRow; plan: AddressPlan }
 
-/** The address from the wallet service for the next index of a placement. */
-export type Derivation = { index: number; onchain: OnchainAddress }
+/** The address for the next index of a placement, and the wallet service that it came from. */
+export type Derivation = { index: number; onchain: OnchainAddress; wallet: WalletOfVault }
 
 /**
  * Finds the place of a new address in the vault's structure.
@@ -146,32 +146,35 @@ export async function deriveAddress(
       'This combination of segments has an address already, and it has no dynamic segment',
     )
   if (index > pathIndexMax) throw conflict('limit_reached', 'All indexes of this combination of segments are in use')
-  const wallet = await walletOfVault(deps, vaultId)
+  const wallet = await findWallet(deps.db, vaultId)
   const order = { network: network.slug, coinType: network.coin_type, derivationPath: plan.pathAt(index) }
-  const { address } = await wallet.createAddress(order, deadline).catch((error: unknown) => {
-    throw error instanceof WalletServiceError ? toBadGateway(error) : error
-  })
+  const { address } = await walletOf(deps, wallet)
+    .createAddress(order, deadline)
+    .catch((error: unknown) => {
+      throw error instanceof WalletServiceError ? toBadGateway(error) : error
+    })
   const onchain = parseOnchainAddress(address, network.type)
   if (onchain === null) throw badGateway('The wallet service returned an invalid answer')
-  return { index, onchain }
+  return { index, onchain, wallet }
 }
 
-/** Thrown when another node took the index between the read and the insert. */
-export class IndexTakenError extends Error {}
+/** Thrown when another node took the index, or the wallet service was replaced, after the address was derived. */
+export class OutdatedDerivationError extends Error {}
 
 /**
  * Stores the address, whose owner is the actor, and credits the events that arrived before it; returns its id.
- * @throws IndexTakenError, or 502 when the on-chain address already exists
+ * @throws OutdatedDerivationError, or 502 when the on-chain address already exists
  */
 export async function insertAddress(
   trx: Trx,
   body: Creation,
   { network, plan }: Placement,
-  { index, onchain }: Derivation,
+  { index, onchain, wallet }: Derivation,
   by: By,
   onAddressCreated: (trx: Trx, address: AddressRow) => Promise<void>,
 ): Promise<string> {
   const { vaultId, actorId, now } = by
+  if (!isSameWallet(wallet, await keepWallet(trx, vaultId))) throw new OutdatedDerivationError()
   await lockOnchainAddress(trx, network.id, onchain.key)
   const row = await trx
     .insertInto('addresses')
@@ -202,7 +205,7 @@ export async function insertAddress(
       const isIndexTaken =
         violates(error, 'addresses_vault_id_static_prefix_path_index_key') ||
         violates(error, 'addresses_vault_id_network_id_derivation_path_key')
-      if (isIndexTaken) throw new IndexTakenError()
+      if (isIndexTaken) throw new OutdatedDerivationError()
       if (violates(error, 'addresses_on_chain')) {
         throw badGateway('The wallet service returned the address of another derivation path')
       }

@@ -1,16 +1,19 @@
+import { sql } from 'kysely'
 import type { Static } from 'typebox'
 import { type ByCaller, type ByMember, byMember, byPlatform } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import { onViolation } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
+import type { Refusal } from '../../../http/mutate.ts'
 import { badRequest, conflict, faulty } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { audit } from '../../record/audit/record.ts'
 import { announceVaultChange, type ChangeInWords, quote } from '../../record/notifications/announce.ts'
 import { insertSystemGroups } from '../../rules/policies/group-actions.ts'
+import { findNewestAddressId, type Probed, ProbeNeededError, pickSamples } from './probe-wallet.ts'
 import { findVault, lockVaultRow, type VaultRow, type VaultWithStructure } from './queries.ts'
 import type { VaultCreation, VaultUpdate } from './schema.ts'
-import { faultsOfWallet, sealed } from './wallet-settings.ts'
+import { faultsOfWallet, isSameWallet, sealed } from './wallet-settings.ts'
 import { insertStructure, planOrThrow, summaryOf } from './write-structure.ts'
 
 /**
@@ -54,14 +57,17 @@ export async function createVault(
 
 /**
  * Changes everything but the structure. A stored bearer secret is never sent to another origin than the one it was set for.
- * @throws 400 for invalid settings of the wallet service, or a new origin without a new secret
+ * A new wallet service of a vault with addresses must have been probed, because it decides who holds the keys (T61).
+ * @throws 400 for invalid settings of the wallet service, or a new origin without a new secret; 409 while transfers are in
+ *   flight, and when what was probed has changed; ProbeNeededError
  */
 export async function updateVault(
   trx: Trx,
   { config, sealer }: Pick<Deps, 'config' | 'sealer'>,
   body: Static<typeof VaultUpdate>,
   by: ByMember,
-): Promise<VaultWithStructure> {
+  probed: Probed | null,
+): Promise<VaultWithStructure | Refusal> {
   const { id } = by.member.vault
   const faults = faultsOfWallet(body, config, '')
   if (faults.length > 0) throw faulty(faults)
@@ -75,6 +81,8 @@ export async function updateVault(
   ) {
     throw badRequest('walletServiceSecret', 'is required (or null) when walletServiceUrl moves to another origin')
   }
+  const refusal = await probeWallet(trx, sealer, vault, body, by, probed)
+  if (refusal !== null) return refusal
   await trx
     .updateTable('vaults')
     // Fields that are undefined are left out of the statement.
@@ -107,6 +115,63 @@ export async function updateVault(
     })
   }
   return (await findVault(trx, id))!
+}
+
+/**
+ * Whether a new wallet service may take over. What differs is announced like the change that it would have been, because
+ * somebody tried to move the keys.
+ */
+async function probeWallet(
+  trx: Trx,
+  sealer: Deps['sealer'],
+  vault: VaultRow,
+  { walletServiceUrl = vault.wallet_service_url, walletServiceSecret }: Static<typeof VaultUpdate>,
+  by: ByMember,
+  probed: Probed | null,
+): Promise<Refusal | null> {
+  if (walletServiceUrl === vault.wallet_service_url && walletServiceSecret === undefined) return null
+  await assertNoneInFlight(trx, vault.id)
+  const newestAddressId = await findNewestAddressId(trx, vault.id)
+  if (newestAddressId === null) return null
+  if (probed === null) {
+    const secret = walletServiceSecret === undefined ? vault.wallet_service_secret : sealed(sealer, walletServiceSecret)
+    throw new ProbeNeededError({
+      wallet: { wallet_service_url: walletServiceUrl, wallet_service_secret: secret },
+      replaces: { ...vault, newestAddressId },
+      samples: await pickSamples(trx, vault.id),
+    })
+  }
+  const { candidate, difference } = probed
+  if (candidate.replaces.newestAddressId !== newestAddressId || !isSameWallet(candidate.replaces, vault)) {
+    throw conflict('changed_concurrently', 'The vault changed while the new wallet service was probed; try again')
+  }
+  if (difference === null) return null
+  const { network, derivationPath } = difference
+  const message = `The new wallet service has another address for ${derivationPath} on ${network}`
+  const { origin } = new URL(walletServiceUrl)
+  await announceVaultChange(trx, {
+    ...byMember(by),
+    action: 'vault.wallet_refused',
+    targetType: 'vault',
+    targetId: vault.id,
+    details: { origin, network, derivationPath },
+    words: {
+      sentence: `A new wallet service of the vault ${quote(vault.name)} was refused, because its addresses differ`,
+      after: { 'origin of walletServiceUrl': origin, 'address that differs': `${derivationPath} on ${network}` },
+    },
+  })
+  return { refusal: conflict('wallet_differs', message) }
+}
+
+/** @throws 409 with their number */
+async function assertNoneInFlight(trx: Trx, vaultId: string): Promise<void> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from transfers
+    where phase in ('queued', 'submitting', 'submitted', 'broadcast') and vault_id = ${vaultId}`.execute(trx)
+  const { count } = rows[0]!
+  if (count === 0) return
+  const transfers = count === 1 ? '1 transfer of the vault is' : `${count} transfers of the vault are`
+  throw conflict('transfers_in_flight', `${transfers} in flight; change the wallet service when none is`)
 }
 
 /**

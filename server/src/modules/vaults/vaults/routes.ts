@@ -1,12 +1,13 @@
 import type { Deps } from '../../../deps.ts'
 import { type App, endpoints } from '../../../http/endpoints.ts'
-import { created, ok } from '../../../http/mutate.ts'
+import { created, mutate, ok } from '../../../http/mutate.ts'
 import { VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
 import { badRequest } from '../../../lib/errors.ts'
 import { imageEndpoints } from '../../registry/images/endpoints.ts'
 import { createVault, lockVault, updateVault } from './actions.ts'
 import { parseDerivationPath } from './derivation.ts'
 import { toVariant, toVault } from './present.ts'
+import { withProbe } from './probe-wallet.ts'
 import { findVault, listVaultsOf } from './queries.ts'
 import {
   DerivationPathInput,
@@ -73,7 +74,8 @@ export function vaultsRoutes(app: App, deps: Deps): void {
     async (db, { member }) => toVault((await findVault(db, member.vault.id))!),
   )
 
-  api.patch(
+  api.send(
+    'patch',
     '/vaults/:code',
     {
       operationId: 'updateVault',
@@ -82,12 +84,27 @@ export function vaultsRoutes(app: App, deps: Deps): void {
         'Its name, description, logo and wallet service. For administrators of the vault. A `walletServiceUrl` of another ' +
         'origin (scheme, host or port) requires `walletServiceSecret` in the same request: the secret of the new ' +
         'service, or null for none. Without it the answer is 400 and nothing changes, so that a stored secret never ' +
-        'reaches a service that it was not given for. Within the same origin the stored secret stays.',
+        'reaches a service that it was not given for. Within the same origin the stored secret stays. A new wallet ' +
+        'service, or secret, of a vault with addresses is asked for the first, the last and twenty random ones: 409 ' +
+        'when one differs, 502 or 503 when it does not answer, 409 while transfers of the vault are in flight.',
       ...ofAdministrator,
+      errors: [
+        'changed_concurrently',
+        'transfers_in_flight',
+        'wallet_differs',
+        'wallet_service_failed',
+        'wallet_service_silent',
+      ],
       body: VaultUpdate,
       answers: { 200: Vault },
     },
-    async (trx, { body, ...by }) => ok(toVault(await updateVault(trx, deps, body, by))),
+    ({ body, ...by }, { request, reply }) =>
+      withProbe(deps, (probed) =>
+        mutate(deps, request, reply, async (trx) => {
+          const updated = await updateVault(trx, deps, body, by, probed)
+          return 'refusal' in updated ? updated : ok(toVault(updated))
+        }),
+      ),
   )
 
   api.post(

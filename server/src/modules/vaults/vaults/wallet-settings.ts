@@ -1,5 +1,5 @@
 import type { Config } from '../../../config.ts'
-import type { Db } from '../../../db/client.ts'
+import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import type { FieldFault } from '../../../lib/errors.ts'
 import { faultOfWebhookSecrets } from '../../../lib/secret-strength.ts'
@@ -50,7 +50,8 @@ export function faultOfWalletUrl(text: string): string | null {
   return null
 }
 
-type WalletOfVault = { wallet_service_url: string; wallet_service_secret: Buffer | null }
+/** Where the wallet service of a vault is, and its sealed secret. */
+export type WalletOfVault = { wallet_service_url: string; wallet_service_secret: Buffer | null }
 
 /** The client for the wallet service of a vault, with the connection guard of the settings. */
 export function walletOf(deps: Pick<Deps, 'config' | 'sealer'>, vault: WalletOfVault): WalletClient {
@@ -66,10 +67,28 @@ export async function walletOfVault(
   deps: Pick<Deps, 'config' | 'sealer'> & { db: Db },
   vaultId: string,
 ): Promise<WalletClient> {
-  const vault = await deps.db
-    .selectFrom('vaults')
-    .select(['wallet_service_url', 'wallet_service_secret'])
-    .where('id', '=', vaultId)
-    .executeTakeFirstOrThrow()
-  return walletOf(deps, vault)
+  return walletOf(deps, await findWallet(deps.db, vaultId))
+}
+
+/** @throws when there is no such vault */
+export function findWallet(db: Db, vaultId: string): Promise<WalletOfVault> {
+  return selectWallet(db, vaultId).executeTakeFirstOrThrow()
+}
+
+/**
+ * The wallet service of a vault, which is not replaced until the transaction ends. What relies on the present one calls it
+ * before: a change of the wallet service waits for it, and then sees what it wrote.
+ */
+export function keepWallet(trx: Trx, vaultId: string): Promise<WalletOfVault> {
+  return selectWallet(trx, vaultId).forKeyShare().executeTakeFirstOrThrow()
+}
+
+export function isSameWallet(one: WalletOfVault, other: WalletOfVault): boolean {
+  const [secret, otherSecret] = [one.wallet_service_secret, other.wallet_service_secret]
+  if (one.wallet_service_url !== other.wallet_service_url) return false
+  return secret === null || otherSecret === null ? secret === otherSecret : secret.equals(otherSecret)
+}
+
+function selectWallet(db: Db | Trx, vaultId: string) {
+  return db.selectFrom('vaults').select(['wallet_service_url', 'wallet_service_secret']).where('id', '=', vaultId)
 }

@@ -1,0 +1,173 @@
+import { randomInt } from 'node:crypto'
+import { sql } from 'kysely'
+import type { Db, Trx } from '../../../db/client.ts'
+import type { Deps } from '../../../deps.ts'
+import { badGateway, unavailable } from '../../../lib/errors.ts'
+import {
+  probedAddressesMax,
+  probedPrefixesMax,
+  probesAtOnce,
+  walletCallTimeoutMilliseconds,
+} from '../../../lib/limits.ts'
+import { type NetworkType, parseOnchainAddress } from '../../../lib/onchain-address.ts'
+import { isSilence, toBadGateway, type WalletClient, WalletServiceError } from '../../registry/wallet-service/client.ts'
+import { type WalletOfVault, walletOf } from './wallet-settings.ts'
+
+/** An address of the vault that the new wallet service must know too. */
+type Sample = { network: string; type: NetworkType; coinType: number; derivationPath: string; addressKey: string }
+
+/** A wallet service that is to replace the present one, and what it is asked for. */
+export type Candidate = {
+  wallet: WalletOfVault
+  /** What must not change until it is accepted: the present wallet service, and the newest address. */
+  replaces: WalletOfVault & { newestAddressId: string }
+  samples: Sample[]
+}
+
+/** A candidate that was asked, and the first address that is another one there. */
+export type Probed = { candidate: Candidate; difference: Pick<Sample, 'network' | 'derivationPath'> | null }
+
+/** Thrown in the transaction of a change that must be probed first, which is rolled back for it. */
+export class ProbeNeededError extends Error {
+  readonly candidate: Candidate
+  constructor(candidate: Candidate) {
+    super('The new wallet service was not probed')
+    this.candidate = candidate
+  }
+}
+
+/**
+ * Runs a change; if it needs a probe of a wallet service, asks it, with no transaction open, and runs the change again.
+ * @throws 502 or 503 when the wallet service does not answer as it should
+ */
+export async function withProbe<Result>(
+  deps: Pick<Deps, 'config' | 'sealer'>,
+  change: (probed: Probed | null) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await change(null)
+  } catch (error) {
+    if (!(error instanceof ProbeNeededError)) throw error
+    const { candidate } = error
+    return change({ candidate, difference: await findDifference(walletOf(deps, candidate.wallet), candidate.samples) })
+  }
+}
+
+/** The first sample with another address in the wallet service; a few are asked for at once, all within one time limit. */
+async function findDifference(wallet: WalletClient, samples: Sample[]): Promise<Probed['difference']> {
+  const deadline = AbortSignal.timeout(walletCallTimeoutMilliseconds)
+  const left = [...samples]
+  let difference: Probed['difference'] = null
+  const askInTurn = async () => {
+    for (let sample = left.shift(); sample !== undefined && difference === null; sample = left.shift()) {
+      if (!(await isSame(wallet, sample, deadline))) difference = sample
+    }
+  }
+  await Promise.all(Array.from({ length: probesAtOnce }, askInTurn))
+  return difference
+}
+
+async function isSame(wallet: WalletClient, sample: Sample, deadline: AbortSignal): Promise<boolean> {
+  const { network, type, coinType, derivationPath, addressKey } = sample
+  const { address } = await wallet
+    .createAddress({ network, coinType, derivationPath }, deadline)
+    .catch((error: unknown) => {
+      if (isSilence(error)) throw unavailable('wallet_service_silent', 'The new wallet service does not answer', 5)
+      throw error instanceof WalletServiceError ? toBadGateway(error) : error
+    })
+  const onchain = parseOnchainAddress(address, type)
+  if (onchain === null) throw badGateway('The wallet service returned an invalid answer')
+  return onchain.key === addressKey
+}
+
+/** The id of the newest address of a vault; null without addresses. */
+export async function findNewestAddressId(db: Db | Trx, vaultId: string): Promise<string | null> {
+  const row = await db
+    .selectFrom('addresses')
+    .select('id')
+    .where('vault_id', '=', vaultId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.id ?? null
+}
+
+/**
+ * The first and the last address of a vault and random ones. Indexes are gap-free under a prefix, so a random one is a random
+ * place in the sum of the prefixes, found by indexes whatever the vault holds. Of a vault with very many prefixes it is one
+ * of those that follow a random one.
+ */
+export async function pickSamples(db: Db | Trx, vaultId: string): Promise<Sample[]> {
+  let prefixes = await listPrefixes(db, vaultId, '')
+  if (prefixes.length === probedPrefixesMax) {
+    prefixes = await listPrefixes(db, vaultId, await findRandomPrefix(db, vaultId))
+  }
+  const places = Array.from({ length: probedAddressesMax }, () => randomPlace(prefixes))
+  const { rows } = await sql<Sample>`
+    select n.slug as network, n.type, n.coin_type as "coinType", a.derivation_path as "derivationPath",
+      a.address_key as "addressKey"
+    from (
+      (select id from addresses where vault_id = ${vaultId} order by created_at, id limit 1)
+      union
+      (select id from addresses where vault_id = ${vaultId} order by created_at desc, id desc limit 1)
+      union
+      select a.id
+      from unnest(${places.map(({ prefix }) => prefix)}::text[], ${places.map(({ index }) => index)}::bigint[])
+        as place(prefix, index)
+      join addresses a on a.vault_id = ${vaultId} and a.static_prefix = place.prefix and a.path_index = place.index
+    ) s
+    join addresses a on a.vault_id = ${vaultId} and a.id = s.id
+    join networks n on n.id = a.network_id
+    order by a.created_at, a.id`.execute(db)
+  return rows
+}
+
+type Prefix = { prefix: string; size: number }
+
+/** The prefixes of derivation paths from a given one on, and how many addresses each has. */
+async function listPrefixes(db: Db | Trx, vaultId: string, from: string): Promise<Prefix[]> {
+  const { rows } = await sql<Prefix>`
+    with recursive prefixes as (
+      (select a.static_prefix from addresses a where a.vault_id = ${vaultId} and a.static_prefix >= ${from}
+        order by a.static_prefix limit 1)
+      union all
+      select following.static_prefix from prefixes p cross join lateral (
+        select a.static_prefix from addresses a where a.vault_id = ${vaultId} and a.static_prefix > p.static_prefix
+        order by a.static_prefix limit 1) following
+    )
+    select p.static_prefix as prefix, (last.path_index + 1)::float8 as size
+    from (select static_prefix from prefixes limit ${probedPrefixesMax}) p
+    cross join lateral (
+      select a.path_index from addresses a where a.vault_id = ${vaultId} and a.static_prefix = p.static_prefix
+      order by a.path_index desc limit 1) last`.execute(db)
+  return rows
+}
+
+/** The prefix of the first address after a random instant in the life of the vault. */
+async function findRandomPrefix(db: Db | Trx, vaultId: string): Promise<string> {
+  const ofVault = sql`from addresses where vault_id = ${vaultId} order by created_at`
+  const { rows } = await sql<{ prefix: string }>`
+    select near.static_prefix as prefix
+    from (select (select created_at ${ofVault} limit 1) as first, (select created_at ${ofVault} desc limit 1) as last) life
+    cross join lateral (
+      select static_prefix from addresses
+      where vault_id = ${vaultId} and created_at >= life.first + (life.last - life.first) * ${Math.random()}::float8
+      order by created_at limit 1
+    ) near`.execute(db)
+  return rows[0]?.prefix ?? ''
+}
+
+function randomPlace(prefixes: Prefix[]): { prefix: string; index: number } {
+  let place = randomInt(
+    Math.max(
+      1,
+      prefixes.reduce((sum, { size }) => sum + size, 0),
+    ),
+  )
+  for (const { prefix, size } of prefixes) {
+    if (place < size) return { prefix, index: place }
+    place -= size
+  }
+  return { prefix: '', index: 0 }
+}
