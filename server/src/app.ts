@@ -5,6 +5,8 @@ import { metricsRoutes } from './http/metrics.ts'
 import { registerOpenApi } from './http/openapi.ts'
 import { ErrorSchema } from './http/schema.ts'
 import { createServer } from './http/server.ts'
+import { registerGauges } from './jobs/watch/gauges.ts'
+import { createWatch } from './jobs/watch/samples.ts'
 import { counterpartyExecutors } from './modules/address-book/counterparties/actions.ts'
 import { counterpartyRoutes } from './modules/address-book/counterparties/routes.ts'
 import { counterpartyComponents } from './modules/address-book/counterparties/schema.ts'
@@ -96,7 +98,8 @@ export async function createApp(deps: Deps): Promise<App> {
   const app = await createServer(deps, components)
   await registerOpenApi(app)
   healthRoutes(app, deps)
-  metricsRoutes(app, deps.config)
+  const watch = createWatch(deps)
+  metricsRoutes(app, deps.config, (registry) => registerGauges(registry, watch))
   await app.register(
     async (api) => {
       for (const routes of apiModules) routes(api as unknown as App, deps)

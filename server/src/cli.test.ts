@@ -157,6 +157,27 @@ describe('commands beside a running server', () => {
     ).toEqual(['user.disabled', 'user.enabled'].map((action) => ({ action, operator: userInfo().username })))
   })
 
+  it('say what an operator should look at, and end with 1 when something is red', async () => {
+    const well = await run(['doctor'])
+    expect([well.code, well.err]).toEqual([0, ''])
+    expect(well.out).toContain('ok   The database answers\n')
+    expect(well.out).not.toContain('RED')
+    await query(
+      "insert into wallet_events (id, received_at, body, outcome) values ('q', now(), '{}', 'quarantined') returning id",
+    )
+    const ill = await run(['doctor'])
+    expect(ill.code).toBe(1)
+    expect(ill.out).toContain(
+      'RED  No wallet event is quarantined\n     outcome quarantined, strongroom_wallet_events 1\n     Compare the event',
+    )
+    const { out } = await run(['doctor', '--json'])
+    expect(JSON.parse(out).filter(({ red }: { red: unknown[] }) => red.length > 0)).toHaveLength(1)
+    await query("delete from wallet_events where id = 'q' returning id")
+    expect((await run(['doctor', '--alerts'])).out).toBe(
+      await readFile(new URL('../../docs/alerts.yaml', import.meta.url), 'utf8'),
+    )
+  })
+
   it('verify the ledger', async () => {
     expect(await run(['ledger', 'verify'])).toMatchObject({ code: 0, out: expect.stringContaining('no difference') })
     const { out } = await run(['ledger', 'verify', '--json'])

@@ -84,6 +84,16 @@ program
   .action(async (options: { json?: true }) => (await openCommands()).reportAudit(options.json === true))
 
 program
+  .command('doctor')
+  .option('--json', 'print the result as JSON')
+  .option('--alerts', 'print the same as alert rules for Prometheus, and ask nothing')
+  .description('check what an operator watches, and say what to do about it; exits 1 when a line is red')
+  .action(async (options: { json?: true; alerts?: true }) => {
+    if (options.alerts === true) return print((await import('./jobs/watch/checks.ts')).alertRules().trimEnd())
+    await (await openCommands()).reportHealth(options.json === true)
+  })
+
+program
   .command('wallet-conformance')
   .argument('[url]', 'base URL of the wallet service')
   .description(

@@ -369,15 +369,18 @@ function isAddressOrNetwork(text: string): boolean {
   return /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128)
 }
 
-/** The settings of a command that works beside a server: where the data is, and the public URL. */
-export type CommandConfig = Pick<Config, 'databaseUrl' | 'dataDir' | 'publicUrl' | 'port'>
+/** The settings of a command that works beside a server: where the data is, the public URL, and which wallets it may ask. */
+export type CommandConfig = Pick<
+  Config,
+  'databaseUrl' | 'dataDir' | 'publicUrl' | 'port' | 'walletAllowedHosts' | 'demo'
+>
 
 /**
  * Reads the settings of a command, without demanding what only a running server needs.
  * @throws ConfigError
  */
 export function readCommandConfig(env: Environment = process.env): CommandConfig {
-  const names = ['DATABASE_URL', 'DATA_DIR', 'PUBLIC_URL', 'PORT']
+  const names = ['DATABASE_URL', 'DATA_DIR', 'PUBLIC_URL', 'PORT', 'WALLET_ALLOWED_HOSTS']
   return readConfig({ DEMO: 'true', ...Object.fromEntries(names.map((name) => [name, env[name]])) })
 }
 

@@ -1,10 +1,13 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { readCommandConfig } from './config.ts'
-import { type Db, openDatabase, type Trx } from './db/client.ts'
+import { connectionsOf, type Db, openDatabase, type Trx } from './db/client.ts'
 import { migrate } from './db/migrate.ts'
 import { inTransaction } from './db/transaction.ts'
+import type { Deps } from './deps.ts'
 import { connectEmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres/start.ts'
+import { judge } from './jobs/watch/checks.ts'
+import { readSamples } from './jobs/watch/samples.ts'
 import { magicLinkTtlMinutes } from './lib/limits.ts'
 import { verifyLedger } from './modules/money/ledger/verify.ts'
 import { verifyPayouts } from './modules/money/payouts/compare-record.ts'
@@ -66,6 +69,23 @@ export function reportLedger(asJson: boolean): Promise<void> {
   return withDatabase((db) => printLedger(db, asJson))
 }
 
+export function reportHealth(asJson: boolean): Promise<void> {
+  return withDatabase(async (db, connections) => {
+    const config = readCommandConfig()
+    const findings = judge(await readSamples({ db, config, clock: () => new Date(), connections }))
+    if (findings.some(({ red }) => red.length > 0)) process.exitCode = foundDifference
+    if (asJson) return print(JSON.stringify(findings, null, 2))
+    for (const { check, red } of findings) {
+      print(`${red.length === 0 ? 'ok ' : 'RED'}  ${check.title}`)
+      for (const { labels, value } of red) {
+        const names = Object.entries(labels).map(([name, text]) => `${name} ${text}`)
+        print(`     ${[...names, `${check.gauge} ${Math.round(value)}`].join(', ')}`)
+      }
+      if (red.length > 0) print(`     ${check.advice}`)
+    }
+  })
+}
+
 export function reportAudit(asJson: boolean): Promise<void> {
   return withDatabase((db) => printAudit(db, asJson))
 }
@@ -116,11 +136,11 @@ async function makeSignInLink(db: Db, email: string): Promise<string> {
   return inTransaction(db, (trx) => createSignInLink(trx, { publicOrigin: () => origin }, email, new Date()))
 }
 
-async function withDatabase(work: (db: Db) => Promise<void>): Promise<void> {
+async function withDatabase(work: (db: Db, connections: Deps['connections']) => Promise<void>): Promise<void> {
   await withDatabaseUrl({ mayCreate: false }, async (url) => {
-    const { db } = openDatabase({ url, connectionsMax: 2, statementMilliseconds: 0, onError: () => {} })
+    const { db, pool } = openDatabase({ url, connectionsMax: 2, statementMilliseconds: 0, onError: () => {} })
     try {
-      await work(db)
+      await work(db, () => connectionsOf(pool))
     } finally {
       await db.destroy()
     }

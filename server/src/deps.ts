@@ -14,6 +14,8 @@ export type Deps = {
   sealer: Sealer
   log: Logger
   clock: () => Date
+  /** Connections of the pool of this node: in use, idle, and how many requests wait for one. */
+  connections: () => { used: number; idle: number; waiting: number }
   /** The origin that people use; known only after listening when PORT is 0. */
   publicOrigin: () => string
 }

@@ -17,6 +17,7 @@ export async function describeApi(): Promise<string> {
     sealer: createSealer('never used to seal anything'),
     log: pino({ level: 'silent' }),
     clock: () => new Date(),
+    connections: () => ({ used: 0, idle: 0, waiting: 0 }),
     publicOrigin: () => 'http://localhost',
   })
   await app.ready()

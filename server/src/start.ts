@@ -6,7 +6,7 @@ import { type Logger, pino } from 'pino'
 import { createApp } from './app.ts'
 import type { Config } from './config.ts'
 import { createChangeSignal } from './db/change-signal.ts'
-import { openDatabase } from './db/client.ts'
+import { connectionsOf, openDatabase } from './db/client.ts'
 import { migrate } from './db/migrate.ts'
 import { createSlowReads } from './db/slow-reads.ts'
 import { inTransaction } from './db/transaction.ts'
@@ -112,7 +112,7 @@ export async function openDeps(
   clock: () => Date,
 ): Promise<{ deps: Deps; close(): Promise<void> }> {
   const onError = (error: Error) => log.warn({ err: error }, 'database connection lost')
-  const { db } = openDatabase({ url: databaseUrl, onError })
+  const { db, pool } = openDatabase({ url: databaseUrl, onError })
   const { slowReads, close: closeSlowReads } = openSlowReads(databaseUrl, onError)
   const changeSignal = createChangeSignal({ url: databaseUrl, db, log })
   const deps: Deps = {
@@ -123,6 +123,7 @@ export async function openDeps(
     sealer: createSealer(config.secretKey ?? (await demoSecretKey(config.dataDir))),
     log,
     clock,
+    connections: () => connectionsOf(pool),
     publicOrigin: () => config.publicUrl ?? `http://localhost:${config.port}`,
   }
   await sql`select 1`.execute(db)

@@ -66,6 +66,10 @@ export function openDatabase({
   return { db: new Kysely<DB>({ dialect: new PostgresDialect({ pool }) }), pool }
 }
 
+export function connectionsOf({ totalCount, idleCount, waitingCount }: pg.Pool) {
+  return { used: totalCount - idleCount, idle: idleCount, waiting: waitingCount }
+}
+
 const names = new Map<string, string>()
 
 /** A statement with a name is prepared by pg at its first use on a connection. */

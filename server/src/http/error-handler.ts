@@ -76,6 +76,9 @@ export function toAppError(thrown: unknown): AppError {
   const known = fastifyErrors[code]
   if (known !== undefined) return new AppError(known[0], known[1])
   if (thrown instanceof OutcomeUnknownError) return unavailable('outcome_unknown', unknownOutcome, 2)
+  // A server that was demoted, or is set to take no writes during maintenance.
+  if (sqlStateOf(thrown) === '25006')
+    return unavailable('database_unreachable', 'The database takes no changes right now', 5)
   if (isDatabaseUnreachable(thrown))
     return unavailable('database_unreachable', 'The database cannot be reached right now', 2)
   if (sqlStateOf(thrown) === '40001' || sqlStateOf(thrown) === '40P01') {
@@ -103,7 +106,7 @@ function isDatabaseUnreachable(thrown: unknown): boolean {
   const { code, message } = (thrown ?? {}) as { code?: unknown; message?: unknown }
   if (
     typeof code === 'string' &&
-    /^(08...|53...|57P0[123]|25P03|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/.test(
+    /^(08...|53...|57P0[1-5]|25P03|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH)$/.test(
       code,
     )
   )

@@ -8,9 +8,16 @@ import { type App, route } from './endpoints.ts'
  * Measures requests and serves them, with the figures of the process, at /metrics in the Prometheus text format. The
  * registry belongs to the app; the figures of the process are collected from the first scrape on. They reveal how busy
  * the service is and which parts are used, so they require a token; without one they are open in demo mode only.
+ *
+ * @param register adds what else is measured to the registry
  */
-export function metricsRoutes(app: App, { metricsToken, demo }: Pick<Config, 'metricsToken' | 'demo'>): void {
+export function metricsRoutes(
+  app: App,
+  { metricsToken, demo }: Pick<Config, 'metricsToken' | 'demo'>,
+  register: (registry: Registry) => void,
+): void {
   const registry = new Registry()
+  register(registry)
   const durations = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Duration of HTTP requests by method, route pattern and status.',
@@ -32,7 +39,8 @@ export function metricsRoutes(app: App, { metricsToken, demo }: Pick<Config, 'me
     operationId: 'getMetrics',
     summary: 'Get metrics',
     description:
-      'Requests by route and status, and the process, in the Prometheus text format. Requires `Authorization: Bearer` ' +
+      'Requests by route and status, the process, and what an operator watches: transfers, wallet events, mails, seals, ' +
+      'rates, wallet services, in the Prometheus text format. Requires `Authorization: Bearer` ' +
       'with the token of the setting METRICS_TOKEN. Without that setting the endpoint is open in demo mode and answers ' +
       '404 outside of it.',
     tag: 'Service',

@@ -176,10 +176,12 @@ const messages: Record<WalletErrorKind, string> = {
   invalid: 'The wallet service returned an invalid answer',
 }
 
-const dispatchers = new WeakMap<Config, Dispatcher>()
+type Reach = Pick<Config, 'walletAllowedHosts' | 'demo'>
+
+const dispatchers = new WeakMap<Reach, Dispatcher>()
 
 /** One pool of connections for all vaults of this node. */
-export function dispatcherOf(config: Config): Dispatcher {
+export function dispatcherOf(config: Reach): Dispatcher {
   const known = dispatchers.get(config)
   if (known !== undefined) return known
   const dispatcher = createGuardedDispatcher({
@@ -189,6 +191,19 @@ export function dispatcherOf(config: Config): Dispatcher {
   })
   dispatchers.set(config, dispatcher)
   return dispatcher
+}
+
+/** Whether a wallet service answers at all, whatever it says; it gets no secret. */
+export async function isWalletReachable(url: string, dispatcher: Dispatcher, deadline: AbortSignal): Promise<boolean> {
+  try {
+    const reply = await exchange(url.replace(/\/+$/, ''), null, dispatcher, deadline, {
+      method: 'GET',
+      path: '/healthz',
+    })
+    return reply.status < 500
+  } catch {
+    return false
+  }
 }
 
 type Call = { method: 'GET' | 'POST'; path: string; body?: object; isNullOn404?: boolean }

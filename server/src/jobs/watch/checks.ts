@@ -1,0 +1,171 @@
+import type { Gauge, Sample } from './samples.ts'
+
+/** What must not be, in words for an operator; an alert rule for monitoring and a line of `strongroom doctor`. */
+export type Check = {
+  /** Name of the alert. */
+  alert: string
+  gauge: Gauge
+  labels?: Record<string, string>
+  /** It is red while the gauge is above or below this. */
+  red: { above: number } | { below: number }
+  /** How long it must be red before monitoring alerts. */
+  minutes: number
+  severity: 'critical' | 'warning'
+  title: string
+  advice: string
+}
+
+export const checks: Check[] = [
+  {
+    alert: 'StrongroomFiguresMissing',
+    gauge: 'strongroom_watch_up',
+    red: { below: 1 },
+    minutes: 2,
+    severity: 'critical',
+    title: 'The database answers',
+    advice: 'See whether PostgreSQL runs, takes writes and has connections left.',
+  },
+  {
+    alert: 'StrongroomWalletServiceDown',
+    gauge: 'strongroom_wallet_service_up',
+    red: { below: 1 },
+    minutes: 5,
+    severity: 'critical',
+    title: 'Wallet services answer',
+    advice: 'See whether the wallet service runs and this node reaches its URL. Transfers wait, and none is lost.',
+  },
+  {
+    alert: 'StrongroomTransfersHalted',
+    gauge: 'strongroom_transfers',
+    labels: { phase: 'halted' },
+    red: { above: 0 },
+    minutes: 0,
+    severity: 'critical',
+    title: 'No transfer is halted',
+    advice: 'Run "strongroom audit verify", read the reason of the transfer, and have two people resolve it.',
+  },
+  {
+    alert: 'StrongroomTransfersStuck',
+    gauge: 'strongroom_transfers_stuck',
+    red: { above: 0 },
+    minutes: 5,
+    severity: 'warning',
+    title: 'No transfer is stuck',
+    advice:
+      'Ask the wallet service why it is not mined: fees that are too low, a nonce that is missing, or a node behind.',
+  },
+  {
+    alert: 'StrongroomEventsQuarantined',
+    gauge: 'strongroom_wallet_events',
+    labels: { outcome: 'quarantined' },
+    red: { above: 0 },
+    minutes: 0,
+    severity: 'critical',
+    title: 'No wallet event is quarantined',
+    advice: 'Compare the event with the chain. A wallet service said two different things about one deposit.',
+  },
+  {
+    alert: 'StrongroomEventsUnmatched',
+    gauge: 'strongroom_wallet_events_oldest_seconds',
+    labels: { outcome: 'unmatched' },
+    red: { above: 86_400 },
+    minutes: 0,
+    severity: 'warning',
+    title: 'No wallet event is unmatched for a day',
+    advice: 'See what the event misses: an address that no vault has, or a secret that may not credit its vault.',
+  },
+  {
+    alert: 'StrongroomAuditUnsealed',
+    gauge: 'strongroom_audit_unsealed_oldest_seconds',
+    red: { above: 120 },
+    minutes: 2,
+    severity: 'critical',
+    title: 'Audit records are sealed',
+    advice: 'A node must run. See "seal-audit" in its log, and run "strongroom audit verify".',
+  },
+  {
+    alert: 'StrongroomMailsWaiting',
+    gauge: 'strongroom_mails_oldest_seconds',
+    red: { above: 900 },
+    minutes: 5,
+    severity: 'warning',
+    title: 'Mails are sent',
+    advice: 'See "mail" in the log, and whether the server of SMTP_URL takes mail. Approvers wait for it.',
+  },
+  {
+    alert: 'StrongroomRateOld',
+    gauge: 'strongroom_rate_age_seconds',
+    labels: { source: 'provider' },
+    red: { above: 900 },
+    minutes: 5,
+    severity: 'warning',
+    title: 'USD rates are current',
+    advice:
+      'See whether RATES_URL answers, and whether a rate is held back. Without one, rules about USD decide against.',
+  },
+  {
+    alert: 'StrongroomExportsWaiting',
+    gauge: 'strongroom_exports_oldest_seconds',
+    red: { above: 1_800 },
+    minutes: 5,
+    severity: 'warning',
+    title: 'Exports are made',
+    advice: 'See "make-exports" in the log.',
+  },
+  {
+    alert: 'StrongroomDatabasePoolExhausted',
+    gauge: 'strongroom_database_connections',
+    labels: { state: 'waiting' },
+    red: { above: 10 },
+    minutes: 2,
+    severity: 'warning',
+    title: 'Requests do not wait for a connection',
+    advice: 'Look for slow statements and locks in PostgreSQL, or run another node.',
+  },
+]
+
+export type Finding = { check: Check; red: Sample[] }
+
+/** Which checks are red, and by what. */
+export function judge(samples: Sample[]): Finding[] {
+  return checks.map((check) => ({
+    check,
+    red: samples.filter((sample) => isMeant(check, sample) && isRed(check, sample.value)),
+  }))
+}
+
+function isMeant({ gauge, labels = {} }: Check, sample: Sample): boolean {
+  return sample.gauge === gauge && Object.entries(labels).every(([name, value]) => sample.labels[name] === value)
+}
+
+function isRed({ red }: Check, value: number): boolean {
+  return 'above' in red ? value > red.above : value < red.below
+}
+
+/** The alert rules in the form that Prometheus reads: YAML, in which every text is in quotes. */
+export function alertRules(): string {
+  const text = (value: string) => (value.includes('"') ? `'${value.replaceAll("'", "''")}'` : JSON.stringify(value))
+  return [
+    '# Made by "strongroom doctor --alerts".',
+    'groups:',
+    '  - name: "strongroom"',
+    '    rules:',
+    ...checks.flatMap((check) => [
+      `      - alert: ${text(check.alert)}`,
+      `        expr: ${text(expressionOf(check))}`,
+      `        for: ${text(`${check.minutes}m`)}`,
+      '        labels:',
+      `          severity: ${text(check.severity)}`,
+      '        annotations:',
+      `          summary: ${text(`Not so: ${check.title}`)}`,
+      `          description: ${text(check.advice)}`,
+    ]),
+    '',
+  ].join('\n')
+}
+
+function expressionOf({ gauge, labels = {}, red }: Check): string {
+  const selector = Object.entries(labels).map(([name, value]) => `${name}="${value}"`)
+  const series = selector.length === 0 ? gauge : `${gauge}{${selector.join(',')}}`
+  return 'above' in red ? `${series} > ${red.above}` : `${series} < ${red.below}`
+}

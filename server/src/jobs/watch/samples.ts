@@ -1,0 +1,103 @@
+import type { Deps } from '../../deps.ts'
+import { watchSeconds, watchWalletsSeconds } from '../../lib/limits.ts'
+import { type Figures, readFigures, type Waiting } from './figures.ts'
+import { readWallets, type WalletState } from './wallets.ts'
+
+/** What each gauge says. The gauges of /metrics, the alert rules and `strongroom doctor` are made from these. */
+export const gauges = {
+  strongroom_watch_up: 'Whether the figures below could be read from the database: 1 or 0.',
+  strongroom_transfers: 'Transfers that have not ended, by the phase of their delivery.',
+  strongroom_transfers_oldest_seconds: 'Age of the oldest of them, by phase; 0 if there is none.',
+  strongroom_transfers_stuck: 'Transfers that were decided and have not moved for half an hour.',
+  strongroom_wallet_events: 'Events of wallet services that credited nothing and wait for people, by outcome.',
+  strongroom_wallet_events_oldest_seconds: 'Age of the oldest of them, by outcome; 0 if there is none.',
+  strongroom_audit_unsealed_records: 'Audit records that are not sealed yet.',
+  strongroom_audit_unsealed_oldest_seconds: 'Age of the oldest of them; 0 if there is none.',
+  strongroom_mails: 'Mails that wait to be sent or sent again.',
+  strongroom_mails_oldest_seconds: 'Age of the oldest of them; 0 if there is none.',
+  strongroom_exports: 'Exports of reports that wait or are made.',
+  strongroom_exports_oldest_seconds: 'Age of the oldest of them; 0 if there is none.',
+  strongroom_rate_age_seconds: 'Age of the newest USD rate of a token, and whether the provider or people set it.',
+  strongroom_wallet_service_up: 'Whether the wallet service of a vault answers this node: 1 or 0.',
+  strongroom_database_connections: 'Connections of this node: in use, idle, and requests that wait for one.',
+} as const
+
+export type Gauge = keyof typeof gauges
+export type Sample = { gauge: Gauge; labels: Record<string, string>; value: number }
+
+type Watched = Pick<Deps, 'db' | 'clock' | 'connections'> & {
+  config: Pick<Deps['config'], 'walletAllowedHosts' | 'demo'>
+}
+
+/** Reads all samples now. @throws when the database cannot be read */
+export async function readSamples(deps: Watched): Promise<Sample[]> {
+  const figures = await readFigures(deps.db, deps.clock())
+  return [...samplesOf(figures), ...samplesOfWallets(await readWallets(deps)), ...samplesOfPool(deps)]
+}
+
+/**
+ * Reads the samples for scrapes. The database is asked every few seconds at most, and wallet services less often and in the
+ * background, however many ask: a scrape that everybody may repeat must not become a load.
+ */
+export function createWatch(deps: Watched & Pick<Deps, 'log'>): () => Promise<Sample[]> {
+  const figures = remembered(watchSeconds, async () => samplesOf(await readFigures(deps.db, deps.clock())))
+  const wallets = remembered(watchWalletsSeconds, async () => samplesOfWallets(await readWallets(deps)))
+  const soft = (read: () => Promise<Sample[]>) =>
+    read().catch((error: unknown) => {
+      deps.log.warn({ err: error }, 'figures for the operator could not be read')
+      return null
+    })
+  return async () => {
+    const [ofDatabase, ofWallets] = await Promise.all([soft(figures), soft(wallets)])
+    const up: Sample[] = ofDatabase === null ? [{ gauge: 'strongroom_watch_up', labels: {}, value: 0 }] : ofDatabase
+    return [...up, ...(ofWallets ?? []), ...samplesOfPool(deps)]
+  }
+}
+
+/** One read at a time, whose result is good for some seconds. */
+function remembered<Result>(seconds: number, read: () => Promise<Result>): () => Promise<Result> {
+  let last: { at: number; result: Promise<Result> } | null = null
+  return () => {
+    const now = performance.now()
+    if (last === null || now - last.at > seconds * 1_000) last = { at: now, result: read() }
+    return last.result
+  }
+}
+
+function samplesOf(figures: Figures): Sample[] {
+  const one = (gauge: Gauge, value: number, labels: Record<string, string> = {}): Sample => ({ gauge, labels, value })
+  const both = (count: Gauge, oldest: Gauge, waiting: Waiting, labels: Record<string, string> = {}) => [
+    one(count, waiting.count, labels),
+    one(oldest, waiting.oldestSeconds, labels),
+  ]
+  return [
+    one('strongroom_watch_up', 1),
+    ...figures.transfers.flatMap(({ phase, ...waiting }) =>
+      both('strongroom_transfers', 'strongroom_transfers_oldest_seconds', waiting, { phase }),
+    ),
+    one('strongroom_transfers_stuck', figures.stuckTransfers),
+    ...figures.walletEvents.flatMap(({ outcome, ...waiting }) =>
+      both('strongroom_wallet_events', 'strongroom_wallet_events_oldest_seconds', waiting, { outcome }),
+    ),
+    ...both('strongroom_audit_unsealed_records', 'strongroom_audit_unsealed_oldest_seconds', figures.unsealedRecords),
+    ...both('strongroom_mails', 'strongroom_mails_oldest_seconds', figures.mails),
+    ...both('strongroom_exports', 'strongroom_exports_oldest_seconds', figures.exports),
+    ...figures.rates.map(({ ageSeconds, ...labels }) => one('strongroom_rate_age_seconds', ageSeconds, labels)),
+  ]
+}
+
+function samplesOfWallets(states: WalletState[]): Sample[] {
+  return states.map(({ vault, isUp }) => ({
+    gauge: 'strongroom_wallet_service_up',
+    labels: { vault },
+    value: isUp ? 1 : 0,
+  }))
+}
+
+function samplesOfPool({ connections }: Pick<Deps, 'connections'>): Sample[] {
+  return Object.entries(connections()).map(([state, value]) => ({
+    gauge: 'strongroom_database_connections',
+    labels: { state },
+    value,
+  }))
+}

@@ -1,0 +1,197 @@
+import { readFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createApp } from '../../app.ts'
+import { openDatabase } from '../../db/client.ts'
+import { fakeAddress, fakeTxHash } from '../../testing/fake-wallet.ts'
+import { createTransferBench, type TransferBench } from '../../testing/transfer-bench.ts'
+import { alertRules, checks, judge } from './checks.ts'
+import { readFigures } from './figures.ts'
+import { createWatch, type Gauge, gauges, readSamples, type Sample } from './samples.ts'
+
+let bench: TransferBench
+beforeAll(async () => {
+  bench = await createTransferBench()
+})
+afterAll(() => bench.close())
+
+const read = () => readSamples(bench.test.deps)
+const valueIn = (samples: Sample[], gauge: Gauge, labels: Record<string, string> = {}) =>
+  samples.find(
+    (sample) => sample.gauge === gauge && Object.entries(labels).every(([name, text]) => sample.labels[name] === text),
+  )?.value
+const redOf = (samples: Sample[]) =>
+  judge(samples)
+    .filter(({ red }) => red.length > 0)
+    .map(({ check }) => check.alert)
+
+describe('what an operator watches', () => {
+  it('is green while nothing waits for long', async () => {
+    const samples = await read()
+    expect(redOf(samples)).toEqual([])
+    expect(valueIn(samples, 'strongroom_wallet_service_up', { vault: 'main-vault' })).toBe(1)
+    expect(valueIn(samples, 'strongroom_database_connections', { state: 'idle' })).toBeGreaterThan(0)
+    expect(new Set(samples.map(({ gauge }) => gauge))).toEqual(
+      new Set(Object.keys(gauges).filter((name) => name !== 'strongroom_rate_age_seconds')),
+    )
+  })
+
+  it('counts transfers by phase, with the age of the oldest and what is stuck', async () => {
+    const address = await bench.fundedAddress()
+    const { body: waiting } = await bench.order(address.id, '500')
+    const { body: sent } = await bench.order(address.id, '1')
+    await bench.sql(`update transfers set created_at = created_at - interval '1 hour' where id = $1`, [waiting.id])
+    const now = await read()
+    expect(valueIn(now, 'strongroom_transfers', { phase: 'waiting' })).toBe(1)
+    expect(valueIn(now, 'strongroom_transfers_oldest_seconds', { phase: 'waiting' })).toBeGreaterThan(3_500)
+    expect(valueIn(now, 'strongroom_transfers', { phase: 'queued' })).toBe(1)
+    expect(valueIn(now, 'strongroom_transfers_stuck')).toBe(0)
+    bench.test.clock.advance(31 * 60_000)
+    expect(valueIn(await read(), 'strongroom_transfers_stuck')).toBe(1)
+    await bench.sql(`update transfers set phase = 'halted' where id = $1`, [sent.id])
+    const halted = await read()
+    expect(valueIn(halted, 'strongroom_transfers', { phase: 'halted' })).toBe(1)
+    expect(redOf(halted)).toContain('StrongroomTransfersHalted')
+    await bench.sql(`update transfers set phase = 'queued' where id = $1`, [sent.id])
+    for (const { id } of [waiting, sent]) await bench.act(bench.owner, id, 'cancel')
+  })
+
+  it('sees events, records, mails, exports and rates that wait too long', async () => {
+    const { test } = bench
+    const tx = { network: 'ethereum', asset: null, amount: '1', toAddress: fakeAddress('nobody'), fromAddress: null }
+    const event = { kind: 'TOPUP', tx: { ...tx, txHash: fakeTxHash('unmatched') } }
+    expect((await test.anonymous.post('//webhooks/wallet', event)).body.outcome).toBe('unmatched')
+    await bench.sql(
+      `insert into wallet_events (id, received_at, body, outcome) values ('quarantined', now(), '{}', 'quarantined')`,
+    )
+    await bench.sql(
+      `insert into token_rates (token_id, as_of, source, usd_rate, created_at)
+       values ($1, now(), 'provider', 2000, now()), ($2, now(), 'treasury', 1, now())`,
+      [bench.vault.tokens.eth.id, bench.vault.tokens.usdt.id],
+    )
+    await bench.sql(
+      `insert into queued_mails (id, request, created_at, next_attempt_at) values ('m1', '{}', now(), now())`,
+    )
+    await bench.owner.post('/vaults/main-vault/reports/exports', { type: 'activity' })
+    test.clock.advance(2 * 86_400_000)
+    const samples = await read()
+    expect(valueIn(samples, 'strongroom_wallet_events', { outcome: 'unmatched' })).toBe(1)
+    expect(valueIn(samples, 'strongroom_wallet_events', { outcome: 'quarantined' })).toBe(1)
+    expect(valueIn(samples, 'strongroom_rate_age_seconds', { token: 'ETH', source: 'provider' })).toBeGreaterThan(
+      86_400,
+    )
+    expect(valueIn(samples, 'strongroom_rate_age_seconds', { token: 'USDT', source: 'people' })).toBeGreaterThan(86_400)
+    expect(redOf(samples)).toEqual([
+      'StrongroomEventsQuarantined',
+      'StrongroomEventsUnmatched',
+      'StrongroomAuditUnsealed',
+      'StrongroomMailsWaiting',
+      'StrongroomRateOld',
+    ])
+  })
+
+  it('sees a wallet service that does not answer, and sends it no secret', async () => {
+    const { wallet } = bench.vault
+    wallet.requests.length = 0
+    wallet.down = 'refused'
+    expect(valueIn(await read(), 'strongroom_wallet_service_up', { vault: 'main-vault' })).toBe(0)
+    expect(wallet.requests.map(({ path, headers }) => [path, headers.authorization])).toEqual([['/healthz', undefined]])
+    wallet.down = false
+  })
+
+  it('is read by indexes of what waits, and never by reading a table', async () => {
+    const { clock } = bench.test.deps
+    const scans = () =>
+      bench.sql(
+        `select relname, seq_scan from pg_stat_user_tables where relname in ('transfers', 'wallet_events', 'audit_records',
+           'notifications', 'queued_mails', 'report_exports', 'token_rates', 'operations') order by relname`,
+      )
+    const [{ name }] = await bench.sql('select current_database() as name')
+    await bench.sql(`alter database ${name} set enable_seqscan = off`)
+    const { db } = openDatabase({ url: bench.test.databaseUrl, onError: () => {} })
+    await readFigures(db, clock())
+    const before = await scans()
+    await readFigures(db, clock())
+    // A connection reports what it read when it ends.
+    await db.destroy()
+    await bench.sql(`alter database ${name} reset enable_seqscan`)
+    expect(await scans()).toEqual(before)
+  })
+
+  it('is read once, however many scrape at once and soon after', async () => {
+    let reads = 0
+    const { deps } = bench.test
+    const watch = createWatch({
+      ...deps,
+      clock: () => {
+        reads += 1
+        return deps.clock()
+      },
+    })
+    await Promise.all([watch(), watch(), watch()])
+    await watch()
+    expect(reads).toBe(1)
+  })
+
+  it('is shown at /metrics, which answers without the database too', async () => {
+    const { body } = await bench.test.anonymous.get('//metrics')
+    expect(body).toContain('\nstrongroom_watch_up 1\n')
+    expect(body).toContain('\nstrongroom_transfers{phase="halted"} 0\n')
+    expect(body).toContain('\nstrongroom_wallet_service_up{vault="main-vault"} 1\n')
+    const { db } = openDatabase({ url: 'postgresql://nobody@127.0.0.1:1/none', onError: () => {} })
+    const app = await createApp({ ...bench.test.deps, db })
+    const answer = await app.inject('/metrics')
+    expect(answer.statusCode).toBe(200)
+    expect(answer.body).toContain('\nstrongroom_watch_up 0\n')
+    expect(answer.body).toContain('process_cpu_seconds_total')
+    expect(answer.body).not.toMatch(/^strongroom_(transfers|audit|mails)\S* \d/m)
+    await app.close()
+    await db.destroy()
+  })
+})
+
+describe('the alert rules', () => {
+  it('are those of docs/alerts.yaml, in the form that Prometheus reads', async () => {
+    const text = await readFile(new URL('../../../../docs/alerts.yaml', import.meta.url), 'utf8')
+    expect(text).toBe(alertRules())
+    const { groups } = parseYaml(text) as { groups: { name: string; rules: Record<string, unknown>[] }[] }
+    expect(groups.map(({ name }) => name)).toEqual(['strongroom'])
+    const rules = groups[0]!.rules
+    expect(rules.map(({ alert }) => alert)).toEqual(checks.map(({ alert }) => alert))
+    const { body } = await bench.test.anonymous.get('//metrics')
+    for (const rule of rules) {
+      expect(Object.keys(rule)).toEqual(['alert', 'expr', 'for', 'labels', 'annotations'])
+      const expression = /^(\w+)(\{\w+="\w+"\})? [<>] \d+$/.exec(rule.expr as string)
+      expect(expression, String(rule.expr)).not.toBeNull()
+      expect(body).toContain(`# TYPE ${expression![1]} gauge\n`)
+      expect(rule.for).toMatch(/^\d+m$/)
+      expect(rule.labels).toEqual({ severity: expect.stringMatching(/^(critical|warning)$/) })
+      expect(rule.annotations).toEqual({ summary: expect.any(String), description: expect.any(String) })
+    }
+  })
+})
+
+/** The part of YAML that the rules use: maps and lists by indentation, and texts in quotes. */
+function parseYaml(text: string): unknown {
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  const depthOf = (line: string) => line.length - line.trimStart().length
+  const block = (): unknown => {
+    const depth = depthOf(lines[0]!)
+    const isList = lines[0]!.trimStart().startsWith('- ')
+    const list: unknown[] = []
+    const map: Record<string, unknown> = {}
+    while (lines.length > 0 && depthOf(lines[0]!) === depth) {
+      if (isList) {
+        lines[0] = lines[0]!.replace('- ', '  ')
+        list.push(block())
+        continue
+      }
+      const [, key, value] = /^ *(\w+):(?: (".*"|'.*'))?$/.exec(lines.shift()!) ?? expect.fail('no line of a map')
+      map[key!] = value === undefined ? block() : textOf(value)
+    }
+    return isList ? list : map
+  }
+  return block()
+}
+
+const textOf = (quoted: string): string =>
+  quoted.startsWith("'") ? quoted.slice(1, -1).replaceAll("''", "'") : JSON.parse(quoted)
