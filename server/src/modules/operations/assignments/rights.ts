@@ -59,15 +59,29 @@ export function hasCategoryRight(
   category: string,
   operation: string,
 ): RawBuilder<boolean> {
-  const { viewer } = scope
-  if (viewer.readsAll) return sql<boolean>`true`
-  const owner = sql.ref(`${operation}.owner_id`)
-  const initiator = sql.ref(`${operation}.initiator_id`)
+  return hasCategoryRightIf(scope, right, category, isOwnOperation(scope, operation))
+}
+
+/** The same for operations that are the viewer's own, or are not, as `isOwn` says. */
+export function hasCategoryRightIf(
+  scope: AddressScope,
+  right: CategoryRight,
+  category: string,
+  isOwn: RawBuilder<boolean>,
+): RawBuilder<boolean> {
+  if (scope.viewer.readsAll) return sql<boolean>`true`
   return sql<boolean>`(case ${sql.ref(`${category}.${right}_scope`)}
     when 'vault_members' then true
-    when 'owner_only' then coalesce(${viewer.userId} in (${owner}, ${initiator}), false)
+    when 'owner_only' then ${isOwn}
     when 'restricted' then ${isCategoryGranted(scope, right, category)}
     else false end)`
+}
+
+/** SQL condition: the viewer owns the address of the operation of alias `operation`, or initiated the operation. */
+export function isOwnOperation({ viewer }: AddressScope, operation: string): RawBuilder<boolean> {
+  const owner = sql.ref(`${operation}.owner_id`)
+  const initiator = sql.ref(`${operation}.initiator_id`)
+  return sql<boolean>`coalesce(${viewer.userId} in (${owner}, ${initiator}), false)`
 }
 
 /** SQL condition: the right on the category of alias `category` was granted to the viewer or one of their groups. */

@@ -50,24 +50,28 @@ export function joinCounterparty(classification: Classification, alias: string):
   if (classification === 'historical') {
     return sql`left join lateral (select o.counterparty_id as id, o.counterparty_name as name) ${sql.ref(alias)} on true`
   }
-  // The entry that was recorded, or one that was made after the operation for the same address.
+  // The entry that was recorded, or one that was made after the operation for the same address. One lookup after the other:
+  // PostgreSQL may not expect a short address book and look through all of it, once for every entry.
+  const nameOf = sql`cross join lateral (select c.id, c.name from counterparties c
+    where c.vault_id = o.vault_id and c.id = entry.counterparty_id offset 0) c`
   return sql`left join lateral (
     select c.id, c.name from (
       select s.counterparty_id, 2 as position from counterparty_addresses s
       where s.vault_id = o.vault_id and s.id = o.counterparty_address_id
       union all
       select s.counterparty_id, 1 from transfers t
-      join counterparty_addresses s on s.vault_id = t.vault_id and s.network_id = o.network_id
-        and s.address_key = t.to_address_key
+      cross join lateral (select * from counterparty_addresses s where s.vault_id = t.vault_id and s.network_id = o.network_id
+        and s.address_key = t.to_address_key offset 0) s
       where t.vault_id = o.vault_id and t.id = o.id and t.created_at <= s.created_at and o.flow_type = 'external'
       union all
       select s.counterparty_id, 1 from deposits d
       join networks n on n.id = o.network_id
-      join counterparty_addresses s on s.vault_id = d.vault_id and s.network_id = o.network_id
-        and s.address_key in (d.from_address, lower(d.from_address)) and (n.type = 'evm' or s.address = d.from_address)
+      cross join lateral (select * from counterparty_addresses s where s.vault_id = d.vault_id and s.network_id = o.network_id
+        and s.address_key in (d.from_address, lower(d.from_address)) offset 0) s
       where d.vault_id = o.vault_id and d.id = o.id and d.created_at <= s.created_at and o.flow_type = 'external'
+        and (n.type = 'evm' or s.address = d.from_address)
     ) entry
-    join counterparties c on c.vault_id = o.vault_id and c.id = entry.counterparty_id
+    ${nameOf}
     order by entry.position limit 1
   ) ${sql.ref(alias)} on true`
 }

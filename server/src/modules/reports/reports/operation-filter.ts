@@ -47,6 +47,8 @@ export type OperationFilter = {
   /** In token units, plain decimals. */
   minimumAmount: string | null
   maximumAmount: string | null
+  /** Operations among which those of the report are, when they are few: see `nameFew`. */
+  operationIds: string[] | null
 }
 
 const dateColumns = { createdAt: 'o.created_at', blockchainAt: 'o.blockchain_at', confirmedAt: 'o.confirmed_at' }
@@ -57,12 +59,27 @@ export const dateOf = (filter: Pick<OperationFilter, 'dateBasis'>) => sql.ref<Da
 /** SQL condition: the operation `o` is in the report. */
 export function isReported(filter: OperationFilter, { from, to }: Interval): RawBuilder<boolean> {
   const date = dateOf(filter)
-  return sql<boolean>`${isWanted(filter)} and ${date} >= ${from} and ${date} < ${to}`
+  return sql<boolean>`${isWanted(filter)} and ${isAmong(filter, 'o.id')} and ${date} >= ${from} and ${date} < ${to}`
+}
+
+/** Whether the report is of certain counterparties only. */
+export const isByCounterparty = ({ counterpartyIdLists, counterpartyGroupIdLists }: OperationFilter) =>
+  counterpartyIdLists.length + counterpartyGroupIdLists.length > 0
+
+/** SQL condition that every operation `o` of the report meets, and some others: without what is long to find out. */
+export function mayBeReported(filter: OperationFilter, interval: Interval): RawBuilder<boolean> {
+  return isReported({ ...filter, counterpartyIdLists: [], counterpartyGroupIdLists: [] }, interval)
+}
+
+/** SQL condition: the column has the id of an operation that may be in the report. */
+export function isAmong({ operationIds }: Pick<OperationFilter, 'operationIds'>, column: string): RawBuilder<boolean> {
+  return operationIds === null ? sql<boolean>`true` : sql<boolean>`${sql.ref(column)} = any(${operationIds}::text[])`
 }
 
 /** SQL condition: the operation `o` matches every filter of the report but the interval. */
 export function isUndated(filter: OperationFilter, { from, to }: Interval): RawBuilder<boolean> {
-  return sql<boolean>`${isWanted(filter)} and ${dateOf(filter)} is null and o.created_at >= ${from} and o.created_at < ${to}`
+  const undated = isWanted({ ...filter, operationIds: null })
+  return sql<boolean>`${undated} and ${dateOf(filter)} is null and o.created_at >= ${from} and o.created_at < ${to}`
 }
 
 /** SQL condition: the operation `o` enters sums. */
@@ -78,7 +95,7 @@ export function countedStatusOf({ statuses }: OperationFilter): (status: Operati
 /** Whether any filter applies besides the scope, the address and the token. */
 export function isNarrowed(filter: OperationFilter): boolean {
   const { scope: _, dateBasis: _1, counterpartyClassification: _2, folderClassification: _3, ...asked } = filter
-  const { tokenIds: _4, addressIdLists: _5, ...rest } = asked
+  const { tokenIds: _4, addressIdLists: _5, operationIds: _6, ...rest } = asked
   return Object.values(rest).some((value) => value !== null && value.length > 0)
 }
 
@@ -156,25 +173,29 @@ function isWithCounterparty(filter: OperationFilter, ids: RawBuilder<unknown>): 
   const { vaultId } = filter.scope
   return sql<boolean>`(o.counterparty_address_id in (select s.id from counterparty_addresses s
       where s.vault_id = ${vaultId} and s.counterparty_id in ${ids})
-    or o.id in (select later.id from (${laterMatches(vaultId, sql`s.counterparty_id in ${ids}`)}) later))`
+    or o.id in (select later.id from (${laterMatches(filter, { entries: sql`s.counterparty_id in ${ids}` })}) later))`
 }
 
 /**
  * SQL: the operations of a vault whose other side is in the address book now, by an entry that was made after them: rows
  * of (id, counterparty_id). An operation that is newer than the entry has it in its own row, so no other operations are
- * searched; `entries` filters the entries `s` and `operations` the operations `o`.
+ * searched; `entries` filters the entries `s` and `operations` the operations `o`. No index leads from an entry to its
+ * deposits, so those of the vault are read once, unless the operations are few.
  */
 export function laterMatches(
-  vaultId: string,
-  entries: RawBuilder<unknown> = sql`true`,
-  operations: RawBuilder<unknown> = sql`true`,
+  filter: Pick<OperationFilter, 'scope' | 'operationIds'>,
+  {
+    entries = sql`true`,
+    operations = sql`true`,
+  }: { entries?: RawBuilder<unknown>; operations?: RawBuilder<unknown> } = {},
 ): RawBuilder<unknown> {
+  const { vaultId } = filter.scope
   return sql`
     select o.id, s.counterparty_id
     from counterparty_addresses s
     join transfers t on t.vault_id = s.vault_id and t.to_address_key = s.address_key and t.created_at <= s.created_at
     join operations o on o.vault_id = t.vault_id and o.id = t.id and o.network_id = s.network_id
-    where s.vault_id = ${vaultId} and ${entries} and o.flow_type = 'external'
+    where s.vault_id = ${vaultId} and ${entries} and ${isAmong(filter, 't.id')} and o.flow_type = 'external'
       and o.counterparty_address_id is distinct from s.id and ${operations}
     union all
     select o.id, s.counterparty_id
@@ -182,7 +203,7 @@ export function laterMatches(
     join networks n on n.id = s.network_id
     join deposits d on d.vault_id = s.vault_id and lower(d.from_address) = lower(s.address) and d.created_at <= s.created_at
     join operations o on o.vault_id = d.vault_id and o.id = d.id and o.network_id = s.network_id
-    where s.vault_id = ${vaultId} and ${entries} and o.flow_type = 'external'
+    where s.vault_id = ${vaultId} and ${entries} and ${isAmong(filter, 'd.id')} and o.flow_type = 'external'
       and (n.type = 'evm' or d.from_address = s.address)
       and o.counterparty_address_id is distinct from s.id and ${operations}`
 }

@@ -137,6 +137,7 @@ function readFilter(scope: AddressScope, query: FilterInput): OperationFilter {
     initiatorIds: listOf('initiatorIds', query.initiatorIds),
     minimumAmount,
     maximumAmount,
+    operationIds: null,
   }
 }
 

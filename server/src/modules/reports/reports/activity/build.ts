@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import type { Db, Trx } from '../../../../db/client.ts'
 import { listAccountDifferences } from '../account-differences.ts'
 import type { Activity, Group } from '../activity.ts'
+import { nameFew } from '../avoiding.ts'
 import { summarizeApprovals } from '../blocks/approvals.ts'
 import {
   breakDownByAsset,
@@ -48,7 +49,8 @@ export async function buildActivity(db: Db, request: ActivityRequest): Promise<A
 }
 
 /** Reads the facts of a report in the snapshot of `trx`. */
-export async function readFacts(trx: Trx, request: ActivityRequest): Promise<ActivityFacts> {
+export async function readFacts(trx: Trx, given: ActivityRequest): Promise<ActivityFacts> {
+  const request = await nameFew(trx, given)
   const { filter, interval, timezone } = request
   const isCounted = countedStatusOf(filter)
   const calendar = cutInterval(interval, timezone, request.groupBy)

@@ -3,10 +3,18 @@ import { isOperationInScope } from '../../../../access/address-scope.ts'
 import type { Trx } from '../../../../db/client.ts'
 import type { OperationStatus } from '../../../../lib/operations.ts'
 import type { OrderStatistics, Overall } from '../activity.ts'
+import { avoiding, type PlanStep } from '../avoiding.ts'
 import type { ApprovalCount, ApprovalTimes } from '../blocks/approvals.ts'
 import type { OtherFaults } from '../blocks/data-quality.ts'
 import type { Interval } from '../buckets.ts'
-import { isCounted, isReported, isUndated, type OperationFilter } from '../operation-filter.ts'
+import {
+  isAmong,
+  isByCounterparty,
+  isCounted,
+  isReported,
+  isUndated,
+  type OperationFilter,
+} from '../operation-filter.ts'
 
 /** SQL conditions on the operation `o` that data quality counts and the list of exceptions names. */
 export const lacksUsdRate = sql<boolean>`o.usd_value is null`
@@ -31,46 +39,31 @@ export async function countOtherFaults(
 
 async function countUndated(trx: Trx, filter: OperationFilter, interval: Interval): Promise<number> {
   if (filter.dateBasis === 'createdAt') return 0
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::float8 as count from operations o where ${isUndated(filter, interval)}`.execute(trx)
-  return rows[0]!.count
+  return avoiding(trx, ['nestloop'], async () => {
+    const { rows } = await sql<{ count: number }>`
+      select count(*)::float8 as count from operations o where ${isUndated(filter, interval)}`.execute(trx)
+    return rows[0]!.count
+  })
 }
 
 /**
  * SQL condition: the ledger lacks the entry that the status of the operation `o` requires: the deposit, the reservation of
  * an open transfer, the settlement of a confirmed one, the release of any other. `strongroom ledger verify` checks all entries.
  */
-export const lacksEntry = sql<boolean>`not exists (select from ledger_entries e where e.vault_id = o.vault_id
-  and e.operation_id = o.id and e.kind = case when o.type = 'deposit' then 'deposit' when o.status = 'confirmed' then 'settle'
+export const lacksEntry = (filter: OperationFilter) => sql<boolean>`not exists (select from ledger_entries e
+  where e.vault_id = o.vault_id and ${isAmong(filter, 'e.operation_id')} and e.operation_id = o.id and e.kind = case when o.type = 'deposit' then 'deposit' when o.status = 'confirmed' then 'settle'
     when o.status in ('awaiting_approval', 'pending') then 'reserve' else 'release' end)`
-
-/** A way of joining that PostgreSQL can be kept from. */
-export type PlanStep = 'hashjoin' | 'nestloop'
 
 /** From this number of operations on, merging two indexes takes half the time of hashing one of them. */
 const mergedOperationsMin = 100_000
 
 /**
  * How not to look for the entries of so many operations: PostgreSQL would hash in several processes, which takes more than
- * 100 MB for a million operations, or look each entry up, where its statistics are of a time with few operations.
+ * 100 MB for a million operations, or look each entry up, where its statistics are of a time with few operations. Whom
+ * operations are with is only found out by hashing.
  */
-export const avoidedForEntries = (operations: number): readonly PlanStep[] =>
-  operations >= mergedOperationsMin ? ['hashjoin', 'nestloop'] : []
-
-/** Runs a statement that PostgreSQL must not carry out by these steps. */
-export async function avoiding<Result>(
-  trx: Trx,
-  steps: readonly PlanStep[],
-  run: () => Promise<Result>,
-): Promise<Result> {
-  const set = async (value: 'on' | 'off') => {
-    for (const step of steps) await sql`select set_config(${`enable_${step}`}, ${value}, true)`.execute(trx)
-  }
-  await set('off')
-  const result = await run()
-  await set('on')
-  return result
-}
+export const avoidedForEntries = (operations: number, filter: OperationFilter): readonly PlanStep[] =>
+  operations >= mergedOperationsMin && !isByCounterparty(filter) ? ['hashjoin', 'nestloop'] : ['nestloop']
 
 /** @param overall the sums of the operations of the report */
 export async function countMissingEntries(
@@ -80,10 +73,10 @@ export async function countMissingEntries(
   overall: readonly Overall[],
 ): Promise<number> {
   const operations = overall.reduce((sum, { count }) => sum + count, 0)
-  return avoiding(trx, avoidedForEntries(operations), async () => {
+  return avoiding(trx, avoidedForEntries(operations, filter), async () => {
     const { rows } = await sql<{ count: number }>`
       select count(*)::float8 as count from operations o
-      where ${isReported(filter, interval)} and ${lacksEntry}`.execute(trx)
+      where ${isReported(filter, interval)} and ${lacksEntry(filter)}`.execute(trx)
     return rows[0]!.count
   })
 }
@@ -107,15 +100,18 @@ export function invalidRelations(filter: OperationFilter, interval: Interval): R
         o.status in ('failed', 'rejected', 'cancelled') or target.status in ('failed', 'rejected', 'cancelled')
         or target.amount < (
           select coalesce(sum(x.related_amount), 0) from operation_relations x
-          join operations paid on paid.vault_id = x.vault_id and paid.id = x.source_operation_id
+          cross join lateral (
+            select * from operations p where p.vault_id = x.vault_id and p.id = x.source_operation_id offset 0) paid
           where x.vault_id = r.vault_id and x.target_operation_id = r.target_operation_id
             and x.relation_type in ('refund', 'reversal') and ${isOperationInScope(scope, 'paid')}))))`
 }
 
 async function countInvalidRelations(trx: Trx, filter: OperationFilter, interval: Interval): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::float8 as count from (${invalidRelations(filter, interval)}) invalid`.execute(trx)
-  return rows[0]!.count
+  return avoiding(trx, ['nestloop'], async () => {
+    const { rows } = await sql<{ count: number }>`
+      select count(*)::float8 as count from (${invalidRelations(filter, interval)}) invalid`.execute(trx)
+    return rows[0]!.count
+  })
 }
 
 /**

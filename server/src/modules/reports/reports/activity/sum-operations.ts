@@ -1,17 +1,20 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Trx } from '../../../../db/client.ts'
 import type { OperationStatus, OperationType } from '../../../../lib/operations.ts'
-import { hasCategoryRight } from '../../../operations/assignments/rights.ts'
+import { hasCategoryRightIf, isOwnOperation } from '../../../operations/assignments/rights.ts'
 import type { Group, Keyed, Overall } from '../activity.ts'
+import { avoiding } from '../avoiding.ts'
 import { type Compared, emptySide, type Side } from '../blocks/comparison.ts'
 import type { Interval } from '../buckets.ts'
 import { centsOf } from '../exact.ts'
 import {
   type Classification,
   dateOf,
+  isAmong,
   isCounted,
   isReported,
   laterMatches,
+  mayBeReported,
   type OperationFilter,
 } from '../operation-filter.ts'
 import { lacksBlockchainTime, lacksBusinessReference, lacksPaymentPurpose } from './statistics.ts'
@@ -74,9 +77,10 @@ export async function sumOperations(
     ...(has.assignments ? [sumsBy('byCategory', sql`category`, sql`classified`)] : []),
   ]
   const isLater = filter.dateBasis === 'createdAt' ? sql`s.created_at >= ${interval.from}` : sql`true`
-  const later = laterMatches(vaultId, isLater, isReported(filter, interval))
-  const { rows } = await sql<OverallRow>`
+  const later = laterMatches(filter, { entries: isLater, operations: mayBeReported(filter, interval) })
+  const statement = sql<OverallRow>`
     with ${has.laterEntries ? sql`later as materialized (${later}),` : sql``}
+    ${has.assignments ? sql`firsts as materialized (${firstCategories(filter)}),` : sql``}
     cells as (${cellsOf(filter, interval, dayStarts, has)}
     ), found as (
       select cells.*, ${has.laterEntries ? sql`coalesce(cells.later_id, s.counterparty_id)` : sql`s.counterparty_id`} as current_id
@@ -107,7 +111,8 @@ export async function sumOperations(
       sum(retroactively_matched)::float8 as retroactively_matched,
       sum(conflicting_counterparty)::float8 as conflicting_counterparty, sum(reclassified)::float8 as reclassified
     from parties group by token_id, type, status
-    union all ${sql.join(breakdowns, sql` union all `)}`.execute(trx)
+    union all ${sql.join(breakdowns, sql` union all `)}`
+  const { rows } = await avoiding(trx, ['nestloop'], () => statement.execute(trx))
   const overall = rows.filter(({ breakdown }) => breakdown === 'overall').map(toOverall)
   const keyed = (wanted: keyof Groups) =>
     rows.filter(({ breakdown }) => breakdown === wanted).map((row) => ({ ...toGroup(row), key: row.key }))
@@ -147,7 +152,9 @@ function cellsOf(
   // Every key costs time over a million rows, so a value that is the same for all of them is not a key.
   if (onlyAddressIdOf(filter) === undefined) keys.push(sql`o.address_id`)
   if (has.laterEntries) keys.push(sql`later.counterparty_id as later_id`)
-  if (has.assignments) keys.push(sql`c.key as category`)
+  if (has.assignments) {
+    keys.push(sql`case when ${isOwnOperation(filter.scope, 'o')} then firsts.own else firsts.others end as category`)
+  }
   return sql`
       select ${sql.join(keys)},
         count(*) as count, sum(o.amount) as amount, sum(o.usd_value) as usd, count(o.usd_value) as rated,
@@ -159,7 +166,7 @@ function cellsOf(
         count(*) filter (where o.flow_type = 'external') as external
       from operations o
       ${has.laterEntries ? sql`left join later on later.id = o.id` : sql``}
-      ${has.assignments ? joinFirstAssignment(filter) : sql``}
+      ${has.assignments ? sql`left join firsts on firsts.operation_id = o.id` : sql``}
       where ${isReported(filter, interval)}
       group by ${sql.join(keys.map((_, index) => sql.lit(index + 1)))}`
 }
@@ -193,19 +200,21 @@ async function findSideTables(
 }
 
 /**
- * SQL: joins the first category of the operation `o` that the viewer may see, as `c`. One join, not a subquery, so that
- * PostgreSQL may begin with the few operations of a small report or with the few assignments of a large one.
+ * SQL: the key of the first category of each operation that the viewer may see: on an operation of the viewer (`own`), and
+ * on one of somebody else (`others`). One pass over the assignments, because a look at those of each operation takes
+ * the square of the time when PostgreSQL expects few of them.
  */
-function joinFirstAssignment({ scope }: OperationFilter): RawBuilder<unknown> {
+function firstCategories(filter: OperationFilter): RawBuilder<unknown> {
+  const { scope } = filter
+  const first = (isOwn: boolean) => sql`
+    (array_agg(c.key order by a.position, a.created_at, a.id)
+      filter (where ${hasCategoryRightIf(scope, 'view', 'c', sql.lit(isOwn))}))[1]`
   return sql`
-    left join (category_assignments a
-      join operation_categories c on c.vault_id = a.vault_id and c.id = a.category_id)
-    on a.vault_id = ${scope.vaultId} and a.operation_id = o.id and ${hasCategoryRight(scope, 'view', 'c', 'o')}
-      and not exists (select from category_assignments b
-        join operation_categories d on d.vault_id = b.vault_id and d.id = b.category_id
-        where b.vault_id = a.vault_id and b.operation_id = a.operation_id
-          and (b.position, b.created_at, b.id) < (a.position, a.created_at, a.id)
-          and ${hasCategoryRight(scope, 'view', 'd', 'o')})`
+    select a.operation_id, ${first(true)} as own, ${first(false)} as others
+    from category_assignments a
+    join operation_categories c on c.vault_id = a.vault_id and c.id = a.category_id
+    where a.vault_id = ${scope.vaultId} and ${isAmong(filter, 'a.operation_id')}
+    group by a.operation_id`
 }
 
 function toGroup({ token_id, type, status, count, amount, usd, rated }: GroupRow): Group {
@@ -232,7 +241,9 @@ function toOverall(row: OverallRow): Overall {
 }
 
 /** Operations and USD of another interval, for comparison. */
-export async function compareOperations(trx: Trx, filter: OperationFilter, interval: Interval): Promise<Compared> {
+export async function compareOperations(trx: Trx, of: OperationFilter, interval: Interval): Promise<Compared> {
+  // The ids are those of the report's own interval.
+  const filter = { ...of, operationIds: null }
   const { rows } = await sql<Omit<Side, 'usd'> & { type: OperationType; usd: string | null }>`
     select o.type, count(*)::float8 as operations,
       count(*) filter (where ${isCounted(filter)})::float8 as counted,

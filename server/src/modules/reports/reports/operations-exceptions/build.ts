@@ -2,14 +2,15 @@ import { sql } from 'kysely'
 import type { Static } from 'typebox'
 import type { Member } from '../../../../access/caller.ts'
 import type { Db, Trx } from '../../../../db/client.ts'
-import { type Paging, type Position, pageOf, toPage } from '../../../../lib/cursor.ts'
+import { type Paging, type Position, pageOf as readPage, toPage } from '../../../../lib/cursor.ts'
 import { badRequest } from '../../../../lib/errors.ts'
 import { formatDecimal } from '../../../../lib/money.ts'
 import type { OperationStatus, OperationType } from '../../../../lib/operations.ts'
 import { type AccountDifferenceRow, listAccountDifferences } from '../account-differences.ts'
-import { avoiding, countOtherFaults } from '../activity/statistics.ts'
+import { countOtherFaults } from '../activity/statistics.ts'
 import { sumOperations } from '../activity/sum-operations.ts'
 import { compareText } from '../activity.ts'
+import { avoiding, nameFew } from '../avoiding.ts'
 import { assessDataQuality, type ExceptionKind, exceptionKinds } from '../blocks/data-quality.ts'
 import { joinCounterparty } from '../details.ts'
 import { inSnapshot, listOf, type ReportContent, type ReportRequest, readReportRequest, toHeader } from '../request.ts'
@@ -32,7 +33,7 @@ export function readExceptionsRequest(
   now: Date,
 ): ExceptionsRequest {
   const request = readReportRequest(type, member, query, now)
-  return { ...request, kinds: readKinds(listOf('exceptions', query.exceptions)), page: pageOf(query) }
+  return { ...request, kinds: readKinds(listOf('exceptions', query.exceptions)), page: readPage(query) }
 }
 
 /** @throws 400 for a figure that does not exist */
@@ -51,8 +52,9 @@ export async function buildExceptions(
   request: ExceptionsRequest,
 ): Promise<Static<typeof OperationsExceptionsReport>> {
   return inSnapshot(db, async (trx) => {
-    const head = await readHead(trx, request)
-    const rows = await listExceptions(trx, request, head.dataQuality)
+    const named = await nameFew(trx, request)
+    const head = await readHead(trx, named)
+    const rows = await listExceptions(trx, named, head.dataQuality)
     return { ...head, ...toPage(rows, request.page.limit, positionOf, toException) }
   })
 }
@@ -63,10 +65,14 @@ export async function openExceptions<Result>(
   request: ExceptionsRequest,
   use: (content: ReportContent) => Promise<Result>,
 ): Promise<Result> {
-  const pageAfter = (after: Position | null) => ({ ...request, page: { after, limit: exceptionsPerPage } })
-  const { report, firstRows } = await inSnapshot(db, async (trx) => {
-    const head = await readHead(trx, request)
-    return { report: head, firstRows: await listExceptions(trx, pageAfter(null), head.dataQuality) }
+  const pageOf = (named: ExceptionsRequest, after: Position | null) => ({
+    ...named,
+    page: { after, limit: exceptionsPerPage },
+  })
+  const { named, report, firstRows } = await inSnapshot(db, async (trx) => {
+    const named = await nameFew(trx, request)
+    const head = await readHead(trx, named)
+    return { named, report: head, firstRows: await listExceptions(trx, pageOf(named, null), head.dataQuality) }
   })
 
   async function* operations() {
@@ -74,7 +80,7 @@ export async function openExceptions<Result>(
     for (;;) {
       yield* rows.slice(0, exceptionsPerPage).map(toException)
       if (rows.length <= exceptionsPerPage) return
-      const next = pageAfter(positionOf(rows[exceptionsPerPage - 1]!))
+      const next = pageOf(named, positionOf(rows[exceptionsPerPage - 1]!))
       rows = await inSnapshot(db, (trx) => listExceptions(trx, next, report.dataQuality))
     }
   }
@@ -185,14 +191,14 @@ function merge(a: Position[], b: Position[]): Position[] {
 async function findNewest(
   trx: Trx,
   { page: { after, limit } }: ExceptionsRequest,
-  { where, common = sql``, avoided = [] }: Search,
+  { where, common = sql``, joined = sql``, avoided }: Search,
   newerThan: Position | null,
 ): Promise<Position[]> {
   return avoiding(trx, avoided, async () => {
     // Ordered by an expression that no index has: in the order of an index, the planner would walk past all operations of
     // the vault where it expects to fill a page soon.
     const { rows } = await sql<Position>`
-      ${common} select o.created_at as "createdAt", o.id from operations o where ${where}
+      ${common} select o.created_at as "createdAt", o.id from operations o ${joined} where ${where}
         ${after === null ? sql`` : sql`and (o.created_at, o.id) < (${after.createdAt}, ${after.id})`}
         ${newerThan === null ? sql`` : sql`and (o.created_at, o.id) > (${newerThan.createdAt}, ${newerThan.id})`}
       order by o.created_at + interval '0' desc, o.id desc limit ${limit + 1}`.execute(trx)

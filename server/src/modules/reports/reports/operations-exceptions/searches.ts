@@ -8,29 +8,35 @@ import {
   lacksEntry,
   lacksPaymentPurpose,
   lacksUsdRate,
-  type PlanStep,
 } from '../activity/statistics.ts'
+import type { PlanStep } from '../avoiding.ts'
 import type { ExceptionKind } from '../blocks/data-quality.ts'
-import { dateOf, isReported, isUndated, laterMatches } from '../operation-filter.ts'
+import { dateOf, isAmong, isReported, isUndated, laterMatches, mayBeReported } from '../operation-filter.ts'
 import type { ReportRequest } from '../request.ts'
 
 /** How operations `o` of some kinds are found, in one pass over those of the report. */
 export type Search = {
   where: RawBuilder<unknown>
-  /** The common table expressions that the condition names. */
+  /** The common table expressions and the joins that the condition names. */
   common?: RawBuilder<unknown>
+  joined?: RawBuilder<unknown>
   /** What the planner must not do, because it takes the square of the time when it expects too little. */
-  avoided?: readonly PlanStep[]
+  avoided: readonly PlanStep[]
 }
 
 /** The searches for operations of these kinds, those first that are quick and find most. */
 export function searchesOf(kinds: readonly ExceptionKind[], request: ReportRequest, totalOperations: number): Search[] {
   const { filter, interval } = request
   const reported = isReported(filter, interval)
+  const searches: Search[] = []
   const plain = kinds.flatMap((kind) => plainConditionOf(kind, request) ?? [])
-  const searches: Search[] = plain.length === 0 ? [] : [{ where: sql`${reported} and (${sql.join(plain, sql` or `)})` }]
+  if (plain.length > 0) {
+    searches.push({ where: sql`${reported} and (${sql.join(plain, sql` or `)})`, avoided: ['nestloop'] })
+  }
+  const parties = kinds.flatMap((kind) => partyConditionOf(kind, request) ?? [])
+  if (parties.length > 0) searches.push(searchParties(parties, request, reported))
   for (const kind of kinds) {
-    if (plainConditionOf(kind, request) !== null) continue
+    if (plainConditionOf(kind, request) !== null || partyConditionOf(kind, request) !== null) continue
     searches.push(searchOf(kind, request, reported, totalOperations))
   }
   return searches
@@ -56,6 +62,40 @@ function plainConditionOf(kind: ExceptionKind, { filter }: ReportRequest): RawBu
   }
 }
 
+/** The condition of a kind that compares the counterparty of then with the one of now: see `searchParties`. */
+function partyConditionOf(kind: ExceptionKind, { filter }: ReportRequest): RawBuilder<boolean> | null {
+  switch (kind) {
+    case 'unmatchedOperations':
+      return filter.counterpartyClassification === 'historical'
+        ? null
+        : sql<boolean>`(o.flow_type = 'external' and ${present} is null)`
+    case 'retroactivelyMatchedOperations':
+      return sql<boolean>`(o.counterparty_id is null and ${present} is not null)`
+    case 'conflictingCounterpartyClassifications':
+      return sql<boolean>`${present} <> o.counterparty_id`
+    default:
+      return null
+  }
+}
+
+/** The counterparty that the address book names now. */
+const present = sql`coalesce(later.counterparty_id, recorded.counterparty_id)`
+
+/** With every operation the entry of the address book that it had, if it is still there, and the one that was made later. */
+function searchParties(
+  conditions: RawBuilder<boolean>[],
+  { filter, interval }: ReportRequest,
+  reported: RawBuilder<boolean>,
+): Search {
+  return {
+    common: sql`with later as materialized (${laterMatches(filter, { operations: mayBeReported(filter, interval) })})`,
+    joined: sql`left join later on later.id = o.id
+      left join counterparty_addresses recorded on recorded.vault_id = o.vault_id and recorded.id = o.counterparty_address_id`,
+    where: sql`${reported} and (${sql.join(conditions, sql` or `)})`,
+    avoided: ['nestloop'],
+  }
+}
+
 function searchOf(
   kind: ExceptionKind,
   { filter, interval }: ReportRequest,
@@ -63,37 +103,24 @@ function searchOf(
   totalOperations: number,
 ): Search {
   const { scope } = filter
-  const byLater = (condition: RawBuilder<unknown>): Search => ({
-    common: sql`with later as materialized (${laterMatches(scope.vaultId, sql`true`, reported)})`,
-    where: sql`${reported} and ${condition}`,
-    avoided: ['nestloop'],
-  })
   switch (kind) {
     case 'operationsWithoutSelectedDate':
-      return { where: isUndated(filter, interval) }
-    case 'unmatchedOperations':
-      return byLater(sql`o.flow_type = 'external' and not exists (select from later where later.id = o.id)
-        and not exists (select from counterparty_addresses s where s.vault_id = o.vault_id and s.id = o.counterparty_address_id)`)
-    case 'retroactivelyMatchedOperations':
-      return byLater(sql`o.counterparty_id is null and exists (select from later where later.id = o.id)`)
-    case 'conflictingCounterpartyClassifications':
-      return byLater(
-        sql`exists (select from later where later.id = o.id and later.counterparty_id <> o.counterparty_id)`,
-      )
+      return { where: isUndated(filter, interval), avoided: ['nestloop'] }
     case 'uncategorizedOperations':
       return {
         where: sql`${reported} and not exists (select from category_assignments g
           join operation_categories h on h.vault_id = g.vault_id and h.id = g.category_id
-          where g.vault_id = o.vault_id and g.operation_id = o.id and ${hasCategoryRight(scope, 'view', 'h', 'o')})`,
+          where g.vault_id = o.vault_id and ${isAmong(filter, 'g.operation_id')} and g.operation_id = o.id and ${hasCategoryRight(scope, 'view', 'h', 'o')})`,
         avoided: ['nestloop'],
       }
     case 'invalidOperationRelations':
       return {
         common: sql`with invalid as materialized (${invalidRelations(filter, interval)})`,
         where: sql`${reported} and o.id = any(array(select invalid.source_operation_id from invalid))`,
+        avoided: ['nestloop'],
       }
     default:
-      return { where: sql`${reported} and ${lacksEntry}`, avoided: avoidedForEntries(totalOperations) }
+      return { where: sql`${reported} and ${lacksEntry(filter)}`, avoided: avoidedForEntries(totalOperations, filter) }
   }
 }
 
@@ -131,6 +158,6 @@ export function isKind(
     case 'invalidOperationRelations':
       return of(sql`o.id in (select invalid.source_operation_id from (${invalidRelations(filter, interval)}) invalid)`)
     case 'missingLedgerEntries':
-      return of(lacksEntry)
+      return of(lacksEntry(filter))
   }
 }

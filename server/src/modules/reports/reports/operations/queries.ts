@@ -63,7 +63,9 @@ export async function listOperations(trx: Trx, request: OperationsRequest): Prom
     order by o.created_at, o.id limit ${limit + 1}`.execute(trx)
   const ids = found.map(({ id }) => id)
   const { rows } = await sql<ReportedRow>`
-    ${operationsOf(filter, sql`o.vault_id = ${filter.scope.vaultId} and o.id = any(${ids}::text[])`)}`.execute(trx)
+    ${operationsOf({ ...filter, operationIds: ids }, sql`o.vault_id = ${filter.scope.vaultId} and o.id = any(${ids}::text[])`)}`.execute(
+    trx,
+  )
   return rows
 }
 
@@ -112,11 +114,10 @@ export async function listCategoryColumns(
 
 /** SQL: the operations `o` that meet a condition, oldest first, with everything that a row of the report says. */
 function operationsOf(filter: OperationFilter, chosen: RawBuilder<unknown>): RawBuilder<unknown> {
-  const { vaultId } = filter.scope
   const isCurrent = filter.counterpartyClassification === 'current'
   const later = sql`with later as materialized (
     select distinct on (found.id) found.id, found.counterparty_id
-    from (${laterMatches(vaultId, sql`true`, chosen)}) found order by found.id, found.counterparty_id)`
+    from (${laterMatches(filter, { operations: chosen })}) found order by found.id, found.counterparty_id)`
   const party = isCurrent
     ? sql`party.id as counterparty_id, party.name as counterparty_name`
     : sql`o.counterparty_id, o.counterparty_name`

@@ -1,0 +1,58 @@
+import { sql } from 'kysely'
+import type { Trx } from '../../../db/client.ts'
+import type { Interval } from './buckets.ts'
+import { mayBeReported, type OperationFilter } from './operation-filter.ts'
+
+/**
+ * Reports over any number of operations in a time that grows with them alone. PostgreSQL chooses a plan by what it expects,
+ * and where its statistics are old or missing it expects one row: it would then look through a whole table for each
+ * operation. So it is told which steps not to take, and which operations it is about when they are few.
+ */
+
+/** A way of joining that PostgreSQL can be kept from. */
+export type PlanStep = 'hashjoin' | 'nestloop'
+
+/** Runs statements that PostgreSQL must not carry out by these steps. */
+export async function avoiding<Result>(
+  trx: Trx,
+  steps: readonly PlanStep[],
+  run: () => Promise<Result>,
+): Promise<Result> {
+  const set = async (value: 'on' | 'off') => {
+    for (const step of steps) await sql`select set_config(${`enable_${step}`}, ${value}, true)`.execute(trx)
+  }
+  await set('off')
+  const result = await run()
+  await set('on')
+  return result
+}
+
+/** So many operations are looked up one by one in less time than a table of the vault is read from end to end. */
+const namedOperationsMax = 5_000
+
+/**
+ * The request with the ids of its operations if they are few. Its statements then look these up in every table, instead of
+ * reading all rows of the vault to find the few that belong to them.
+ */
+export async function nameFew<Request extends { filter: OperationFilter; interval: Interval }>(
+  trx: Trx,
+  request: Request,
+): Promise<Request> {
+  // Without the filters that other tables decide: more operations than those of the report do no harm.
+  const filter = {
+    ...request.filter,
+    categories: null,
+    categoryKeys: null,
+    categoryFields: [],
+    minimumAmount: null,
+    maximumAmount: null,
+  }
+  const ids = await avoiding(trx, ['nestloop'], async () => {
+    const { rows } = await sql<{ id: string }>`
+      select o.id from operations o where ${mayBeReported(filter, request.interval)}
+      limit ${namedOperationsMax + 1}`.execute(trx)
+    return rows.map(({ id }) => id)
+  })
+  if (ids.length > namedOperationsMax) return request
+  return { ...request, filter: { ...request.filter, operationIds: ids } }
+}
