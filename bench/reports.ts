@@ -69,6 +69,23 @@ const beliefs: Record<string, string[]> = {
   'stale statistics': [forgetStatistics, `update pg_class set reltuples = ceil(relpages / 100.0) where ${isOurTable}`],
 }
 
+type Variation = Parameters<typeof readExceptionsRequest>[2]
+
+/** Every kind of exception, and the filters that other tables decide. */
+const variations: Record<string, Variation> = {
+  'all exceptions': {},
+  ...Object.fromEntries(exceptionKinds.map((kind) => [kind, { exceptions: [kind] }])),
+  'dated by the chain': { dateBasis: 'blockchainAt' },
+  'counterparties of then': { counterpartyClassification: 'historical' },
+  'by status': { statuses: ['failed'] },
+  'by asset': { assets: ['T1'] },
+  'by address': { ownAddressIds: [small] },
+  'by category': { categories: ['payroll'] },
+  'by a counterparty': { counterpartyIds: [partyId(11)] },
+  'by a hundred counterparties': { counterpartyIds: Array.from({ length: 100 }, (_, i) => partyId(i)) },
+  'by amount': { minimumAmount: '500000' },
+}
+
 const directory = mkdtempSync(join(tmpdir(), 'strongroom-report-bench-'))
 const server = process.env.REPORT_BENCH_URL
   ? { url: process.env.REPORT_BENCH_URL, stop: async () => {} }
@@ -137,23 +154,6 @@ async function measure(db: Db, pool: Pool): Promise<void> {
 
 function setting(parameter: string): string {
   return `do $$ begin execute format('alter database %I set ${parameter}', current_database()); end $$`
-}
-
-type Variation = Parameters<typeof readExceptionsRequest>[2]
-
-/** Every kind of exception, and the filters that other tables decide. */
-const variations: Record<string, Variation> = {
-  'all exceptions': {},
-  ...Object.fromEntries(exceptionKinds.map((kind) => [kind, { exceptions: [kind] }])),
-  'dated by the chain': { dateBasis: 'blockchainAt' },
-  'counterparties of then': { counterpartyClassification: 'historical' },
-  'by status': { statuses: ['failed'] },
-  'by asset': { assets: ['T1'] },
-  'by address': { ownAddressIds: [small] },
-  'by category': { categories: ['payroll'] },
-  'by a counterparty': { counterpartyIds: [partyId(11)] },
-  'by a hundred counterparties': { counterpartyIds: Array.from({ length: 100 }, (_, i) => partyId(i)) },
-  'by amount': { minimumAmount: '500000' },
 }
 
 async function measureExceptions(url: string, pool: Pool): Promise<void> {

@@ -21,11 +21,14 @@ export type Part = {
 
 type Reply = { id: number } & ({ answer: unknown } | { failure: string })
 
-/** Spawns `run-<name>.js` of this folder; its output goes to `<dataDir>/logs/<name>.log`. */
-export function spawnPart(name: 'server' | 'wallet', dataDir: string): Part {
+/** Spawns a program, by default `run-<name>.js` of this folder; its output goes to `<dataDir>/logs/<name>.log`. */
+export function spawnPart(
+  name: 'server' | 'wallet',
+  dataDir: string,
+  program = fileURLToPath(new URL(`./run-${name}.js`, import.meta.url)),
+): Part {
   const logPath = join(dataDir, 'logs', `${name}.log`)
   const log = openLog(logPath)
-  const program = fileURLToPath(new URL(`./run-${name}.js`, import.meta.url))
   const child = spawn(process.execPath, [program], {
     stdio: ['ignore', log, log, 'ipc'],
     // A process group of its own: Ctrl-C in the terminal goes to the supervisor, which stops the parts in order.

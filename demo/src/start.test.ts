@@ -131,7 +131,12 @@ it('continues where it was after everything was killed', async () => {
   await killAll()
   const secrets = readFileSync(join(dataDir, 'secrets.json'), 'utf8')
   const { rpcUrl, address } = demo
+  await until(async () => hasBundles())
   demo = await startDemo(dataDir)
+  // The first start has joined the files of the parts for this one.
+  expect(execFileSync('ps', ['-ww', '-o', 'args=', '-p', String(pidOf(dataDir, 'server'))]).toString()).toContain(
+    join('dist', 'bundled'),
+  )
   expect(readFileSync(join(dataDir, 'secrets.json'), 'utf8')).toBe(secrets)
   expect(demo).toMatchObject({ rpcUrl, address })
   const treasurer = await signInByMail(people.treasurer)
@@ -246,4 +251,10 @@ async function killAll(): Promise<void> {
   expect(pids).toHaveLength(5)
   for (const pid of pids) process.kill(pid, 'SIGKILL')
   await until(async () => !pids.some(isAlive))
+}
+
+function hasBundles(): boolean {
+  const bundles = new URL('../../tools/start/bundles.js', import.meta.url)
+  const question = `import(${JSON.stringify(bundles.href)}).then((all) => console.log(all.findBundles() !== undefined))`
+  return execFileSync(process.execPath, ['-e', question]).toString().trim() === 'true'
 }

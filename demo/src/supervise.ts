@@ -25,10 +25,11 @@ const stopOrder = ['server', 'wallet', 'chain', 'database', 'claim'] as const
 type Stops = Partial<Record<(typeof stopOrder)[number], () => Promise<unknown>>>
 
 /**
- * Starts everything, keeps it running until a signal arrives or a part ends, and stops it in order. Never returns.
+ * Starts everything and returns; keeps it running until a signal arrives or a part ends, and then stops it in order.
  * @param consoleBuilt resolves when the files of the console are there, which the server looks for as it starts
+ * @param programs what the parts run, if not the compiled files
  */
-export async function supervise(consoleBuilt: Promise<unknown>): Promise<void> {
+export async function supervise(consoleBuilt: Promise<unknown>, programs: Programs = {}): Promise<void> {
   const stops: Stops = {}
   let endedBy: Promise<never> | null = null
   const end = (code: number, message = ''): Promise<never> => {
@@ -40,13 +41,16 @@ export async function supervise(consoleBuilt: Promise<unknown>): Promise<void> {
   // The reader of our output may exit, as `head` does; that is no reason to stop.
   process.stdout.on('error', () => {})
   try {
-    await start(stops, consoleBuilt, (message) => void end(1, message))
+    await start({ stops, consoleBuilt, programs, die: (message) => void end(1, message) })
   } catch (error) {
     await end(1, `Strongroom cannot start: ${describe(error)}`)
   }
 }
 
-async function start(stops: Stops, consoleBuilt: Promise<unknown>, die: (message: string) => void): Promise<void> {
+type Programs = { server?: string; wallet?: string }
+type Start = { stops: Stops; consoleBuilt: Promise<unknown>; programs: Programs; die: (message: string) => void }
+
+async function start({ stops, consoleBuilt, programs, die }: Start): Promise<void> {
   const settings = readSettings()
   const { dataDir, config } = settings
   claimDataDir(dataDir)
@@ -63,8 +67,8 @@ async function start(stops: Stops, consoleBuilt: Promise<unknown>, die: (message
     forgetProcess(dataDir, 'chain')
   }
   // They load their code while the database and the chain are starting.
-  const server = spawnWatched('server', dataDir, stops, die)
-  const wallet = spawnWatched('wallet', dataDir, stops, die)
+  const server = spawnWatched({ name: 'server', program: programs.server, dataDir, stops, die })
+  const wallet = spawnWatched({ name: 'wallet', program: programs.wallet, dataDir, stops, die })
 
   const chainIsUp = chain.then(({ pid }) => {
     recordProcess(dataDir, 'chain', pid)
@@ -170,8 +174,14 @@ async function orNull<Value>(work: Promise<Value>): Promise<Value | null> {
   return await work.catch(() => null)
 }
 
-function spawnWatched(name: 'server' | 'wallet', dataDir: string, stops: Stops, die: (message: string) => void): Part {
-  const part = spawnPart(name, dataDir)
+type Watched = Pick<Start, 'stops' | 'die'> & {
+  name: 'server' | 'wallet'
+  program: string | undefined
+  dataDir: string
+}
+
+function spawnWatched({ name, program, dataDir, stops, die }: Watched): Part {
+  const part = spawnPart(name, dataDir, program)
   stops[name] = () => part.stop()
   void part.ended.then(() => {
     die(`The ${name} ended unexpectedly. The end of ${join(dataDir, 'logs', `${name}.log`)}:\n${part.tailOfLog()}`)

@@ -10,8 +10,11 @@ try {
   const consoleBuilt = buildStaleConsole().then((isNew) => isNew && reportProgress('the console is built'))
   // Whoever waits for it reports its failure.
   consoleBuilt.catch(() => undefined)
+  const { findBundles, makeBundlesLater } = await import('./bundles.js')
+  const bundles = findBundles()
   const { supervise } = await import('../../demo/dist/supervise.js')
-  await supervise(consoleBuilt)
+  await supervise(consoleBuilt, bundles)
+  if (bundles === undefined) makeBundlesLater()
 } catch (error) {
   const hint = error.code === 'ERR_MODULE_NOT_FOUND' ? '; run "npm ci" first' : ''
   process.stderr.write(`Strongroom cannot start: ${error.message}${hint}\n`)

@@ -1,6 +1,5 @@
 import type { OnRows, Renderer, ReportDocument } from './document.ts'
 import { renderCsv, renderCsvArchive } from './render-csv.ts'
-import { renderPdf } from './render-pdf.ts'
 import { renderXlsx } from './render-xlsx.ts'
 
 /** The formats that a caller may ask for. */
@@ -22,7 +21,11 @@ const renderers: Record<FileKind, Renderer> = {
   csv: renderCsv,
   zip: renderCsvArchive,
   xlsx: renderXlsx,
-  pdf: renderPdf,
+  // With what it draws fonts, which takes a fifth of a second to load and most nodes never need.
+  async *pdf(document, onRows) {
+    const { renderPdf } = await import('./render-pdf.ts')
+    yield* renderPdf(document, onRows)
+  },
 }
 
 /** The kind of the file of a report in this format. */
