@@ -35,7 +35,11 @@ const faults = [
     where right(o.id, 5) = '00041'`,
 ]
 
-/** One address with all operations and one with a thousand: three tokens, a hundred counterparties, matching entries. */
+/**
+ * One address with all operations and one with a thousand: three tokens, a hundred counterparties, matching entries.
+ *
+ * tidy: long because it is a list of statements
+ */
 export async function seed(url: string, operations: number): Promise<void> {
   // The compiled code reads the SQL files from its own folder.
   cpSync(
@@ -68,9 +72,11 @@ export async function seed(url: string, operations: number): Promise<void> {
     `insert into vaults (id, code, name, wallet_service_url, created_at, updated_at)
       values ('${vaultId}', 'bench', 'Bench', 'http://127.0.0.1', now(), now())`,
     `insert into counterparties (vault_id, id, name, kind, created_by_id, created_at, updated_at)
-      select '${vaultId}', ${id('party', 'i')}, 'Party ' || i, 'company', '${owner}', '2025-01-01', '2025-01-01' from generate_series(0, 99) i`,
+      select '${vaultId}', ${id('party', 'i')}, 'Party ' || i, 'company', '${owner}', '2025-01-01', '2025-01-01'
+        from generate_series(0, 99) i`,
     `insert into counterparty_addresses (vault_id, id, counterparty_id, network_id, address, address_key, created_at)
-      select '${vaultId}', ${id('place', 'i')}, ${id('party', 'i')}, 'cmbenchnetwork00000000000', '0xparty' || i, '0xparty' || i, '2025-01-01'
+      select '${vaultId}', ${id('place', 'i')}, ${id('party', 'i')}, 'cmbenchnetwork00000000000', '0xparty' || i, '0xparty' || i,
+        '2025-01-01'
       from generate_series(0, 99) i`,
     `insert into operation_categories (vault_id, id, key, name, applies_to, view_scope, assign_scope, edit_scope, approval_scope,
         approval_threshold, allow_initiator_approval, created_by_id, updated_by_id, created_at, updated_at)
@@ -85,10 +91,12 @@ export async function seed(url: string, operations: number): Promise<void> {
       return [
         `insert into addresses (vault_id, id, network_id, address, address_key, derivation_path, static_prefix, path_index, segments,
             owner_id, created_at, updated_at)
-          values ('${vaultId}', '${addressId}', 'cmbenchnetwork00000000000', '0xown${n}', '0xown${n}', 'm/44/60/${n}', 'm/44/60', ${n}, '{}',
+          values ('${vaultId}', '${addressId}', 'cmbenchnetwork00000000000', '0xown${n}', '0xown${n}', 'm/44/60/${n}', 'm/44/60',
+            ${n}, '{}',
             '${owner}', now(), now())`,
         `insert into ledger_accounts (vault_id, id, token_id, address_id, purpose, balance, created_at)
-          select '${vaultId}', 'cmacc${n}' || right(t.id, 4) || p, t.id, '${addressId}', p, 0, now() from tokens t, (values ('available'), ('reserved')) x(p)`,
+          select '${vaultId}', 'cmacc${n}' || right(t.id, 4) || p, t.id, '${addressId}', p, 0, now() from tokens t,
+            (values ('available'), ('reserved')) x(p)`,
         // Seven of ten deposits; of the transfers one in seven each failed, rejected or still pending.
         `insert into operations (vault_id, id, type, status, address_id, owner_id, initiator_id, network_id, token_id, amount, flow_type,
             tx_hash, usd_rate, usd_value, counterparty_id, counterparty_address_id, counterparty_name, counterparty_kind,
@@ -104,7 +112,8 @@ export async function seed(url: string, operations: number): Promise<void> {
             case when i % 5 = 0 then 'Invoice' end, at, at, at, at
           from (select i, timestamptz '2026-01-01' + i * (interval '364 days' / ${count}) as at from generate_series(1, ${count}) i) made`,
         `insert into transfers (vault_id, id, to_address, to_address_key, payload, payload_hash, decision, created_at)
-          select vault_id, id, coalesce('0x' || lower(replace(counterparty_name, ' ', '')), '0x'), coalesce('0x' || lower(replace(counterparty_name, ' ', '')), '0x'),
+          select vault_id, id, coalesce('0x' || lower(replace(counterparty_name, ' ', '')), '0x'),
+            coalesce('0x' || lower(replace(counterparty_name, ' ', '')), '0x'),
             '{}', '', '{}', created_at from operations o where ${ofAddress} and type = 'transfer'`,
         `insert into deposits (vault_id, id, address_id, token_id, tx_hash, from_address, created_at)
           select vault_id, id, address_id, token_id, tx_hash, '0x' || lower(replace(counterparty_name, ' ', '')), created_at
@@ -112,21 +121,27 @@ export async function seed(url: string, operations: number): Promise<void> {
         `insert into ledger_entries (vault_id, kind, token_id, operation_id, credit_account, amount, credit_balance, created_at)
           select o.vault_id, 'deposit', o.token_id, o.id, a.number, o.amount, 0, o.created_at
           from operations o ${account('a', 'available')} where ${ofAddress} and o.type = 'deposit' order by o.id`,
-        `insert into ledger_entries (vault_id, kind, token_id, operation_id, debit_account, debit_balance, credit_account, credit_balance, amount, created_at)
+        `insert into ledger_entries (vault_id, kind, token_id, operation_id, debit_account, debit_balance, credit_account,
+          credit_balance, amount, created_at)
           select o.vault_id, 'reserve', o.token_id, o.id, a.number, 0, r.number, 0, o.amount, o.created_at
-          from operations o ${account('a', 'available')} ${account('r', 'reserved')} where ${ofAddress} and o.type = 'transfer' order by o.id`,
+          from operations o ${account('a', 'available')} ${account('r', 'reserved')} where ${ofAddress}
+            and o.type = 'transfer' order by o.id`,
         `insert into ledger_entries (vault_id, kind, token_id, operation_id, debit_account, debit_balance, amount, created_at)
           select o.vault_id, 'settle', o.token_id, o.id, r.number, 0, o.amount, o.created_at
-          from operations o ${account('r', 'reserved')} where ${ofAddress} and o.type = 'transfer' and o.status = 'confirmed' order by o.id`,
-        `insert into ledger_entries (vault_id, kind, token_id, operation_id, debit_account, debit_balance, credit_account, credit_balance, amount, created_at)
+          from operations o ${account('r', 'reserved')} where ${ofAddress} and o.type = 'transfer'
+            and o.status = 'confirmed' order by o.id`,
+        `insert into ledger_entries (vault_id, kind, token_id, operation_id, debit_account, debit_balance, credit_account,
+          credit_balance, amount, created_at)
           select o.vault_id, 'release', o.token_id, o.id, r.number, 0, a.number, 0, o.amount, o.created_at
           from operations o ${account('a', 'available')} ${account('r', 'reserved')}
           where ${ofAddress} and o.status in ('failed', 'rejected') order by o.id`,
         // One in fifty has a category, one transfer in twenty needed a vote.
-        `insert into category_assignments (vault_id, id, operation_id, operation_type, operation_created_at, category_id, values, assigned_by_id, created_at, updated_at)
+        `insert into category_assignments (vault_id, id, operation_id, operation_type, operation_created_at, category_id, values,
+          assigned_by_id, created_at, updated_at)
           select vault_id, id, id, type, created_at, 'cmbenchcategory0000000000', '{}', '${owner}', created_at, created_at
           from operations o where ${ofAddress} and right(id, 2)::int % 50 = 0`,
-        `insert into approval_requirements (vault_id, subject_id, policy_id, policy_code, policy_name, threshold, allow_initiator, created_at)
+        `insert into approval_requirements (vault_id, subject_id, policy_id, policy_code, policy_name, threshold,
+          allow_initiator, created_at)
           select vault_id, id, 'cmbenchpolicy000000000000', 'large', 'Large', 1, false, created_at
           from operations o where ${ofAddress} and type = 'transfer' and right(id, 2)::int % 20 = 9`,
         `insert into approval_voters (vault_id, id, subject_id, user_id, decision, voted_at, created_at)

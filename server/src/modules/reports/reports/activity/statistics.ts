@@ -51,7 +51,8 @@ async function countUndated(trx: Trx, filter: OperationFilter, interval: Interva
  * an open transfer, the settlement of a confirmed one, the release of any other. `strongroom ledger verify` checks all entries.
  */
 export const lacksEntry = (filter: OperationFilter) => sql<boolean>`not exists (select from ledger_entries e
-  where e.vault_id = o.vault_id and ${isAmong(filter, 'e.operation_id')} and e.operation_id = o.id and e.kind = case when o.type = 'deposit' then 'deposit' when o.status = 'confirmed' then 'settle'
+  where e.vault_id = o.vault_id and ${isAmong(filter, 'e.operation_id')} and e.operation_id = o.id
+    and e.kind = case when o.type = 'deposit' then 'deposit' when o.status = 'confirmed' then 'settle'
     when o.status in ('awaiting_approval', 'pending') then 'reserve' else 'release' end)`
 
 /** From this number of operations on, merging two indexes takes half the time of hashing one of them. */

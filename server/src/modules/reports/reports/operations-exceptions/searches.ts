@@ -110,7 +110,8 @@ function searchOf(
       return {
         where: sql`${reported} and not exists (select from category_assignments g
           join operation_categories h on h.vault_id = g.vault_id and h.id = g.category_id
-          where g.vault_id = o.vault_id and ${isAmong(filter, 'g.operation_id')} and g.operation_id = o.id and ${hasCategoryRight(scope, 'view', 'h', 'o')})`,
+          where g.vault_id = o.vault_id and ${isAmong(filter, 'g.operation_id')} and g.operation_id = o.id
+            and ${hasCategoryRight(scope, 'view', 'h', 'o')})`,
         avoided: ['nestloop'],
       }
     case 'invalidOperationRelations':
