@@ -22,6 +22,7 @@ const isHealth = is('GET', /^\/healthz/)
 const isDerivation = is('POST', /^\/addresses/)
 const isOrder = is('POST', /^\/transfers$/)
 const isState = is('GET', /^\/transfers\//)
+const isReplacement = is('POST', /^\/transfers\/.+\/(speed-up|cancel-on-chain)$/)
 const isBalance = is('GET', /^\/balances/)
 const isFee = is('POST', /^\/fees$/)
 const isSecondClient: Which = ({ headers }) => headers.authorization === `Bearer ${otherVaultToken}`
@@ -291,6 +292,12 @@ const hostile: FaultyWallet[] = [
   ['limits.concurrency', 'has one worker', during('limits.concurrency', oneAtATime())],
 ]
 
+const replacement: FaultyWallet[] = [
+  ['replacement.order', 'ignores maxFee', during('replacement.order', fromTheSecond(isOrder, 202))],
+  ['replacement.fields', 'does not know the fields', during('replacement.fields', answerWith(isOrder, 202))],
+  ['replacement.unknown', 'finds every transfer', during('replacement.unknown', answerWith(always, 202))],
+]
+
 /** Their mistakes show in some answer of the run, whatever else is checked. */
 const wholeRun: FaultyWallet[] = [
   [
@@ -326,6 +333,7 @@ export const faultyWallets: FaultyWallet[] = [
   ...orders,
   ...fields,
   ...hostile,
+  ...replacement,
   ...wholeRun,
 ]
 
@@ -378,6 +386,23 @@ export const faultyPayers: FaultyWallet[] = [
       edit(isState, (body) => ({ ...body, status: 'confirmed' })),
     ),
   ],
+  [
+    'replacement.max-fee',
+    'ignores the limit',
+    during(
+      'replacement.max-fee',
+      rewriteBody(isOrder, () => ({ maxFee: undefined })),
+    ),
+  ],
+  [
+    'replacement.unsigned',
+    'goes on waiting',
+    during(
+      'replacement.unsigned',
+      edit(isReplacement, (body) => ({ ...body, status: 'queued' })),
+    ),
+  ],
+  ['replacement.final', 'replaces what is final', during('replacement.final', answerWith(isReplacement, 202))],
 ]
 
 /** Derives another address at each request. */

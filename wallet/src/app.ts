@@ -12,6 +12,7 @@ import type { Logger } from 'pino'
 import { BaseError } from 'viem'
 import { assertOwnAddress, deriveAddress, readAddress } from './addresses.ts'
 import { describeNodeError } from './chains/describe-node-error.ts'
+import { capsOf, defaultFeeLevel } from './chains/fee-caps.ts'
 import type { Chain } from './chains/open-chain.ts'
 import { estimateGas, readGasPrice } from './chains/price-transfer.ts'
 import { readBalance } from './chains/read-balance.ts'
@@ -21,6 +22,7 @@ import type { Keyring } from './keys/keyring.ts'
 import { bodyBytesMax, transferIdLengthMax } from './limits.ts'
 import { operations } from './operations.ts'
 import { getTransfer, orderTransfer, readAmount, readRecipient } from './transfers/order-transfer.ts'
+import { quoteReplacement, replaceTransaction } from './transfers/replace-transaction.ts'
 import { toTransferStatus } from './transfers/transfer-row.ts'
 
 export type AppParts = {
@@ -85,6 +87,25 @@ export function buildApp({ pool, keyring, chains, log, onOrder }: AppParts): Fas
       toTransferStatus(await getTransfer(pool, clientIdOf(request), request.params.id)),
     )
 
+    routes.get(operations.quoteReplacement.path, { schema: operations.quoteReplacement.schema }, async (request) => {
+      const transfer = await getTransfer(pool, clientIdOf(request), request.params.id)
+      return await quoteReplacement({ pool, keyring, chain: chainOf(chains, transfer.network) }, transfer)
+    })
+
+    for (const [operation, kind] of [
+      [operations.speedUp, 'payment'],
+      [operations.cancelOnChain, 'cancellation'],
+    ] as const) {
+      routes.post(operation.path, { schema: operation.schema }, async (request, reply) => {
+        const { id } = request.params
+        const transfer = await getTransfer(pool, clientIdOf(request), id)
+        const chain = chainOf(chains, transfer.network)
+        await replaceTransaction({ pool, keyring, chain }, transfer, kind, request.body)
+        onOrder(transfer.network)
+        return reply.code(202).send(toTransferStatus(await getTransfer(pool, clientIdOf(request), id)))
+      })
+    }
+
     routes.get(operations.getBalance.path, { schema: operations.getBalance.schema }, async (request) => {
       const chain = chainOf(chains, request.query.network)
       const address = readAddress('address', request.query.address)
@@ -105,7 +126,9 @@ export function buildApp({ pool, keyring, chains, log, onOrder }: AppParts): Fas
       }
       await assertOwnAddress(pool, clientIdOf(request), chain.network, movement.fromAddress)
       const [{ gas }, price] = await Promise.all([estimateGas(chain, movement), readGasPrice(chain)])
-      return { fee: (gas * (price.baseFeePerGas + price.maxPriorityFeePerGas)).toString(), asset: 'native' as const }
+      const caps = capsOf(body.feeLevel ?? defaultFeeLevel, price)
+      const fee = gas * (price.baseFeePerGas + caps.maxPriorityFeePerGas)
+      return { fee: fee.toString(), maxFee: (gas * caps.maxFeePerGas).toString(), asset: 'native' as const }
     })
   })
   return app

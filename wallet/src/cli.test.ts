@@ -7,6 +7,7 @@ import { parseEther } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Anvil, startAnvil } from './anvil.ts'
 import { createTestDatabase, type TestDatabase } from './testing/database.ts'
+import { controlChain } from './testing/local-chain.ts'
 import { startNodeProxy } from './testing/node-proxy.ts'
 import { openFaucet } from './testing/test-token.ts'
 import {
@@ -141,6 +142,63 @@ test.each(['dropSend', 'dropSendAnswer'] as const)(
     await wallet.end('SIGTERM')
   },
 )
+
+test('T23 T75 kill -9 between signing and storing, of a payment and of its replacement: one payment', async () => {
+  let wallet = await serve()
+  const derivationPath = 'm/44/60/9/2'
+  const fromAddress = await deriveTestAddress(wallet.url, derivationPath)
+  const chain = controlChain(anvil.rpcUrl)
+  await chain.setBalance(fromAddress, parseEther('1'))
+  await chain.setAutomine(false)
+  proxy.control.sent.length = 0
+  const toAddress = '0x000000000000000000000000000000000000bEEF'
+  const order = { id: 'kill-unstored', derivationPath, fromAddress, toAddress, amount: '5' }
+  const state = async () =>
+    (await call<{ status: string; txHash: string }>(wallet.url, '/transfers/kill-unstored')).body
+
+  await killWhileStoring(wallet, () => orderTestTransfer(wallet.url, order))
+  expect(proxy.control.sent).toEqual([])
+  wallet = await serve()
+  const first = await waitFor('the broadcast', async () => {
+    const { status, txHash } = await state()
+    return status === 'broadcast' && txHash
+  })
+  const path = '/transfers/kill-unstored/speed-up'
+  await killWhileStoring(wallet, () => call(wallet.url, path, { body: { txHash: first } }))
+  expect(new Set(proxy.control.sent).size).toBe(1)
+  wallet = await serve()
+  expect((await call(wallet.url, path, { body: { txHash: first } })).status).toBe(202)
+  await waitFor('the second transaction', async () => new Set(proxy.control.sent).size === 2)
+  await chain.setAutomine(true)
+  await chain.mine()
+  expect(await waitForTransfer(wallet.url, 'kill-unstored')).toMatchObject({ status: 'confirmed' })
+  const faucet = openFaucet(anvil.rpcUrl)
+  expect(await faucet.getBalance({ address: toAddress })).toBe(5n)
+  expect(await faucet.getTransactionCount({ address: fromAddress })).toBe(1)
+  await wallet.end('SIGTERM')
+})
+
+/** Kills the wallet while what it has just signed waits to be stored. */
+async function killWhileStoring(wallet: Awaited<ReturnType<typeof serve>>, request: () => Promise<unknown>) {
+  const blocker = new pg.Client({ connectionString: database.url })
+  await blocker.connect()
+  try {
+    await blocker.query('begin')
+    await blocker.query('lock table wallet.transactions in share row exclusive mode')
+    const answer = request().catch(() => undefined)
+    await waitFor('the attempt to store', async () => {
+      const { rows } = await blocker.query(
+        "select from pg_locks where relation = 'wallet.transactions'::regclass and not granted",
+      )
+      return rows.length > 0
+    })
+    await wallet.end('SIGKILL')
+    await answer
+    await blocker.query('rollback')
+  } finally {
+    await blocker.end()
+  }
+}
 
 test('several processes may start on a new database at the same time', async () => {
   const fresh = await createTestDatabase()

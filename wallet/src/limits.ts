@@ -25,6 +25,11 @@ export const sendBackoffSecondsMax = 30
 /** Broadcast transfers whose receipts one pass reads. */
 export const settleBatchMax = 500
 
+/** A transaction whose fee is this many times what the highest level costs now is not replaced by one with a higher fee. */
+export const pointlessFeeFactor = 5n
+/** Transactions that one transfer may have; each replacement is one more. */
+export const variantsMax = 50
+
 /** Blocks that one pass of the watcher reads at most. */
 export const scanBlocksMax = 100
 /** Blocks to read again after the chain was rewound or reorganised, and at the first start; event keys prevent duplicates. */

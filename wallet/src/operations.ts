@@ -7,6 +7,8 @@ import {
   FeeEstimate,
   FeeQuestion,
   Health,
+  Replacement,
+  ReplacementQuote,
   TransferOrder,
   TransferParams,
   TransferStatus,
@@ -39,6 +41,32 @@ export const operations = {
     path: '/transfers/:id',
     summary: 'State of an ordered transfer. 404 means that the order was never accepted.',
     schema: { params: TransferParams, response: { 200: TransferStatus, 404: ErrorBody, ...common } },
+  },
+  quoteReplacement: {
+    method: 'get',
+    path: '/transfers/:id/replacement',
+    summary: 'What it would cost now to replace the transaction of a transfer; changes nothing.',
+    schema: { params: TransferParams, response: { 200: ReplacementQuote, 404: ErrorBody, ...common } },
+  },
+  speedUp: {
+    method: 'post',
+    path: '/transfers/:id/speed-up',
+    summary: 'Replaces the transaction of a transfer by the same with a higher fee, under the same nonce.',
+    schema: {
+      params: TransferParams,
+      body: Replacement,
+      response: { 202: TransferStatus, 404: ErrorBody, 409: ErrorBody, ...common },
+    },
+  },
+  cancelOnChain: {
+    method: 'post',
+    path: '/transfers/:id/cancel-on-chain',
+    summary: 'Replaces the transaction of a transfer by one that moves nothing, under the same nonce.',
+    schema: {
+      params: TransferParams,
+      body: Replacement,
+      response: { 202: TransferStatus, 404: ErrorBody, 409: ErrorBody, ...common },
+    },
   },
   getBalance: {
     method: 'get',

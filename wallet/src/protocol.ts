@@ -43,6 +43,22 @@ const TransferId = Type.String({
   examples: ['cmf0000000000000000000000'],
 })
 
+const FeeLevel = Type.Union([Type.Literal('low'), Type.Literal('medium'), Type.Literal('high')], {
+  description: 'How soon the transfer should be mined; medium when it is left out.',
+  examples: ['medium'],
+})
+export type FeeLevel = Static<typeof FeeLevel>
+const MaxFee = Type.String({
+  pattern: '^[1-9][0-9]{0,77}$',
+  description: 'The most that may be paid in fees, in the smallest unit of the network’s coin, as digits.',
+  examples: ['4200000000000000'],
+})
+const TxHash = Type.String({
+  pattern: '^0x[0-9a-fA-F]{64}$',
+  description: 'Hash of a transaction.',
+  examples: ['0x88df016429689c079f3b2f6ad39fa052532c56795b733da78a91ebe6a713944b'],
+})
+
 export const ErrorBody = Type.Object(
   {
     error: Type.String({ description: 'Name of the HTTP status.', examples: ['Bad Request'] }),
@@ -74,6 +90,8 @@ export const TransferOrder = Type.Object(
     toAddress: Address,
     contractAddress: ContractAddress,
     amount: Amount,
+    feeLevel: Type.Optional(FeeLevel),
+    maxFee: Type.Optional(MaxFee),
   },
   { ...strict, title: 'TransferOrder' },
 )
@@ -88,7 +106,14 @@ export const TransferStatus = Type.Object(
     ),
     txHash: Type.Union([Type.String(), Type.Null()], {
       description:
-        'Hash of the transaction; known as soon as it is signed and stored, which is before it is broadcast.',
+        'Hash of the transaction; known as soon as it is signed and stored, which is before it is broadcast. Another one ' +
+        'after a replacement.',
+    }),
+    txHashes: Type.Array(Type.String(), {
+      description: 'Hashes of all transactions that were signed for the transfer, oldest first; at most one is mined.',
+    }),
+    waitsFor: Type.Union([TransferId, Type.Null()], {
+      description: 'The transfer of the same address whose transaction must be mined before; null when there is none.',
     }),
     fee: Type.Union([Amount, Type.Null()], {
       description: 'What the network took, in the smallest unit of its coin; null until the transaction is in a block.',
@@ -117,6 +142,54 @@ export type TransferStatus = Static<typeof TransferStatus>
 
 export const TransferParams = Type.Object({ id: TransferId }, strict)
 
+export const Replacement = Type.Object(
+  {
+    txHash: Type.Union([TxHash, Type.Null()], {
+      description:
+        'The transaction to replace: the newest one of the transfer. If it is another one by now, nothing is signed and ' +
+        'the state is answered. null: there is none yet.',
+    }),
+    maxFee: Type.Optional(MaxFee),
+  },
+  { ...strict, title: 'Replacement' },
+)
+export type Replacement = Static<typeof Replacement>
+
+const ReplacementCost = Type.Union(
+  [
+    Type.Object(
+      {
+        maxFee: Type.String({
+          pattern: '^[0-9]+$',
+          description: 'The most that the transaction could cost, in the smallest unit of the network’s coin.',
+          examples: ['47250000000000'],
+        }),
+      },
+      strict,
+    ),
+    Type.Object(
+      {
+        refusal: Type.String({
+          description: 'Why it would be a 409: a code in capitals, then a colon and a sentence.',
+          examples: ['ABOVE_MAX_FEE: the order permits less than a replacement must pay'],
+        }),
+      },
+      strict,
+    ),
+  ],
+  { description: 'What it would cost now, or why it is impossible.' },
+)
+
+export const ReplacementQuote = Type.Object(
+  {
+    txHash: Type.Union([TxHash, Type.Null()], { description: 'The transaction that would be replaced.' }),
+    speedUp: ReplacementCost,
+    cancelOnChain: ReplacementCost,
+  },
+  { ...strict, title: 'ReplacementQuote' },
+)
+export type ReplacementQuote = Static<typeof ReplacementQuote>
+
 export const BalanceQuery = Type.Object(
   {
     network: Network,
@@ -139,12 +212,23 @@ export const Balance = Type.Object(
 )
 
 export const FeeQuestion = Type.Object(
-  { network: Network, fromAddress: Address, toAddress: Address, contractAddress: ContractAddress, amount: Amount },
+  {
+    network: Network,
+    fromAddress: Address,
+    toAddress: Address,
+    contractAddress: ContractAddress,
+    amount: Amount,
+    feeLevel: Type.Optional(FeeLevel),
+  },
   { ...strict, title: 'FeeQuestion' },
 )
 export const FeeEstimate = Type.Object(
   {
     fee: Type.String({ pattern: '^[0-9]+$', description: 'Expected fee in the smallest unit of the network’s coin.' }),
+    maxFee: Type.String({
+      pattern: '^[0-9]+$',
+      description: 'The most that a transaction of this level would be signed to pay now.',
+    }),
     asset: Type.Literal('native'),
   },
   { ...strict, title: 'FeeEstimate' },

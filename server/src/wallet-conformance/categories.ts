@@ -10,6 +10,7 @@ import { limits } from './checks/limits.ts'
 import { orderFields } from './checks/order-fields.ts'
 import { orders } from './checks/orders.ts'
 import { payments } from './checks/payments.ts'
+import { replacement } from './checks/replacement.ts'
 import { webhooks } from './checks/webhooks.ts'
 import { wholeRun } from './checks/whole-run.ts'
 
@@ -26,6 +27,7 @@ export const categories: readonly Category[] = [
   hostileInput,
   limits,
   payments,
+  replacement,
   webhooks,
   wholeRun,
 ]

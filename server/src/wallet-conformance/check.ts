@@ -35,6 +35,7 @@ export type Section =
   | 'post-addresses'
   | 'post-transfers'
   | 'get-transfersid'
+  | 'replacing-a-transaction'
   | 'get-balancesnetworkaddresscontract'
   | 'post-fees'
   | 'get-healthz'

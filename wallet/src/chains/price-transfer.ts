@@ -1,5 +1,6 @@
 import { type Address, encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { describeNodeError, isExecutionFault, isInsufficientFunds } from './describe-node-error.ts'
+import type { GasPrice } from './fee-caps.ts'
 import type { Chain } from './open-chain.ts'
 
 export type Movement = { fromAddress: Address; toAddress: Address; contractAddress: Address | null; amount: bigint }
@@ -33,20 +34,15 @@ export async function estimateGas(chain: Chain, movement: Movement): Promise<Gas
   }
 }
 
-/** Prices per unit of gas in wei (EIP-1559). */
-export async function readGasPrice(chain: Chain) {
-  const [block, maxPriorityFeePerGas] = await Promise.all([
+/** The price of a unit of gas in wei (EIP-1559) at the newest block. */
+export async function readGasPrice(chain: Chain): Promise<GasPrice> {
+  const [block, priorityFeePerGas] = await Promise.all([
     chain.client.getBlock(),
     chain.client.estimateMaxPriorityFeePerGas(),
   ])
   if (block.baseFeePerGas === null)
     throw new Error(`${chain.network} has no base fee; only EIP-1559 chains are supported`)
-  return {
-    baseFeePerGas: block.baseFeePerGas,
-    maxPriorityFeePerGas,
-    // Transactions are not replaced later, so the cap must cover six full blocks in a row, each raising the base fee by 1/8.
-    maxFeePerGas: block.baseFeePerGas * 2n + maxPriorityFeePerGas,
-  }
+  return { baseFeePerGas: block.baseFeePerGas, priorityFeePerGas }
 }
 
 /** Gas of a transfer of the coin to an address without code. */

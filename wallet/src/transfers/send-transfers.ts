@@ -1,11 +1,13 @@
 import type pg from 'pg'
 import type { Logger } from 'pino'
+import type { Hex } from 'viem'
 import { describeNodeError } from '../chains/describe-node-error.ts'
 import { type Chain, readHead } from '../chains/open-chain.ts'
 import type { Keyring } from '../keys/keyring.ts'
 import { sendBackoffSecondsMax, sendBatchMax, sendLeaseSeconds } from '../limits.ts'
-import { broadcastTransaction } from './broadcast-transaction.ts'
+import { broadcastTransaction, isKnown } from './broadcast-transaction.ts'
 import { signTransfer } from './sign-transfer.ts'
+import { listTransactions } from './transactions.ts'
 import type { TransferRow } from './transfer-row.ts'
 
 type Parts = { pool: pg.Pool; keyring: Keyring; chain: Chain; log: Logger }
@@ -44,8 +46,12 @@ async function sendTransfer({ pool, keyring, chain, log }: Parts, row: TransferR
       log.info({ transferId: row.id, txHash: hash }, 'transfer signed')
     }
     const broadcast = await broadcastTransaction(chain, { raw, hash })
-    if (!broadcast.accepted) return await postpone(pool, log, row, broadcast.reason)
-    await markBroadcast(pool, row)
+    if (!broadcast.accepted) {
+      // The node may have an earlier transaction of the same nonce, which is as good as this one.
+      if (row.status === 'queued' && (await isAnyKnown(pool, chain, row))) await noteBroadcast(pool, row)
+      return await postpone(pool, log, row, broadcast.reason)
+    }
+    await markBroadcast(pool, row, hash)
     log.info({ transferId: row.id, txHash: hash, again: row.resend }, 'transfer broadcast')
   } catch (error) {
     await postpone(pool, log, row, describeNodeError(error))
@@ -86,12 +92,27 @@ function bySigningOrder(a: TransferRow, b: TransferRow): number {
   return Number(BigInt(a.sequence) - BigInt(b.sequence))
 }
 
-async function markBroadcast(pool: pg.Pool, { client_id, id }: TransferRow): Promise<void> {
+/** A transaction that was replaced since is not the one that must be sent. */
+async function markBroadcast(pool: pg.Pool, { client_id, id }: TransferRow, hash: Hex): Promise<void> {
   await pool.query(
     `update wallet.transfers
      set status = case when status = 'queued' then 'broadcast' else status end,
          resend = false, attempts = 0, last_error = null, updated_at = clock_timestamp()
-     where client_id = $1 and id = $2`,
+     where client_id = $1 and id = $2 and tx_hash = $3`,
+    [client_id, id, hash],
+  )
+}
+
+async function isAnyKnown(pool: pg.Pool, chain: Chain, row: TransferRow): Promise<boolean> {
+  const transactions = (await listTransactions(pool, [row]))(row)
+  for (const { hash } of transactions) if (await isKnown(chain, hash)) return true
+  return false
+}
+
+async function noteBroadcast(pool: pg.Pool, { client_id, id }: TransferRow): Promise<void> {
+  await pool.query(
+    `update wallet.transfers set status = 'broadcast', resend = true, updated_at = clock_timestamp()
+     where client_id = $1 and id = $2 and status = 'queued'`,
     [client_id, id],
   )
 }

@@ -1,18 +1,20 @@
 import type pg from 'pg'
 import { erc20Abi, type Hex, keccak256 } from 'viem'
 import { isContractFault } from '../chains/describe-node-error.ts'
+import { capsOf, defaultFeeLevel, limitCaps } from '../chains/fee-caps.ts'
 import type { Chain } from '../chains/open-chain.ts'
 import { callOf, estimateGas, type Movement, plainTransferGas, readGasPrice } from '../chains/price-transfer.ts'
 import { inTransaction } from '../database/in-transaction.ts'
 import { type ParsedPath, parseDerivationPath } from '../keys/derivation-path.ts'
 import type { Keyring } from '../keys/keyring.ts'
+import { storeTransaction } from './transactions.ts'
 import type { TransferRow } from './transfer-row.ts'
 
 export type SignOutcome =
   | { kind: 'signed'; rawTransaction: Hex; hash: Hex }
   /** The chain would refuse the transfer; nothing was signed and no nonce was used. */
   | { kind: 'failed'; reason: string }
-  /** Not now: earlier transfers may still change what the address can pay, or an operator must intervene. */
+  /** Not now: earlier transfers may change what the address can pay, the fee is too high, or an operator must intervene. */
   | { kind: 'wait'; reason: string }
   /** Another process signed or failed it first. */
   | { kind: 'taken' }
@@ -30,7 +32,8 @@ export async function signTransfer(
   const path = parseDerivationPath(transfer.derivation_path)
   if ('fault' in path) throw new Error('a stored transfer has a path that does not parse')
   const movement = movementOf(transfer)
-  const plan = await planTransaction(pool, chain, movement)
+  const plan = await planTransaction(pool, chain, transfer)
+  if (plan.kind === 'tooDear') return { kind: 'wait', reason: plan.reason }
   if (plan.kind === 'impossible') {
     return (await failUnsigned(pool, transfer, plan.reason))
       ? { kind: 'failed', reason: plan.reason }
@@ -54,8 +57,9 @@ type Plan = {
 async function planTransaction(
   pool: pg.Pool,
   chain: Chain,
-  movement: Movement,
-): Promise<Plan | { kind: 'impossible'; reason: string }> {
+  transfer: TransferRow,
+): Promise<Plan | { kind: 'impossible'; reason: string } | { kind: 'tooDear'; reason: string }> {
+  const movement = movementOf(transfer)
   const { rows } = await pool.query<{ now: Date }>('select clock_timestamp() as now')
   const { fromAddress: address, contractAddress } = movement
   const [balance, chainNonce, price] = await Promise.all([
@@ -72,13 +76,18 @@ async function planTransaction(
   // A plain transfer always costs the same; anything that runs code may cost more than it did in the simulation.
   const gas = estimate.gas === plainTransferGas ? plainTransferGas : (estimate.gas * 12n) / 10n
   const value = contractAddress === null ? movement.amount : 0n
-  const maxCost = value + gas * price.maxFeePerGas
+  const maxFee = transfer.max_fee === null ? null : BigInt(transfer.max_fee)
+  const caps = limitCaps(capsOf(transfer.fee_level ?? defaultFeeLevel, price), { gas, maxFee }, price)
+  if (caps === null) {
+    const reason = `ABOVE_MAX_FEE: ${gas} gas cost ${gas * price.baseFeePerGas} or more now, and at most ${maxFee} may be paid`
+    return { kind: 'tooDear', reason }
+  }
+  const maxCost = value + gas * caps.maxFeePerGas
   if (balance < maxCost) {
     const reason = `INSUFFICIENT_FUNDS: amount and fee need ${maxCost} of the network's coin, the address has ${balance}`
     return { kind: 'impossible', reason }
   }
-  const { maxFeePerGas, maxPriorityFeePerGas } = price
-  return { kind: 'possible', asOf: rows[0]!.now, chainNonce, balance, gas, maxFeePerGas, maxPriorityFeePerGas, maxCost }
+  return { kind: 'possible', asOf: rows[0]!.now, chainNonce, balance, gas, ...caps, maxCost }
 }
 
 /** A call to an address without code, or to a token that answers false, would succeed on chain and move nothing. */
@@ -140,11 +149,8 @@ async function storeSigned({ tx, keyring, chain, transfer, path, movement, plan 
     ...callOf(movement),
   })
   const hash = keccak256(rawTransaction)
-  await tx.query(
-    `update wallet.transfers set nonce = $3, raw_transaction = $4, tx_hash = $5, max_cost = $6, updated_at = clock_timestamp()
-     where client_id = $1 and id = $2`,
-    [transfer.client_id, transfer.id, nonce, rawTransaction, hash, plan.maxCost.toString()],
-  )
+  const transaction = { kind: 'payment', raw: rawTransaction, hash } as const
+  await storeTransaction(tx, transfer, { transaction, nonce, maxCost: plan.maxCost })
   await tx.query('update wallet.nonces set next_nonce = $3 where network = $1 and address = $2', [
     transfer.network,
     transfer.from_address,
@@ -154,7 +160,7 @@ async function storeSigned({ tx, keyring, chain, transfer, path, movement, plan 
 }
 
 /** One row per (network, address) is the queue in which all processes wait for the next nonce. */
-async function lockNonce(tx: pg.PoolClient, { network, from_address }: TransferRow): Promise<number> {
+export async function lockNonce(tx: pg.PoolClient, { network, from_address }: TransferRow): Promise<number> {
   await tx.query('insert into wallet.nonces (network, address) values ($1, $2) on conflict do nothing', [
     network,
     from_address,
@@ -167,7 +173,7 @@ async function lockNonce(tx: pg.PoolClient, { network, from_address }: TransferR
 }
 
 /** The amount that signed transfers may still take from the balance that was read at `asOf`. */
-async function readCommittedCost(
+export async function readCommittedCost(
   tx: pg.PoolClient,
   { network, from_address }: TransferRow,
   asOf: Date,
@@ -181,7 +187,7 @@ async function readCommittedCost(
   return BigInt(rows[0]!.total)
 }
 
-async function failUnsigned(pool: pg.Pool, transfer: TransferRow, reason: string): Promise<boolean> {
+export async function failUnsigned(pool: pg.Pool, transfer: TransferRow, reason: string): Promise<boolean> {
   const { rowCount } = await pool.query(
     `update wallet.transfers set status = 'failed', failure_reason = $3, updated_at = clock_timestamp()
      where client_id = $1 and id = $2 and status = 'queued' and raw_transaction is null`,
@@ -190,7 +196,7 @@ async function failUnsigned(pool: pg.Pool, transfer: TransferRow, reason: string
   return rowCount === 1
 }
 
-function movementOf(row: TransferRow): Movement {
+export function movementOf(row: TransferRow): Movement {
   return {
     fromAddress: row.from_address,
     toAddress: row.to_address,

@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import type { TransferStatus } from '../protocol.ts'
+import type { FeeLevel, TransferStatus } from '../protocol.ts'
 
 /** A row of wallet.transfers as `pg` returns it: numeric and bigint columns are strings. */
 export type TransferRow = {
@@ -12,6 +12,8 @@ export type TransferRow = {
   to_address: Address
   contract_address: Address | null
   amount: string
+  fee_level: FeeLevel | null
+  max_fee: string | null
   status: TransferStatus['status']
   nonce: string | null
   raw_transaction: Hex | null
@@ -27,11 +29,16 @@ export type TransferRow = {
   sequence: string
 }
 
-export function toTransferStatus(row: TransferRow): TransferStatus {
+/** A row with what only an answer needs. */
+export type PresentedRow = TransferRow & { tx_hashes: Hex[]; waits_for: string | null }
+
+export function toTransferStatus(row: PresentedRow): TransferStatus {
   return {
     id: row.id,
     status: row.status,
     txHash: row.tx_hash,
+    txHashes: row.tx_hashes,
+    waitsFor: row.waits_for,
     fee: row.fee,
     feePaidBy: row.fee === null ? null : row.from_address,
     confirmations: row.confirmations,

@@ -198,10 +198,10 @@ export const payments: Category = {
   ],
 }
 
-type Paid = { order: TransferOrder; answers: Answer[]; before: bigint; after: bigint }
+export type Paid = { order: TransferOrder; answers: Answer[]; before: bigint; after: bigint }
 
 /** One transfer that most checks look at; its order is sent six times while it is carried out. */
-function paid(wallet: WalletUnderTest): Promise<Paid> {
+export function paid(wallet: WalletUnderTest): Promise<Paid> {
   return wallet.share('payment', 'payments.confirmed', async () => {
     const { address } = await wallet.purse()
     const before = await readBalance(wallet, address, null)

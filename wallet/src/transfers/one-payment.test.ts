@@ -1,0 +1,174 @@
+import pg from 'pg'
+import { type Hex, parseEther, parseGwei } from 'viem'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Anvil, startAnvil } from '../anvil.ts'
+import type { TransferStatus } from '../protocol.ts'
+import { type RunningWallet, startWallet } from '../start-wallet.ts'
+import { createTestDatabase, type TestDatabase } from '../testing/database.ts'
+import { controlChain, type LocalChain } from '../testing/local-chain.ts'
+import { startNodeProxy } from '../testing/node-proxy.ts'
+import { type Faucet, openFaucet } from '../testing/test-token.ts'
+import { call, deriveTestAddress, orderTestTransfer, testConfig, waitFor } from '../testing/wallet-client.ts'
+
+/** `npm run nightly:replacement` runs 1,000. */
+const seedsMax = Number(process.env.REPLACEMENT_SEEDS ?? 50)
+/** Seeds that share a chain at the same time; a reorganisation is one for all of them. */
+const seedsAtOnce = 50
+const stepsOfSeed = 6
+const transfersOfSeed = 2
+/** What is deeper is final: no reorganisation of the test goes as deep. */
+const confirmations = 3
+
+let anvil: Anvil
+let chain: LocalChain
+let database: TestDatabase
+let proxy: Awaited<ReturnType<typeof startNodeProxy>>
+let wallet: RunningWallet
+let faucet: Faucet
+let pool: pg.Pool
+
+beforeAll(async () => {
+  ;[anvil, database] = await Promise.all([startAnvil(), createTestDatabase()])
+  chain = controlChain(anvil.rpcUrl)
+  await chain.setAutomine(false)
+  proxy = await startNodeProxy(anvil.rpcUrl)
+  faucet = openFaucet(anvil.rpcUrl)
+  pool = new pg.Pool({ connectionString: database.url })
+  wallet = await start()
+})
+
+afterAll(async () => {
+  await wallet?.stop()
+  await pool?.end()
+  await proxy?.stop()
+  await anvil?.stop()
+  await database?.drop()
+})
+
+function start() {
+  const config = testConfig({ databaseUrl: database.url, rpcUrl: proxy.rpcUrl })
+  const ethereum = { ...config.chains.ethereum!, confirmations }
+  return startWallet({ ...config, chains: { ethereum } })
+}
+
+/** Numbers from 0 to 1 that depend on the seed only (mulberry32). */
+function randomOf(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
+  }
+}
+
+type Run = {
+  seed: number
+  random: () => number
+  derivationPath: string
+  fromAddress: Hex
+  toAddress: Hex
+  ids: string[]
+}
+
+async function prepare(seed: number): Promise<Run> {
+  const derivationPath = `m/44/60/3/${seed}`
+  const fromAddress = await deriveTestAddress(wallet.url, derivationPath)
+  await chain.setBalance(fromAddress, parseEther('100'))
+  const toAddress = `0x${(0xc0ffee0000n + BigInt(seed)).toString(16).padStart(40, '0')}` as const
+  const run = { seed, random: randomOf(seed), derivationPath, fromAddress, toAddress, ids: [] as string[] }
+  for (let number = 0; number < transfersOfSeed; number += 1) {
+    const id = `seed-${seed}-${number}`
+    run.ids.push(id)
+    await orderTestTransfer(wallet.url, { id, derivationPath, fromAddress, toAddress, amount: amountOf(number) })
+  }
+  return run
+}
+
+/** Its digits say which transfers were paid, and how often. */
+const amountOf = (number: number) => (1000n ** BigInt(number)).toString()
+
+const stateOf = async (id: string) => (await call<TransferStatus>(wallet.url, `/transfers/${id}`)).body
+
+/** One step of one seed: whatever people, nodes and the network do to a transfer. */
+async function step({ random, ids }: Run): Promise<void> {
+  const id = ids[Math.floor(random() * ids.length)]!
+  const { txHash, txHashes } = await stateOf(id)
+  const dice = random()
+  if (dice < 0.4) {
+    const action = random() < 0.7 ? 'speed-up' : 'cancel-on-chain'
+    await call(wallet.url, `/transfers/${id}/${action}`, { body: { txHash } })
+  } else if (dice < 0.6 && txHash !== null) {
+    await chain.drop(txHash)
+  } else if (dice < 0.8 && txHashes.length > 0) {
+    // Somebody else sends any of the transactions again.
+    const hash = txHashes[Math.floor(random() * txHashes.length)]!
+    const { rows } = await pool.query('select raw_transaction from wallet.transactions where tx_hash = $1', [hash])
+    await chain.send(rows[0].raw_transaction).catch(() => undefined)
+  }
+}
+
+/** What happens to all at once: a block at some base fee, an outage, a restart, a reorganisation. */
+async function disturb(random: () => number): Promise<void> {
+  const dice = random()
+  if (dice < 0.15) proxy.control.fault = (['dropSend', 'dropSendAnswer', 'down'] as const)[Math.floor(random() * 3)]!
+  else proxy.control.fault = 'none'
+  if (dice > 0.9) {
+    await wallet.stop()
+    wallet = await start()
+  }
+  const snapshot = dice > 0.15 && dice < 0.3 ? await chain.rpc('evm_snapshot') : null
+  await chain.mine(parseGwei(String(1 + Math.floor(random() ** 3 * 30))))
+  if (snapshot === null) return
+  await chain.mine()
+  await chain.rpc('evm_revert', [snapshot])
+  await chain.mine()
+}
+
+async function settle(runs: Run[]): Promise<void> {
+  proxy.control.fault = 'none'
+  const open = new Set(runs.flatMap(({ ids }) => ids))
+  await waitFor('all transfers to settle', async () => {
+    await chain.mine(parseGwei('1'))
+    for (const id of open) {
+      const { status } = await stateOf(id)
+      if (status === 'confirmed' || status === 'failed') open.delete(id)
+      else break
+    }
+    return open.size === 0
+  })
+}
+
+for (let first = 0; first < seedsMax; first += seedsAtOnce) {
+  const last = Math.min(first + seedsAtOnce, seedsMax) - 1
+  test(`T75 seeds ${first} to ${last}: whatever happens, a transfer is paid once at most`, async () => {
+    const runs = await Promise.all(Array.from({ length: last - first + 1 }, (_, offset) => prepare(first + offset + 1)))
+    const random = randomOf(first + 1_000_000)
+    for (let number = 0; number < stepsOfSeed; number += 1) {
+      await Promise.all(runs.map(step))
+      await disturb(random)
+    }
+    await settle(runs)
+    for (const { seed, fromAddress, toAddress, ids } of runs) {
+      const states = await Promise.all(ids.map(stateOf))
+      const owed = states.reduce(
+        (sum, { status }, number) => (status === 'confirmed' ? sum + BigInt(amountOf(number)) : sum),
+        0n,
+      )
+      expect(await faucet.getBalance({ address: toAddress }), `seed ${seed}`).toBe(owed)
+      // One nonce for each transfer, whether it was paid or cancelled, unless it ended unsigned.
+      const signed = states.filter(({ txHash }) => txHash !== null)
+      expect(await faucet.getTransactionCount({ address: fromAddress }), `seed ${seed}`).toBe(signed.length)
+      for (const { txHashes, txHash } of signed) {
+        const receipts = await Promise.all(
+          txHashes.map((hash) => faucet.getTransactionReceipt({ hash: hash as Hex }).catch(() => null)),
+        )
+        const mined = receipts.filter((receipt) => receipt !== null)
+        expect(
+          mined.map(({ transactionHash }) => transactionHash),
+          `seed ${seed}`,
+        ).toEqual([txHash])
+      }
+    }
+  })
+}

@@ -1,0 +1,184 @@
+import type pg from 'pg'
+import { keccak256, parseTransaction } from 'viem'
+import { defaultFeeLevel, type FeeCaps, replacementCaps } from '../chains/fee-caps.ts'
+import type { Chain } from '../chains/open-chain.ts'
+import { callOf, estimateGas, type Movement, plainTransferGas, readGasPrice } from '../chains/price-transfer.ts'
+import { inTransaction } from '../database/in-transaction.ts'
+import { WalletError } from '../errors.ts'
+import { parseDerivationPath } from '../keys/derivation-path.ts'
+import type { Keyring } from '../keys/keyring.ts'
+import { variantsMax } from '../limits.ts'
+import type { Replacement, ReplacementQuote } from '../protocol.ts'
+import { readAmount } from './order-transfer.ts'
+import { failUnsigned, lockNonce, movementOf, readCommittedCost } from './sign-transfer.ts'
+import { listTransactions, storeTransaction, type Transaction } from './transactions.ts'
+import type { TransferRow } from './transfer-row.ts'
+
+type Parts = { pool: pg.Pool; keyring: Keyring; chain: Chain }
+type Kind = Transaction['kind']
+
+/**
+ * Signs another transaction with the nonce of the transfer's newest one and at least 1/8 more on both fees, and stores it;
+ * the sending loop broadcasts it. `payment` repeats what the newest transaction does, `cancellation` moves nothing. Whichever
+ * is mined decides, so the amount moves at most once. Nothing happens when the newest transaction is another than the caller
+ * knows, so that a repetition starts nothing.
+ *
+ * @throws 409 with a code and a sentence when it is impossible now
+ */
+export async function replaceTransaction(
+  parts: Parts,
+  transfer: TransferRow,
+  wanted: Kind,
+  { txHash, maxFee }: Replacement,
+): Promise<void> {
+  const { pool } = parts
+  const transactions = (await listTransactions(pool, [transfer]))(transfer)
+  const newest = transactions[0]
+  if ((txHash?.toLowerCase() ?? null) !== (newest?.hash ?? null)) return
+  if (newest === undefined) return await endUnsigned(pool, transfer, wanted)
+  const situation = await readSituation(parts, transfer, { newest, count: transactions.length })
+  const limit = maxFee === undefined ? null : readAmount(maxFee, 'maxFee')
+  const plan = await planReplacement(parts, transfer, wanted, { ...situation, limit })
+  if ('refusal' in plan) throw refused(plan.refusal)
+  await inTransaction(pool, (tx) => storeReplacement(tx, parts, transfer, { newest, plan }))
+}
+
+/** What both replacements would cost at most, or why they would be refused. */
+export async function quoteReplacement(parts: Parts, transfer: TransferRow): Promise<ReplacementQuote> {
+  const transactions = (await listTransactions(parts.pool, [transfer]))(transfer)
+  const newest = transactions[0]
+  if (newest === undefined) {
+    const isOpen = transfer.status === 'queued'
+    const cancelOnChain = isOpen ? { maxFee: '0' } : { refusal: endedRefusal }
+    return { txHash: null, speedUp: { refusal: isOpen ? notSignedRefusal : endedRefusal }, cancelOnChain }
+  }
+  const situation = await readSituation(parts, transfer, { newest, count: transactions.length })
+  const quote = async (kind: Kind) => {
+    const plan = await planReplacement(parts, transfer, kind, { ...situation, limit: null })
+    return 'refusal' in plan ? plan : { maxFee: (plan.gas * plan.caps.maxFeePerGas).toString() }
+  }
+  return { txHash: newest.hash, speedUp: await quote('payment'), cancelOnChain: await quote('cancellation') }
+}
+
+const notSignedRefusal = 'NOT_SIGNED: there is no transaction yet that could be replaced'
+const endedRefusal = 'ENDED: the transfer is final'
+const refused = (refusal: string) => new WalletError(409, 'The transaction cannot be replaced now', refusal)
+
+async function endUnsigned(pool: pg.Pool, transfer: TransferRow, wanted: Kind): Promise<void> {
+  if (transfer.status !== 'queued') throw refused(endedRefusal)
+  if (wanted === 'payment') throw refused(notSignedRefusal)
+  // If it is signed at this moment, the state shows the transaction, which can be named in another request.
+  await failUnsigned(pool, transfer, 'CANCELLED: before it was signed')
+}
+
+type Situation = Awaited<ReturnType<typeof readSituation>>
+
+async function readSituation(
+  { pool, chain }: Parts,
+  { from_address: address }: TransferRow,
+  { newest, count }: { newest: Transaction; count: number },
+) {
+  const { rows } = await pool.query<{ now: Date }>('select clock_timestamp() as now')
+  const [minedCount, balance, price] = await Promise.all([
+    chain.client.getTransactionCount({ address, blockTag: 'latest' }),
+    chain.client.getBalance({ address }),
+    readGasPrice(chain),
+  ])
+  return { newest, count, asOf: rows[0]!.now, minedCount, balance, price }
+}
+
+type Plan = { kind: Kind; movement: Movement; gas: bigint; caps: FeeCaps; maxCost: bigint; asOf: Date; balance: bigint }
+
+async function planReplacement(
+  { chain }: Parts,
+  transfer: TransferRow,
+  wanted: Kind,
+  { newest, count, asOf, minedCount, balance, price, limit }: Situation & { limit: bigint | null },
+): Promise<Plan | { refusal: string }> {
+  if (transfer.status !== 'queued' && transfer.status !== 'broadcast') return { refusal: endedRefusal }
+  const nonce = Number(transfer.nonce)
+  if (minedCount > nonce) return { refusal: 'ALREADY_MINED: a transaction with this nonce is in a block' }
+  // What was cancelled is not paid after all: a faster cancellation is all that can follow.
+  const kind = newest.kind === 'cancellation' ? 'cancellation' : wanted
+  if (kind === 'payment' && minedCount < nonce)
+    return { refusal: 'EARLIER_FIRST: an earlier transfer of the address must be mined first' }
+  if (count >= variantsMax) return { refusal: `TOO_MANY: the transfer has ${count} transactions already` }
+  const signed = parseTransaction(newest.raw)
+  const replaced = {
+    maxFeePerGas: signed.maxFeePerGas ?? 0n,
+    maxPriorityFeePerGas: signed.maxPriorityFeePerGas ?? 0n,
+  }
+  const movement = kind === 'payment' ? movementOf(transfer) : nothing(transfer)
+  const gas = newest.kind === kind ? (signed.gas ?? plainTransferGas) : await gasOfNothing(chain, movement)
+  const maxFee = lower(transfer.max_fee === null ? null : BigInt(transfer.max_fee), limit)
+  const decided = replacementCaps(replaced, transfer.fee_level ?? defaultFeeLevel, { gas, maxFee }, price)
+  if ('refusal' in decided) {
+    return {
+      refusal:
+        decided.refusal === 'enough'
+          ? 'FEE_HIGH_ENOUGH: the transaction pays far more than what is usual now'
+          : `ABOVE_MAX_FEE: a replacement must pay more than the ${maxFee} that are permitted`,
+    }
+  }
+  const maxCost = callOf(movement).value + gas * decided.caps.maxFeePerGas
+  if (balance < maxCost)
+    return { refusal: `INSUFFICIENT_FUNDS: the replacement needs ${maxCost}, the address has ${balance}` }
+  return { kind, movement, gas, caps: decided.caps, maxCost, asOf, balance }
+}
+
+const nothing = ({ from_address }: TransferRow): Movement => ({
+  fromAddress: from_address,
+  toAddress: from_address,
+  contractAddress: null,
+  amount: 0n,
+})
+
+/** As a payment has it: exact where nothing runs, with a reserve where the address has code. */
+async function gasOfNothing(chain: Chain, movement: Movement): Promise<bigint> {
+  const { gas } = await estimateGas(chain, movement)
+  return gas === plainTransferGas ? gas : (gas * 12n) / 10n
+}
+
+const lower = (a: bigint | null, b: bigint | null) => (a === null ? b : b === null || a < b ? a : b)
+
+async function storeReplacement(
+  tx: pg.PoolClient,
+  { keyring, chain }: Parts,
+  transfer: TransferRow,
+  { newest, plan }: { newest: Transaction; plan: Plan },
+): Promise<void> {
+  const { rows } = await tx.query<TransferRow>(
+    `select * from wallet.transfers
+     where client_id = $1 and id = $2 and status in ('queued', 'broadcast') and nonce = $3 for update`,
+    [transfer.client_id, transfer.id, transfer.nonce],
+  )
+  const row = rows[0]
+  const current = (await listTransactions(tx, [transfer]))(transfer)[0]
+  // Somebody else replaced it, or it ended: the state says so.
+  if (row === undefined || current?.hash !== newest.hash) return
+  await lockNonce(tx, row)
+  const own = BigInt(row.max_cost ?? '0')
+  const others = (await readCommittedCost(tx, row, plan.asOf)) - own
+  if (plan.kind === 'payment' && plan.balance < others + plan.maxCost)
+    throw refused('INSUFFICIENT_FUNDS: other transfers of the address may use up its balance')
+  const path = parseDerivationPath(row.derivation_path)
+  if ('fault' in path) throw new Error('a stored transfer has a path that does not parse')
+  const account = await keyring.account(row.client_id, path)
+  if (account.address !== row.from_address) throw new Error('the key of the path has another address than the order')
+  const nonce = Number(row.nonce)
+  const raw = await account.signTransaction({
+    type: 'eip1559',
+    chainId: chain.chainId,
+    nonce,
+    gas: plan.gas,
+    ...plan.caps,
+    ...callOf(plan.movement),
+  })
+  const transaction = { kind: plan.kind, raw, hash: keccak256(raw) }
+  await storeTransaction(tx, row, { transaction, nonce, maxCost: plan.maxCost })
+  await tx.query(
+    `update wallet.transfers set resend = true, attempts = 0, next_attempt_at = clock_timestamp()
+     where client_id = $1 and id = $2`,
+    [row.client_id, row.id],
+  )
+}
