@@ -38,6 +38,7 @@ const selectors: [selectorType: string, value: unknown][] = [
   ['amount', { op: 'gt', value: '1000' }],
   ['amountUsd', { op: 'between', min: '1000', max: '10000' }],
   ['percentOfBalance', { op: 'lte', value: '50' }],
+  ['maxFee', { op: 'lte', value: '0.05' }],
   ['velocityAmount', { ...velocity, per: 'initiator' }],
   ['velocityUsd', { ...velocity, per: 'vault' }],
   ['velocityCount', { op: 'lte', value: '10', windowSeconds: 3_600, per: 'destination' }],

@@ -30,6 +30,7 @@ type SelectorValues = {
   amount: Comparison
   amountUsd: Comparison
   percentOfBalance: Comparison
+  maxFee: Comparison
   velocityAmount: VelocityLimit
   velocityUsd: VelocityLimit
   velocityCount: VelocityLimit

@@ -27,6 +27,8 @@ export type Config = {
   /** A rate that differs from an earlier one by more than this waits for a second person. */
   rateJumpFactorHundredths: number
   approvalTtlHours: number
+  /** A transfer that the wallet service has had for longer without an outcome is shown as stuck, and mailed once. */
+  stuckAfterMinutes: number
   sessionTtlDays: number
   /** Requests of one person; a service may make more (`serviceRateFactor`). 0 is no limit. */
   rateLimitPerMinute: number
@@ -102,6 +104,11 @@ export const settings: Setting[] = [
     fallback: '2',
   },
   { name: 'APPROVAL_TTL_HOURS', about: 'hours until a pending approval expires', fallback: '72' },
+  {
+    name: 'STUCK_AFTER_MINUTES',
+    about: 'minutes after the hand-over until a transfer without an outcome counts as stuck',
+    fallback: '30',
+  },
   {
     name: 'SESSION_TTL_DAYS',
     about: 'days of inactivity until a session ends (30 days at most in all)',
@@ -205,6 +212,7 @@ export function readConfig(env: Environment = process.env): Config {
     ratesUrl: url('RATES_URL', demo ? ['http:', 'https:', 'file:'] : ['https:']),
     rateJumpFactorHundredths,
     approvalTtlHours: integer('APPROVAL_TTL_HOURS', 72, 1, 8_760),
+    stuckAfterMinutes: integer('STUCK_AFTER_MINUTES', 30, 1, 10_080),
     sessionTtlDays: integer('SESSION_TTL_DAYS', 7, 1, 30),
     rateLimitPerMinute: integer('RATE_LIMIT_PER_MINUTE', demo ? 0 : 3_000, 0, 1_000_000),
     requestTimeoutSeconds: integer('REQUEST_TIMEOUT_SECONDS', 30, 1, 600),

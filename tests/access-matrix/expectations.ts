@@ -58,6 +58,7 @@ const holdOf = (subjectType: string, subjectId: string) => ({
 })
 const toHold = async (r: Resources) => holdOf('counterparty', await r.counterparty())
 const ofTransfer = async (r: Resources) => ({ params: { id: await r.transfer() } })
+const ofReplacement = async (r: Resources) => ({ ...(await ofTransfer(r)), body: { txHash: null } })
 const ofFolder = async (r: Resources) => ({ params: { id: await r.folder() } })
 const grantBody = async (r: Resources) => ({ subjectType: 'group', subjectId: await r.group(), canTransfer: true })
 const relationOf = async (r: Resources) => ({ body: relationBody(await r.transfer(), await r.deposit()) })
@@ -283,6 +284,9 @@ export const expectations: Record<string, Row> = {
     async (r) => ({ ...(await ofTransfer(r)), body: {} })),
   rejectTransfer: row('401 403 403 403 403 403 404 200 403 403 403 404 403 403',
     async (r) => ({ ...(await ofTransfer(r)), body: {} })),
+  previewTransferReplacement: row('401 403 409 403 403 403 404 403 409 403 403 404 403 403', ofTransfer),
+  speedUpTransfer:      row('401 403 409 403 403 403 404 403 409 403 403 404 403 403', ofReplacement),
+  cancelTransferOnChain: row('401 403 409 403 403 403 404 403 409 403 403 404 403 403', ofReplacement),
   cancelTransfer:       row('401 403 200 403 403 403 404 403 200 403 403 404 403 403', ofTransfer),
 
   listHolds:            row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),

@@ -120,6 +120,10 @@ export const checksAfter: Record<string, Check[]> = {
     insertNotification('nonsense', 'approval_needed', 'notifications_subject_type_check'),
     indexes('transfers_external_id', 'transfers_payout_row')('transfers_external_id', 'transfers_payout_row'),
   ],
+  '0037-replaced-transactions': [
+    insertNotification('transfer', 'stuck', null),
+    insertNotification('transfer', 'nonsense', 'notifications_kind_check'),
+  ],
   '0033-payouts-in-lists': [
     indexes(
       'payouts_asked_feed',

@@ -58,6 +58,7 @@ async function sendNotification(deps: Deps, notification: DueNotification, signa
 
 /** Whether it was decided meanwhile, or can be decided again because somebody came back. */
 async function isPointless({ db }: Deps, { kind, status, vault_id, subject_id }: DueNotification): Promise<boolean> {
+  if (kind === 'stuck') return status !== 'pending'
   if (kind !== 'approval_needed' && kind !== 'quorum_lost') return false
   if (!/^(awaiting_approval|pending)$/.test(status)) return true
   return kind === 'quorum_lost' && isQuorumReachable(await listRequirements(db, vault_id, subject_id))

@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { expirePayouts } from '../modules/money/payouts/vote.ts'
 import { createDelivery, postOutstandingFees } from '../modules/money/transfers/deliver.ts'
+import { noteStuckTransfers } from '../modules/money/transfers/stuck.ts'
 import { expireTransfers } from '../modules/money/transfers/vote.ts'
 import { runDueVerifications } from '../modules/money/verifications/run.ts'
 import { sealAuditRecords } from '../modules/record/audit/seal.ts'
@@ -29,6 +30,7 @@ function tasksOf(deps: Deps): Task[] {
     },
     { name: 'expire-transfers', everyMilliseconds: 400, run: () => expireTransfers(deps) },
     { name: 'expire-payouts', everyMilliseconds: 1_000, run: () => expirePayouts(deps) },
+    { name: 'note-stuck-transfers', everyMilliseconds: 10_000, run: () => noteStuckTransfers(deps) },
     { name: 'post-fees', everyMilliseconds: 30_000, run: () => postOutstandingFees(deps) },
     { name: 'expire-approvals', everyMilliseconds: 1_000, run: () => expireRequests(deps) },
     { name: 'seal-audit', everyMilliseconds: 2_000, run: () => sealAuditRecords(deps) },

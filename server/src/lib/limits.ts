@@ -208,6 +208,8 @@ export const walletResponseBytesMax = 65_536
 /** How long the wallet service of a vault is asked for balances in one reconciliation. */
 export const reconciliationCallsMilliseconds = 60_000
 export const walletReadAttemptsMax = 3
+/** Transaction hashes that one transfer may have, one for each replacement; a wallet service that names more is halted. */
+export const txHashesMax = 100
 export const walletSecretLengthMin = 16
 export const walletSecretLengthMax = 512
 /** Several webhook secrets in one text, for a rotation. */

@@ -34,6 +34,7 @@ export const reasons = {
   method_not_allowed: 405,
   request_timeout: 408,
 
+  above_max_fee: 409,
   already_exists: 409,
   already_voted: 409,
   amount_exceeded: 409,
@@ -54,6 +55,7 @@ export const reasons = {
   limit_reached: 409,
   no_session: 409,
   not_applied: 409,
+  not_replaceable: 409,
   part_of_payout: 409,
   payout_halted: 409,
   payload_changed: 409,

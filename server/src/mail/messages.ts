@@ -90,7 +90,7 @@ export function invitationMessage({ link, vaultName, inviter }: Invitation): Mes
 
 /** The facts of a mail about one transfer or approval request. */
 type Notification = {
-  kind: 'approval_needed' | 'decided' | 'stopped' | 'quorum_lost'
+  kind: 'approval_needed' | 'decided' | 'stopped' | 'stuck' | 'quorum_lost'
   vault_name: string
   initiator: string
   /** What is requested, such as `transfer` or `counterparty_create`. */
@@ -136,6 +136,17 @@ export function notificationMessage(notification: Notification, link: string): M
         button,
         link,
         closing: 'You can turn these mails off in your profile.',
+      })
+    case 'stuck':
+      return layOut({
+        subject: `Waiting in ${vaultName}: ${subject}`,
+        lines: [
+          `The ${subject} that you requested in the vault ${vaultName} waits for its confirmation for longer than usual.`,
+          'Its transaction may pay too little. It can be sped up, or cancelled on chain.',
+        ],
+        button,
+        link,
+        closing: 'Do not order it again: it is carried out as soon as its transaction is mined.',
       })
     case 'stopped':
       return layOut({

@@ -50,6 +50,8 @@ export type FakeWallet = {
   /** What GET /balances answers, by lower-case address and contract ('' for the coin); "0" when nothing is set. */
   balances: Map<string, string>
   fee: string
+  /** Set: replacements are a 409 with these details; 'unsupported': a 404. */
+  refuseReplacement: string | null
   transfer(id: string): FakeStatus | null
   transfers(): FakeStatus[]
   /** How many times an order with this id was accepted as new: what would be broadcasts. */
@@ -96,11 +98,15 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     }
     if (route === 'POST /transfers') return submit(body as Order)
     if (route.startsWith('GET /transfers/')) {
-      const id = decodeURIComponent(url.pathname.slice('/transfers/'.length))
+      const [name = '', part] = url.pathname.slice('/transfers/'.length).split('/')
+      const id = decodeURIComponent(name)
+      if (part === 'replacement') return quoteReplacement(id)
       const order = orders.get(id)
       if (order === undefined) return [404, { message: 'unknown transfer' }]
       return [200, wallet.mutateStatus === null ? order.status : wallet.mutateStatus(id, { ...order.status })]
     }
+    const replaced = /^\/transfers\/([^/]+)\/(speed-up|cancel-on-chain)$/.exec(url.pathname)
+    if (replaced !== null) return replace(decodeURIComponent(replaced[1]!), body as { txHash: string | null })
     if (route === 'GET /balances') {
       const key = `${url.searchParams.get('address')} ${url.searchParams.get('contract') ?? ''}`.toLowerCase()
       return [200, { balance: wallet.balances.get(key.trim()) ?? '0', blockNumber: 1 }]
@@ -132,6 +138,24 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     return [202, status]
   }
 
+  const replace = (id: string, { txHash }: { txHash: string | null }): [number, unknown] => {
+    const order = orders.get(id)
+    const refusal = wallet.refuseReplacement
+    if (order === undefined || refusal === 'unsupported') return [404, { message: 'unknown transfer' }]
+    if (refusal !== null) return [409, { message: 'impossible', details: refusal }]
+    const { status } = order
+    if (status.txHash === txHash)
+      Object.assign(status, { status: 'broadcast', txHash: fakeTxHash(`${txHash} replaced`) })
+    return [202, status]
+  }
+
+  const quoteReplacement = (id: string): [number, unknown] => {
+    const refusal = wallet.refuseReplacement
+    if (!orders.has(id) || refusal === 'unsupported') return [404, { message: 'unknown transfer' }]
+    const cost = refusal === null ? { maxFee: '47250000000000' } : { refusal }
+    return [200, { txHash: orders.get(id)!.status.txHash, speedUp: cost, cancelOnChain: cost }]
+  }
+
   const statusOf = (id: string): FakeStatus => {
     const order = orders.get(id)
     if (order === undefined) throw new Error(`The fake wallet has no transfer ${id}`)
@@ -155,6 +179,7 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     mutateStatus: null,
     balances: new Map(),
     fee: '21000',
+    refuseReplacement: null,
     transfer: (id) => orders.get(id)?.status ?? null,
     transfers: () => [...orders.values()].map(({ status }) => status),
     broadcastCount: (id) => accepted.get(id) ?? 0,

@@ -33,6 +33,7 @@ export function subjectWord(selectorType: string, label?: string): string {
     amount: t('the amount'),
     amountUsd: t('the amount in USD'),
     percentOfBalance: t('the share of the balance'),
+    maxFee: t('the highest network fee'),
     velocityAmount: t('the sum of the token'),
     velocityUsd: t('the sum in USD'),
     velocityCount: t('the number of transfers'),

@@ -22,6 +22,7 @@ export function selectorWords(): Record<string, string> {
     amount: t('Amount'),
     amountUsd: t('Amount in USD'),
     percentOfBalance: t('Per cent of the balance'),
+    maxFee: t('Highest network fee'),
     velocityAmount: t('Sum within a time'),
     velocityUsd: t('Sum in USD within a time'),
     velocityCount: t('Transfers within a time'),

@@ -6,4 +6,4 @@ create index users_platform_administrators on users (id) where is_platform_admin
 
 alter table notifications drop constraint notifications_kind_check;
 alter table notifications add constraint notifications_kind_check
-  check (kind in ('approval_needed', 'decided', 'rules_changed', 'stopped', 'quorum_lost'));
+  check (kind in ('approval_needed', 'decided', 'rules_changed', 'stopped', 'stuck', 'quorum_lost'));

@@ -46,7 +46,10 @@ export async function lockClaimed(
 }
 
 /** Locks a transfer whose delivery is in progress on any node; null when it has ended or is halted. */
-export async function lockUnderWay(trx: Trx, { vaultId, id }: Claim): Promise<LockedTransfer | null> {
+export async function lockUnderWay(
+  trx: Trx,
+  { vaultId, id }: Pick<Claim, 'vaultId' | 'id'>,
+): Promise<LockedTransfer | null> {
   const transfer = await lockTransfer(trx, vaultId, id)
   return transfer?.status === 'pending' && transfer.phase !== 'halted' ? transfer : null
 }

@@ -93,8 +93,8 @@ function compare(stored: StoredOrder, records: TargetRecord[]): Comparison {
 }
 
 function differenceOfOrder(stored: StoredOrder, { payload, payloadHash }: RequestRecord): string | null {
-  const fields = Object.keys(payload) as (keyof Payload)[]
-  const changed = fields.find((field) => stored.current[field] !== payload[field])
+  const fields = new Set([...(Object.keys(payload) as (keyof Payload)[]), 'feeLevel', 'maxFee'] as const)
+  const changed = [...fields].find((field) => stored.current[field] !== (payload[field] ?? null))
   if (changed !== undefined) return `its ${changed} was changed`
   const hashes = [hashPayload(payload), hashPayload(stored.payload), stored.payload_hash]
   if (hashes.some((hash) => hash.toString('hex') !== payloadHash)) return 'its payload was changed'

@@ -237,14 +237,70 @@ describe('T25 a wallet service that lies', () => {
     await expectHalted(id, `The wallet service reports another ${what} than ordered`)
   })
 
-  it('T25 about the hash it named before is halted', async () => {
+  it('T75 with another hash than before is followed, whichever is mined, and every hash is kept', async () => {
+    const id = await ordered()
+    const [first, second, third] = ['first', 'second', 'third'].map((name) => fakeTxHash(`${name} of ${id}`))
+    await bench.deliver()
+    for (const txHash of [first, second, first, third]) {
+      bench.vault.wallet.broadcast(id, { txHash: txHash! })
+      await bench.deliver()
+      expect(await bench.read(id)).toMatchObject({ status: 'pending', txHash, haltReason: null })
+    }
+    expect((await bench.read(id)).txHashes).toEqual([second, first, third])
+    expect(await bench.audited('transfer.replaced', id)).toBe(3)
+    expect(await bench.balances(address.id)).toEqual(reserved)
+    bench.vault.wallet.confirm(id, { txHash: second! })
+    await bench.deliver()
+    expect(await bench.read(id)).toMatchObject({
+      status: 'confirmed',
+      txHash: second,
+      txHashes: [first, third, second],
+    })
+    expect(await bench.balances(address.id)).toEqual(settled)
+    const { items } = (await bench.owner.get(`/vaults/${bench.vault.code}/history?txHash=${second}`)).body
+    expect(items.map((item: { id: string }) => item.id)).toEqual([id])
+  })
+
+  it('T75 that was cancelled on chain fails with its fee, and its funds are released', async () => {
     const id = await ordered()
     await bench.deliver()
     bench.vault.wallet.broadcast(id)
     await bench.deliver()
-    bench.vault.wallet.confirm(id, { txHash: fakeTxHash('another one') })
+    const cancelled = fakeTxHash(`cancellation of ${id}`)
+    bench.vault.wallet.broadcast(id, { txHash: cancelled })
+    bench.vault.wallet.fail(id, 'CANCELLED: nothing moved', '21000')
     await bench.deliver()
-    await expectHalted(id, 'The wallet service reports another transaction hash than before')
+    expect(await bench.read(id)).toMatchObject({ status: 'failed', txHash: cancelled, fee: '21000' })
+    expect(await bench.balances(address.id)).toEqual(released)
+  })
+
+  it('T75 with ever new hashes is halted', async () => {
+    const id = await ordered()
+    await bench.deliver()
+    bench.vault.wallet.broadcast(id)
+    await bench.deliver()
+    const many = Array.from({ length: 99 }, (_, number) => fakeTxHash(`${number} of ${id}`))
+    await bench.sql('update transfers set replaced_tx_hashes = $2 where id = $1', [id, many])
+    bench.vault.wallet.broadcast(id, { txHash: fakeTxHash(`one more of ${id}`) })
+    await bench.deliver()
+    await expectHalted(id, 'The wallet service reports ever new transaction hashes')
+  })
+
+  it('T25 with a hash that another transfer had before is halted', async () => {
+    const first = await ordered('20')
+    await bench.deliver()
+    bench.vault.wallet.broadcast(first)
+    await bench.deliver()
+    bench.vault.wallet.broadcast(first, { txHash: fakeTxHash(`replacement of ${first}`) })
+    await bench.deliver()
+    bench.vault.wallet.confirm(first)
+    await bench.deliver()
+    address = await bench.fundedAddress()
+    const second = await ordered()
+    await bench.deliver()
+    bench.vault.wallet.confirm(second, { txHash: fakeTxHash(first) })
+    await bench.deliver()
+    await expectHalted(second, 'The wallet service reports the transaction hash of another transfer')
   })
 
   it('T25 with the hash of another transfer is halted, in its spelling too', async () => {

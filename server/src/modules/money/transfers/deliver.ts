@@ -115,7 +115,7 @@ async function begin(trx: Trx, { log, clock }: Deps, claim: Claim): Promise<Begu
     await refuse(trx, transfer, objection, now)
     return null
   }
-  await movePhase(trx, transfer, 'submitting', {})
+  await movePhase(trx, transfer, 'submitting', { sent_at: now })
   return { payload, objection: null }
 }
 
@@ -149,6 +149,8 @@ async function submit(deps: Deps, wallet: WalletClient, claim: Claim, order: Pay
       toAddress: order.toAddress,
       contractAddress: order.contractAddress,
       amount: order.amount,
+      ...(order.feeLevel === undefined ? {} : { feeLevel: order.feeLevel }),
+      ...(order.maxFee === undefined ? {} : { maxFee: order.maxFee }),
     })
   } catch (error) {
     if (!(error instanceof WalletServiceError)) throw error

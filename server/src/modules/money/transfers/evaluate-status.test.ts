@@ -103,8 +103,22 @@ describe('the status that a wallet service reports for a transfer', () => {
     expect(evaluateStatus(coinOrder, null, reported({ contractAddress: null })).kind).toBe('wait')
   })
 
-  it('T25 another hash than before, or none where it is confirmed, halts', () => {
-    expect(evaluateStatus(order, hash, reported({ txHash: `0x${'cd'.repeat(32)}` })).kind).toBe('halt')
+  it('T25 no hash where it is confirmed halts', () => {
     expect(evaluateStatus(order, null, reported({ status: 'confirmed' })).kind).toBe('halt')
+  })
+
+  it.each(['queued', 'broadcast', 'confirmed', 'failed'] as const)('T75 another hash is followed: %s', (status) => {
+    const other = `0x${'cd'.repeat(32)}`
+    expect(evaluateStatus(order, hash, reported({ status, txHash: other }))).toMatchObject({ txHash: other })
+  })
+
+  it.each([
+    ['amount', { amount: '1000001' }],
+    ['recipient', { toAddress: order.fromAddress }],
+    ['source', { fromAddress: order.toAddress }],
+    ['token', { contractAddress: null }],
+  ])('T75 another hash with another %s halts', (_what, lie) => {
+    const replaced = reported({ status: 'broadcast', txHash: `0x${'cd'.repeat(32)}`, ...lie })
+    expect(evaluateStatus(order, hash, replaced).kind).toBe('halt')
   })
 })

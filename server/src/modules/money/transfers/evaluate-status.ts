@@ -16,6 +16,8 @@ export type WalletStatus = {
   amount?: string | null
 }
 
+type Ordered = Pick<Payload, 'amount' | 'toAddress' | 'fromAddress' | 'network' | 'contractAddress'>
+
 export type StatusVerdict =
   | { kind: 'wait'; txHash: string | null }
   | { kind: 'confirm'; txHash: string; fee: bigint | null; blockTime: Date | null }
@@ -23,18 +25,16 @@ export type StatusVerdict =
   | { kind: 'halt'; reason: string }
 
 /**
- * Compares what the wallet service reports with the order and with its earlier reports (threat T25). On any
- * contradiction the transfer halts: its funds stay reserved until people have reviewed it.
+ * Compares what the wallet service reports with the order (threat T25). On any contradiction the transfer halts: its funds
+ * stay reserved until people have reviewed it. Another hash than before is none: a wallet may replace a transaction by one
+ * with the same nonce (threat T75).
  *
  * @param knownTxHash the transaction hash that was reported earlier, if any
  */
-export function evaluateStatus(order: Payload, knownTxHash: string | null, reported: WalletStatus): StatusVerdict {
+export function evaluateStatus(order: Ordered, knownTxHash: string | null, reported: WalletStatus): StatusVerdict {
   const reportedHash = reported.txHash === null ? null : txHashKey(reported.txHash)
   const mismatch = findMismatch(order, reported)
   if (mismatch !== null) return { kind: 'halt', reason: `The wallet service reports another ${mismatch} than ordered` }
-  if (knownTxHash !== null && reportedHash !== null && knownTxHash !== reportedHash) {
-    return { kind: 'halt', reason: 'The wallet service reports another transaction hash than before' }
-  }
   const fee =
     reported.fee === null || !isSame(reported.feePaidBy ?? order.fromAddress, order.fromAddress)
       ? null
@@ -56,7 +56,7 @@ export function evaluateStatus(order: Payload, knownTxHash: string | null, repor
   return { kind: 'wait', txHash: reportedHash ?? knownTxHash }
 }
 
-function findMismatch(order: Payload, reported: WalletStatus): string | null {
+function findMismatch(order: Ordered, reported: WalletStatus): string | null {
   if (reported.amount != null && reported.amount !== order.amount) return 'amount'
   if (reported.toAddress != null && !isSame(reported.toAddress, order.toAddress)) return 'recipient'
   if (reported.fromAddress != null && !isSame(reported.fromAddress, order.fromAddress)) return 'source'

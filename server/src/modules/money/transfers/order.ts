@@ -6,8 +6,10 @@ import { insertRows } from '../../../db/insert-rows.ts'
 import type { Operations } from '../../../db/types.ts'
 import { callerHeld } from '../../../http/guard.ts'
 import type { Refusal } from '../../../http/mutate.ts'
-import { type AppError, conflict, type FieldFault, faulty, forbidden } from '../../../lib/errors.ts'
+import { type AppError, badRequest, conflict, type FieldFault, faulty, forbidden } from '../../../lib/errors.ts'
+import type { FeeLevel } from '../../../lib/fee-levels.ts'
 import { newId } from '../../../lib/ids.ts'
+import { rawAmountMax } from '../../../lib/limits.ts'
 import { formatDecimal, parseDecimal } from '../../../lib/money.ts'
 import { parseOnchainAddress } from '../../../lib/onchain-address.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
@@ -27,7 +29,7 @@ import { postEntries } from '../ledger/post-entries.ts'
 import { reservePosting } from '../ledger/postings.ts'
 import { hashFacts, type RequestRecord } from './compare-record.ts'
 import { hashPayload, type OrderBody, type Payload } from './payload.ts'
-import { findPlainTransfer, findTransfer, lockAvailable, type TransferRow } from './queries.ts'
+import { findNativeCoin, findPlainTransfer, findTransfer, lockAvailable, type TransferRow } from './queries.ts'
 import { findSource, type SourceRow } from './sources.ts'
 
 /**
@@ -144,7 +146,8 @@ export type PayoutPlace = {
   approvalThreshold: number
 }
 
-export function toPayload(id: string, member: Member, { source, to, amount }: Order): Payload {
+export function toPayload(id: string, member: Member, order: Order): Payload {
+  const { source, to, amount, feeLevel, maxFee } = order
   return {
     transferId: id,
     vaultId: member.vault.id,
@@ -158,6 +161,8 @@ export function toPayload(id: string, member: Member, { source, to, amount }: Or
     tokenId: source.token_id,
     contractAddress: source.contract_address,
     amount: amount.toString(),
+    ...(feeLevel === undefined ? {} : { feeLevel }),
+    ...(maxFee === undefined ? {} : { maxFee: maxFee.raw.toString() }),
   }
 }
 
@@ -225,6 +230,8 @@ function toTransferRow({ order: { source, to }, payload, decision, payout, expir
     contract_address: source.contract_address,
     payload,
     payload_hash: hashPayload(payload),
+    fee_level: payload.feeLevel ?? null,
+    max_fee: payload.maxFee ?? null,
     decision,
     decision_policy_id: decision.decisionPolicy?.id ?? null,
     decision_policy_code: decision.decisionPolicy?.code ?? null,
@@ -274,7 +281,7 @@ export async function loadOrder(
       'Only the owner of an address and members with a transfer grant on it may transfer from it',
     )
   }
-  const order = planOrder(source, body)
+  const order = { ...planOrder(source, body), ...(await readFeeLimits(db, source, body)) }
 
   const key = body.metadata?.category ?? null
   const viewer = { readsAll: initiator.isAdmin, isOwnOperation: true, subjects: subjectsOf(initiator) }
@@ -289,6 +296,24 @@ export type Order = {
   source: SourceRow & { token_id: string; token_code: string; decimals: number }
   to: { address: string; key: string }
   amount: bigint
+  feeLevel?: FeeLevel
+  /** The most that may be paid in fees: in the smallest unit of the coin, and in its units. */
+  maxFee?: { raw: bigint; decimal: string }
+}
+
+/** What an order says about its fee. @throws 400 for a limit in a coin that is not registered */
+async function readFeeLimits(
+  db: Db | Trx,
+  { network_id }: SourceRow,
+  { feeLevel, maxFee }: OrderBody,
+): Promise<Pick<Order, 'feeLevel' | 'maxFee'>> {
+  const level = feeLevel === undefined ? {} : { feeLevel }
+  if (maxFee === undefined) return level
+  const raw = BigInt(maxFee)
+  if (raw > rawAmountMax) throw badRequest('maxFee', 'must be at most 2^256-1')
+  const coin = await findNativeCoin(db, network_id)
+  if (coin === null) throw badRequest('maxFee', 'needs the coin of the network, which is not registered')
+  return { ...level, maxFee: { raw, decimal: formatDecimal(raw, coin.decimals) } }
 }
 
 /** Checks an order against its source address. @throws 400 naming every wrong field */
@@ -353,7 +378,7 @@ export function refusalOfHold(hold: ActiveHold, callerId: string): AppError {
 
 /** All facts of an order that policies may read. */
 export function factsOf(
-  { source, to, amount }: Order,
+  { source, to, amount, maxFee }: Order,
   { initiator, category, now }: { initiator: Initiator; category: string | null; now: Date },
 ): Facts {
   return {
@@ -372,6 +397,7 @@ export function factsOf(
     destination: { address: to.address, key: to.key, networkType: source.network_type },
     ...recipientFacts(source.to_address_id !== null, source.counterparty),
     category,
+    ...(maxFee === undefined ? {} : { maxFee: maxFee.decimal }),
   }
 }
 

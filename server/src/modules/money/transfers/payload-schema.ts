@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { Closed, described, Id, Nullable, RawAmount } from '../../../http/schema.ts'
+import { Closed, described, Enum, Id, Nullable, RawAmount } from '../../../http/schema.ts'
+import { feeLevels } from '../../../lib/fee-levels.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
 
@@ -18,6 +19,10 @@ export const TransferPayload = Closed(
     tokenId: Id,
     contractAddress: Nullable(Text('0x5FbDB2315678afecb367f032d93F642f64180aa3')),
     amount: RawAmount,
+    feeLevel: Type.Optional(described(Enum(feeLevels), 'How soon it should be mined; absent if the order has none.')),
+    maxFee: Type.Optional(
+      described(RawAmount, 'The most that may be paid in fees, in the smallest unit of the coin; absent: no limit.'),
+    ),
   },
   { description: 'The order as it is voted on and handed over. The SHA-256 of its canonical JSON is `payloadHash`.' },
 )

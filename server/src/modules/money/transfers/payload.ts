@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
+import type { FeeLevel } from '../../../lib/fee-levels.ts'
 import { sha256 } from '../../../lib/secrets.ts'
 import type { TransferOrder } from './schema.ts'
 
@@ -20,6 +21,10 @@ export type Payload = {
   tokenId: string
   contractAddress: string | null
   amount: string
+  /** Only if the order has it, so that the hash of an order without it is what it always was. */
+  feeLevel?: FeeLevel
+  /** The most that may be paid in fees, in the smallest unit of the network's coin; as `feeLevel`. */
+  maxFee?: string
 }
 
 /** The SHA-256 that votes and hand-over are bound to (threat T27). */

@@ -333,6 +333,7 @@ describe('the value in USD', () => {
 
 it('the list of problems is closed and each of them is tested here', () => {
   expect(problemCodes.toSorted()).toEqual([
+    'above_max_fee',
     'archived',
     'blocked_by_policy',
     'disabled',

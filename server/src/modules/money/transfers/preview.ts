@@ -2,6 +2,7 @@ import type { Static } from 'typebox'
 import { visibleScopeOf } from '../../../access/address-scope.ts'
 import type { ByMember } from '../../../access/caller.ts'
 import type { Deps } from '../../../deps.ts'
+import { defaultFeeLevel } from '../../../lib/fee-levels.ts'
 import { formatDecimal, usdValueOf } from '../../../lib/money.ts'
 import { findRecipientSigns, type RecipientSigns } from '../../address-book/recipients/queries.ts'
 import { isSilence } from '../../registry/wallet-service/client.ts'
@@ -36,7 +37,7 @@ export async function previewTransfer(
 }
 
 /** A failure is a value, because a preview must not fail for it. */
-async function estimateFee(deps: Deps, vaultId: string, { source, to, amount }: Order): Promise<FeeEstimate> {
+async function estimateFee(deps: Deps, vaultId: string, { source, to, amount, feeLevel }: Order): Promise<FeeEstimate> {
   try {
     const wallet = await walletOfVault(deps, vaultId)
     const { fee } = await wallet.estimateFee({
@@ -45,6 +46,7 @@ async function estimateFee(deps: Deps, vaultId: string, { source, to, amount }: 
       toAddress: to.address,
       contractAddress: source.contract_address,
       amount: amount.toString(),
+      ...(feeLevel === undefined ? {} : { feeLevel }),
     })
     return { fee: BigInt(fee) }
   } catch (error) {
@@ -76,6 +78,8 @@ function toPreview(
     trace,
     problems: findProblems(prospect),
     fee: hasFee ? amountOf(estimate.fee, coin) : null,
+    feeLevel: order.feeLevel ?? defaultFeeLevel,
+    maxFee: coin === null || order.maxFee === undefined ? null : amountOf(order.maxFee.raw, coin),
     available,
     availableDecimal: formatDecimal(available, source.decimals),
     remaining: {

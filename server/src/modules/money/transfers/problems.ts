@@ -17,7 +17,7 @@ const refusals = [
 ] as const satisfies readonly Reason[]
 
 /** With these an order is placed, and its delivery would probably fail or wait. */
-const obstacles = ['no_gas', 'wallet_service_failed', 'wallet_service_silent'] as const
+const obstacles = ['no_gas', 'above_max_fee', 'wallet_service_failed', 'wallet_service_silent'] as const
 
 export type ProblemCode = (typeof refusals | typeof obstacles)[number]
 
@@ -81,6 +81,11 @@ function nameDeliveryProblems(
   if (estimate !== null && 'failure' in estimate) {
     const isSilent = estimate.failure === 'wallet_service_silent'
     name(estimate.failure, `The wallet service ${isSilent ? 'does not answer' : 'gives no estimate of the fee'}`)
+  }
+  if (coin !== null && estimate !== null && 'fee' in estimate && order.maxFee !== undefined) {
+    const isAbove = estimate.fee > order.maxFee.raw
+    if (isAbove)
+      name('above_max_fee', 'The network asks for more than maxFee now; the transfer would wait until it falls')
   }
   // An amount of the coin that is too high already is insufficient_funds, which says more.
   const isTooMuch = order.source.token_id === coin?.id && rest.token < 0n

@@ -114,6 +114,9 @@ export type TransferRow = DetailColumns & {
   fee: string | null
   failure_reason: string | null
   halt_reason: string | null
+  replaced_tx_hashes: string[]
+  stuck_since: Date | null
+  network_id: string
   payout_id: string | null
   external_id: string | null
   requirements: RequirementState[]
@@ -148,7 +151,7 @@ const transferColumns = ({ category, toAddressId, requirements, approvers }: Att
   o.usd_rate_as_of, o.usd_rate_source, o.usd_value, ${category} as category, o.tags, o.payment_purpose, o.note,
   o.created_at, o.confirmed_at, o.updated_at, t.to_address, ${toAddressId} as to_address_id, t.payload, t.payload_hash, t.decision, t.decision_policy_id,
   t.decision_policy_code, t.decision_policy_name, t.approval_threshold, t.expires_at, t.phase, t.fee, t.failure_reason,
-  t.halt_reason, t.payout_id, t.external_id, ${requirements} as requirements, ${approvers} as approvers`
+  t.halt_reason, t.replaced_tx_hashes, t.stuck_since, o.network_id, t.payout_id, t.external_id, ${requirements} as requirements, ${approvers} as approvers`
 
 const transferSources = sql`
   operations o
@@ -219,6 +222,8 @@ export async function findCounterpartyNow(trx: Trx, vaultId: string, id: string)
   return rows[0]!
 }
 
+type StoredPayload = Required<Omit<Payload, 'feeLevel' | 'maxFee'>> & Record<'feeLevel' | 'maxFee', string | null>
+
 /**
  * The mutable part of a transfer, under lock, with the order rebuilt from the current rows. The statement that reads it takes
  * the shared lock of the holds first.
@@ -239,6 +244,8 @@ export type LockedTransfer = {
   vault_locked: boolean
   payload_hash: Buffer
   wallet_tx_hash: string | null
+  /** The hashes that it had before, oldest first. */
+  replaced_tx_hashes: string[]
   halt_reason: string | null
   /** The payout that it is a row of, with which it waits for votes. */
   payout_id: string | null
@@ -247,8 +254,8 @@ export type LockedTransfer = {
   fee_posted: boolean
   network_id: string
   network_type: NetworkType
-  /** The order as the tables hold it now. */
-  current: Payload
+  /** The order as the tables hold it now; null in place of what an order may leave out. */
+  current: StoredPayload
 }
 
 export async function lockTransfer(trx: Trx, vaultId: string, id: string): Promise<LockedTransfer | null> {
@@ -265,7 +272,7 @@ async function lockWhere(trx: Trx, vaultId: string, which: RawBuilder<unknown>):
   const { rows } = await sql<Omit<LockedTransfer, 'amount'> & { amount: string }>`${prepared}
     select o.vault_id, o.id, o.status, t.phase, o.owner_id, o.initiator_id, o.address_id, o.token_id, o.amount, t.expires_at,
       t.next_attempt_at, k.enabled as token_enabled, v.locked_at is not null as vault_locked, t.payload_hash,
-      t.wallet_tx_hash, t.halt_reason, t.payout_id, t.attempts, t.fee, t.fee_posted, n.id as network_id,
+      t.wallet_tx_hash, t.replaced_tx_hashes, t.halt_reason, t.payout_id, t.attempts, t.fee, t.fee_posted, n.id as network_id,
       n.type as network_type, ${currentOrder} as current
     from ${sharedHoldLock(vaultId)}
     cross join operations o
@@ -328,7 +335,8 @@ export async function findCoinAccount(
 const currentOrder = sql`json_build_object(
   'transferId', t.id, 'vaultId', t.vault_id, 'initiatorId', o.initiator_id, 'fromAddressId', o.address_id,
   'fromAddress', a.address, 'network', n.slug, 'coinType', n.coin_type, 'derivationPath', a.derivation_path,
-  'toAddress', t.to_address, 'tokenId', o.token_id, 'contractAddress', t.contract_address, 'amount', o.amount::text)`
+  'toAddress', t.to_address, 'tokenId', o.token_id, 'contractAddress', t.contract_address, 'amount', o.amount::text,
+  'feeLevel', t.fee_level, 'maxFee', t.max_fee::text)`
 
 /** The columns of a transfer that its audit records hold too. */
 export type StoredOrder = {
@@ -336,7 +344,7 @@ export type StoredOrder = {
   /** null: the row of the operation is missing, and with it the other columns of operations. */
   status: OperationStatus | null
   phase: Phase
-  current: { [Field in keyof Payload]: Payload[Field] | null }
+  current: { [Field in keyof StoredPayload]: StoredPayload[Field] | null }
   payload: Payload
   payload_hash: Buffer
   to_address_key: string

@@ -15,6 +15,7 @@ import {
   Tags,
   Timestamp,
 } from '../../../http/schema.ts'
+import { feeLevels } from '../../../lib/fee-levels.ts'
 import { addressLengthMax, noteLengthMax, shownVotersMax } from '../../../lib/limits.ts'
 import { flowTypes, operationStatuses } from '../../../lib/operations.ts'
 import { CounterpartySnapshot } from '../../address-book/counterparties/schema.ts'
@@ -50,6 +51,11 @@ export const Transfer = Closed(
       '`awaiting_approval`, `pending` from the hand-over to the wallet service, or one of the final states.',
     ),
     txHash: Nullable(Text('0x7f9c3f5b5d3a')),
+    txHashes: described(
+      Type.Array(Text('0x7f9c3f5b5d3a')),
+      'All hashes that the wallet service has named, oldest first; the last one is `txHash`. A wallet may replace a ' +
+        'transaction by one with the same nonce and a higher fee. At most one of them is mined.',
+    ),
     fee: Nullable(
       Type.String({
         description: 'Network fee paid, in the smallest unit of the native coin.',
@@ -73,6 +79,11 @@ export const Transfer = Closed(
           'Why the transfer is halted or held back, for example a difference from its audit record. Its funds stay reserved.',
         examples: ['The wallet service reports another amount'],
       }),
+    ),
+    stuckSince: described(
+      Nullable(Timestamp),
+      'Instant since which the wallet service has had it for longer than usual (`STUCK_AFTER_MINUTES`), in UTC; null ' +
+        'otherwise.',
     ),
     flowType: Enum(flowTypes),
     decision: Type.Optional(Ref(PolicyDecision)),
@@ -163,6 +174,21 @@ const orderFields = {
       description:
         'The intended recipient: the request is refused if `toAddress` is not an address of this counterparty.',
       examples: ['cmi8h2k1p0a1b2c3d4e5f6g7h'],
+    }),
+  ),
+  feeLevel: Type.Optional(
+    described(
+      Enum(feeLevels),
+      'How soon the transfer should be mined; the wallet service takes `medium` when it is left out.',
+    ),
+  ),
+  maxFee: Type.Optional(
+    Type.String({
+      pattern: '^[1-9][0-9]{0,77}$',
+      description:
+        'The most that may be paid in network fees, in the smallest unit of the coin of the network. The wallet service ' +
+        'signs nothing above it: the transfer waits until the fee falls.',
+      examples: ['4200000000000000'],
     }),
   ),
   metadata: Type.Optional(
@@ -264,6 +290,8 @@ export const TransferPreview = Closed(
         'What the order would meet now, first what it would be refused for. Empty: nothing is known against it.',
     }),
     fee: AssetAmount('Estimate; null when the wallet service has none right now.'),
+    feeLevel: described(Enum(feeLevels), 'How soon it should be mined: that of the order, or `medium`.'),
+    maxFee: AssetAmount('The most that may be paid in fees; null when the order sets no limit.'),
     available: RawAmount,
     availableDecimal: DecimalAmount,
     remaining: Closed(
@@ -296,6 +324,50 @@ export const TransferPreview = Closed(
     }),
   },
   { $id: 'TransferPreview', description: 'What an order would meet now; it changes nothing.' },
+)
+
+const NewestHash = described(
+  Nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: 128,
+      pattern: '^[\\x21-\\x7e]+$',
+      examples: ['0x88df016429689c079f3b2f6ad39fa052532c56795b733da78a91ebe6a713944b'],
+    }),
+  ),
+  'The transaction to replace: `txHash` of the transfer as the caller read it. null: it had none.',
+)
+
+export const ReplacementOrder = Closed(
+  {
+    txHash: NewestHash,
+    maxFee: Type.Optional(
+      Type.String({
+        pattern: '^[1-9][0-9]{0,77}$',
+        description:
+          'The most that the new transaction may cost, in the smallest unit of the coin. The limit of the order holds too.',
+        examples: ['4200000000000000'],
+      }),
+    ),
+  },
+  { $id: 'ReplacementOrder', description: 'Which transaction is replaced, and at what cost at most.' },
+)
+
+const ReplacementCost = Closed({
+  maxFee: AssetAmount('The most that it would cost; null when it is impossible.'),
+  refusal: described(
+    Nullable(Text('A transaction with this nonce is in a block already')),
+    'Why it is impossible now; null otherwise.',
+  ),
+})
+
+export const ReplacementPreview = Closed(
+  {
+    txHash: NewestHash,
+    speedUp: described(ReplacementCost, 'The same payment with a higher fee.'),
+    cancelOnChain: described(ReplacementCost, 'A transaction that moves nothing in its place.'),
+  },
+  { $id: 'ReplacementPreview', description: 'What it would cost now to replace the transaction of a transfer.' },
 )
 
 export const TransferQuery = Closed({
@@ -393,4 +465,11 @@ export const TransferEvidence = Closed(
   { $id: 'TransferEvidence', description: 'All that is recorded about a transfer, for a check without the service.' },
 )
 
-export const transferComponents = [Transfer, TransferOrder, TransferPreview, TransferEvidence]
+export const transferComponents = [
+  Transfer,
+  TransferOrder,
+  TransferPreview,
+  TransferEvidence,
+  ReplacementOrder,
+  ReplacementPreview,
+]

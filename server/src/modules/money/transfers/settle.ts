@@ -2,14 +2,16 @@ import { sql } from 'kysely'
 import type { Trx } from '../../../db/client.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
+import { txHashesMax } from '../../../lib/limits.ts'
 import { setOperationTxHash } from '../../operations/feed/write.ts'
+import { audit } from '../../record/audit/record.ts'
 import type { WalletClient } from '../../registry/wallet-service/client.ts'
 import { stopUnlessAsRecorded } from '../../rules/votes/vote.ts'
 import { feePosting } from '../ledger/postings.ts'
 import { after, type Claim, lockClaimed, lockUnderWay, pollMilliseconds, retryMillisecondsMax } from './claim.ts'
 import { evaluateStatus, type StatusVerdict, type WalletStatus } from './evaluate-status.ts'
 import { lockAccounts } from './fees.ts'
-import { haltTransfer, holdTransfer, movePhase, moveTransfer, recordedTransfers } from './move.ts'
+import { type DeliveryChanges, haltTransfer, holdTransfer, movePhase, moveTransfer, recordedTransfers } from './move.ts'
 import type { LockedTransfer } from './queries.ts'
 
 /** Queries the status of a transfer that the wallet service has accepted, and posts the result. */
@@ -28,7 +30,11 @@ export async function settle(deps: Deps, wallet: WalletClient, claim: Claim): Pr
 }
 
 /** Applies what the wallet service reports about a transfer; a contradiction halts it. */
-export async function applyStatus({ db, log, clock }: Deps, claim: Claim, status: WalletStatus): Promise<void> {
+export async function applyStatus(
+  { db, log, clock }: Deps,
+  claim: Pick<Claim, 'vaultId' | 'id'>,
+  status: WalletStatus,
+): Promise<void> {
   await inTransaction(db, async (trx) => {
     const transfer = await lockUnderWay(trx, claim)
     if (transfer === null) return
@@ -39,6 +45,9 @@ export async function applyStatus({ db, log, clock }: Deps, claim: Claim, status
       const reason = 'The wallet service reports the transaction hash of another transfer'
       return haltTransfer(trx, log, transfer, reason, now)
     }
+    if (isReplacedTooOften(transfer, verdict.txHash)) {
+      return haltTransfer(trx, log, transfer, 'The wallet service reports ever new transaction hashes', now)
+    }
     if (verdict.kind === 'wait') return keepAsking(trx, transfer, verdict.txHash, now)
     const compared = await stopUnlessAsRecorded(trx, recordedTransfers(log), transfer, now)
     if ('recorded' in compared) await resolve(trx, transfer, verdict, now)
@@ -47,14 +56,36 @@ export async function applyStatus({ db, log, clock }: Deps, claim: Claim, status
 
 async function keepAsking(trx: Trx, transfer: LockedTransfer, txHash: string | null, now: Date): Promise<void> {
   await movePhase(trx, transfer, txHash === null ? 'submitted' : 'broadcast', {
-    wallet_tx_hash: txHash ?? transfer.wallet_tx_hash,
+    ...(await followHash(trx, transfer, txHash, now)),
     halt_reason: null,
     attempts: 0,
     next_attempt_at: after(now, pollMilliseconds),
   })
-  if (txHash !== null && transfer.wallet_tx_hash === null) {
+  if (txHash !== null && transfer.wallet_tx_hash !== txHash) {
     await setOperationTxHash(trx, transfer.vault_id, transfer.id, txHash)
   }
+}
+
+const hashesOf = ({ wallet_tx_hash, replaced_tx_hashes }: LockedTransfer, txHash: string | null): Set<string> =>
+  new Set([...replaced_tx_hashes, wallet_tx_hash, txHash].filter((hash) => hash !== null))
+
+function isReplacedTooOften(transfer: LockedTransfer, txHash: string | null): boolean {
+  return hashesOf(transfer, txHash).size > txHashesMax
+}
+
+/** The columns of the hash that the wallet service names now; the one before is kept, and the change is recorded. */
+async function followHash(
+  trx: Trx,
+  transfer: LockedTransfer,
+  txHash: string | null,
+  now: Date,
+): Promise<Pick<DeliveryChanges, 'wallet_tx_hash' | 'replaced_tx_hashes'>> {
+  const { vault_id: vaultId, id, wallet_tx_hash: from } = transfer
+  if (txHash === null || from === null || txHash === from) return { wallet_tx_hash: txHash ?? from }
+  const details = { from, to: txHash }
+  await audit(trx, { vaultId, actorId: null, now }, 'transfer.replaced', { type: 'transfer', id }, details)
+  const replaced_tx_hashes = [...hashesOf(transfer, null)].filter((hash) => hash !== txHash)
+  return { wallet_tx_hash: txHash, replaced_tx_hashes }
 }
 
 type Resolution = Extract<StatusVerdict, { kind: 'confirm' | 'fail' }>
@@ -78,7 +109,7 @@ async function resolve(trx: Trx, transfer: LockedTransfer, verdict: Resolution, 
       fee: verdict.fee?.toString() ?? null,
       fee_token_id: coin?.tokenId ?? null,
       fee_posted: fee === null || coin === null || isAffordable,
-      wallet_tx_hash: txHash,
+      ...(await followHash(trx, transfer, txHash, now)),
       halt_reason: null,
     },
     extraPostings: isAffordable
@@ -104,5 +135,9 @@ async function isHashOfAnother(
     .where('type', '=', 'transfer')
     .where('id', '<>', id)
     .executeTakeFirst()
-  return other !== undefined
+  if (other !== undefined) return true
+  const { rows } = await sql`
+    select from transfers where replaced_tx_hashes <> '{}' and replaced_tx_hashes @> array[${txHash}]::text[]
+      and vault_id = ${vaultId} and id <> ${id} limit 1`.execute(trx)
+  return rows.length > 0
 }

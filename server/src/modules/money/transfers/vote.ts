@@ -1,4 +1,4 @@
-import type { ByMember } from '../../../access/caller.ts'
+import type { ByMember, Member } from '../../../access/caller.ts'
 import type { Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import type { Refusal } from '../../../http/mutate.ts'
@@ -27,6 +27,11 @@ import {
 import { findObjection } from './recheck.ts'
 
 const lockable = { title: 'Transfer', isVisible: isTransferVisible, lock: lockTransfer }
+
+/** @throws 404 */
+export function lockVisibleTransfer(trx: Trx, member: Member, id: string): Promise<LockedTransfer> {
+  return lockVisible(trx, lockable, member, id)
+}
 
 /** Transfers as a votable subject. */
 const votableTransfers = (log: Deps['log']): VotableSubject<LockedTransfer, StoredOrder, RecordedOrder> => ({
@@ -78,7 +83,7 @@ export async function cancelTransfer(
   id: string,
   { member, now }: ByMember,
 ): Promise<Refusal | null> {
-  const transfer = await lockVisible(trx, lockable, member, id)
+  const transfer = await lockVisibleTransfer(trx, member, id)
   assertMayCancel('transfer', transfer, member)
   assertNotHeld(await findOwnHold(trx, transfer))
   assertNotHalted(transfer)

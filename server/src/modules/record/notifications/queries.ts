@@ -11,11 +11,11 @@ export type NotificationKey = {
   vault_id: string
   subject_id: string
   user_id: string
-  kind: 'approval_needed' | 'decided' | 'stopped' | 'quorum_lost' | 'rules_changed'
+  kind: 'approval_needed' | 'decided' | 'stopped' | 'stuck' | 'quorum_lost' | 'rules_changed'
 }
 
 export type DueNotification = NotificationKey & {
-  kind: 'approval_needed' | 'decided' | 'stopped' | 'quorum_lost'
+  kind: 'approval_needed' | 'decided' | 'stopped' | 'stuck' | 'quorum_lost'
   subject_type: 'transfer' | 'approval_request' | 'payout'
   created_at: Date
   attempts: number

@@ -46,6 +46,19 @@ export async function notifyInitiator(
     on conflict do nothing`.execute(trx)
 }
 
+/** Queues a mail to the initiator about a transfer that waits for longer than usual, once. Nobody can turn it off. */
+export async function notifyOfDelay(
+  trx: Trx,
+  { vaultId, subjectType, subjectId, initiatorId }: Subject,
+  now: Date,
+): Promise<void> {
+  await sql`
+    insert into notifications (vault_id, subject_id, subject_type, user_id, kind, created_at, next_attempt_at)
+    select ${vaultId}, ${subjectId}, ${subjectType}, u.id, 'stuck', ${now}, ${now}
+    from users u where u.id = ${initiatorId} and ${isReachable}
+    on conflict do nothing`.execute(trx)
+}
+
 /**
  * Queues mails to the administrators of a vault, and to the initiator if given, about a transfer or request that the
  * service stopped. Nobody can turn these mails off. Repeated stops of one subject are mailed every five minutes at most.

@@ -3,6 +3,7 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { type Dispatcher, request } from 'undici'
 import type { Config } from '../../../config.ts'
 import { type AppError, badGateway } from '../../../lib/errors.ts'
+import type { FeeLevel } from '../../../lib/fee-levels.ts'
 import { walletCallTimeoutMilliseconds, walletReadAttemptsMax, walletResponseBytesMax } from '../../../lib/limits.ts'
 import { rawAmountPattern } from '../../../lib/money.ts'
 import { parseStrictJson } from '../../../lib/strict-json.ts'
@@ -44,9 +45,13 @@ export const TransferStatus = Type.Object({
 })
 export type TransferStatus = Static<typeof TransferStatus>
 
+const ReplacementCost = Type.Union([Type.Object({ maxFee: Amount }), Type.Object({ refusal: Text })])
+export const ReplacementQuote = Type.Object({ speedUp: ReplacementCost, cancelOnChain: ReplacementCost })
+export type ReplacementQuote = Static<typeof ReplacementQuote>
+
 export const Balance = Type.Object({ balance: Amount })
 export const FeeEstimate = Type.Object({ fee: Amount })
-export const Refusal = Type.Object({ message: Text })
+export const Refusal = Type.Object({ message: Text, details: Type.Optional(Type.Unknown()) })
 
 export type AddressOrder = { network: string; coinType: number; derivationPath: string }
 export type TransferOrder = {
@@ -60,8 +65,14 @@ export type TransferOrder = {
   contractAddress: string | null
   /** Smallest units, as digits. */
   amount: string
+  /** Sent only if the order has them: a wallet service of an earlier version refuses them. */
+  feeLevel?: FeeLevel
+  maxFee?: string
 }
-export type FeeQuestion = Omit<TransferOrder, 'id' | 'coinType' | 'derivationPath'>
+/** What a replacement names: the transaction that the caller knows, and a limit below the one of the order. */
+export type Replacement = { txHash: string | null; maxFee?: string }
+export type ReplacementAction = 'speed-up' | 'cancel-on-chain'
+export type FeeQuestion = Omit<TransferOrder, 'id' | 'coinType' | 'derivationPath' | 'maxFee'>
 export type BalanceQuestion = { network: string; address: string; contract: string | null }
 
 /**
@@ -77,11 +88,18 @@ export class WalletServiceError extends Error {
   readonly kind: WalletErrorKind
   /** The HTTP status, if there was one. */
   readonly status: number | null
-  constructor(kind: WalletErrorKind, message: string, options: { status?: number; cause?: unknown } = {}) {
+  /** The code in capitals with which the details of a 409 begin, if they do. */
+  readonly code: string | null
+  constructor(
+    kind: WalletErrorKind,
+    message: string,
+    options: { status?: number; code?: string | null; cause?: unknown } = {},
+  ) {
     super(message, { cause: options.cause })
     this.name = 'WalletServiceError'
     this.kind = kind
     this.status = options.status ?? null
+    this.code = options.code ?? null
   }
 }
 
@@ -97,6 +115,10 @@ export type WalletClient = {
   submitTransfer(order: TransferOrder): Promise<TransferStatus>
   /** null: the service does not know this transfer. */
   getTransfer(id: string): Promise<TransferStatus | null>
+  /** Idempotent by the transaction that is replaced; sent once. */
+  replaceTransaction(id: string, action: ReplacementAction, replacement: Replacement): Promise<TransferStatus>
+  /** What a replacement would cost now at most, or why it would be refused. */
+  quoteReplacement(id: string): Promise<ReplacementQuote>
   /** Raw smallest units as the chain knows them. */
   getBalance(question: BalanceQuestion, deadline?: AbortSignal): Promise<{ balance: string }>
   /** Raw smallest units of the network's coin. */
@@ -150,6 +172,16 @@ export function createWalletClient({
       const reply = await repeatedly({ method: 'GET', path: `/transfers/${encodeURIComponent(id)}`, isNullOn404: true })
       return reply.status === 404 ? null : readTransfer(id, reply)
     },
+    replaceTransaction: async (id, action, replacement) =>
+      readTransfer(
+        id,
+        await once({ method: 'POST', path: `/transfers/${encodeURIComponent(id)}/${action}`, body: replacement }),
+      ),
+    quoteReplacement: async (id) =>
+      read(
+        ReplacementQuoteCheck,
+        await repeatedly({ method: 'GET', path: `/transfers/${encodeURIComponent(id)}/replacement` }),
+      ),
     async getBalance({ network, address, contract }, deadline) {
       const query = new URLSearchParams({ network, address, ...(contract === null ? {} : { contract }) })
       return read(BalanceCheck, await repeatedly({ method: 'GET', path: `/balances?${query}` }, deadline))
@@ -270,7 +302,7 @@ function toStatusError({ status, text }: Reply): WalletServiceError {
     return new WalletServiceError('invalid', `Answered ${status}; redirects are not followed`, { status })
   }
   const message = `Answered ${status}: ${wordsOf(text)}`
-  if (status === 409) return new WalletServiceError('conflict', message, { status })
+  if (status === 409) return new WalletServiceError('conflict', message, { status, code: codeOf(text) })
   if (status >= 500 || circumstantialStatuses.has(status)) return new WalletServiceError('failed', message, { status })
   if (status >= 400) return new WalletServiceError('refused', wordsOf(text), { status })
   return new WalletServiceError('invalid', message, { status })
@@ -297,6 +329,7 @@ function checkOf<const S extends TSchema>(schema: S): Check<Static<S>> {
 
 const DerivedAddressCheck = checkOf(DerivedAddress)
 const TransferStatusCheck = checkOf(TransferStatus)
+const ReplacementQuoteCheck = checkOf(ReplacementQuote)
 const BalanceCheck = checkOf(Balance)
 const FeeEstimateCheck = checkOf(FeeEstimate)
 const RefusalCheck = checkOf(Refusal)
@@ -325,6 +358,12 @@ function parse(text: string): unknown {
   } catch {
     return undefined
   }
+}
+
+function codeOf(text: string): string | null {
+  const value = parse(text)
+  const details = RefusalCheck(value) ? value.details : undefined
+  return typeof details === 'string' ? (/^([A-Z_]{3,40}):/.exec(details)?.[1] ?? null) : null
 }
 
 function wordsOf(text: string): string {

@@ -196,6 +196,8 @@ export type Facts = {
   counterpartyGroupIds?: string[]
   /** Key of the declared category of the operation; null: it has none. */
   category?: string | null
+  /** The most that may be paid in fees, in units of the network's coin; left out when the order sets no limit. */
+  maxFee?: string
   /** Sums of other transfers; read by `decide` when a candidate requires them. */
   velocity?: VelocitySum[]
 }

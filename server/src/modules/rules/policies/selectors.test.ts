@@ -20,6 +20,7 @@ const facts: Facts = {
   available: '3001.5',
   addressGroupIds: ['folder-1', 'folder-2'],
   category: 'payroll',
+  maxFee: '0.0042',
   routeVariants: [
     { route: 'purpose', variant: 'ops' },
     { route: 'region', variant: 'eu' },
@@ -85,6 +86,21 @@ const table: Record<string, { matching: unknown[]; other: unknown[]; faulty: [va
       [{ op: 'gt', value: 1000 }, 'value.value'],
       [{ op: 'gt', value: '1', per: 'vault' }, 'value.per'],
       ['1000', 'value'],
+    ],
+  },
+  maxFee: {
+    matching: [
+      { op: 'gt', value: '0.0041' },
+      { op: 'lte', value: '0.00420' },
+      { op: 'between', min: '0', max: '1' },
+    ],
+    other: [
+      { op: 'gt', value: '0.0042' },
+      { op: 'lt', value: '0.0042' },
+    ],
+    faulty: [
+      [{ op: 'gt', value: 1 }, 'value.value'],
+      ['0.01', 'value'],
     ],
   },
   percentOfBalance: {

@@ -1,7 +1,7 @@
 import type { FieldFault } from '../../../lib/errors.ts'
 import { type ActionType, actionTypes, type Facts } from './decision.ts'
 import { addressGroup, destination, destinationType, routeVariant, sourceAddress } from './selectors/addresses.ts'
-import { amount, amountUsd, category, network, percentOfBalance, token } from './selectors/order.ts'
+import { amount, amountUsd, category, maxFee, network, percentOfBalance, token } from './selectors/order.ts'
 import {
   counterparty,
   counterpartyAgeHours,
@@ -91,6 +91,13 @@ const entries = {
     names: null,
     actionTypes: transfers,
     summary: 'number of transfers in a window, this one included',
+  },
+  maxFee: {
+    kind: maxFee,
+    label: 'Highest network fee',
+    names: null,
+    actionTypes: transfers,
+    summary: 'highest network fee that the order permits, in units of the coin; unknown without a limit',
   },
   token: { kind: token, label: 'Token', names: 'token', actionTypes: transfers, summary: 'token by id or code' },
   network: {

@@ -51,6 +51,14 @@ const shareOf = oncePerFacts((facts) => {
     : { hundredfold: multiplyDecimals(amount, '100'), available, percent: percentOf(amount, available) }
 })
 
+/**
+ * The most that the order lets the network take in fees, in units of its coin: `{op: "gt", value: "0.05"}`. Of an order
+ * without a limit it is unknown.
+ */
+export const maxFee = defineSelector(comparison, (bound, { maxFee }) =>
+  maxFee === undefined ? unknownFinding : { matched: meets(bound, maxFee), observed: maxFee },
+)
+
 /** The token by id or code. A code may exist on several networks; the id names one of them. */
 export const token = defineSelector(anySet, (named, { token }) =>
   token === undefined
