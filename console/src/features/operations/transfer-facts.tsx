@@ -14,7 +14,8 @@ type TransferFactsProps = { code: string; transfer: Transfer; sourceLabel: strin
 
 /** From whom, to whom, at what cost. */
 export function TransferFacts({ code, transfer, sourceLabel }: TransferFactsProps) {
-  const { fromAddress, toAddress, counterparty, network, fee, txHash } = transfer
+  const { fromAddress, toAddress, counterparty, network, fee, txHash, txHashes } = transfer
+  const replaced = txHashes.filter((hash) => hash !== txHash)
   return (
     <Card title={t('Payment')}>
       <Facts
@@ -40,7 +41,23 @@ export function TransferFacts({ code, transfer, sourceLabel }: TransferFactsProp
           ],
           [t('Network'), network],
           [t('Fee'), fee === null ? null : <Fee key="fee" raw={fee} network={network} />],
+          [
+            t('Fee at most'),
+            transfer.payload.maxFee === undefined ? null : (
+              <Fee key="limit" raw={transfer.payload.maxFee} network={network} />
+            ),
+          ],
           [t('Transaction'), txHash === null ? null : <TransactionHash key="hash" hash={txHash} network={network} />],
+          [
+            t('Replaced transactions'),
+            replaced.length === 0 ? null : (
+              <span key="replaced" className="grid gap-1">
+                {replaced.map((hash) => (
+                  <TransactionHash key={hash} hash={hash} network={network} />
+                ))}
+              </span>
+            ),
+          ],
           [t('Ordered by'), nameOf(transfer.initiator)],
           [t('Ordered at'), formatTimeInFull(transfer.createdAt)],
           [t('Confirmed at'), transfer.confirmedAt === null ? null : formatTimeInFull(transfer.confirmedAt)],

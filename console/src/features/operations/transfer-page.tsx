@@ -16,6 +16,7 @@ import { RelationsCard } from './relations-card.tsx'
 import { stepsOf } from './steps.ts'
 import { CancelTransfer, EvidenceButton } from './transfer-actions.tsx'
 import { TransferFacts } from './transfer-facts.tsx'
+import { ReplaceTransaction, StuckBanner } from './transfer-replacement.tsx'
 import { VotesCard } from './votes-card.tsx'
 
 type TransferPageProps = {
@@ -39,14 +40,20 @@ function Detail({ code, transfer, categories }: { code: string; transfer: Transf
   const { data: source } = useQuery(addressQuery(code, transfer.fromAddressId))
   const operation = { code, type: 'transfer', id: transfer.id } as const
   const mayCancel = transfer.status === 'awaiting_approval' && (isAdmin || transfer.initiator.id === userId)
+  const isOnItsWay = transfer.status === 'pending' && transfer.txHash !== null && transfer.haltReason === null
+  const mayReplace = isAdmin || transfer.initiator.id === userId || (source?.access.isOwner ?? false)
   const actions = (
     <>
       {isAdmin && <EvidenceButton code={code} id={transfer.id} />}
+      {isOnItsWay && mayReplace && <ReplaceTransaction code={code} transfer={transfer} />}
       {mayCancel && <CancelTransfer code={code} transfer={transfer} />}
     </>
   )
   return (
     <Page title={titleOf(transfer)} actions={actions}>
+      {transfer.stuckSince !== null && (
+        <StuckBanner stuckSince={transfer.stuckSince} mayReplace={isOnItsWay && mayReplace} />
+      )}
       <Card>
         <div className="mb-5 flex flex-wrap items-start justify-between gap-3">
           <div>

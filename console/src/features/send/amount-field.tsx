@@ -74,7 +74,7 @@ export function AmountField({ code, draft, check, change, error }: Props) {
 
 function whyNotAll(draft: Draft, token: Token | undefined, check: RecipientCheck | null): string | null {
   if (balanceOf(draft) === null || token === undefined) return t('Choose first which address pays.')
-  const isKnown = orderOf({ ...draft, amountText: '1' }, check) !== null
+  const isKnown = orderOf({ ...draft, amountText: '1', maxFeeText: '' }, check, null) !== null
   return token.contractAddress === null && !isKnown ? t('Choose the recipient first: the fee depends on it.') : null
 }
 
@@ -85,7 +85,7 @@ async function estimate(
   check: RecipientCheck | null,
   token: Token,
 ): Promise<string | null> {
-  const order = orderOf({ ...draft, amountText: '1' }, check) as TransferOrder
+  const order = orderOf({ ...draft, amountText: '1', maxFeeText: '' }, check, null) as TransferOrder
   const amount = fromRaw(1n, token)
   const { fee } = await queryClient.fetchQuery(previewQuery(code, { ...order, amount }))
   return fee?.amount ?? null

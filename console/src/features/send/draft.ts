@@ -1,4 +1,4 @@
-import type { Address, AddressBalance, TransferOrder } from '@strongroom/sdk'
+import { type Address, type AddressBalance, type Token, type TransferOrder, toRaw } from '@strongroom/sdk'
 import { parseAmount } from '../../lib/amounts.ts'
 import { addressKey, isAddressLike } from '../../lib/recipient.ts'
 import type { KnownAddress, RecipientCheck } from './queries.ts'
@@ -17,6 +17,9 @@ export type Draft = {
   purpose: string
   note: string
   category: string
+  /** '' leaves it to the service. */
+  feeLevel: '' | 'low' | 'medium' | 'high'
+  maxFeeText: string
 }
 
 export const emptyDraft: Draft = {
@@ -30,6 +33,8 @@ export const emptyDraft: Draft = {
   purpose: '',
   note: '',
   category: '',
+  feeLevel: '',
+  maxFeeText: '',
 }
 
 /** The balance that pays: of the chosen token, or of the first that holds something. */
@@ -55,12 +60,14 @@ export function amountOf(draft: Draft): string | null {
 }
 
 /** The order that the form describes; null while something is missing. */
-export function orderOf(draft: Draft, check: RecipientCheck | null): TransferOrder | null {
+export function orderOf(draft: Draft, check: RecipientCheck | null, coin: Token | null): TransferOrder | null {
   const balance = balanceOf(draft)
   const amount = amountOf(draft)
   const toAddress = draft.recipient?.address ?? pastedAddress(draft)
   if (draft.source === null || balance === null || amount === null || toAddress === null) return null
   if (!/[1-9]/.test(amount)) return null
+  const feeLimit = feeLimitOf(draft, coin)
+  if (feeLimit === null) return null
   const counterpartyId = draft.recipient?.counterpartyId ?? check?.same?.counterpartyId ?? null
   return {
     fromAddressId: draft.source.id,
@@ -68,8 +75,18 @@ export function orderOf(draft: Draft, check: RecipientCheck | null): TransferOrd
     tokenId: balance.tokenId,
     amount,
     ...(counterpartyId === null ? {} : { counterpartyId }),
+    ...(draft.feeLevel === '' ? {} : { feeLevel: draft.feeLevel }),
+    ...feeLimit,
     ...metadataOf(draft),
   }
+}
+
+/** The limit of the fee in the smallest unit of the coin; null when what was typed is none. */
+export function feeLimitOf({ maxFeeText }: Draft, coin: Token | null): Pick<TransferOrder, 'maxFee'> | null {
+  if (maxFeeText.trim() === '') return {}
+  const decimal = coin === null ? null : parseAmount(maxFeeText, coin.decimals)
+  if (coin === null || decimal === null || !/[1-9]/.test(decimal)) return null
+  return { maxFee: toRaw(decimal, coin).toString() }
 }
 
 function metadataOf({ purpose, note, category }: Draft): Pick<TransferOrder, 'metadata'> {

@@ -63,7 +63,7 @@ function PreviewState({ query, children }: { query: UseQueryResult<TransferPrevi
 const fieldWords = (): Record<string, string> => ({ toAddress: t('Recipient'), amount: t('Amount') })
 
 export function Preview({ preview, symbol }: { preview: TransferPreview; symbol: string }) {
-  const { fee, remaining, usdValue, isFirstPayment, problems, availableDecimal } = preview
+  const { fee, maxFee, remaining, usdValue, isFirstPayment, problems, availableDecimal } = preview
   return (
     <>
       <Verdict preview={preview} />
@@ -85,6 +85,10 @@ export function Preview({ preview, symbol }: { preview: TransferPreview; symbol:
           [
             t('Fee, estimated'),
             fee === null ? t('not known right now') : <Amount key="fee" decimal={fee.amountDecimal} unit={fee.asset} />,
+          ],
+          [
+            t('Fee at most'),
+            maxFee === null ? null : <Amount key="limit" decimal={maxFee.amountDecimal} unit={maxFee.asset} />,
           ],
           [t('Available'), <Amount key="now" decimal={availableDecimal} unit={symbol} />],
           [

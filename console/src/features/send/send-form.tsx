@@ -9,7 +9,8 @@ import { SelectField, TextArea, TextField } from '../../ui/field.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { AmountField } from './amount-field.tsx'
 import { ConfirmSheet } from './confirm-sheet.tsx'
-import { balanceOf, type Draft, emptyDraft, isTypedOut, orderOf, pastedAddress } from './draft.ts'
+import { amountOf, balanceOf, type Draft, emptyDraft, isTypedOut, orderOf, pastedAddress } from './draft.ts'
+import { FeeFields, useFeeCoin } from './fee-fields.tsx'
 import { LookAlike } from './look-alike.tsx'
 import { Ordered } from './ordered.tsx'
 import { PreviewPanel } from './preview-panel.tsx'
@@ -25,7 +26,8 @@ export function SendForm({ code, start }: { code: string; start: Partial<Draft> 
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }))
   const pasted = pastedAddress(draft)
   const check = useQuery(recipientCheckQuery(code, useDebounced(pasted))).data ?? null
-  const order = orderOf(draft, check)
+  const coin = useFeeCoin(draft)
+  const order = orderOf(draft, check, coin)
   const settled = useSettledOrder(order)
   const { data: preview, error: refusal } = useQuery(previewQuery(code, settled))
   const { sending, send, startAnew, hasGivenUp } = useSendOrder(code)
@@ -78,6 +80,7 @@ export function SendForm({ code, start }: { code: string; start: Partial<Draft> 
         )}
         <AmountField code={code} draft={draft} check={check} change={change} error={faults.amount ?? null} />
         <Purpose code={code} draft={draft} change={change} faults={faults} />
+        <FeeFields draft={draft} coin={coin} change={change} error={faults.maxFee ?? null} />
         <Button type="submit" look="primary" disabledBecause={notNow}>
           {t('Send …')}
         </Button>
@@ -115,7 +118,9 @@ function whatIsMissing(draft: Draft, order: TransferOrder | null): string | null
   if (order !== null) return null
   if (draft.source === null) return t('Choose first which address pays.')
   if (draft.recipient === null && pastedAddress(draft) === null) return t('Say who is paid.')
-  return t('Enter an amount above zero.')
+  const amount = amountOf(draft)
+  if (amount === null || !/[1-9]/.test(amount)) return t('Enter an amount above zero.')
+  return t('Enter the highest fee as an amount, or leave it out.')
 }
 
 type PurposeProps = {
