@@ -11,6 +11,7 @@ import { type RunningServer, startServer } from '../server/src/start.ts'
 import { createTestDatabase } from '../server/src/testing/database.ts'
 import { type Anvil, startAnvil } from '../wallet/src/anvil.ts'
 import { type RunningWallet, startWallet } from '../wallet/src/start-wallet.ts'
+import { controlChain } from '../wallet/src/testing/local-chain.ts'
 import { anvilMnemonic, deployTestToken, type Faucet, openFaucet } from '../wallet/src/testing/test-token.ts'
 
 const webhookSecret = 'an end-to-end webhook secret'
@@ -184,6 +185,53 @@ it('carries money from a sign-in link over a deposit, two votes and the chain in
   expect(chains.map((chain) => chain.fault)).toEqual([null, null])
   expect(await verifyTransfers(server.deps.db)).toEqual({ checked: 1, differences: [] })
   expect(vault.code).toBe('treasury')
+})
+
+it('T75 a transfer that is stuck on the chain is sped up by its initiator, is paid once, and the books agree', async () => {
+  const treasurer = await signIn('treasurer@example.org')
+  const operator = await signIn('operator@example.org')
+  const { items } = await treasurer('GET', '/vaults/treasury/addresses', 200)
+  const groups = await operator('GET', '/vaults/treasury/policy-groups?limit=100', 200)
+  const group = groups.items.find((each: { code: string }) => each.code === 'treasury')
+  const { items: policies } = await operator('GET', '/vaults/treasury/policies?limit=100', 200)
+  await operator('DELETE', `/policies/${policies.find((each: { code: string }) => each.code === 'two-votes').id}`, 204)
+  await operator('POST', `/policy-groups/${group.id}/policies`, 201, {
+    code: 'cheap',
+    name: 'Transfers with a limited fee',
+    actionType: 'transfer',
+    effect: 'allow',
+    rules: [{ conditionType: 'require', selectors: [{ selectorType: 'maxFee', value: { op: 'lte', value: '0.05' } }] }],
+  })
+  const chain = controlChain(anvil.rpcUrl)
+  await chain.setAutomine(false)
+  const before = await tokenBalance(supplier)
+  const path = '/vaults/treasury/transfers'
+  const order = { fromAddressId: items[0].id, toAddress: supplier, amount: '1' }
+  await treasurer('POST', path, 403, order)
+  const { id } = await treasurer('POST', path, 201, { ...order, maxFee: '50000000000000000', feeLevel: 'low' })
+  const read = () => treasurer('GET', `${path}/${id}`, 200)
+  await until(async () => (await read()).txHash !== null)
+  // The network becomes forty times as expensive.
+  await chain.mine(40_000_000_000n)
+  const { txHash } = await read()
+
+  const quote = await treasurer('POST', `${path}/${id}/replacement-preview`, 200)
+  expect(quote).toMatchObject({ txHash, speedUp: { refusal: null, maxFee: { asset: 'ETH' } } })
+  await treasurer('POST', `${path}/${id}/speed-up`, 409, { txHash, maxFee: '1' })
+  const sped = await treasurer('POST', `${path}/${id}/speed-up`, 200, { txHash })
+  expect(sped.txHashes).toEqual([txHash, sped.txHash])
+  await until(async () => {
+    await chain.mine(40_000_000_000n)
+    return (await read()).status === 'confirmed'
+  })
+  const confirmed = await read()
+  expect(confirmed).toMatchObject({ txHash: sped.txHash, txHashes: [txHash, sped.txHash] })
+  expect(BigInt(confirmed.fee)).toBeLessThanOrEqual(50_000_000_000_000_000n)
+  expect(await tokenBalance(supplier)).toBe(before + 1_000_000n)
+  const reconciliation = await operator('GET', '/vaults/treasury/ledger/reconciliation', 200)
+  expect(reconciliation.differences).toEqual([])
+  expect((await verifyLedger(server.deps.db)).differences).toEqual([])
+  expect(await verifyTransfers(server.deps.db)).toEqual({ checked: 2, differences: [] })
 })
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads answers of many shapes.
