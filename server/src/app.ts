@@ -27,6 +27,8 @@ import { payoutRoutes } from './modules/money/payouts/routes.ts'
 import { payoutComponents } from './modules/money/payouts/schema.ts'
 import { simulationRoutes } from './modules/money/simulations/routes.ts'
 import { simulationComponents } from './modules/money/simulations/schema.ts'
+import { evidenceComponents } from './modules/money/transfers/evidence-schema.ts'
+import { replacementComponents } from './modules/money/transfers/replacement-schema.ts'
 import { transferRoutes } from './modules/money/transfers/routes.ts'
 import { transferComponents } from './modules/money/transfers/schema.ts'
 import { ledgerVerificationRoutes } from './modules/money/verifications/routes.ts'
@@ -141,6 +143,8 @@ const components = [
   ...depositComponents,
   ...transferComponents,
   ...holdComponents,
+  ...evidenceComponents,
+  ...replacementComponents,
   ...inboxComponents,
   ...changesComponents,
   ...payoutComponents,

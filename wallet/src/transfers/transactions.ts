@@ -34,7 +34,8 @@ export async function storeTransaction(
 ): Promise<void> {
   // The first transaction brings the nonce, to which the row of every transaction refers.
   await tx.query(
-    'update wallet.transfers set nonce = $3, raw_transaction = $4, tx_hash = $5, max_cost = $6 where client_id = $1 and id = $2 and nonce is null',
+    `update wallet.transfers set nonce = $3, raw_transaction = $4, tx_hash = $5, max_cost = $6
+     where client_id = $1 and id = $2 and nonce is null`,
     [client_id, id, nonce, transaction.raw, transaction.hash, maxCost.toString()],
   )
   await tx.query(

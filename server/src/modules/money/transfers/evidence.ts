@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import type { Static } from 'typebox'
 import type { Db } from '../../../db/client.ts'
+import type { TransferEvidence } from './evidence-schema.ts'
 import { toTransfer } from './present.ts'
 import type { TransferRow } from './queries.ts'
-import type { TransferEvidence } from './schema.ts'
 
 /** A transfer with all the records behind it; hashes are hex. */
 export async function getEvidence(db: Db, row: TransferRow): Promise<Static<typeof TransferEvidence>> {

@@ -149,9 +149,11 @@ const transferColumns = ({ category, toAddressId, requirements, approvers }: Att
   k.symbol as token_symbol, k.decimals, t.contract_address, o.amount, o.status, o.flow_type, o.counterparty_id, o.counterparty_address_id,
   o.counterparty_name, o.counterparty_kind, o.tx_hash, trim_scale(o.usd_rate) as usd_rate,
   o.usd_rate_as_of, o.usd_rate_source, o.usd_value, ${category} as category, o.tags, o.payment_purpose, o.note,
-  o.created_at, o.confirmed_at, o.updated_at, t.to_address, ${toAddressId} as to_address_id, t.payload, t.payload_hash, t.decision, t.decision_policy_id,
+  o.created_at, o.confirmed_at, o.updated_at, t.to_address, ${toAddressId} as to_address_id, t.payload, t.payload_hash,
+  t.decision, t.decision_policy_id,
   t.decision_policy_code, t.decision_policy_name, t.approval_threshold, t.expires_at, t.phase, t.fee, t.failure_reason,
-  t.halt_reason, t.replaced_tx_hashes, t.stuck_since, o.network_id, t.payout_id, t.external_id, ${requirements} as requirements, ${approvers} as approvers`
+  t.halt_reason, t.replaced_tx_hashes, t.stuck_since, o.network_id, t.payout_id, t.external_id,
+  ${requirements} as requirements, ${approvers} as approvers`
 
 const transferSources = sql`
   operations o

@@ -18,7 +18,7 @@ import { stopUnlessAsRecorded } from '../../rules/votes/vote.ts'
 import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
 import { recordedTransfers } from './move.ts'
 import { findNativeCoin, type LockedTransfer, type TransferRow } from './queries.ts'
-import type { ReplacementOrder, ReplacementPreview } from './schema.ts'
+import type { ReplacementOrder, ReplacementPreview } from './replacement-schema.ts'
 import { applyStatus } from './settle.ts'
 import { lockVisibleTransfer } from './vote.ts'
 

@@ -12,20 +12,14 @@ import { toPolicyDecision } from '../../rules/policies/present.ts'
 import { VoteBody } from '../../rules/votes/schema.ts'
 import { toBallot } from '../../rules/votes/vote.ts'
 import { getEvidence } from './evidence.ts'
+import { TransferEvidence } from './evidence-schema.ts'
 import { orderTransfer } from './order.ts'
 import { toTransfer } from './present.ts'
 import { previewTransfer } from './preview.ts'
 import { findTransfer, listTransfers, type TransferRow } from './queries.ts'
 import { previewReplacement, replaceOnChain } from './replace.ts'
-import {
-  ReplacementOrder,
-  ReplacementPreview,
-  Transfer,
-  TransferEvidence,
-  TransferOrder,
-  TransferPreview,
-  TransferQuery,
-} from './schema.ts'
+import { ReplacementOrder, ReplacementPreview } from './replacement-schema.ts'
+import { Transfer, TransferOrder, TransferPreview, TransferQuery } from './schema.ts'
 import { cancelTransfer, voteOnTransfer } from './vote.ts'
 
 const ofVault = { access: 'member', params: VaultParams } as const

@@ -1,0 +1,92 @@
+import { Type } from 'typebox'
+import { Closed, described, Id, Nullable, RawAmount, Ref, Timestamp } from '../../../http/schema.ts'
+import { Transfer } from './schema.ts'
+
+const Text = (example: string) => Type.String({ examples: [example] })
+
+export const TransferEvidence = Closed(
+  {
+    schemaVersion: described(Type.Literal('1'), 'Version of this format.'),
+    transfer: Ref(Transfer),
+    payload: Type.Unsafe<unknown>(
+      Type.Object(
+        {},
+        { additionalProperties: true, description: 'The order; the SHA-256 of its canonical JSON is `payloadHash`.' },
+      ),
+    ),
+    payloadHash: described(
+      Text('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'),
+      'SHA-256 of the order, in hexadecimal digits, to which votes and hand-over are bound.',
+    ),
+    decision: Type.Unsafe<unknown>(
+      Type.Object(
+        {},
+        { additionalProperties: true, description: 'The decision with the matching policies as they were.' },
+      ),
+    ),
+    ledgerEntries: described(
+      Type.Array(
+        Closed({
+          sequence: described(Text('42'), 'Number of the entry in the ledger.'),
+          kind: described(Text('reserve'), 'What happened, such as `reserve` or `settle`.'),
+          tokenId: Id,
+          debitAccountId: described(
+            Nullable(Id),
+            'Identifier of the account that decreases; null for one of the vault itself.',
+          ),
+          creditAccountId: described(
+            Nullable(Id),
+            'Identifier of the account that increases; null for one of the vault itself.',
+          ),
+          amount: RawAmount,
+          debitBalance: described(
+            Nullable(RawAmount),
+            'Balance of that account after the entry; null if `debitAccountId` is.',
+          ),
+          creditBalance: described(
+            Nullable(RawAmount),
+            'Balance of that account after the entry; null if `creditAccountId` is.',
+          ),
+          createdAt: Timestamp,
+        }),
+      ),
+      'The entries of the ledger that the transfer caused, in their order.',
+    ),
+    auditRecords: described(
+      Type.Array(
+        Closed({
+          content: Type.String({ description: 'Canonical JSON whose SHA-256 is `hash`.' }),
+          hash: Text('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'),
+          sealSequence: described(
+            Nullable(Type.Integer({ examples: [7] })),
+            'Number of the seal that chains the record; null in its first seconds.',
+          ),
+        }),
+      ),
+      'The audit records about the transfer.',
+    ),
+    seals: described(
+      Type.Array(
+        Closed({
+          sequence: described(Type.Integer({ examples: [7] }), 'Number of the seal in the chain.'),
+          previousHash: described(
+            Text('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'),
+            'Hash of the seal before, which makes them a chain.',
+          ),
+          records: described(
+            Type.Array(
+              Closed({ id: Id, hash: Text('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08') }),
+            ),
+            'The records that the seal covers, with their hashes.',
+          ),
+          sealedAt: described(Timestamp, 'Instant of the seal, in UTC.'),
+          hash: Text('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'),
+        }),
+      ),
+      'The seals of those records.',
+    ),
+  },
+  { $id: 'TransferEvidence', description: 'All that is recorded about a transfer, for a check without the service.' },
+)
+
+export const evidenceComponents = [TransferEvidence]

@@ -1,0 +1,57 @@
+import { Type } from 'typebox'
+import { Closed, DecimalAmount, described, Nullable, RawAmount } from '../../../http/schema.ts'
+
+const NewestHash = described(
+  Nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: 128,
+      pattern: '^[\\x21-\\x7e]+$',
+      examples: ['0x88df016429689c079f3b2f6ad39fa052532c56795b733da78a91ebe6a713944b'],
+    }),
+  ),
+  'The transaction to replace: `txHash` of the transfer as the caller read it. null: it had none.',
+)
+
+export const ReplacementOrder = Closed(
+  {
+    txHash: NewestHash,
+    maxFee: Type.Optional(
+      Type.String({
+        pattern: '^[1-9][0-9]{0,77}$',
+        description:
+          'The most that the new transaction may cost, in the smallest unit of the coin. The limit of the order holds too.',
+        examples: ['4200000000000000'],
+      }),
+    ),
+  },
+  { $id: 'ReplacementOrder', description: 'Which transaction is replaced, and at what cost at most.' },
+)
+
+const ReplacementCost = Closed({
+  maxFee: described(
+    Nullable(
+      Closed({
+        amount: RawAmount,
+        amountDecimal: DecimalAmount,
+        asset: Type.String({ description: 'Code of the token.', examples: ['ETH'] }),
+      }),
+    ),
+    'The most that it would cost; null when it is impossible.',
+  ),
+  refusal: described(
+    Nullable(Type.String({ examples: ['A transaction with this nonce is in a block already'] })),
+    'Why it is impossible now; null otherwise.',
+  ),
+})
+
+export const ReplacementPreview = Closed(
+  {
+    txHash: NewestHash,
+    speedUp: described(ReplacementCost, 'The same payment with a higher fee.'),
+    cancelOnChain: described(ReplacementCost, 'A transaction that moves nothing in its place.'),
+  },
+  { $id: 'ReplacementPreview', description: 'What it would cost now to replace the transaction of a transfer.' },
+)
+
+export const replacementComponents = [ReplacementOrder, ReplacementPreview]
