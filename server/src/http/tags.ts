@@ -19,7 +19,10 @@ export const tags: { name: string; description: string }[] = [
     name: 'History',
     description: 'Transfers and deposits as one list, search over a vault, and rates that come late.',
   },
-  { name: 'Images', description: 'Small images of people, tokens, vaults and counterparties, served from our own origin.' },
+  {
+    name: 'Images',
+    description: 'Small images of people, tokens, vaults and counterparties, served from our own origin.',
+  },
   { name: 'Changes', description: 'What has changed since you last looked, without polling each list.' },
   {
     name: 'Policies',

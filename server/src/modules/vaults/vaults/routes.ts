@@ -204,7 +204,9 @@ function images(app: App, deps: Deps): void {
     },
     ({ member }) => member.vault.id,
     async (trx, by, logoUri) => {
-      const vault = await updateVault(trx, deps, { logoUri }, by)
+      // Only a change of the wallet service is probed, and may be refused.
+      const vault = await updateVault(trx, deps, { logoUri }, by, null)
+      if ('refusal' in vault) throw vault.refusal
       return { body: toVault(vault), vaultId: vault.id }
     },
   )
