@@ -2,6 +2,8 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Member } from '../../../../access/caller.ts'
 import { createReportWorld, type ReportWorld } from '../../../../testing/report-world.ts'
+import { nameFew } from '../avoiding.ts'
+import { buildExceptions, listExceptions, readExceptionsRequest } from '../operations-exceptions/build.ts'
 import { inSnapshot, readActivityRequest } from '../request.ts'
 import { countMissingEntries, listOrderStatistics } from './statistics.ts'
 import { sumOperations } from './sum-operations.ts'
@@ -38,7 +40,7 @@ function requestOfOwner() {
     readsAll: false,
   } satisfies Member
   const query = { addressId: world.own.id, from: '2026-01-01', to: '2027-01-01', timezone: 'UTC' }
-  return readActivityRequest('address_activity', member, query, new Date())
+  return { ...readActivityRequest('address_activity', member, query, new Date()), member, query }
 }
 
 describe('statements with two forms', () => {
@@ -66,6 +68,43 @@ describe('statements with two forms', () => {
       expect(await countMissingEntries(trx, filter, interval, asMany)).toBe(1)
       const { rows } = await sql`show enable_hashjoin`.execute(trx)
       expect(rows).toEqual([{ enable_hashjoin: 'on' }])
+    })
+  })
+
+  it('sums and exceptions are the same for operations that are named, because they are few, and for those that are not', async () => {
+    const request = requestOfOwner()
+    const later = await world.addCounterparty('Later', '2026-06-01T00:00:00.000Z')
+    const id = await world.add({
+      at: '2026-03-02T00:00:00.000Z',
+      amount: '9',
+      address: world.own,
+      otherSide: later.address,
+    })
+    const { member, query } = request
+    const { addressId, ...interval } = query
+    const asked = readExceptionsRequest(
+      'operations_exceptions',
+      member,
+      { ...interval, ownAddressIds: [addressId] },
+      request.now,
+    )
+    const { dataQuality, items } = await buildExceptions(world.test.deps.db, asked)
+    expect(dataQuality).toMatchObject({
+      totalOperations: 7,
+      retroactivelyMatchedOperations: 1,
+      missingLedgerEntries: 1,
+    })
+    await inSnapshot(world.test.deps.db, async (trx) => {
+      const named = await nameFew(trx, request)
+      expect(named.filter.operationIds).toHaveLength(7)
+      const [few, many] = [
+        await sumOperations(trx, named.filter, request.interval, [request.interval.from]),
+        await sumOperations(trx, request.filter, request.interval, [request.interval.from]),
+      ]
+      expect(few).toEqual(many)
+      const unnamed = await listExceptions(trx, asked, dataQuality)
+      expect(unnamed.map((row) => [row.id, row.kinds])).toEqual(items.map((item) => [item.id, item.exceptions]))
+      expect(items.find((item) => item.id === id)?.exceptions).toContain('retroactivelyMatchedOperations')
     })
   })
 })
