@@ -152,6 +152,11 @@ export const checksAfter: Record<string, Check[]> = {
     insertNotification('transfer', 'quorum_lost', null),
     insertNotification('transfer', 'nonsense', 'notifications_kind_check'),
   ],
+  '0042-watching': [
+    insertNotification('transfer', 'stuck', null),
+    insertNotification('transfer', 'quorum_lost', null),
+    insertNotification('transfer', 'nonsense', 'notifications_kind_check'),
+  ],
 }
 
 function rates(...found: number[]): { rate: number }[] {
