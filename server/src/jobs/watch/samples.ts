@@ -36,12 +36,13 @@ export async function readSamples(deps: Watched): Promise<Sample[]> {
 }
 
 /**
- * Reads the samples for scrapes. The database is asked every few seconds at most, and wallet services less often and in the
- * background, however many ask: a scrape that everybody may repeat must not become a load.
+ * Reads the samples for scrapes. The database is asked every few seconds at most, and wallet services less often, however many
+ * scrape. Without a token for scrapes everybody may read them: then they name no vault, and no wallet service is asked.
  */
-export function createWatch(deps: Watched & Pick<Deps, 'log'>): () => Promise<Sample[]> {
+export function createWatch(deps: Watched & Pick<Deps, 'config' | 'log'>): () => Promise<Sample[]> {
   const figures = remembered(watchSeconds, async () => samplesOf(await readFigures(deps.db, deps.clock())))
-  const wallets = remembered(watchWalletsSeconds, async () => samplesOfWallets(await readWallets(deps)))
+  const isOpen = deps.config.metricsToken === null
+  const wallets = remembered(watchWalletsSeconds, async () => (isOpen ? [] : samplesOfWallets(await readWallets(deps))))
   const soft = (read: () => Promise<Sample[]>) =>
     read().catch((error: unknown) => {
       deps.log.warn({ err: error }, 'figures for the operator could not be read')

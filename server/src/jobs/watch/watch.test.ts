@@ -133,8 +133,14 @@ describe('what an operator watches', () => {
   })
 
   it('is shown at /metrics, which answers without the database too', async () => {
-    const { body } = await bench.test.anonymous.get('//metrics')
-    expect(body).toContain('\nstrongroom_watch_up 1\n')
+    const { deps, anonymous } = bench.test
+    const open = await anonymous.get('//metrics')
+    expect(open.body).toContain('\nstrongroom_watch_up 1\n')
+    expect(open.body).not.toContain('main-vault')
+    const metricsToken = 'a token of the scraper'
+    const closed = await createApp({ ...deps, config: { ...deps.config, metricsToken } })
+    const { body } = await closed.inject({ url: '/metrics', headers: { authorization: `Bearer ${metricsToken}` } })
+    await closed.close()
     expect(body).toContain('\nstrongroom_transfers{phase="halted"} 0\n')
     expect(body).toContain('\nstrongroom_wallet_service_up{vault="main-vault"} 1\n')
     const { db } = openDatabase({ url: 'postgresql://nobody@127.0.0.1:1/none', onError: () => {} })
