@@ -84,8 +84,9 @@ const pathsOf = {
   approval_request: consolePaths.approvalRequest,
 } as const
 
-function linkTo(deps: Deps, { subject_type, subject_id, vault_code }: DueNotification): string {
-  return `${deps.publicOrigin()}${pathsOf[subject_type](vault_code, subject_id)}`
+function linkTo(deps: Deps, { kind, subject_type, subject_id, vault_code }: DueNotification): string {
+  const pathOf = kind === 'stuck' ? consolePaths.transferOnItsWay : pathsOf[subject_type]
+  return `${deps.publicOrigin()}${pathOf(vault_code, subject_id)}`
 }
 
 type Addressed = NotificationKey & { created_at: Date; email: string }

@@ -4,19 +4,25 @@ import { sendNotifications } from '../../../jobs/send-notifications.ts'
 import type { Person } from '../../../testing/app.ts'
 import { fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { addMember } from '../../../testing/fixtures.ts'
+import { createOutbox, type Outbox } from '../../../testing/outbox.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { noteStuckTransfers } from './stuck.ts'
 
 let bench: TransferBench
 let stranger: Person
+let outbox: Outbox
 // biome-ignore lint/suspicious/noExplicitAny: the answer check has verified its shape.
 let address: any
 
 beforeAll(async () => {
-  bench = await createTransferBench({ STUCK_AFTER_MINUTES: '45' })
+  outbox = await createOutbox()
+  bench = await createTransferBench({ STUCK_AFTER_MINUTES: '45', DATA_DIR: outbox.dataDir })
   stranger = await addMember(bench.test, bench.vault, 'stranger@example.org')
 })
-afterAll(() => bench.close())
+afterAll(async () => {
+  await bench.close()
+  await outbox.remove()
+})
 beforeEach(async () => {
   bench.vault.wallet.refuseReplacement = null
   bench.vault.wallet.down = false
@@ -176,6 +182,8 @@ describe('a transfer that waits for too long', () => {
     expect((await bench.read(id)).stuckSince).toMatch(/Z$/)
     expect(await mailsTo(id)).toEqual([bench.owner.userId])
     await sendNotifications(bench.test.deps)
+    const link = await outbox.lastLink('owner@example.org')
+    expect(link.pathname).toBe(`/v/${bench.vault.code}/transfers/${id}`)
     bench.vault.wallet.confirm(id)
     await bench.deliver()
     expect(await bench.read(id)).toMatchObject({ status: 'confirmed', stuckSince: null })
