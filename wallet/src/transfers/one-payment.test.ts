@@ -88,7 +88,11 @@ async function prepare(seed: number): Promise<Run> {
 /** Its digits say which transfers were paid, and how often. */
 const amountOf = (number: number) => (1000n ** BigInt(number)).toString()
 
-const stateOf = async (id: string) => (await call<TransferStatus>(wallet.url, `/transfers/${id}`)).body
+async function stateOf(id: string): Promise<TransferStatus> {
+  const { status, body } = await call<TransferStatus>(wallet.url, `/transfers/${id}`)
+  expect(status, JSON.stringify(body)).toBe(200)
+  return body
+}
 
 /** One step of one seed: whatever people, nodes and the network do to a transfer. */
 async function step({ random, ids }: Run): Promise<void> {

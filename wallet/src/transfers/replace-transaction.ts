@@ -1,16 +1,16 @@
 import type pg from 'pg'
 import { keccak256, parseTransaction } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
 import { defaultFeeLevel, type FeeCaps, replacementCaps } from '../chains/fee-caps.ts'
 import type { Chain } from '../chains/open-chain.ts'
 import { callOf, estimateGas, type Movement, plainTransferGas, readGasPrice } from '../chains/price-transfer.ts'
 import { inTransaction } from '../database/in-transaction.ts'
 import { WalletError } from '../errors.ts'
-import { parseDerivationPath } from '../keys/derivation-path.ts'
 import type { Keyring } from '../keys/keyring.ts'
 import { variantsMax } from '../limits.ts'
 import type { Replacement, ReplacementQuote } from '../protocol.ts'
 import { readAmount } from './order-transfer.ts'
-import { failUnsigned, lockNonce, movementOf, readCommittedCost } from './sign-transfer.ts'
+import { failUnsigned, lockNonce, movementOf, openAccount, readCommittedCost } from './sign-transfer.ts'
 import { listTransactions, storeTransaction, type Transaction } from './transactions.ts'
 import type { TransferRow } from './transfer-row.ts'
 
@@ -40,7 +40,10 @@ export async function replaceTransaction(
   const limit = maxFee === undefined ? null : readAmount(maxFee, 'maxFee')
   const plan = await planReplacement(parts, transfer, wanted, { ...situation, limit })
   if ('refusal' in plan) throw refused(plan.refusal)
-  await inTransaction(pool, (tx) => storeReplacement(tx, parts, transfer, { newest, plan }))
+  const account = await openAccount(parts.keyring, transfer)
+  await inTransaction(pool, (tx) =>
+    storeReplacement(tx, account, transfer, { newest, plan, chainId: parts.chain.chainId }),
+  )
 }
 
 /** What both replacements would cost at most, or why they would be refused. */
@@ -143,9 +146,9 @@ const lower = (a: bigint | null, b: bigint | null) => (a === null ? b : b === nu
 
 async function storeReplacement(
   tx: pg.PoolClient,
-  { keyring, chain }: Parts,
+  account: PrivateKeyAccount,
   transfer: TransferRow,
-  { newest, plan }: { newest: Transaction; plan: Plan },
+  { newest, plan, chainId }: { newest: Transaction; plan: Plan; chainId: number },
 ): Promise<void> {
   const { rows } = await tx.query<TransferRow>(
     `select * from wallet.transfers
@@ -161,14 +164,10 @@ async function storeReplacement(
   const others = (await readCommittedCost(tx, row, plan.asOf)) - own
   if (plan.kind === 'payment' && plan.balance < others + plan.maxCost)
     throw refused('INSUFFICIENT_FUNDS: other transfers of the address may use up its balance')
-  const path = parseDerivationPath(row.derivation_path)
-  if ('fault' in path) throw new Error('a stored transfer has a path that does not parse')
-  const account = await keyring.account(row.client_id, path)
-  if (account.address !== row.from_address) throw new Error('the key of the path has another address than the order')
   const nonce = Number(row.nonce)
   const raw = await account.signTransaction({
     type: 'eip1559',
-    chainId: chain.chainId,
+    chainId,
     nonce,
     gas: plan.gas,
     ...plan.caps,

@@ -1,11 +1,12 @@
 import type pg from 'pg'
 import { erc20Abi, type Hex, keccak256 } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
 import { isContractFault } from '../chains/describe-node-error.ts'
 import { capsOf, defaultFeeLevel, limitCaps } from '../chains/fee-caps.ts'
 import type { Chain } from '../chains/open-chain.ts'
 import { callOf, estimateGas, type Movement, plainTransferGas, readGasPrice } from '../chains/price-transfer.ts'
 import { inTransaction } from '../database/in-transaction.ts'
-import { type ParsedPath, parseDerivationPath } from '../keys/derivation-path.ts'
+import { parseDerivationPath } from '../keys/derivation-path.ts'
 import type { Keyring } from '../keys/keyring.ts'
 import { storeTransaction } from './transactions.ts'
 import type { TransferRow } from './transfer-row.ts'
@@ -29,8 +30,6 @@ export async function signTransfer(
   chain: Chain,
   transfer: TransferRow,
 ): Promise<SignOutcome> {
-  const path = parseDerivationPath(transfer.derivation_path)
-  if ('fault' in path) throw new Error('a stored transfer has a path that does not parse')
   const movement = movementOf(transfer)
   const plan = await planTransaction(pool, chain, transfer)
   if (plan.kind === 'tooDear') return { kind: 'wait', reason: plan.reason }
@@ -39,7 +38,8 @@ export async function signTransfer(
       ? { kind: 'failed', reason: plan.reason }
       : { kind: 'taken' }
   }
-  return await inTransaction(pool, (tx) => storeSigned({ tx, keyring, chain, transfer, path, movement, plan }))
+  const account = await openAccount(keyring, transfer)
+  return await inTransaction(pool, (tx) => storeSigned({ tx, account, chain, transfer, movement, plan }))
 }
 
 type Plan = {
@@ -110,17 +110,29 @@ async function refusalOfToken(chain: Chain, movement: Movement, contract: Hex): 
   }
 }
 
+/**
+ * The account that signs for a transfer. It may have to be read, so it is opened before the transaction: transactions that
+ * each hold a connection and wait for one more would use up the pool.
+ */
+export async function openAccount(keyring: Keyring, transfer: TransferRow): Promise<PrivateKeyAccount> {
+  const path = parseDerivationPath(transfer.derivation_path)
+  if ('fault' in path) throw new Error('a stored transfer has a path that does not parse')
+  const account = await keyring.account(transfer.client_id, path)
+  if (account.address !== transfer.from_address)
+    throw new Error('the key of the path has another address than the order')
+  return account
+}
+
 type Storing = {
   tx: pg.PoolClient
-  keyring: Keyring
+  account: PrivateKeyAccount
   chain: Chain
   transfer: TransferRow
-  path: ParsedPath
   movement: Movement
   plan: Plan
 }
 
-async function storeSigned({ tx, keyring, chain, transfer, path, movement, plan }: Storing): Promise<SignOutcome> {
+async function storeSigned({ tx, account, chain, transfer, movement, plan }: Storing): Promise<SignOutcome> {
   const { rowCount } = await tx.query(
     `select from wallet.transfers
      where client_id = $1 and id = $2 and status = 'queued' and raw_transaction is null for update`,
@@ -136,9 +148,6 @@ async function storeSigned({ tx, keyring, chain, transfer, path, movement, plan 
   if (plan.balance < committed + plan.maxCost) {
     return { kind: 'wait', reason: 'earlier transfers of the address may use up its balance' }
   }
-  const account = await keyring.account(transfer.client_id, path)
-  if (account.address !== transfer.from_address)
-    throw new Error('the key of the path has another address than the order')
   const rawTransaction = await account.signTransaction({
     type: 'eip1559',
     chainId: chain.chainId,
