@@ -1,4 +1,4 @@
-import type { Hold } from '@strongroom/sdk'
+import { type Hold, StrongroomError } from '@strongroom/sdk'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { vaultOf } from '../../lib/api.ts'
@@ -9,6 +9,8 @@ import { TextArea } from '../../ui/field.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
 import { useWrite, WriteFailed } from '../../ui/use-write.tsx'
 import { nameOfHeld } from './words.ts'
+
+const isWithoutVoters = (error: unknown) => error instanceof StrongroomError && error.reason === 'quorum_unreachable'
 
 /** Asks for the release of a hold. Another person votes on it, so nothing is released here. */
 export function ReleaseHold({ code, hold, close }: { code: string; hold: Hold; close: () => void }) {
@@ -44,6 +46,11 @@ export function ReleaseHold({ code, hold, close }: { code: string; hold: Hold; c
             onChange={({ target }) => setReason(target.value)}
           />
           <WriteFailed write={write} shown={['reason']} />
+          {isWithoutVoters(write.error) && (
+            <p className="mb-4 rounded-md bg-warn-soft p-3 text-warn">
+              {t('Nobody else can vote on it. Another administrator must be added first.')}
+            </p>
+          )}
           <Button
             type="submit"
             look="primary"

@@ -1,10 +1,11 @@
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { vaultOf } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
 import { formatRecent } from '../../lib/time.ts'
 import { Avatar } from '../../ui/avatar.tsx'
+import { Badge } from '../../ui/badge.tsx'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
@@ -13,6 +14,7 @@ import { ListState } from '../../ui/list-states.tsx'
 import { SetPicker } from '../../ui/set-picker.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
 import { useWrite, WriteFailed } from '../../ui/use-write.tsx'
+import { holdsQuery } from '../holds/queries.ts'
 import { changesOf } from './changes.ts'
 import { changeMembership, groupsQuery, membersQuery, type Person, useIsAdmin } from './queries.ts'
 
@@ -25,7 +27,11 @@ export function Members({ code }: { code: string }) {
   const [leaving, remove] = useState<Person | null>(null)
   const word = search.trim().toLowerCase()
   const shown = (members.data ?? []).filter(({ name, email }) => `${name} ${email ?? ''}`.toLowerCase().includes(word))
-  const columns = useMemo(() => columnsOf(code, isAdmin ? { edit, remove } : null), [code, isAdmin])
+  const holds = useInfiniteQuery(holdsQuery(code, { active: true, subjectType: 'user' }))
+  const columns = useMemo(() => {
+    const held = new Set(holds.data?.pages.flatMap(({ items }) => items.map(({ subjectId }) => subjectId)))
+    return columnsOf(code, held, isAdmin ? { edit, remove } : null)
+  }, [code, holds.data, isAdmin])
   return (
     <>
       <div className="max-w-sm">
@@ -52,16 +58,16 @@ export function Members({ code }: { code: string }) {
 
 type Actions = { edit: (person: Person) => void; remove: (person: Person) => void }
 
-function columnsOf(code: string, actions: Actions | null): Column<Person>[] {
+function columnsOf(code: string, held: ReadonlySet<string>, actions: Actions | null): Column<Person>[] {
   const columns: Column<Person>[] = [
     {
       id: 'name',
       header: t('Name'),
-      cell: ({ name, email, image }) => (
+      cell: ({ userId, name, email, image }) => (
         <div className="flex items-center gap-2">
           <Avatar name={name} image={image} />
           <div>
-            <span className="font-medium">{name}</span>
+            <span className="font-medium">{name}</span> {held.has(userId) && <Badge tone="bad">{t('On hold')}</Badge>}
             {email !== null && <span className="block text-quiet [overflow-wrap:anywhere]">{email}</span>}
           </div>
         </div>
