@@ -1,5 +1,6 @@
 import { afterAll, beforeAll } from 'vitest'
 import { administrationFlows } from './flows/administration.ts'
+import { holdFlows } from './flows/holds.ts'
 import { proofFlows } from './flows/proof.ts'
 import { referenceFlows } from './flows/reference.ts'
 import { sendFlows } from './flows/send.ts'
@@ -18,6 +19,7 @@ afterAll(() => stack?.stop())
 voteFlows(() => stack)
 sendFlows(() => stack)
 administrationFlows(() => stack)
+holdFlows(() => stack)
 proofFlows(() => stack)
 referenceFlows(() => stack)
 pagesAreSound(() => stack)
