@@ -17,7 +17,7 @@ import {
   requirementsOf,
 } from '../../rules/votes/queries.ts'
 import type { RequirementState } from '../../rules/votes/tally.ts'
-import type { Order } from '../transfers/order.ts'
+import type { Order } from '../transfers/load-order.ts'
 import type { Payload } from '../transfers/payload.ts'
 import type { PayoutStatus } from './lifecycle.ts'
 import type { Sum } from './load.ts'

@@ -2,7 +2,7 @@ import type { Reason } from '../../../lib/reasons.ts'
 import { type ActiveHold, detailsOf } from '../../rules/holds/active.ts'
 import type { Decision } from '../../rules/policies/decision.ts'
 import { type Electorate, findShortages } from '../../rules/votes/open.ts'
-import { findArchivedRecipient, type Order } from './order.ts'
+import { findArchivedRecipient, type Order } from './load-order.ts'
 import type { CoinAccount } from './queries.ts'
 
 /** For these an order is refused, in this order; each is the reason of the refusal. */

@@ -24,7 +24,7 @@ import {
 } from '../../rules/votes/queries.ts'
 import type { RequirementState } from '../../rules/votes/tally.ts'
 import type { Phase } from './lifecycle.ts'
-import type { Order } from './order.ts'
+import type { Order } from './load-order.ts'
 import type { Payload } from './payload.ts'
 import type { SourceRow } from './sources.ts'
 

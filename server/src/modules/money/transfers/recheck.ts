@@ -7,7 +7,7 @@ import { decide } from '../../rules/policies/decide.ts'
 import { findInitiator } from '../../rules/policies/queries.ts'
 import { findPermissions } from '../../vaults/addresses/queries.ts'
 import type { RecordedOrder } from './compare-record.ts'
-import { recipientFacts } from './order.ts'
+import { recipientFacts } from './load-order.ts'
 import { findCounterpartyNow, type LockedTransfer } from './queries.ts'
 
 export type Objection = { reason: ReasonOf<409>; message: string; details?: string | undefined }

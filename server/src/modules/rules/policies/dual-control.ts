@@ -5,7 +5,7 @@ import { decide, type Question } from './decide.ts'
 import type { Decision, Requirement } from './decision.ts'
 
 /**
- * Decides on an action under dual control (contract 8.10): whatever the policies say, two people carry it out together.
+ * Decides on an action under dual control (contract 8.12): whatever the policies say, two people carry it out together.
  * Policies may name who votes and how many, or block it; they cannot waive the second person. Without a policy that asks
  * for votes, an administrator other than the initiator must agree.
  *
