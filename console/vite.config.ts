@@ -31,6 +31,27 @@ export default defineConfig({
           groups: [
             { name: 'pages', test: /\/src\/routes\/[^?]+\.tsx$/ },
             { name: 'icons', test: /\/lucide-react\// },
+            // The same for pages of the same people, with nothing that other pages load too.
+            {
+              name: 'administration',
+              test: /\/src\/(features\/(categories|platform|people|vault-settings|me)\/(?!queries|tabs)|routes\/(platform|me|v\.\$code\.(people|settings|categories)).*\?)/,
+              includeDependenciesRecursively: false,
+            },
+            {
+              name: 'policies',
+              test: /\/src\/(features\/policies\/(?!queries|words)|routes\/v\.\$code\.policies.*\?)/,
+              includeDependenciesRecursively: false,
+            },
+            {
+              name: 'address-book',
+              test: /\/src\/(features\/address-book\/(?!queries|import)|routes\/v\.\$code\.address-book\.(?!import).*\?)/,
+              includeDependenciesRecursively: false,
+            },
+            {
+              name: 'records',
+              test: /\/src\/(features\/(books|audit|verify)\/(?!queries)|routes\/(verify|v\.\$code\.(books|audit)).*\?)/,
+              includeDependenciesRecursively: false,
+            },
           ],
         },
       },
