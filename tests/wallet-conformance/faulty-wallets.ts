@@ -23,6 +23,7 @@ const isDerivation = is('POST', /^\/addresses/)
 const isOrder = is('POST', /^\/transfers$/)
 const isState = is('GET', /^\/transfers\//)
 const isReplacement = is('POST', /^\/transfers\/.+\/(speed-up|cancel-on-chain)$/)
+const isTransaction = is('GET', /^\/transactions\//)
 const isBalance = is('GET', /^\/balances/)
 const isFee = is('POST', /^\/fees$/)
 const isSecondClient: Which = ({ headers }) => headers.authorization === `Bearer ${otherVaultToken}`
@@ -346,6 +347,8 @@ export const faultyPayers: FaultyWallet[] = [
     'answers hashes without 0x',
     edit(isState, (body) => ({ ...body, txHash: body.txHash && String(body.txHash).slice(2) })),
   ],
+  ['transactions.payment', 'lists no payments', edit(isTransaction, (body) => ({ ...body, payments: [] }))],
+  ['transactions.unknown', 'knows every transaction', answerWith(isTransaction, 200)],
   ['payments.once', 'carries out a repeated order again', during('payments.confirmed', twice())],
   ['payments.fee', 'estimates the fee', edit(isState, (body) => ({ ...body, fee: body.fee && '1' }))],
   ['payments.final', 'counts confirmations for ever', countsOn()],

@@ -9,18 +9,20 @@ import Fastify, {
 } from 'fastify'
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import { BaseError } from 'viem'
+import { BaseError, type Hex } from 'viem'
 import { assertOwnAddress, deriveAddress, readAddress } from './addresses.ts'
 import { describeNodeError } from './chains/describe-node-error.ts'
 import { capsOf, defaultFeeLevel } from './chains/fee-caps.ts'
 import type { Chain } from './chains/open-chain.ts'
 import { estimateGas, readGasPrice } from './chains/price-transfer.ts'
 import { readBalance } from './chains/read-balance.ts'
+import { readTransaction } from './chains/read-transaction.ts'
 import { findClientId } from './clients.ts'
-import { badField, type FieldFault, toErrorBody, unauthorized, WalletError } from './errors.ts'
+import { badField, type FieldFault, notFound, toErrorBody, unauthorized, WalletError } from './errors.ts'
 import type { Keyring } from './keys/keyring.ts'
 import { bodyBytesMax, transferIdLengthMax } from './limits.ts'
 import { operations } from './operations.ts'
+import { findReplacement } from './transfers/find-replacement.ts'
 import { getTransfer, orderTransfer, readAmount, readRecipient } from './transfers/order-transfer.ts'
 import { quoteReplacement, replaceTransaction } from './transfers/replace-transaction.ts'
 import { toTransferStatus } from './transfers/transfer-row.ts'
@@ -83,9 +85,18 @@ export function buildApp({ pool, keyring, chains, log, onOrder }: AppParts): Fas
       return reply.code(202).send(toTransferStatus(transfer))
     })
 
-    routes.get(operations.getTransfer.path, { schema: operations.getTransfer.schema }, async (request) =>
-      toTransferStatus(await getTransfer(pool, clientIdOf(request), request.params.id)),
-    )
+    routes.get(operations.getTransfer.path, { schema: operations.getTransfer.schema }, async (request) => {
+      const transfer = await getTransfer(pool, clientIdOf(request), request.params.id)
+      const replacedBy = await findReplacement(chains.get(transfer.network), transfer, log)
+      return { ...toTransferStatus(transfer), ...(replacedBy === null ? {} : { replacedBy: { hash: replacedBy } }) }
+    })
+
+    routes.get(operations.getTransaction.path, { schema: operations.getTransaction.schema }, async (request) => {
+      const chain = chainOf(chains, request.query.network)
+      const transaction = await readTransaction(chain, request.params.hash as Hex)
+      if (transaction === null) throw notFound('Transaction')
+      return transaction
+    })
 
     routes.get(operations.quoteReplacement.path, { schema: operations.quoteReplacement.schema }, async (request) => {
       const transfer = await getTransfer(pool, clientIdOf(request), request.params.id)

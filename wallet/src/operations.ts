@@ -9,6 +9,9 @@ import {
   Health,
   Replacement,
   ReplacementQuote,
+  TransactionParams,
+  TransactionQuery,
+  TransactionState,
   TransferOrder,
   TransferParams,
   TransferStatus,
@@ -66,6 +69,17 @@ export const operations = {
       params: TransferParams,
       body: Replacement,
       response: { 202: TransferStatus, 404: ErrorBody, 409: ErrorBody, ...common },
+    },
+  },
+  getTransaction: {
+    method: 'get',
+    path: '/transactions/:hash',
+    summary:
+      'A transaction as the chain has it at this moment. 404: the chain does not know it. Optional for a wallet service.',
+    schema: {
+      params: TransactionParams,
+      querystring: TransactionQuery,
+      response: { 200: TransactionState, 404: ErrorBody, ...common },
     },
   },
   getBalance: {

@@ -135,6 +135,16 @@ export const TransferStatus = Type.Object(
     toAddress: Address,
     contractAddress: ContractAddress,
     amount: Amount,
+    replacedBy: Type.Optional(
+      Type.Object(
+        { hash: TxHash },
+        {
+          ...strict,
+          description:
+            'Present when a final transaction that is not of this transfer used its nonce: the transfer can never be mined.',
+        },
+      ),
+    ),
   },
   { ...strict, title: 'TransferStatus' },
 )
@@ -189,6 +199,44 @@ export const ReplacementQuote = Type.Object(
   { ...strict, title: 'ReplacementQuote' },
 )
 export type ReplacementQuote = Static<typeof ReplacementQuote>
+export const TransactionParams = Type.Object({ hash: TxHash }, strict)
+export const TransactionQuery = Type.Object({ network: Network }, strict)
+export const TransactionState = Type.Object(
+  {
+    hash: TxHash,
+    status: Type.Union([Type.Literal('pending'), Type.Literal('mined'), Type.Literal('failed')], {
+      description:
+        'mined and failed (reverted) at the depth at which this service reports a transfer as final; pending before.',
+    }),
+    from: Address,
+    nonce: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+      description: 'Nonce of the sender; null on networks without.',
+    }),
+    confirmations: Type.Integer({
+      minimum: 0,
+      description: 'Depth of the block, 1 when it is the newest one; 0 without a block.',
+    }),
+    blockTime: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+    fee: Type.Union([Amount, Type.Null()], {
+      description: 'What the network took from the sender, in the smallest unit of its coin; null without a block.',
+    }),
+    payments: Type.Array(
+      Type.Object(
+        {
+          index: Type.Integer({ minimum: 0, description: 'As in the webhook.' }),
+          fromAddress: Address,
+          toAddress: Address,
+          contractAddress: ContractAddress,
+          amount: Amount,
+        },
+        strict,
+      ),
+      { description: 'What it moved; empty without a block, or when it reverted.' },
+    ),
+  },
+  { ...strict, title: 'TransactionState' },
+)
+export type TransactionState = Static<typeof TransactionState>
 
 export const BalanceQuery = Type.Object(
   {

@@ -35,6 +35,26 @@ export const TransferState = Type.Object({
 })
 export type TransferState = Static<typeof TransferState>
 
+export const TransactionState = Type.Object({
+  hash: Visible,
+  status: Type.Union([Type.Literal('pending'), Type.Literal('mined'), Type.Literal('failed')]),
+  from: OrNull(Visible),
+  nonce: OrNull(Type.Integer({ minimum: 0 })),
+  confirmations: Type.Integer({ minimum: 0 }),
+  blockTime: OrNull(Timestamp),
+  fee: OrNull(Amount),
+  payments: Type.Array(
+    Type.Object({
+      index: Type.Integer({ minimum: 0 }),
+      fromAddress: OrNull(Visible),
+      toAddress: Visible,
+      contractAddress: OrNull(Visible),
+      amount: Amount,
+    }),
+  ),
+})
+export type TransactionState = Static<typeof TransactionState>
+
 export const Balance = Type.Object({ balance: Amount, blockNumber: Type.Integer({ minimum: 0 }) })
 export const FeeEstimate = Type.Object({ fee: Amount, asset: Type.Literal('native') })
 

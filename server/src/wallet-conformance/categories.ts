@@ -11,6 +11,7 @@ import { orderFields } from './checks/order-fields.ts'
 import { orders } from './checks/orders.ts'
 import { payments } from './checks/payments.ts'
 import { replacement } from './checks/replacement.ts'
+import { transactions } from './checks/transactions.ts'
 import { webhooks } from './checks/webhooks.ts'
 import { wholeRun } from './checks/whole-run.ts'
 
@@ -28,6 +29,7 @@ export const categories: readonly Category[] = [
   limits,
   payments,
   replacement,
+  transactions,
   webhooks,
   wholeRun,
 ]

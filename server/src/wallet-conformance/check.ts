@@ -36,6 +36,7 @@ export type Section =
   | 'post-transfers'
   | 'get-transfersid'
   | 'replacing-a-transaction'
+  | 'get-transactionshashnetwork'
   | 'get-balancesnetworkaddresscontract'
   | 'post-fees'
   | 'get-healthz'
