@@ -29,6 +29,7 @@ import { simulationRoutes } from './modules/money/simulations/routes.ts'
 import { simulationComponents } from './modules/money/simulations/schema.ts'
 import { evidenceComponents } from './modules/money/transfers/evidence-schema.ts'
 import { replacementComponents } from './modules/money/transfers/replacement-schema.ts'
+import { transferResolveExecutor } from './modules/money/transfers/resolve.ts'
 import { transferRoutes } from './modules/money/transfers/routes.ts'
 import { transferComponents } from './modules/money/transfers/schema.ts'
 import { ledgerVerificationRoutes } from './modules/money/verifications/routes.ts'
@@ -179,7 +180,7 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   ledgerVerificationRoutes,
   balanceTimelineRoutes,
   depositRoutes,
-  transferRoutes,
+  (app, deps) => transferRoutes(app, deps, executorsOf(deps)),
   (app, deps) => holdRoutes(app, deps, executorsOf(deps)),
   (app, deps) => inboxRoutes(app, deps, executorsOf(deps)),
   changeRoutes,
@@ -214,5 +215,6 @@ function executorsOf(deps: Deps): Required<Executors> {
       onAddressCreated: (trx, { vault_id: vaultId, network_id: networkId, address_key: addressKey }) =>
         creditUnmatchedEvents(trx, { vaultId, networkId, addressKey }, deps.clock()),
     }),
+    transfer_resolve: transferResolveExecutor(deps),
   }
 }

@@ -288,6 +288,8 @@ export const expectations: Record<string, Row> = {
   speedUpTransfer:      row('401 403 409 403 403 403 404 403 409 403 403 404 403 403', ofReplacement),
   cancelTransferOnChain: row('401 403 409 403 403 403 404 403 409 403 403 404 403 403', ofReplacement),
   cancelTransfer:       row('401 403 200 403 403 403 404 403 200 403 403 404 403 403', ofTransfer),
+  resolveTransfer:      row('401 403 403 403 403 403 404 403 409 403 403 404 403 403',
+    async (r) => ({ ...(await ofTransfer(r)), body: { outcome: 'resume', reason: 'It is not stuck' } })),
 
   listHolds:            row('401 403 200 200 200 200 200 200 200 403 403 200 403 200', plain),
   getHold:              row('401 403 200 404 404 404 404 404 200 403 403 404 403 200', ofHold),

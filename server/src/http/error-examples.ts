@@ -65,6 +65,7 @@ const words: Partial<Record<Reason, Words>> = {
   payout_halted: 'The payout is halted',
   payload_changed: 'What you voted on is not what the service would carry out',
   not_replaceable: 'A transaction with this nonce is in a block already',
+  not_proven: 'What was found does not prove this',
   not_applied: 'The vote was recorded, but the request could not be applied',
   quorum_unreachable: 'Fewer people may vote than the policy requires',
   rate_not_recorded: 'No rate of the time of the operation is recorded',

@@ -56,6 +56,7 @@ export const reasons = {
   no_session: 409,
   not_applied: 409,
   not_replaceable: 409,
+  not_proven: 409,
   part_of_payout: 409,
   payout_halted: 409,
   payload_changed: 409,

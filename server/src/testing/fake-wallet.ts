@@ -27,6 +27,17 @@ export type FakeStatus = {
   toAddress: string
   contractAddress: string | null
   amount: string
+  replacedBy?: { hash: string }
+}
+export type FakeTransaction = {
+  hash: string
+  status: 'pending' | 'mined' | 'failed'
+  from: string
+  nonce: number
+  confirmations: number
+  blockTime: string | null
+  fee: string | null
+  payments: { index: number; toAddress: string; contractAddress: string | null; amount: string }[]
 }
 // biome-ignore lint/suspicious/noExplicitAny: each test knows the type of what it sent.
 export type FakeRequest = { method: string; path: string; headers: IncomingHttpHeaders; body: any }
@@ -52,6 +63,10 @@ export type FakeWallet = {
   fee: string
   /** Set: replacements are a 409 with these details; 'unsupported': a 404. */
   refuseReplacement: string | null
+  /** What GET /transactions/{hash} answers, by hash; null: the service does not offer it. */
+  transactions: Map<string, FakeTransaction> | null
+  /** Puts a transaction on the chain: mined and final, unless told otherwise. */
+  mine(transaction: Pick<FakeTransaction, 'hash' | 'from' | 'payments'> & Partial<FakeTransaction>): void
   transfer(id: string): FakeStatus | null
   transfers(): FakeStatus[]
   /** How many times an order with this id was accepted as new: what would be broadcasts. */
@@ -107,6 +122,11 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     }
     const replaced = /^\/transfers\/([^/]+)\/(speed-up|cancel-on-chain)$/.exec(url.pathname)
     if (replaced !== null) return replace(decodeURIComponent(replaced[1]!), body as { txHash: string | null })
+    if (route.startsWith('GET /transactions/')) {
+      if (wallet.transactions === null) return [501, { message: 'not offered' }]
+      const found = wallet.transactions.get(decodeURIComponent(url.pathname.slice('/transactions/'.length)))
+      return found === undefined ? [404, { message: 'unknown transaction' }] : [200, found]
+    }
     if (route === 'GET /balances') {
       const key = `${url.searchParams.get('address')} ${url.searchParams.get('contract') ?? ''}`.toLowerCase()
       return [200, { balance: wallet.balances.get(key.trim()) ?? '0', blockNumber: 1 }]
@@ -180,6 +200,17 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     balances: new Map(),
     fee: '21000',
     refuseReplacement: null,
+    transactions: new Map(),
+    mine(transaction) {
+      const final = {
+        status: 'mined',
+        nonce: 0,
+        confirmations: 12,
+        blockTime: '2026-01-31T09:30:00.000Z',
+        fee: '21000',
+      }
+      wallet.transactions?.set(transaction.hash, { ...final, ...transaction } as FakeTransaction)
+    },
     transfer: (id) => orders.get(id)?.status ?? null,
     transfers: () => [...orders.values()].map(({ status }) => status),
     broadcastCount: (id) => accepted.get(id) ?? 0,

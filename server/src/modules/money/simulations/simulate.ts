@@ -57,6 +57,9 @@ export async function simulate(db: Db, executors: Executors, simulation: Simulat
     }
     const executor = executors[actionType]
     if (executor === undefined) throw badRequest('actionType', `${actionType} is not available yet`)
+    if (executor.decide !== undefined) {
+      throw badRequest('actionType', `${actionType} takes two people, whatever the policies say`)
+    }
     // The other executors validate their payloads themselves.
     if (actionType === 'create_address') readAddress(payload)
     const context = { vaultId, initiatorId: initiator.userId, now }

@@ -2,6 +2,7 @@ import type { Db } from '../../../db/client.ts'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { formatDecimal } from '../../../lib/money.ts'
 import { sha256 } from '../../../lib/secrets.ts'
+import type { OperationStatus } from '../../operations/feed/write.ts'
 import type { TargetRecord } from '../../record/audit/content.ts'
 import { type SubjectReport, verifySubjects } from '../../record/audit/verify-subjects.ts'
 import type { Facts } from '../../rules/policies/decision.ts'
@@ -90,6 +91,59 @@ function compare(stored: StoredOrder, records: TargetRecord[]): Comparison {
   if (difference !== null) return { difference }
   const { payload, bypassed } = requested
   return { recorded: { payload, facts: stored.facts!, isWaived: bypassed.length > 0 } }
+}
+
+/** An order and where it stands according to its audit records alone. */
+export type RecordedState = {
+  order: Payload
+  status: OperationStatus
+  /** How the tables differ from that; null: not at all. */
+  difference: string | null
+  /** The same after `restoreTransfer`, which brings back the columns of the order and of the status. */
+  lasting: string | null
+}
+
+/**
+ * Reads what was recorded of a transfer whose rows may say anything. The ledger, which cannot be rewritten either, must
+ * have reserved the recorded amount.
+ */
+export function readRecordedState(
+  stored: StoredOrder,
+  records: TargetRecord[],
+): RecordedState | { unreadable: string } {
+  try {
+    const found = readCreation(records, 'transfer.requested')
+    if ('difference' in found) return { unreadable: found.difference }
+    const { payload: order, payloadHash, status: first } = found.creation.details as RequestRecord
+    if (hashPayload(order).toString('hex') !== payloadHash)
+      return { unreadable: 'its recorded payload has another hash' }
+    const status = statusAfter(
+      first,
+      records.filter(({ action }) => movements.has(action)),
+    ) as OperationStatus | null
+    if (status === null) return { unreadable: 'its audit records contradict each other' }
+    const { amount, tokenId, addressId } = stored.reserved ?? {}
+    if (amount !== order.amount || tokenId !== order.tokenId || addressId !== order.fromAddressId) {
+      return { unreadable: 'the ledger did not reserve the recorded amount for it' }
+    }
+    const phase = isPhaseOf(status, 'halted') ? 'halted' : 'done'
+    const current = { ...order, feeLevel: order.feeLevel ?? null, maxFee: order.maxFee ?? null }
+    const restored = {
+      ...stored,
+      status,
+      phase,
+      current,
+      payload: order,
+      payload_hash: hashPayload(order),
+    } as const
+    const differenceOf = (one: StoredOrder) => {
+      const compared = compareWithRecord(one, records)
+      return 'difference' in compared ? compared.difference : null
+    }
+    return { order, status, difference: differenceOf(stored), lasting: differenceOf(restored) }
+  } catch {
+    return { unreadable: 'its audit records cannot be read' }
+  }
 }
 
 function differenceOfOrder(stored: StoredOrder, { payload, payloadHash }: RequestRecord): string | null {

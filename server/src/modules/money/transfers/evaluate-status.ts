@@ -68,11 +68,11 @@ function findMismatch(order: Ordered, reported: WalletStatus): string | null {
 }
 
 /** Hex is compared without case, because nodes and wallets write it differently. */
-function isSame(a: string, b: string): boolean {
+export function isSame(a: string, b: string): boolean {
   return a === b || (a.startsWith('0x') && a.toLowerCase() === b.toLowerCase())
 }
 
-function readTime(text: string | null): Date | null {
+export function readTime(text: string | null): Date | null {
   if (text === null) return null
   const time = new Date(text)
   return Number.isNaN(time.getTime()) ? null : time

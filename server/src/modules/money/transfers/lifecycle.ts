@@ -35,14 +35,16 @@ export const openPhases = ['queued', ...sentPhases] as const satisfies Phase[]
 /**
  * Every transition of a delivery. A phase that leads to itself is retried later; a transfer goes from `submitting` back to
  * `queued` when it was certainly not sent. Every phase leads to `halted`: a row changed outside the service may be in any.
+ * Two people together (contract 10.8) end a halted delivery or let it go on, and let one that the wallet service forgot
+ * go back to `submitting`, where it is asked about before it is sent.
  */
 const nextPhases: Record<Phase, readonly Phase[]> = {
   waiting: ['queued', 'halted', 'done'],
   queued: ['queued', 'submitting', 'halted', 'done'],
   submitting: ['queued', 'submitting', 'submitted', 'broadcast', 'halted', 'done'],
-  submitted: ['submitted', 'broadcast', 'halted', 'done'],
-  broadcast: ['broadcast', 'halted', 'done'],
-  halted: ['halted'],
+  submitted: ['submitting', 'submitted', 'broadcast', 'halted', 'done'],
+  broadcast: ['submitting', 'broadcast', 'halted', 'done'],
+  halted: ['waiting', 'submitting', 'submitted', 'broadcast', 'halted', 'done'],
   done: ['halted'],
 }
 

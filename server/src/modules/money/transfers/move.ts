@@ -5,14 +5,15 @@ import type { Transfers } from '../../../db/types.ts'
 import type { Deps } from '../../../deps.ts'
 import { conflict } from '../../../lib/errors.ts'
 import { insertPaidRecipient } from '../../address-book/recipients/queries.ts'
-import { moveOperation, moveOperations, type OperationStatus } from '../../operations/feed/write.ts'
+import { moveOperation, moveOperations, type OperationStatus, restoreOperation } from '../../operations/feed/write.ts'
 import { audit, toAuditRow } from '../../record/audit/record.ts'
 import { notifyOfStop } from '../../record/notifications/write.ts'
 import { closeVoting, type RecordedSubject } from '../../rules/votes/vote.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { type Posting, releasePosting, settlePosting } from '../ledger/postings.ts'
-import { compareWithRecord, type RecordedOrder } from './compare-record.ts'
-import { mayMovePhase, nextStatus, type Phase, releasesFunds, type TransferEvent } from './lifecycle.ts'
+import { compareWithRecord, type RecordedOrder, type RecordedState } from './compare-record.ts'
+import { isPhaseOf, mayMovePhase, nextStatus, type Phase, releasesFunds, type TransferEvent } from './lifecycle.ts'
+import { hashPayload } from './payload.ts'
 import { type LockedTransfer, listStoredOrders, type StoredOrder } from './queries.ts'
 
 type Movement = {
@@ -27,6 +28,8 @@ type Movement = {
   changes?: DeliveryChanges
   /** Postings to write in the same statement, such as the network fee. */
   extraPostings?: Posting[]
+  /** How two people resolved a stuck transfer; kept in the audit record. */
+  resolution?: Record<string, unknown>
 }
 
 /** The name of an event in the action of its audit record. */
@@ -54,7 +57,8 @@ export async function moveTransfer(trx: Trx, transfer: LockedTransfer, movement:
         failure_reason: failureReason,
       }))
   const action = `transfer.${recordedAs[event] ?? event}`
-  const details = { from, to, reason: failureReason, txHash }
+  const decided = movement.resolution === undefined ? {} : { resolution: movement.resolution }
+  const details = { from, to, reason: failureReason, txHash, ...decided }
   await audit(trx, { vaultId, actorId, now }, action, { type: 'transfer', id }, details)
   if (from === 'awaiting_approval') await closeVoting(trx, 'transfer', transfer, actorId, now)
 }
@@ -172,6 +176,29 @@ export async function movePhase(
     .modifyEnd(prepared)
     .executeTakeFirst()
   if (numUpdatedRows !== 1n) throw new Error(`The delivery of transfer ${id} is no longer ${phase}`)
+}
+
+/**
+ * Brings the rows of a locked transfer back to its audit records: the order, its status, and with it the phase. What is
+ * repeated elsewhere stays as it is, such as votes.
+ */
+export async function restoreTransfer(
+  trx: Trx,
+  transfer: LockedTransfer,
+  { order, status }: Pick<RecordedState, 'order' | 'status'>,
+  now: Date,
+): Promise<void> {
+  const { vault_id: vaultId, id } = transfer
+  await restoreOperation(trx, { ...order, vaultId, id, status, now })
+  await movePhase(trx, transfer, isPhaseOf(status, 'halted') ? 'halted' : 'done', {
+    to_address: order.toAddress,
+    contract_address: order.contractAddress,
+    payload: JSON.stringify(order),
+    payload_hash: hashPayload(order),
+    fee_level: order.feeLevel ?? null,
+    max_fee: order.maxFee ?? null,
+    next_attempt_at: null,
+  })
 }
 
 type Log = Deps['log']

@@ -8,12 +8,8 @@ import { type AppError, conflict, forbidden } from '../../../lib/errors.ts'
 import { formatDecimal } from '../../../lib/money.ts'
 import { txHashKey } from '../../../lib/onchain-address.ts'
 import { audit } from '../../record/audit/record.ts'
-import {
-  type ReplacementAction,
-  toBadGateway,
-  type ReplacementQuote as WalletQuote,
-  WalletServiceError,
-} from '../../registry/wallet-service/client.ts'
+import type { ReplacementQuote as WalletQuote } from '../../registry/wallet-service/answers.ts'
+import { type ReplacementAction, toBadGateway, WalletServiceError } from '../../registry/wallet-service/client.ts'
 import { stopUnlessAsRecorded } from '../../rules/votes/vote.ts'
 import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
 import { recordedTransfers } from './move.ts'

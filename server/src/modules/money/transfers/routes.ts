@@ -1,31 +1,39 @@
 import { addressScopeOf } from '../../../access/address-scope.ts'
-import type { Member } from '../../../access/caller.ts'
+import { callerOf, type Member } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, type Endpoints, endpoints } from '../../../http/endpoints.ts'
 import { answerOnce, created, ok } from '../../../http/mutate.ts'
 import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
 import { pageOf, toTaggedPage } from '../../../lib/cursor.ts'
+import { badRequest } from '../../../lib/errors.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { type FeedFilters, feedTag, noFilters } from '../../operations/feed/feed.ts'
+import { createGate } from '../../rules/approval-requests/gate.ts'
+import { WaitingAction } from '../../rules/approval-requests/schema.ts'
+import { assertPerson } from '../../rules/policies/dual-control.ts'
 import { toPolicyDecision } from '../../rules/policies/present.ts'
+import type { Executors } from '../../rules/votes/executor.ts'
 import { VoteBody } from '../../rules/votes/schema.ts'
 import { toBallot } from '../../rules/votes/vote.ts'
 import { getEvidence } from './evidence.ts'
 import { TransferEvidence } from './evidence-schema.ts'
+import { mayResolve, neverAtOnce } from './may-resolve.ts'
 import { orderTransfer } from './order.ts'
 import { toTransfer } from './present.ts'
 import { previewTransfer } from './preview.ts'
 import { findTransfer, listTransfers, type TransferRow } from './queries.ts'
 import { previewReplacement, replaceOnChain } from './replace.ts'
 import { ReplacementOrder, ReplacementPreview } from './replacement-schema.ts'
+import { TransferResolution } from './resolution-schema.ts'
+import { gatherEvidence } from './resolve.ts'
 import { Transfer, TransferOrder, TransferPreview, TransferQuery } from './schema.ts'
 import { cancelTransfer, voteOnTransfer } from './vote.ts'
 
 const ofVault = { access: 'member', params: VaultParams } as const
 const ofTransfer = { access: 'member', params: VaultAndIdParams } as const
 
-export function transferRoutes(app: App, deps: Deps): void {
+export function transferRoutes(app: App, deps: Deps, executors: Executors): void {
   const api = endpoints(app, deps, 'Transfers')
   const { approvalTtlHours } = deps.config
 
@@ -206,6 +214,50 @@ export function transferRoutes(app: App, deps: Deps): void {
     async (trx, { params: { id }, ...by }) => {
       const refused = await cancelTransfer(trx, deps.log, id, by)
       return refused ?? ok(toTransfer(await getTransfer(trx, by.member, id)))
+    },
+  )
+  resolutionRoute(api, deps, executors)
+}
+
+/** Two people end what is stuck, or let it go on (contract 10.8). */
+function resolutionRoute(api: Endpoints, deps: Deps, executors: Executors): void {
+  const gate = createGate(deps, executors)
+  api.send(
+    'post',
+    '/vaults/:code/transfers/:id/resolve',
+    {
+      operationId: 'resolveTransfer',
+      summary: 'Resolve a halted or forgotten transfer',
+      description:
+        'Asks the wallet service at once, and opens an approval request (202) whose payload holds what it answered; ' +
+        'with the last vote it is asked again. Two people always act together (contract 8.12): an administrator, or whom ' +
+        'a policy for `transfer_resolve` allows, and somebody else. 409 `not_proven` says what was found instead of a ' +
+        'proof, `wrong_state` that the transfer is neither halted nor held back.',
+      ...ofTransfer,
+      errors: [
+        'blocked_by_policy',
+        'changed_concurrently',
+        'no_policy_allows',
+        'not_proven',
+        'person_required',
+        'quorum_unreachable',
+        'wrong_state',
+        'wallet_service_failed',
+      ],
+      body: TransferResolution,
+      answers: { 202: WaitingAction },
+    },
+    async ({ member, params: { id }, body, now }, http) => {
+      await getTransfer(deps.db, member, id)
+      assertPerson(callerOf(http.request))
+      const { outcome, txHash = null, reason } = body
+      if ((outcome === 'settle') !== (txHash !== null)) {
+        throw badRequest('txHash', outcome === 'settle' ? 'is required to settle' : 'belongs to settle only')
+      }
+      const wish = { outcome, txHash, reason }
+      const isPermitted = await mayResolve(deps.db, 'transfer_resolve', { member, now })
+      const evidence = isPermitted ? await gatherEvidence(deps, { vaultId: member.vault.id, id }, wish) : null
+      return gate(http, { action: 'transfer_resolve', targetId: id, payload: { ...wish, evidence } }, neverAtOnce)
     },
   )
 }

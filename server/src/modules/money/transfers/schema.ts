@@ -24,6 +24,7 @@ import { PolicyDecision, PolicyTrace } from '../../rules/policies/schema.ts'
 import { Approver, PayloadHash, QuorumReachable } from '../../rules/votes/schema.ts'
 import { TransferPayload } from './payload-schema.ts'
 import { type ProblemCode, problemCodes } from './problems.ts'
+import { TransferResolution } from './resolution-schema.ts'
 
 const Text = (example: string) => Type.String({ examples: [example] })
 const evmAddress = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -336,4 +337,4 @@ export const TransferQuery = Closed({
   ...pageQuery,
 })
 
-export const transferComponents = [Transfer, TransferOrder, TransferPreview]
+export const transferComponents = [Transfer, TransferOrder, TransferPreview, TransferResolution]

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Trx } from '../../../db/client.ts'
+import type { Db, Trx } from '../../../db/client.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { txHashesMax } from '../../../lib/limits.ts'
@@ -90,8 +90,17 @@ async function followHash(
 
 type Resolution = Extract<StatusVerdict, { kind: 'confirm' | 'fail' }>
 
+/** The people who decided, instead of the service itself. */
+type Decided = { actorId: string; resolution: Record<string, unknown> }
+
 /** Confirms or fails the transfer and posts its network fee, in one transaction. */
-async function resolve(trx: Trx, transfer: LockedTransfer, verdict: Resolution, now: Date): Promise<void> {
+export async function resolve(
+  trx: Trx,
+  transfer: LockedTransfer,
+  verdict: Resolution,
+  now: Date,
+  decided?: Decided,
+): Promise<void> {
   const { vault_id: vaultId, id: operationId, address_id: addressId } = transfer
   const { txHash } = verdict
   const coin = await lockAccounts(trx, transfer)
@@ -102,6 +111,7 @@ async function resolve(trx: Trx, transfer: LockedTransfer, verdict: Resolution, 
   await moveTransfer(trx, transfer, {
     event: verdict.kind === 'confirm' ? 'confirmed' : 'failed',
     actorId: null,
+    ...decided,
     now,
     txHash,
     ...(verdict.kind === 'confirm' ? { blockchainAt: verdict.blockTime } : { failureReason: verdict.reason }),
@@ -119,7 +129,7 @@ async function resolve(trx: Trx, transfer: LockedTransfer, verdict: Resolution, 
 }
 
 /** On EVM networks one transfer is one transaction; elsewhere a wallet may pay several in one. */
-async function isHashOfAnother(
+export async function isHashOfAnother(
   trx: Trx,
   { vault_id: vaultId, id, network_type }: LockedTransfer,
   txHash: string,
@@ -127,7 +137,14 @@ async function isHashOfAnother(
   if (network_type !== 'evm') return false
   // Two transfers that report the same hash concurrently do not see each other; this lock makes one of them wait.
   await sql`select pg_advisory_xact_lock(hashtextextended(${`${vaultId} ${txHash}`}, 2))`.execute(trx)
-  const other = await trx
+  return hasAnotherThisHash(trx, { vaultId, id, txHash })
+}
+
+export async function hasAnotherThisHash(
+  db: Db | Trx,
+  { vaultId, id, txHash }: { vaultId: string; id: string; txHash: string },
+): Promise<boolean> {
+  const other = await db
     .selectFrom('operations')
     .select('id')
     .where('vault_id', '=', vaultId)
@@ -138,6 +155,6 @@ async function isHashOfAnother(
   if (other !== undefined) return true
   const { rows } = await sql`
     select from transfers where replaced_tx_hashes <> '{}' and replaced_tx_hashes @> array[${txHash}]::text[]
-      and vault_id = ${vaultId} and id <> ${id} limit 1`.execute(trx)
+      and vault_id = ${vaultId} and id <> ${id} limit 1`.execute(db)
   return rows.length > 0
 }

@@ -101,6 +101,28 @@ export async function moveOperations(
   return Number(numAffectedRows)
 }
 
+type RecordedColumns = {
+  vaultId: string
+  id: string
+  status: OperationStatus
+  initiatorId: string
+  fromAddressId: string
+  network: string
+  tokenId: string
+  amount: string
+  now: Date
+}
+
+/** Brings the columns that the audit record of an order holds back to it, whatever they say now (threat T56). */
+export async function restoreOperation(trx: Trx, recorded: RecordedColumns): Promise<void> {
+  await sql`
+    update operations set status = ${recorded.status}, initiator_id = ${recorded.initiatorId},
+      address_id = ${recorded.fromAddressId}, token_id = ${recorded.tokenId}, amount = ${recorded.amount}::numeric,
+      network_id = coalesce((select id from networks where slug = ${recorded.network}), network_id),
+      updated_at = ${recorded.now}
+    where vault_id = ${recorded.vaultId} and id = ${recorded.id}`.execute(trx)
+}
+
 export async function setOperationTxHash(trx: Trx, vaultId: string, id: string, txHash: string): Promise<void> {
   await trx
     .updateTable('operations')

@@ -1,57 +1,22 @@
 import { Ajv, type ValidateFunction } from 'ajv'
-import { type Static, type TSchema, Type } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import { type Dispatcher, request } from 'undici'
 import type { Config } from '../../../config.ts'
 import { type AppError, badGateway } from '../../../lib/errors.ts'
 import type { FeeLevel } from '../../../lib/fee-levels.ts'
 import { walletCallTimeoutMilliseconds, walletReadAttemptsMax, walletResponseBytesMax } from '../../../lib/limits.ts'
-import { rawAmountPattern } from '../../../lib/money.ts'
+import { txHashKey } from '../../../lib/onchain-address.ts'
 import { parseStrictJson } from '../../../lib/strict-json.ts'
+import {
+  Balance,
+  DerivedAddress,
+  FeeEstimate,
+  Refusal,
+  ReplacementQuote,
+  TransactionState,
+  TransferStatus,
+} from './answers.ts'
 import { createGuardedDispatcher, isConnectError } from './guarded-connect.ts'
-
-/**
- * The answers of a wallet service (contract 17). Unknown members are ignored, so that the protocol can be extended;
- * known members must match their schema exactly.
- */
-
-const Amount = Type.String({ pattern: rawAmountPattern })
-const Visible = Type.String({ pattern: '^[\\x21-\\x7e]{1,128}$' })
-const Text = Type.String({ maxLength: 4_000 })
-const OrNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
-
-export const DerivedAddress = Type.Object({ address: Visible })
-
-export const TransferStatus = Type.Object({
-  id: Type.Optional(Visible),
-  status: Type.Union([
-    Type.Literal('queued'),
-    Type.Literal('broadcast'),
-    Type.Literal('confirmed'),
-    Type.Literal('failed'),
-  ]),
-  txHash: OrNull(Visible),
-  fee: OrNull(Amount),
-  feePaidBy: OrNull(Visible),
-  confirmations: Type.Integer({ minimum: 0 }),
-  blockTime: OrNull(
-    Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,9})?(Z|[+-]\\d\\d:\\d\\d)$' }),
-  ),
-  failureReason: OrNull(Text),
-  network: Type.Optional(OrNull(Visible)),
-  fromAddress: Type.Optional(OrNull(Visible)),
-  toAddress: Type.Optional(OrNull(Visible)),
-  contractAddress: Type.Optional(OrNull(Visible)),
-  amount: Type.Optional(OrNull(Amount)),
-})
-export type TransferStatus = Static<typeof TransferStatus>
-
-const ReplacementCost = Type.Union([Type.Object({ maxFee: Amount }), Type.Object({ refusal: Text })])
-export const ReplacementQuote = Type.Object({ speedUp: ReplacementCost, cancelOnChain: ReplacementCost })
-export type ReplacementQuote = Static<typeof ReplacementQuote>
-
-export const Balance = Type.Object({ balance: Amount })
-export const FeeEstimate = Type.Object({ fee: Amount })
-export const Refusal = Type.Object({ message: Text, details: Type.Optional(Type.Unknown()) })
 
 export type AddressOrder = { network: string; coinType: number; derivationPath: string }
 export type TransferOrder = {
@@ -119,6 +84,8 @@ export type WalletClient = {
   replaceTransaction(id: string, action: ReplacementAction, replacement: Replacement): Promise<TransferStatus>
   /** What a replacement would cost now at most, or why it would be refused. */
   quoteReplacement(id: string): Promise<ReplacementQuote>
+  /** null: the chain does not know it, or the service does not offer to look (404, 405, 501), which proves nothing. */
+  getTransaction(question: { network: string; hash: string }): Promise<TransactionState | null>
   /** Raw smallest units as the chain knows them. */
   getBalance(question: BalanceQuestion, deadline?: AbortSignal): Promise<{ balance: string }>
   /** Raw smallest units of the network's coin. */
@@ -182,6 +149,16 @@ export function createWalletClient({
         ReplacementQuoteCheck,
         await repeatedly({ method: 'GET', path: `/transfers/${encodeURIComponent(id)}/replacement` }),
       ),
+    async getTransaction({ network, hash }) {
+      const path = `/transactions/${encodeURIComponent(hash)}?${new URLSearchParams({ network })}`
+      try {
+        const reply = await repeatedly({ method: 'GET', path, isNullOn404: true })
+        return reply.status === 404 ? null : readTransaction(hash, reply)
+      } catch (error) {
+        if (error instanceof WalletServiceError && (error.status === 405 || error.status === 501)) return null
+        throw error
+      }
+    },
     async getBalance({ network, address, contract }, deadline) {
       const query = new URLSearchParams({ network, address, ...(contract === null ? {} : { contract }) })
       return read(BalanceCheck, await repeatedly({ method: 'GET', path: `/balances?${query}` }, deadline))
@@ -311,6 +288,7 @@ function toStatusError({ status, text }: Reply): WalletServiceError {
 /** Only errors that another attempt may avoid: no connection, a lost connection, or a server error. */
 function isWorthRepeating(error: unknown): boolean {
   if (!(error instanceof WalletServiceError)) return false
+  if (error.status === 501) return false
   return error.kind === 'unreachable' || (error.kind === 'failed' && (error.status === null || error.status >= 500))
 }
 
@@ -330,6 +308,7 @@ function checkOf<const S extends TSchema>(schema: S): Check<Static<S>> {
 const DerivedAddressCheck = checkOf(DerivedAddress)
 const TransferStatusCheck = checkOf(TransferStatus)
 const ReplacementQuoteCheck = checkOf(ReplacementQuote)
+const TransactionStateCheck = checkOf(TransactionState)
 const BalanceCheck = checkOf(Balance)
 const FeeEstimateCheck = checkOf(FeeEstimate)
 const RefusalCheck = checkOf(Refusal)
@@ -349,6 +328,17 @@ function readTransfer(id: string, reply: Reply): TransferStatus {
     throw new WalletServiceError('invalid', 'The answer has an impossible blockTime', { status: reply.status })
   }
   return { ...status, failureReason: status.failureReason === null ? null : plainText(status.failureReason) }
+}
+
+function readTransaction(hash: string, reply: Reply): TransactionState {
+  const transaction = read(TransactionStateCheck, reply)
+  if (txHashKey(transaction.hash) !== txHashKey(hash)) {
+    throw new WalletServiceError('invalid', 'The answer is about another transaction', { status: reply.status })
+  }
+  if (transaction.blockTime !== null && Number.isNaN(Date.parse(transaction.blockTime))) {
+    throw new WalletServiceError('invalid', 'The answer has an impossible blockTime', { status: reply.status })
+  }
+  return transaction
 }
 
 /** Returns undefined, which matches no schema, for invalid or ambiguous JSON. */

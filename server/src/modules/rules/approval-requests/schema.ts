@@ -31,7 +31,10 @@ export const ApprovalRequest = Closed(
     initiatorId: Id,
     initiator: Ref(Profile),
     targetType: described(
-      Enum(['address', 'counterparty', 'counterparty_group', 'category_assignment', 'hold', 'composite']),
+      Enum([
+        ...(['address', 'counterparty', 'counterparty_group', 'category_assignment', 'hold', 'composite'] as const),
+        ...(['transfer'] as const),
+      ]),
       'Kind of what the action creates or changes.',
     ),
     targetId: Nullable(

@@ -49,6 +49,7 @@ export const actionTypes = [
   'counterparty_group_remove',
   'hold_place',
   'hold_release',
+  'transfer_resolve',
 ] as const
 export type ActionType = (typeof actionTypes)[number]
 

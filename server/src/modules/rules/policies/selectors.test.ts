@@ -353,6 +353,7 @@ describe('selectors', () => {
     counterparty_group_remove: aboutCounterparty,
     hold_place: [],
     hold_release: [],
+    transfer_resolve: [],
   }
   it.each(actionTypes)('T34 %s takes exactly the selectors that make sense of it', (actionType) => {
     const taken = selectorTypes.filter((name) => findSelectorFault(actionType, name, table[name]?.matching[0]) === null)

@@ -16,6 +16,7 @@ export const gatedActions = [
   'category_assign',
   'category_edit',
   'hold_release',
+  'transfer_resolve',
 ] as const
 
 export type GatedAction = (typeof gatedActions)[number]
@@ -29,7 +30,13 @@ export type Step = {
 
 export type StepContext = { vaultId: string; initiatorId: string; now: Date }
 
-export type TargetType = 'address' | 'counterparty' | 'counterparty_group' | 'category_assignment' | 'hold'
+export type TargetType =
+  | 'address'
+  | 'counterparty'
+  | 'counterparty_group'
+  | 'category_assignment'
+  | 'hold'
+  | 'transfer'
 
 /** A checked step, in the form that is stored, hashed, voted on and applied unchanged. */
 export type PreparedStep = {

@@ -1,0 +1,34 @@
+import type { Member } from '../../../access/caller.ts'
+import type { Db, Trx } from '../../../db/client.ts'
+import { findAdministratorsId } from '../../operations/assignments/queries.ts'
+import type { ActionType, Decision } from '../../rules/policies/decision.ts'
+import { decideUnderDualControl } from '../../rules/policies/dual-control.ts'
+import type { Initiator } from '../../rules/policies/queries.ts'
+
+export type ResolveAction = Extract<ActionType, 'transfer_resolve'>
+
+/** The decision on a resolution; policies look at the initiator and the time alone. */
+export async function decideResolution(
+  db: Db | Trx,
+  actionType: ResolveAction,
+  { vaultId, initiator, now }: { vaultId: string; initiator: Initiator; now: Date },
+): Promise<Decision> {
+  const { userId: initiatorId, groupIds: initiatorGroupIds } = initiator
+  const question = { vaultId, actionType, initiator, facts: { now, initiatorId, initiatorGroupIds } }
+  return decideUnderDualControl(db, question, await findAdministratorsId(db, vaultId))
+}
+
+/** Whether the policies let the caller ask for a resolution; only for them the wallet service is asked. */
+export async function mayResolve(
+  db: Db,
+  actionType: ResolveAction,
+  { member, now }: { member: Member; now: Date },
+): Promise<boolean> {
+  const { effect } = await decideResolution(db, actionType, { vaultId: member.vault.id, initiator: member, now })
+  return effect === 'approval'
+}
+
+/** The answer to an action under dual control that was carried out at once, which dual control rules out. */
+export function neverAtOnce(): Promise<never> {
+  throw new Error('An action under dual control was carried out without a second person')
+}

@@ -1,0 +1,70 @@
+import { type Static, Type } from 'typebox'
+import { rawAmountPattern } from '../../../lib/money.ts'
+
+/**
+ * The answers of a wallet service (contract 17). Unknown members are ignored, so that the protocol can be extended;
+ * known members must match their schema exactly.
+ */
+
+const Amount = Type.String({ pattern: rawAmountPattern })
+const Visible = Type.String({ pattern: '^[\\x21-\\x7e]{1,128}$' })
+const Text = Type.String({ maxLength: 4_000 })
+const Instant = Type.String({
+  pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,9})?(Z|[+-]\\d\\d:\\d\\d)$',
+})
+const OrNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+export const DerivedAddress = Type.Object({ address: Visible })
+
+export const TransferStatus = Type.Object({
+  id: Type.Optional(Visible),
+  status: Type.Union([
+    Type.Literal('queued'),
+    Type.Literal('broadcast'),
+    Type.Literal('confirmed'),
+    Type.Literal('failed'),
+  ]),
+  txHash: OrNull(Visible),
+  fee: OrNull(Amount),
+  feePaidBy: OrNull(Visible),
+  confirmations: Type.Integer({ minimum: 0 }),
+  blockTime: OrNull(Instant),
+  failureReason: OrNull(Text),
+  network: Type.Optional(OrNull(Visible)),
+  fromAddress: Type.Optional(OrNull(Visible)),
+  toAddress: Type.Optional(OrNull(Visible)),
+  contractAddress: Type.Optional(OrNull(Visible)),
+  amount: Type.Optional(OrNull(Amount)),
+  replacedBy: Type.Optional(OrNull(Type.Object({ hash: Visible }))),
+})
+export type TransferStatus = Static<typeof TransferStatus>
+
+const ReplacementCost = Type.Union([Type.Object({ maxFee: Amount }), Type.Object({ refusal: Text })])
+export const ReplacementQuote = Type.Object({ speedUp: ReplacementCost, cancelOnChain: ReplacementCost })
+export type ReplacementQuote = Static<typeof ReplacementQuote>
+
+export const TransactionState = Type.Object({
+  hash: Visible,
+  status: Type.Union([Type.Literal('pending'), Type.Literal('mined'), Type.Literal('failed')]),
+  from: OrNull(Visible),
+  nonce: OrNull(Type.Integer({ minimum: 0 })),
+  confirmations: Type.Integer({ minimum: 0 }),
+  blockTime: OrNull(Instant),
+  fee: Type.Optional(OrNull(Amount)),
+  payments: Type.Array(
+    Type.Object({
+      index: Type.Integer({ minimum: 0 }),
+      fromAddress: Type.Optional(OrNull(Visible)),
+      toAddress: Visible,
+      contractAddress: OrNull(Visible),
+      amount: Amount,
+    }),
+    { maxItems: 1_000 },
+  ),
+})
+/** A transaction as the chain has it (contract 17). */
+export type TransactionState = Static<typeof TransactionState>
+
+export const Balance = Type.Object({ balance: Amount })
+export const FeeEstimate = Type.Object({ fee: Amount })
+export const Refusal = Type.Object({ message: Text, details: Type.Optional(Type.Unknown()) })
