@@ -11,6 +11,7 @@ import { Card, type Fact, Facts, Page } from '../../ui/page.tsx'
 import { holdQuery } from '../holds/queries.ts'
 import { Decide } from './decide.tsx'
 import { requestQuery } from './queries.ts'
+import { TransferResolution, type TransferResolutionPayload } from './resolution.tsx'
 import { Votes } from './votes.tsx'
 import { actionOf, statusOf } from './words.ts'
 
@@ -94,6 +95,9 @@ type Step = { action: ApprovalRequest['action']; payload: unknown }
 /** The request as names and values; of a composite request, each of its steps. */
 function Payload({ request }: { request: ApprovalRequest }) {
   const steps = request.action === 'composite' ? (request.payload as { steps: Step[] }).steps : null
+  if (request.action === 'transfer_resolve') {
+    return <TransferResolution payload={request.payload as TransferResolutionPayload} />
+  }
   if (steps === null) return <Facts facts={factsOf(request.payload)} />
   return (
     <ol className="grid gap-3">

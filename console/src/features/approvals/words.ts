@@ -56,6 +56,7 @@ export function actionOf(action: InboxItem['actionType'] | ApprovalRequest['acti
     category_edit: t('Change of a category of an operation'),
     hold_release: t('Release of a hold'),
     composite: t('Several changes together'),
+    transfer_resolve: t('Resolution of a stuck transfer'),
   }
   return words[action]
 }

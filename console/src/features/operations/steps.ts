@@ -105,5 +105,6 @@ export function failureWords(reason: string): string {
   const [, code = '', detail = ''] = /^([A-Z_]+)(?::\s*(.*))?$/s.exec(reason) ?? []
   if (code === 'WALLET_REFUSED') return t('The wallet service refused it: {detail}', { detail })
   if (code === 'NO_LONGER_ALLOWED') return t('No longer allowed when it was to be handed over: {detail}', { detail })
+  if (code === 'RELEASED') return t('Released by two people: {detail}', { detail })
   return reason
 }

@@ -13,6 +13,7 @@ import { LateRate } from './late-rate.tsx'
 import { MetadataCard } from './metadata-card.tsx'
 import { addressQuery, transferQuery } from './queries.ts'
 import { RelationsCard } from './relations-card.tsx'
+import { StuckTransfer } from './resolve-transfer.tsx'
 import { stepsOf } from './steps.ts'
 import { CancelTransfer, EvidenceButton } from './transfer-actions.tsx'
 import { TransferFacts } from './transfer-facts.tsx'
@@ -42,6 +43,8 @@ function Detail({ code, transfer, categories }: { code: string; transfer: Transf
   const mayCancel = transfer.status === 'awaiting_approval' && (isAdmin || transfer.initiator.id === userId)
   const isOnItsWay = transfer.status === 'pending' && transfer.txHash !== null && transfer.haltReason === null
   const mayReplace = isAdmin || transfer.initiator.id === userId || (source?.access.isOwner ?? false)
+  const isStuck =
+    transfer.haltReason !== null && (transfer.status === 'awaiting_approval' || transfer.status === 'pending')
   const actions = (
     <>
       {isAdmin && <EvidenceButton code={code} id={transfer.id} />}
@@ -69,6 +72,7 @@ function Detail({ code, transfer, categories }: { code: string; transfer: Transf
       </Card>
       <div className="grid items-start gap-x-4 lg:grid-cols-[3fr_2fr]">
         <div className="min-w-0">
+          {isStuck && <StuckTransfer code={code} transfer={transfer} mayAsk={isAdmin} />}
           <TransferFacts code={code} transfer={transfer} sourceLabel={source?.label ?? null} />
           <DecisionCard code={code} transfer={transfer} />
           <VotesCard code={code} transfer={transfer} />

@@ -1,0 +1,81 @@
+import { t } from '../../lib/language.ts'
+import { formatTimeInFull } from '../../lib/time.ts'
+import { type Fact, Facts } from '../../ui/page.tsx'
+
+/** The payload of `transfer_resolve`, as the server made it. */
+export type TransferResolutionPayload = {
+  outcome: 'settle' | 'release' | 'resume'
+  txHash: string | null
+  reason: string
+  evidence: {
+    askedAt: string
+    proof: string
+    finding: string
+    difference: string | null
+    haltReason: string | null
+    order: { fromAddress: string; toAddress: string; network: string; contractAddress: string | null; amount: string }
+    wallet: {
+      transfer: { status: string; txHash: string | null } | null
+      transaction: { hash: string; status: string; confirmations: number } | null
+      replacement: { hash: string; status: string } | null
+    }
+  }
+}
+
+/** What two people are about to do with a stuck transfer, and what the server found, in words. */
+export function TransferResolution({ payload }: { payload: TransferResolutionPayload }) {
+  const { outcome, txHash, reason, evidence } = payload
+  const { order, wallet, proof, finding, difference, haltReason, askedAt } = evidence
+  const { transfer, transaction, replacement } = wallet
+  const asset = order.contractAddress === null ? t('the coin of the network') : order.contractAddress
+  const facts: Fact[] = [
+    [t('What is done'), outcomeWords()[outcome]],
+    [t('Reason'), reason],
+    [t('Transaction'), code(txHash)],
+    [t('What was found'), proofWords()[proof] ?? finding],
+    [t('In the words of the server'), finding],
+    [t('Why it is stuck'), haltReason],
+    [t('Rows that were changed'), difference],
+    [t('From'), code(order.fromAddress)],
+    [t('To'), code(order.toAddress)],
+    [t('Amount in the smallest unit'), order.amount],
+    [t('Token'), asset],
+    [t('Network'), order.network],
+    [t('The wallet service says'), transfer === null ? t('It does not know the transfer.') : statusOf(transfer)],
+    [t('The chain says'), transaction === null ? null : statusOf({ ...transaction, txHash: transaction.hash })],
+    [t('Who used its nonce'), replacement === null ? null : statusOf({ ...replacement, txHash: replacement.hash })],
+    [t('Asked at'), formatTimeInFull(askedAt)],
+  ]
+  return <Facts facts={facts} />
+}
+
+const code = (text: string | null) =>
+  text === null ? null : (
+    <span key={text} className="code [overflow-wrap:anywhere]">
+      {text}
+    </span>
+  )
+
+const statusOf = ({ status, txHash }: { status: string; txHash: string | null }) =>
+  txHash === null ? status : `${status}, ${txHash}`
+
+function outcomeWords(): Record<TransferResolutionPayload['outcome'], string> {
+  return {
+    settle: t('It is settled as paid'),
+    release: t('It ends unpaid, and its amount is available again'),
+    resume: t('It goes on'),
+  }
+}
+
+function proofWords(): Record<string, string> {
+  return {
+    paid: t('The transaction was mined and pays exactly this.'),
+    failed: t('It failed: the amount has not moved and never will.'),
+    nonce_used: t('Another mined transaction used its nonce, so it can never be mined.'),
+    never_handed_over: t('It was never approved or handed over.'),
+    known: t('The wallet service has it, and is asked about it again.'),
+    unknown_to_wallet: t('The wallet service does not know it, and gets it again under the same id.'),
+    waits_for_votes: t('It waits for votes again.'),
+    ended: t('It had ended already, and is shown so again.'),
+  }
+}
