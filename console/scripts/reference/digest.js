@@ -40,7 +40,9 @@ export function digest(document, errors) {
 function read(document, path, verb, operation, sdk) {
   const resolve = (found) => (found.$ref === undefined ? found : at(document, found.$ref))
   const answers = Object.entries(operation.responses).map(([status, found]) => [status, resolve(found)])
-  const body = operation.requestBody && resolve(operation.requestBody).content['application/json']
+  const sent = operation.requestBody === undefined ? {} : resolve(operation.requestBody).content
+  const body = sent['application/json']
+  const [file] = Object.keys(sent)
   return {
     id: operation.operationId,
     group: operation.tags[0],
@@ -52,6 +54,7 @@ function read(document, path, verb, operation, sdk) {
     isPublic: operation['x-access'] === 'public',
     parameters: (operation.parameters ?? []).map(resolve).map(parameterOf),
     ...(body === undefined ? {} : { body: shapeOf(body.schema), bodyExample: body.example }),
+    ...(body === undefined && file !== undefined ? { fileType: file } : {}),
     answers: answers.filter(([status]) => Number(status) < 400).map(answerOf),
     refusals: answers.filter(([status]) => Number(status) >= 400).map(refusalOf),
     // Nothing that writes, nothing that leads a browser elsewhere, and no file.

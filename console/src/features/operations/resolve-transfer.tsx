@@ -1,4 +1,4 @@
-import type { ResolveTransferBody, Transfer } from '@strongroom/sdk'
+import type { TransferResolution, Transfer } from '@strongroom/sdk'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useForm } from 'react-hook-form'
@@ -10,7 +10,7 @@ import { Card } from '../../ui/page.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
 import { useWrite, WriteFailed } from '../../ui/use-write.tsx'
 
-type Values = { outcome: ResolveTransferBody['outcome']; txHash: string; reason: string }
+type Values = { outcome: TransferResolution['outcome']; txHash: string; reason: string }
 
 /** A transfer that waits for people: why, and what they can ask for. */
 export function StuckTransfer({ code, transfer, mayAsk }: { code: string; transfer: Transfer; mayAsk: boolean }) {
@@ -56,7 +56,7 @@ function ResolveForm({ code, id, onAsked }: ResolveFormProps) {
   const { register, handleSubmit, watch, formState } = useForm<Values>({ defaultValues: { outcome: 'resume' } })
   const outcome = watch('outcome')
   const resolve = useWrite({
-    write: (body: ResolveTransferBody) => vaultOf(code).transfers.resolve(id, body),
+    write: (body: TransferResolution) => vaultOf(code).transfers.resolve(id, body),
     renews: ['inbox'],
     said: t('Your request waits for another person.'),
     onDone: ({ request }) => onAsked(request.id),

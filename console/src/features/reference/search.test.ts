@@ -12,7 +12,7 @@ type Operation = {
   summary: string
   tags: string[]
   parameters?: ({ name: string } | Reference)[]
-  requestBody?: { content: { 'application/json': { schema: Schema } } }
+  requestBody?: { content: { 'application/json'?: { schema: Schema } } }
   responses: Record<string, Answer | Reference>
 }
 type Schema = { $ref?: string; properties?: Record<string, Schema>; items?: Schema }
@@ -95,7 +95,7 @@ function fieldsOf({ parameters = [], requestBody, responses }: Operation): strin
   const answers = Object.entries(responses)
     .filter(([status]) => status.startsWith('2'))
     .map(([, answer]) => resolve<Answer>(answer as Answer).content?.['application/json']?.schema)
-  const schemas = [requestBody?.content['application/json'].schema, ...answers]
+  const schemas = [requestBody?.content['application/json']?.schema, ...answers]
   const properties = schemas.flatMap((schema) =>
     schema === undefined ? [] : Object.entries(resolve<Schema>(schema as Schema).properties ?? {}),
   )

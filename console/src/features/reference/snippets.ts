@@ -26,12 +26,13 @@ export function pathOf({ path, parameters }: Operation, values: Values): string 
 
 /** A command for a shell, which can be run as it is once STRONGROOM_TOKEN is set. */
 export function curlOf(operation: Operation, values: Values, origin: string): string {
-  const { verb, isPublic, bodyExample, parameters } = operation
+  const { verb, isPublic, bodyExample, fileType, parameters } = operation
   const takesKey = parameters.some(({ name }) => name === 'Idempotency-Key')
   const lines = [
     `curl ${verb === 'GET' ? '' : `-X ${verb} `}${quoted(origin + pathOf(operation, values))}`,
     ...(isPublic ? [] : ['-H "Authorization: Bearer $STRONGROOM_TOKEN"']),
     ...(takesKey ? ['-H "Idempotency-Key: $(uuidgen)"'] : []),
+    ...(fileType === undefined ? [] : [`-H 'Content-Type: ${fileType}'`, '--data-binary @file']),
     ...(bodyExample === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${quoted(json(bodyExample))}`]),
   ]
   return lines.join(' \\\n  ')
@@ -43,7 +44,7 @@ function quoted(text: string): string {
 
 /** A program for the SDK; null where it has no method. */
 export function sdkOf(operation: Operation, values: Values, origin: string): string | null {
-  const { sdk, isPublic, parameters, bodyExample } = operation
+  const { sdk, isPublic, parameters, bodyExample, fileType } = operation
   if (sdk === null) return null
   const token = isPublic ? '' : ', token: process.env.STRONGROOM_TOKEN!'
   const code = parameters.find(({ name }) => name === 'code')
@@ -56,7 +57,9 @@ export function sdkOf(operation: Operation, values: Values, origin: string): str
     '',
     resultOf(sdk, [
       ...sdk.takes.map((name) => literal(valueFor(parameters.find((one) => one.name === name)!, values)!)),
-      ...(sdk.body === true ? [literal(bodyExample)] : []),
+      ...(sdk.body === true
+        ? [fileType === undefined ? literal(bodyExample) : `new Blob([], { type: '${fileType}' })`]
+        : []),
       ...(sdk.query === true ? queryOf(parameters, values) : []),
     ]),
   ].join('\n')

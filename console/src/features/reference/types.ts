@@ -57,6 +57,8 @@ export type Operation = Listed & {
   parameters: Parameter[]
   body?: Shape
   bodyExample?: unknown
+  /** The media type of a body that is a file and not JSON. */
+  fileType?: string
   answers: { status: number; about: string; media?: string[]; shape?: Shape; example?: unknown }[]
   refusals: { status: number; about: string; reasons: string[] }[]
   /** It only reads, so that a reader may try it. */

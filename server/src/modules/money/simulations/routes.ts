@@ -31,7 +31,7 @@ export function simulationRoutes(app: App, deps: Deps, executors: Executors): vo
         'those of any member. The trace shows for every candidate policy why it matches or does not; `funds` whether the ' +
         'balance suffices for a transfer. With `draft`, they try policies before they are saved.',
       access: 'member',
-      errors: ['administrator_required', 'held', 'not_permitted'],
+      errors: ['administrator_required', 'archived', 'held', 'not_permitted'],
       params: VaultParams,
       body: SimulationOrder,
       answers: { 200: PolicySimulation },

@@ -4,7 +4,7 @@ import { sendNotifications } from '../../../jobs/send-notifications.ts'
 import type { Person } from '../../../testing/app.ts'
 import { fakeTxHash } from '../../../testing/fake-wallet.ts'
 import { addMember } from '../../../testing/fixtures.ts'
-import { createOutbox, type Outbox } from '../../../testing/outbox.ts'
+import { createOutbox, linkIn, type Outbox } from '../../../testing/outbox.ts'
 import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
 import { noteStuckTransfers } from './stuck.ts'
 
@@ -182,8 +182,8 @@ describe('a transfer that waits for too long', () => {
     expect((await bench.read(id)).stuckSince).toMatch(/Z$/)
     expect(await mailsTo(id)).toEqual([bench.owner.userId])
     await sendNotifications(bench.test.deps)
-    const link = await outbox.lastLink('owner@example.org')
-    expect(link.pathname).toBe(`/v/${bench.vault.code}/transfers/${id}`)
+    const mails = (await outbox.read()).filter(({ to }) => to === 'owner@example.org')
+    expect(mails.map((mail) => linkIn(mail).pathname)).toContain(`/v/${bench.vault.code}/transfers/${id}`)
     bench.vault.wallet.confirm(id)
     await bench.deliver()
     expect(await bench.read(id)).toMatchObject({ status: 'confirmed', stuckSince: null })

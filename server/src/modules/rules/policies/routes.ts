@@ -91,7 +91,7 @@ export function policyRoutes(app: App, deps: Deps): void {
       summary: 'Update a policy group',
       description: 'For administrators of the vault. The code of a system group cannot be changed.',
       ...toChange,
-      errors: ['administrator_required', 'not_found', 'already_exists', 'system_object'],
+      errors: ['administrator_required', 'caller_held', 'not_found', 'already_exists', 'system_object'],
       body: UpdatePolicyGroup,
       answers: { 200: PolicyGroup },
     },
@@ -107,7 +107,7 @@ export function policyRoutes(app: App, deps: Deps): void {
         'For administrators of the vault. Its memberships end with it. 409 for a system group, for a group that has ' +
         'policies or approves for a policy or a category, and while a rule of a policy names it.',
       ...toChange,
-      errors: ['administrator_required', 'not_found', 'in_use', 'system_object'],
+      errors: ['administrator_required', 'caller_held', 'not_found', 'in_use', 'system_object'],
       answers: { 204: null },
     },
     (trx, { params, ...by }) => deletePolicyGroup(trx, params.id, by),
@@ -121,7 +121,7 @@ export function policyRoutes(app: App, deps: Deps): void {
       description:
         'For administrators of the vault. 409 for `everyone`, which stores no members, and for a user who is in the group already.',
       ...toChange,
-      errors: ['administrator_required', 'not_found', 'already_exists', 'system_object'],
+      errors: ['administrator_required', 'caller_held', 'not_found', 'already_exists', 'system_object'],
       body: AddMember,
       answers: { 201: PolicyGroupMembership },
     },
@@ -138,7 +138,7 @@ export function policyRoutes(app: App, deps: Deps): void {
         'For administrators of the vault. Takes effect with the next request of that user. 404 when the user has no ' +
         'membership in the group; 409 for the last administrator of the vault who can sign in.',
       ...toChange,
-      errors: ['administrator_required', 'not_found', 'last_administrator'],
+      errors: ['administrator_required', 'caller_held', 'not_found', 'last_administrator'],
       params: MemberParams,
       answers: { 204: null },
     },
@@ -154,7 +154,7 @@ export function policyRoutes(app: App, deps: Deps): void {
         'In this group. For administrators of the vault. Rules may name only what exists in the vault; 409 when the ' +
         'vault has a policy of this code.',
       ...toChange,
-      errors: ['administrator_required', 'not_found', 'already_exists'],
+      errors: ['administrator_required', 'caller_held', 'not_found', 'already_exists'],
       body: CreatePolicy,
       answers: { 201: Policy },
     },
@@ -213,7 +213,7 @@ export function policyRoutes(app: App, deps: Deps): void {
       description:
         'For administrators of the vault. Fields that are left out stay; `rules` and `approvers` are replaced as a whole.',
       ...toChange,
-      errors: ['administrator_required', 'not_found', 'already_exists'],
+      errors: ['administrator_required', 'caller_held', 'not_found', 'already_exists'],
       body: UpdatePolicy,
       answers: { 200: Policy },
     },
@@ -227,7 +227,7 @@ export function policyRoutes(app: App, deps: Deps): void {
       summary: 'Delete a policy',
       description: 'For administrators of the vault. Decisions that were made with the policy keep it as it was.',
       ...toChange,
-      errors: ['administrator_required', 'not_found'],
+      errors: ['administrator_required', 'caller_held', 'not_found'],
       answers: { 204: null },
     },
     (trx, { params, ...by }) => deletePolicy(trx, params.id, by),
@@ -245,7 +245,7 @@ function images(app: App, deps: Deps): void {
       type: 'policy_group',
       ...toChange,
       answer: PolicyGroup,
-      errors: ['administrator_required', 'not_found'],
+      errors: ['administrator_required', 'caller_held', 'not_found'],
     },
     ({ params }) => params.id,
     async (trx, { params, ...by }, logoUri) => {

@@ -30,13 +30,7 @@ export type Step = {
 
 export type StepContext = { vaultId: string; initiatorId: string; now: Date }
 
-export type TargetType =
-  | 'address'
-  | 'counterparty'
-  | 'counterparty_group'
-  | 'category_assignment'
-  | 'hold'
-  | 'transfer'
+export type TargetType = 'address' | 'counterparty' | 'counterparty_group' | 'category_assignment' | 'hold' | 'transfer'
 
 /** A checked step, in the form that is stored, hashed, voted on and applied unchanged. */
 export type PreparedStep = {
