@@ -14,6 +14,7 @@ import { counterpartyGroupExecutors } from './modules/address-book/groups/action
 import { counterpartyGroupRoutes } from './modules/address-book/groups/routes.ts'
 import { counterpartyGroupComponents } from './modules/address-book/groups/schema.ts'
 import { creditUnmatchedEvents } from './modules/money/deposits/actions.ts'
+import { eventResolveExecutor } from './modules/money/deposits/resolve-event.ts'
 import { depositRoutes, webhookRoutes } from './modules/money/deposits/routes.ts'
 import { depositComponents } from './modules/money/deposits/schema.ts'
 import { holdExecutors } from './modules/money/holds/release.ts'
@@ -179,7 +180,7 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   ledgerRoutes,
   ledgerVerificationRoutes,
   balanceTimelineRoutes,
-  depositRoutes,
+  (app, deps) => depositRoutes(app, deps, executorsOf(deps)),
   (app, deps) => transferRoutes(app, deps, executorsOf(deps)),
   (app, deps) => holdRoutes(app, deps, executorsOf(deps)),
   (app, deps) => inboxRoutes(app, deps, executorsOf(deps)),
@@ -216,5 +217,6 @@ function executorsOf(deps: Deps): Required<Executors> {
         creditUnmatchedEvents(trx, { vaultId, networkId, addressKey }, deps.clock()),
     }),
     transfer_resolve: transferResolveExecutor(deps),
+    event_resolve: eventResolveExecutor(deps),
   }
 }

@@ -288,6 +288,8 @@ export const expectations: Record<string, Row> = {
   speedUpTransfer:      row('401 403 409 403 403 403 404 403 409 403 403 404 403 403', ofReplacement),
   cancelTransferOnChain: row('401 403 409 403 403 403 404 403 409 403 403 404 403 403', ofReplacement),
   cancelTransfer:       row('401 403 200 403 403 403 404 403 200 403 403 404 403 403', ofTransfer),
+  resolveWalletEvent:   row('401 403 404 404 404 404 404 404 202 403 403 404 403 403',
+    async (r) => ({ params: { id: await r.quarantined() }, body: { outcome: 'dismiss', reason: 'Nobody paid this' } })),
   resolveTransfer:      row('401 403 403 403 403 403 404 403 409 403 403 404 403 403',
     async (r) => ({ ...(await ofTransfer(r)), body: { outcome: 'resume', reason: 'It is not stuck' } })),
 

@@ -52,6 +52,8 @@ export type Resources = {
   token(): Promise<string>
   heldRate(): Promise<string>
   deposit(): Promise<string>
+  /** An event that contradicts a deposit. */
+  quarantined(): Promise<string>
   transfer(): Promise<string>
   payout(): Promise<string>
   hold(): Promise<string>
@@ -421,6 +423,14 @@ async function createParty(test: TestApp, code: string): Promise<Party> {
       return held.body.id as string
     }),
     deposit: async () => depositId,
+    quarantined: keep('quarantined', async () => {
+      const txHash = fakeTxHash(`${code} ${fresh()}`)
+      for (const amount of ['3', '4']) await deposit(test, { address: hidden.address, amount, txHash })
+      const { body } = await admin.get(`/vaults/${code}/deposits?outcome=quarantined`)
+      const { id } = body.items.find((each: { txHash: string }) => each.txHash === txHash)
+      for (const each of [id, txHash]) secrets.vault.add(each)
+      return id as string
+    }),
     transfer: keep('transfer', transfer),
     payout: keep('payout', async () => {
       const row = { externalId: `salary ${fresh()} of ${code}`, toAddress: fakeAddress(`recipient ${fresh()}`) }
@@ -591,6 +601,7 @@ function absentResources(code: string): Resources {
     token: nothing,
     heldRate: nothing,
     deposit: nothing,
+    quarantined: nothing,
     transfer: nothing,
     payout: nothing,
     hold: nothing,

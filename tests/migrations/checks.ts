@@ -157,6 +157,21 @@ export const checksAfter: Record<string, Check[]> = {
     insertNotification('transfer', 'quorum_lost', null),
     insertNotification('transfer', 'nonsense', 'notifications_kind_check'),
   ],
+  '0043-resolved-events': [
+    insertEntry('correct', 'd9', null),
+    insertEntry('settle', 'd9', 'ledger_entries_sides_of_kind'),
+    insertEntry('nonsense', 'd9', 'ledger_entries_kind_check'),
+    ...[null, 'wallet_events_outcome_check'].map((refusedBy) => ({
+      statement: `insert into wallet_events (id, received_at, body, outcome)
+        values ('e99', now(), '{}', '${refusedBy === null ? 'dismissed' : 'nonsense'}')`,
+      refusedBy,
+    })),
+    {
+      query:
+        "select pg_get_triggerdef(oid) like '%amount%' as follows from pg_trigger where tgname = 'operations_keep_rate'",
+      finds: [{ follows: true }],
+    },
+  ],
 }
 
 function rates(...found: number[]): { rate: number }[] {

@@ -85,18 +85,7 @@ export function buildApp({ pool, keyring, chains, log, onOrder }: AppParts): Fas
       return reply.code(202).send(toTransferStatus(transfer))
     })
 
-    routes.get(operations.getTransfer.path, { schema: operations.getTransfer.schema }, async (request) => {
-      const transfer = await getTransfer(pool, clientIdOf(request), request.params.id)
-      const replacedBy = await findReplacement(chains.get(transfer.network), transfer, log)
-      return { ...toTransferStatus(transfer), ...(replacedBy === null ? {} : { replacedBy: { hash: replacedBy } }) }
-    })
-
-    routes.get(operations.getTransaction.path, { schema: operations.getTransaction.schema }, async (request) => {
-      const chain = chainOf(chains, request.query.network)
-      const transaction = await readTransaction(chain, request.params.hash as Hex)
-      if (transaction === null) throw notFound('Transaction')
-      return transaction
-    })
+    readingRoutes(guarded, { pool, chains, log })
 
     routes.get(operations.quoteReplacement.path, { schema: operations.quoteReplacement.schema }, async (request) => {
       const transfer = await getTransfer(pool, clientIdOf(request), request.params.id)
@@ -143,6 +132,26 @@ export function buildApp({ pool, keyring, chains, log, onOrder }: AppParts): Fas
     })
   })
   return app
+}
+
+/** What became of a transfer, and what a transaction did. */
+function readingRoutes(
+  guarded: FastifyInstance,
+  { pool, chains, log }: Pick<AppParts, 'pool' | 'chains' | 'log'>,
+): void {
+  const routes = guarded.withTypeProvider<TypeBoxTypeProvider>()
+  routes.get(operations.getTransfer.path, { schema: operations.getTransfer.schema }, async (request) => {
+    const transfer = await getTransfer(pool, clientIdOf(request), request.params.id)
+    const replacedBy = await findReplacement(chains.get(transfer.network), transfer, log)
+    return { ...toTransferStatus(transfer), ...(replacedBy === null ? {} : { replacedBy: { hash: replacedBy } }) }
+  })
+
+  routes.get(operations.getTransaction.path, { schema: operations.getTransaction.schema }, async (request) => {
+    const chain = chainOf(chains, request.query.network)
+    const transaction = await readTransaction(chain, request.params.hash as Hex)
+    if (transaction === null) throw notFound('Transaction')
+    return transaction
+  })
 }
 
 async function authenticate(pool: pg.Pool, request: FastifyRequest): Promise<string> {

@@ -280,3 +280,6 @@ export const compressedBytesMin = 1_024
 
 /** Bytes of the JSON of a person's preferences. */
 export const preferencesBytesMax = 32_768
+
+/** After this time an event that matches no address is marked. */
+export const unmatchedHoursMax = 24

@@ -11,7 +11,12 @@ import { Card, type Fact, Facts, Page } from '../../ui/page.tsx'
 import { holdQuery } from '../holds/queries.ts'
 import { Decide } from './decide.tsx'
 import { requestQuery } from './queries.ts'
-import { TransferResolution, type TransferResolutionPayload } from './resolution.tsx'
+import {
+  EventResolution,
+  type EventResolutionPayload,
+  TransferResolution,
+  type TransferResolutionPayload,
+} from './resolution.tsx'
 import { Votes } from './votes.tsx'
 import { actionOf, statusOf } from './words.ts'
 
@@ -97,6 +102,9 @@ function Payload({ request }: { request: ApprovalRequest }) {
   const steps = request.action === 'composite' ? (request.payload as { steps: Step[] }).steps : null
   if (request.action === 'transfer_resolve') {
     return <TransferResolution payload={request.payload as TransferResolutionPayload} />
+  }
+  if (request.action === 'event_resolve') {
+    return <EventResolution payload={request.payload as EventResolutionPayload} />
   }
   if (steps === null) return <Facts facts={factsOf(request.payload)} />
   return (

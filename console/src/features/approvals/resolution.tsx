@@ -49,6 +49,43 @@ export function TransferResolution({ payload }: { payload: TransferResolutionPay
   return <Facts facts={facts} />
 }
 
+/** The payload of `event_resolve`, as the server made it. */
+export type EventResolutionPayload = {
+  outcome: 'credit' | 'dismiss'
+  reason: string
+  evidence: {
+    askedAt: string
+    event: { amount: string; address: string; network: string; contract: string | null; txHash: string }
+    deposit: { id: string; amount: string } | null
+    finding: string
+    transaction: { hash: string; status: string } | null
+  }
+}
+
+/** What two people are about to do with a held deposit, in words. */
+export function EventResolution({ payload }: { payload: EventResolutionPayload }) {
+  const { outcome, reason, evidence } = payload
+  const { event, deposit, finding, transaction, askedAt } = evidence
+  const words = {
+    credit: t('It is credited as the chain has it'),
+    dismiss: t('It is dismissed, and the books stay as they are'),
+  }
+  const facts: Fact[] = [
+    [t('What is done'), words[outcome]],
+    [t('Reason'), reason],
+    [t('In the words of the server'), finding],
+    [t('Amount in the smallest unit'), event.amount],
+    [t('Credited before, in the smallest unit'), deposit === null ? t('nothing') : deposit.amount],
+    [t('To'), code(event.address)],
+    [t('Token'), event.contract ?? t('the coin of the network')],
+    [t('Network'), event.network],
+    [t('Transaction'), code(event.txHash)],
+    [t('The chain says'), transaction === null ? null : transaction.status],
+    [t('Asked at'), formatTimeInFull(askedAt)],
+  ]
+  return <Facts facts={facts} />
+}
+
 const code = (text: string | null) =>
   text === null ? null : (
     <span key={text} className="code [overflow-wrap:anywhere]">

@@ -57,6 +57,7 @@ export function actionOf(action: InboxItem['actionType'] | ApprovalRequest['acti
     hold_release: t('Release of a hold'),
     composite: t('Several changes together'),
     transfer_resolve: t('Resolution of a stuck transfer'),
+    event_resolve: t('Decision on a held deposit'),
   }
   return words[action]
 }

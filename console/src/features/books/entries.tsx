@@ -156,9 +156,10 @@ function Kind({ code, entry: { kind, operationId } }: { code: string; entry: Led
     adjust: t('Adjustment'),
     hold: t('Deposit held'),
     hold_release: t('Hold released'),
+    correct: t('Deposit corrected'),
   }
   if (kind === 'adjust' || kind === 'hold' || kind === 'hold_release') return words[kind]
-  const path = `/v/${code}/${kind === 'deposit' ? 'deposits' : 'transfers'}/${operationId}`
+  const path = `/v/${code}/${kind === 'deposit' || kind === 'correct' ? 'deposits' : 'transfers'}/${operationId}`
   return (
     <Link to={path as '/'} className="text-accent underline">
       {words[kind]}

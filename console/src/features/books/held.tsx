@@ -6,6 +6,7 @@ import { formatAmount } from '../../lib/amounts.ts'
 import { t } from '../../lib/language.ts'
 import { formatTime, formatTimeInFull } from '../../lib/time.ts'
 import { uncreditedWords } from '../../lib/uncredited.ts'
+import { useViewer } from '../../lib/viewer.ts'
 import { Address } from '../../ui/address.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
@@ -13,9 +14,11 @@ import { SelectField } from '../../ui/field.tsx'
 import { ListState } from '../../ui/list-states.tsx'
 import { Card } from '../../ui/page.tsx'
 import { quarantineQuery, uncreditedQuery } from './queries.ts'
+import { ResolveEvent } from './resolve-event.tsx'
 
 /** Deposits that are not in the books, because what the wallet service said of them does not agree. */
 export function Quarantine({ code }: { code: string }) {
+  const { isAdmin } = useViewer(code)
   const query = useInfiniteQuery(quarantineQuery(code))
   const rows = query.data?.pages.flatMap(({ items }) => items) ?? []
   const columns: Column<Deposit>[] = [
@@ -40,13 +43,20 @@ export function Quarantine({ code }: { code: string }) {
       cell: (row) => <Amount decimal={row.amountDecimal} unit={row.assetSymbol} />,
     },
     { id: 'why', header: t('Why it is held'), cell: ({ reason }) => reasonWords(reason) },
+    ...(isAdmin
+      ? [
+          {
+            id: 'decide',
+            header: t('Decision'),
+            cell: (row: Deposit) => <ResolveEvent code={code} deposit={row} />,
+          },
+        ]
+      : []),
   ]
   return (
     <>
       <p className="mb-3 text-quiet">
-        {t(
-          'What arrived and is not in the books. Look at the transaction on the chain; when it is right, adjust by its amount.',
-        )}
+        {t('What arrived and is not in the books. Two people credit it as the chain has it, or dismiss it.')}
       </p>
       <ListState query={query} isEmpty={rows.length === 0} empty={<p>{t('No deposit is held.')}</p>}>
         <Card title={t('Held deposits')}>
@@ -85,7 +95,7 @@ export function Uncredited({ code }: { code: string }) {
       header: t('Transaction'),
       cell: ({ txHash }) => <span className="code [overflow-wrap:anywhere]">{txHash ?? '–'}</span>,
     },
-    { id: 'why', header: t('Why'), cell: ({ reason }) => reasonWords(reason) },
+    { id: 'why', header: t('Why'), cell: (row) => whyWords(row) },
   ]
   return (
     <>
@@ -116,4 +126,8 @@ export function Uncredited({ code }: { code: string }) {
 
 function reasonWords(reason: UncreditedEvent['reason']): string {
   return reason === null ? t('Its address is none of this vault.') : uncreditedWords(reason)
+}
+
+function whyWords({ reason, isOverdue }: UncreditedEvent): string {
+  return isOverdue ? t('{why} For more than a day.', { why: reasonWords(reason) }) : reasonWords(reason)
 }

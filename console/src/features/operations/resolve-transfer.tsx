@@ -1,4 +1,4 @@
-import type { TransferResolution, Transfer } from '@strongroom/sdk'
+import type { Transfer, TransferResolution } from '@strongroom/sdk'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useForm } from 'react-hook-form'

@@ -22,6 +22,7 @@ export function actionWords(): Record<ActionType, string> {
     hold_place: t('a hold'),
     hold_release: t('the release of a hold'),
     transfer_resolve: t('the resolution of a stuck transfer'),
+    event_resolve: t('the decision on a held deposit'),
   }
 }
 

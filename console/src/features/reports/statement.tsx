@@ -121,6 +121,7 @@ function postingWord(kind: AccountStatementLine['kind']): string {
     adjust: t('Adjustment'),
     hold: t('Deposit held'),
     hold_release: t('Hold released'),
+    correct: t('Deposit corrected'),
   }
   return words[kind]
 }

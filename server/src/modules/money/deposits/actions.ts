@@ -159,6 +159,19 @@ export async function creditUnmatchedEvents(
   }
 }
 
+/** Credits an event that was quarantined before. Returns the deposit; null: its account cannot hold the amount. */
+export async function creditQuarantinedEvent(
+  trx: Trx,
+  { body, signedBy }: { body: string; signedBy: string[] | null },
+  now: Date,
+): Promise<string | null> {
+  const event = parseStoredEvent(body)
+  if (event === null) return null
+  const [outcome] = await creditOneByOne(trx, [{ event, signedBy }], now)
+  const isCredited = outcome !== undefined && isCredit(outcome) && outcome.quarantined === null
+  return isCredited ? outcome.depositId : null
+}
+
 /** An event to credit, unless it was credited before. */
 type Candidate = { n: number; event: DepositEvent; addressKey: string; operation: NewOperation }
 

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import { unmatchedHoursMax } from '../../../lib/limits.ts'
 import { detailFields } from '../../operations/feed/present.ts'
 import { parseStoredEvent } from './parse-event.ts'
 import type { DepositRow, UncreditedRow } from './queries.ts'
@@ -19,7 +20,8 @@ export function toDeposit(row: DepositRow): Static<typeof Deposit> {
   }
 }
 
-export function toUncreditedEvent(row: UncreditedRow): Static<typeof UncreditedEvent> {
+export function toUncreditedEvent(row: UncreditedRow, now: Date): Static<typeof UncreditedEvent> {
+  const isUnmatched = row.outcome === 'unmatched'
   const event = parseStoredEvent(row.body)
   return {
     id: row.id,
@@ -33,6 +35,8 @@ export function toUncreditedEvent(row: UncreditedRow): Static<typeof UncreditedE
     txHash: event?.txHash ?? null,
     index: event?.index ?? null,
     fromAddress: event?.fromAddress ?? null,
+    misses: isUnmatched ? 'address' : null,
+    isOverdue: isUnmatched && now.getTime() - row.received_at.getTime() > unmatchedHoursMax * 3_600_000,
     blockchainAt: event?.blockTime?.toISOString() ?? null,
     createdAt: row.received_at.toISOString(),
   }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { type AddressScope, isAddressInScope, isOperationInScope } from '../../../access/address-scope.ts'
 import { type Db, prepared, type Trx } from '../../../db/client.ts'
 import type { Position } from '../../../lib/cursor.ts'
@@ -261,4 +261,74 @@ export async function insertEventsOnce(trx: Trx, events: object[]): Promise<void
       quarantine_key
     from json_populate_recordset(null::wallet_events, ${JSON.stringify(events)}::json)
     on conflict (quarantine_key) where quarantine_key is not null do nothing`.execute(trx)
+}
+
+/** A quarantined event as a row, with the deposit that it contradicts as it is now; also after it was decided. */
+export type QuarantinedEvent = {
+  id: string
+  outcome: string
+  reason: QuarantineReason | null
+  body: string
+  signedBy: string[] | null
+  addressId: string
+  address: string
+  tokenId: string
+  decimals: number
+  network: string
+  /** null: the coin of the network. */
+  contract: string | null
+  /** Raw, as reported. */
+  amount: string
+  txHash: string
+  index: number
+  depositId: string | null
+  /** What was credited for it; null: nothing. */
+  credited: string | null
+}
+
+export function findQuarantined(db: Db | Trx, vaultId: string, id: string): Promise<QuarantinedEvent | null> {
+  return selectQuarantined(db, vaultId, id, sql``)
+}
+
+/** Locks the event, and the deposit that it contradicts. */
+export async function lockQuarantined(trx: Trx, vaultId: string, id: string): Promise<QuarantinedEvent | null> {
+  await sql`
+    select from operations o join wallet_events e on e.vault_id = o.vault_id and e.deposit_id = o.id
+    where e.vault_id = ${vaultId} and e.id = ${id} for update of o`.execute(trx)
+  return selectQuarantined(trx, vaultId, id, sql`for update of e`)
+}
+
+async function selectQuarantined(
+  db: Db | Trx,
+  vaultId: string,
+  id: string,
+  lock: RawBuilder<unknown>,
+): Promise<QuarantinedEvent | null> {
+  const { rows } = await sql<QuarantinedEvent>`
+    select e.id, e.outcome, e.reason, e.body, e.signed_by as "signedBy", a.id as "addressId", a.address,
+      t.id as "tokenId", t.decimals, n.slug as network, t.contract_address as contract, q.amount::text as amount,
+      q."txHash", q.index, e.deposit_id as "depositId", o.amount::text as credited
+    from wallet_events e
+    cross join lateral jsonb_to_record(e.quarantined)
+      as q(amount numeric, "addressId" text, "tokenId" text, "txHash" text, index integer)
+    join addresses a on a.vault_id = e.vault_id and a.id = q."addressId"
+    join tokens t on t.id = q."tokenId"
+    join networks n on n.id = t.network_id
+    left join operations o on o.vault_id = e.vault_id and o.id = e.deposit_id
+    where e.vault_id = ${vaultId} and e.id = ${id} ${lock}`.execute(db)
+  return rows[0] ?? null
+}
+
+/** Ends the quarantine of a locked event. Its key stays, so that the same event is not quarantined again. */
+export async function resolveQuarantined(
+  trx: Trx,
+  { id }: QuarantinedEvent,
+  { outcome, depositId }: { outcome: 'credited' | 'dismissed'; depositId: string | null },
+): Promise<void> {
+  await trx
+    .updateTable('wallet_events')
+    .set({ outcome, deposit_id: depositId })
+    .where('id', '=', id)
+    .where('outcome', '=', 'quarantined')
+    .execute()
 }

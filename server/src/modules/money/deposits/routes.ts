@@ -2,29 +2,45 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { addressScopeOf, visibleScopeOf } from '../../../access/address-scope.ts'
+import { callerOf } from '../../../access/caller.ts'
 import { createGroupCommit, tooMuchAtOnce } from '../../../db/group-commit.ts'
 import type { Deps } from '../../../deps.ts'
-import { type App, endpoints, route } from '../../../http/endpoints.ts'
+import { type App, type Endpoints, endpoints, route } from '../../../http/endpoints.ts'
 import { shedLoad } from '../../../http/load-shedding.ts'
 import { createBodyReader } from '../../../http/read-body.ts'
 import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
 import { pageOf, toPage, toTaggedPage } from '../../../lib/cursor.ts'
-import { badRequest, forbidden } from '../../../lib/errors.ts'
+import { badRequest, forbidden, notFound } from '../../../lib/errors.ts'
 import { eventCommitsInFlightMax, eventsPerCommitMax, eventsWaitingMax } from '../../../lib/limits.ts'
 import { orNotFound } from '../../../lib/or-not-found.ts'
 import { parseStrictJson } from '../../../lib/strict-json.ts'
 import { type FeedFilters, feedTag, noFilters } from '../../operations/feed/feed.ts'
+import { createGate } from '../../rules/approval-requests/gate.ts'
+import { WaitingAction } from '../../rules/approval-requests/schema.ts'
+import { assertPerson } from '../../rules/policies/dual-control.ts'
+import type { Executors } from '../../rules/votes/executor.ts'
+import { mayResolve, neverAtOnce } from '../transfers/may-resolve.ts'
 import { type Arrival, type ArrivalAnswer, commitWalletEvents } from './actions.ts'
 import { parseWalletEvent } from './parse-event.ts'
 import { toDeposit, toUncreditedEvent } from './present.ts'
 import { findDeposit, listDeposits, listQuarantined, listUncredited, listUncreditedOfNoVault } from './queries.ts'
-import { Deposit, DepositQuery, UncreditedEvent, UncreditedQuery, WalletEvent, WebhookAnswer } from './schema.ts'
+import { gatherEventEvidence } from './resolve-event.ts'
+import {
+  Deposit,
+  DepositQuery,
+  EventResolution,
+  UncreditedEvent,
+  UncreditedQuery,
+  WalletEvent,
+  WebhookAnswer,
+} from './schema.ts'
 import { createSigners } from './signers.ts'
 
 const webhookPath = '/webhooks/wallet'
 
-export function depositRoutes(app: App, deps: Deps): void {
+export function depositRoutes(app: App, deps: Deps, executors: Executors): void {
   const api = endpoints(app, deps, 'Deposits')
+  eventResolutionRoute(api, deps, executors)
 
   api.get(
     '/vaults/:code/deposits',
@@ -43,7 +59,7 @@ export function depositRoutes(app: App, deps: Deps): void {
       querystring: DepositQuery,
       answers: { 200: PageOf(Type.Union([Ref(Deposit), Ref(UncreditedEvent)])) },
     },
-    async (db, { member, query }) => {
+    async (db, { member, query, now }) => {
       const { outcome, addressId = null } = query
       const scope = addressScopeOf(member, query)
       if (outcome !== undefined && outcome !== 'credited') {
@@ -56,11 +72,8 @@ export function depositRoutes(app: App, deps: Deps): void {
         if (outcome === 'quarantined') {
           return toPage(await listQuarantined(db, scope, options), options.limit, createdAt, toDeposit)
         }
-        return toPage(
-          await listUncredited(db, scope, { ...options, outcome }),
-          options.limit,
-          arrivedAt,
-          toUncreditedEvent,
+        return toPage(await listUncredited(db, scope, { ...options, outcome }), options.limit, arrivedAt, (row) =>
+          toUncreditedEvent(row, now),
         )
       }
       const filters: FeedFilters = { ...noFilters, addressId }
@@ -99,8 +112,48 @@ export function depositRoutes(app: App, deps: Deps): void {
       item: UncreditedEvent,
     },
     (db, { query }, page) => listUncreditedOfNoVault(db, { ...page, outcome: query.outcome }),
-    toUncreditedEvent,
+    (row, { now }) => toUncreditedEvent(row, now),
     arrivedAt,
+  )
+}
+
+/** Two people decide what becomes of an event that contradicts the books (contract 7.8). */
+function eventResolutionRoute(api: Endpoints, deps: Deps, executors: Executors): void {
+  const gate = createGate(deps, executors)
+  api.send(
+    'post',
+    '/vaults/:code/wallet-events/:id/resolve',
+    {
+      operationId: 'resolveWalletEvent',
+      summary: 'Resolve a quarantined wallet event',
+      description:
+        'Asks the wallet service for the transaction, and opens an approval request (202) whose payload holds what it ' +
+        'answered; before it is credited, it is asked again. Two people always act together (contract 8.12): an ' +
+        'administrator, or whom a policy for `event_resolve` allows, and somebody else; 404 for everybody else. 409 ' +
+        '`not_proven` when the chain does not confirm what is to be credited.',
+      access: 'member',
+      params: VaultAndIdParams,
+      errors: [
+        'blocked_by_policy',
+        'changed_concurrently',
+        'no_policy_allows',
+        'not_proven',
+        'person_required',
+        'quorum_unreachable',
+        'wrong_state',
+        'wallet_service_failed',
+      ],
+      body: EventResolution,
+      answers: { 202: WaitingAction },
+    },
+    async ({ member, params: { id }, body, now }, http) => {
+      const isPermitted = await mayResolve(deps.db, 'event_resolve', { member, now })
+      // Who may not ask does not learn which events there are.
+      if (!isPermitted && !member.readsAll) throw notFound('Wallet event')
+      assertPerson(callerOf(http.request))
+      const evidence = isPermitted ? await gatherEventEvidence(deps, { vaultId: member.vault.id, id }, body) : null
+      return gate(http, { action: 'event_resolve', targetId: id, payload: { ...body, evidence } }, neverAtOnce)
+    },
   )
 }
 

@@ -13,6 +13,7 @@ import {
   Ref,
   Timestamp,
 } from '../../../http/schema.ts'
+import { noteLengthMax } from '../../../lib/limits.ts'
 import { CounterpartySnapshot } from '../../address-book/counterparties/schema.ts'
 import { OperationMetadata } from '../../operations/metadata/schema.ts'
 import { notFinalReasons } from './finality.ts'
@@ -93,6 +94,11 @@ export const UncreditedEvent = Closed(
     txHash: Nullable(Text('0x7f9c3f5b5d3a')),
     index: Nullable(Type.Integer({ minimum: 0, examples: [0] })),
     fromAddress: Nullable(Text('0x70997970C51812dc3A010C7d01b50e0d17dc79C8')),
+    misses: described(
+      Nullable(Enum(['address'])),
+      'What an unmatched event still misses: an `address` of a vault that its signature may credit. null if it is ignored.',
+    ),
+    isOverdue: Type.Boolean({ description: 'Unmatched for more than a day.', examples: [false] }),
     blockchainAt: Nullable(Timestamp),
     createdAt: Timestamp,
   },
@@ -102,6 +108,22 @@ export const UncreditedEvent = Closed(
       'A signed wallet event that credited nothing. The fields are copied from the event; they are null for kinds other ' +
       'than TOPUP. `vaultId` is null when the vault is unknown.',
   },
+)
+
+export const EventResolution = Closed(
+  {
+    outcome: described(
+      Enum(['credit', 'dismiss']),
+      '`credit`: the books follow the event, if the chain confirms it. `dismiss`: they stay as they are.',
+    ),
+    reason: Type.String({
+      minLength: 1,
+      maxLength: noteLengthMax,
+      description: 'Why, for those who vote on it and for the audit record.',
+      examples: ['The first report came from a node on another fork'],
+    }),
+  },
+  { $id: 'EventResolution', description: 'What becomes of a quarantined event.' },
 )
 
 export const UncreditedQuery = Closed({
@@ -220,4 +242,4 @@ export const WalletEvent = Type.Object(
   { $id: 'WalletEvent' },
 )
 
-export const depositComponents = [Deposit, UncreditedEvent, WebhookAnswer, WalletEvent]
+export const depositComponents = [Deposit, UncreditedEvent, EventResolution, WebhookAnswer, WalletEvent]

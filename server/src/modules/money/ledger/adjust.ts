@@ -122,7 +122,7 @@ function refusalOf(error: unknown): AppError | null {
   return conflict('balance_overflow', 'The balance would exceed the largest possible amount, 2^256-1')
 }
 
-function isBelowZero(error: unknown): boolean {
+export function isBelowZero(error: unknown): boolean {
   return (
     violates(error, 'ledger_accounts_balance_not_negative') || violates(error, 'ledger_entries_debit_balance_check')
   )

@@ -1,6 +1,16 @@
 /** Accounts of an address that hold a balance; the vault-level ones (external, adjustment) are the other side. */
 export type AddressPurpose = 'available' | 'reserved'
-export const entryKinds = ['deposit', 'reserve', 'settle', 'release', 'fee', 'adjust', 'hold', 'hold_release'] as const
+export const entryKinds = [
+  'deposit',
+  'reserve',
+  'settle',
+  'release',
+  'fee',
+  'adjust',
+  'hold',
+  'hold_release',
+  'correct',
+] as const
 export type EntryKind = (typeof entryKinds)[number]
 
 /**
@@ -61,6 +71,15 @@ export function adjustmentPosting(subject: Subject): Posting {
   const isIncrease = subject.amount > 0n
   const magnitude = { ...subject, amount: isIncrease ? subject.amount : -subject.amount }
   return isIncrease ? posting(magnitude, 'adjust', null, 'available') : posting(magnitude, 'adjust', 'available', null)
+}
+
+/** A deposit that was credited with another amount than the chain has: external → available, or back. */
+export function correctionPosting(subject: Subject): Posting {
+  const isIncrease = subject.amount > 0n
+  const magnitude = { ...subject, amount: isIncrease ? subject.amount : -subject.amount }
+  return isIncrease
+    ? posting(magnitude, 'correct', null, 'available')
+    : posting(magnitude, 'correct', 'available', null)
 }
 
 function posting(

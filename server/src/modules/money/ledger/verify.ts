@@ -113,11 +113,15 @@ const checks: Record<string, string> = {
   'entries of an operation': `
     with found as (
       select o.vault_id, o.id, o.type, o.status, o.amount, o.address_id, o.token_id,
-        array_agg(e.kind order by e.kind) filter (where e.kind <> 'fee') as kinds,
-        bool_and(e.amount = o.amount and e.token_id = o.token_id
+        array_agg(e.kind order by e.kind) filter (where e.kind not in ('fee', 'correct')) as kinds,
+        bool_and((e.kind = 'correct' or e.amount = o.amount - coalesce(x.corrected, 0)) and e.token_id = o.token_id
           and coalesce(d.address_id, c.address_id) = o.address_id) filter (where e.kind <> 'fee') as fits
       from operations o
       left join ledger_entries e on e.vault_id = o.vault_id and e.operation_id = o.id
+      left join (
+        select vault_id, operation_id, case when debit_account is null then amount else -amount end as corrected
+        from ledger_entries where kind = 'correct'
+      ) x on x.vault_id = o.vault_id and x.operation_id = o.id
       left join ledger_accounts d on d.vault_id = e.vault_id and d.number = e.debit_account
       left join ledger_accounts c on c.vault_id = e.vault_id and c.number = e.credit_account
       group by o.vault_id, o.id
@@ -142,7 +146,7 @@ const checks: Record<string, string> = {
     left join holds h on h.vault_id = e.vault_id and h.id = e.operation_id
     where case when e.kind = 'adjust' then a.id is null
       when e.kind in ('hold', 'hold_release') then h.id is null
-      else o.id is null or (o.type = 'deposit') <> (e.kind = 'deposit') end`,
+      else o.id is null or (o.type = 'deposit') <> (e.kind in ('deposit', 'correct')) end`,
   'adjustment without its entry': `
     select a.vault_id, format('adjustment %s of %s has no entry that fits', a.id, a.amount) as detail
     from adjustments a

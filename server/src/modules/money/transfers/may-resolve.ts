@@ -5,7 +5,7 @@ import type { ActionType, Decision } from '../../rules/policies/decision.ts'
 import { decideUnderDualControl } from '../../rules/policies/dual-control.ts'
 import type { Initiator } from '../../rules/policies/queries.ts'
 
-export type ResolveAction = Extract<ActionType, 'transfer_resolve'>
+export type ResolveAction = Extract<ActionType, 'transfer_resolve' | 'event_resolve'>
 
 /** The decision on a resolution; policies look at the initiator and the time alone. */
 export async function decideResolution(

@@ -265,24 +265,6 @@ export async function lockTransfer(trx: Trx, vaultId: string, id: string): Promi
   return transfer ?? null
 }
 
-/** Where a delivery stands. */
-export type DeliveryState = Pick<
-  LockedTransfer,
-  'status' | 'phase' | 'halt_reason' | 'wallet_tx_hash' | 'replaced_tx_hashes' | 'payout_id'
->
-
-/** As the delivery stands now, without a lock. */
-export async function findDeliveryState(db: Db | Trx, vaultId: string, id: string): Promise<DeliveryState | null> {
-  const row = await db
-    .selectFrom('transfers as t')
-    .innerJoin('operations as o', (join) => join.onRef('o.vault_id', '=', 't.vault_id').onRef('o.id', '=', 't.id'))
-    .select(['o.status', 't.phase', 't.halt_reason', 't.wallet_tx_hash', 't.replaced_tx_hashes', 't.payout_id'])
-    .where('t.vault_id', '=', vaultId)
-    .where('t.id', '=', id)
-    .executeTakeFirst()
-  return row === undefined ? null : { ...row, status: row.status as OperationStatus, phase: row.phase as Phase }
-}
-
 /** Locks all transfers of a payout, in the order of their ids. */
 export function lockTransfersOf(trx: Trx, vaultId: string, payoutId: string): Promise<LockedTransfer[]> {
   return lockWhere(trx, vaultId, sql`t.payout_id = ${payoutId}`)

@@ -11,16 +11,11 @@ import { toBadGateway, type WalletClient, WalletServiceError } from '../../regis
 import { type Executor, StaleError, type Step, type StepContext } from '../../rules/votes/executor.ts'
 import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
 import { compareWithRecord, readRecordedState } from './compare-record.ts'
+import { type DeliveryState, findDeliveryState } from './delivery-state.ts'
 import { decideResolution } from './may-resolve.ts'
 import { movePhase, moveTransfer, restoreTransfer } from './move.ts'
 import type { Payload } from './payload.ts'
-import {
-  type DeliveryState,
-  findDeliveryState,
-  type LockedTransfer,
-  listStoredOrders,
-  lockTransfer,
-} from './queries.ts'
+import { type LockedTransfer, listStoredOrders, lockTransfer } from './queries.ts'
 import {
   judge,
   type ResolutionOutcome,

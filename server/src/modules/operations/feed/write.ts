@@ -123,6 +123,26 @@ export async function restoreOperation(trx: Trx, recorded: RecordedColumns): Pro
     where vault_id = ${recorded.vaultId} and id = ${recorded.id}`.execute(trx)
 }
 
+/** The amount of a deposit as two people corrected it, and its value at the rate of its time. */
+export async function correctOperationAmount(
+  trx: Trx,
+  { vaultId, id, amount, decimals, now }: { vaultId: string; id: string; amount: string; decimals: number; now: Date },
+): Promise<void> {
+  const { usd_rate } = await trx
+    .selectFrom('operations')
+    .select('usd_rate')
+    .where('vault_id', '=', vaultId)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  const usd_value = usd_rate === null ? null : usdValueOf(BigInt(amount), decimals, usd_rate)
+  await trx
+    .updateTable('operations')
+    .set({ amount, usd_value, updated_at: now })
+    .where('vault_id', '=', vaultId)
+    .where('id', '=', id)
+    .execute()
+}
+
 export async function setOperationTxHash(trx: Trx, vaultId: string, id: string, txHash: string): Promise<void> {
   await trx
     .updateTable('operations')

@@ -50,6 +50,7 @@ export const actionTypes = [
   'hold_place',
   'hold_release',
   'transfer_resolve',
+  'event_resolve',
 ] as const
 export type ActionType = (typeof actionTypes)[number]
 

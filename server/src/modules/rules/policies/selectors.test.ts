@@ -354,6 +354,7 @@ describe('selectors', () => {
     hold_place: [],
     hold_release: [],
     transfer_resolve: [],
+    event_resolve: [],
   }
   it.each(actionTypes)('T34 %s takes exactly the selectors that make sense of it', (actionType) => {
     const taken = selectorTypes.filter((name) => findSelectorFault(actionType, name, table[name]?.matching[0]) === null)

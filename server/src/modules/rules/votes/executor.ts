@@ -17,6 +17,7 @@ export const gatedActions = [
   'category_edit',
   'hold_release',
   'transfer_resolve',
+  'event_resolve',
 ] as const
 
 export type GatedAction = (typeof gatedActions)[number]
@@ -30,7 +31,14 @@ export type Step = {
 
 export type StepContext = { vaultId: string; initiatorId: string; now: Date }
 
-export type TargetType = 'address' | 'counterparty' | 'counterparty_group' | 'category_assignment' | 'hold' | 'transfer'
+export type TargetType =
+  | 'address'
+  | 'counterparty'
+  | 'counterparty_group'
+  | 'category_assignment'
+  | 'hold'
+  | 'transfer'
+  | 'wallet_event'
 
 /** A checked step, in the form that is stored, hashed, voted on and applied unchanged. */
 export type PreparedStep = {

@@ -81,7 +81,7 @@ export async function listBalances(trx: Trx, filter: OperationFilter, { from, to
     )
     select m.token_id as "tokenId",
       coalesce(sum(m.delta) filter (where m.created_at < ${from}), 0) as opening,
-      coalesce(sum(m.delta) filter (where ${within} and m.kind = 'deposit'), 0) as incoming,
+      coalesce(sum(m.delta) filter (where ${within} and m.kind in ('deposit', 'correct')), 0) as incoming,
       coalesce(-sum(m.delta) filter (where ${within} and m.kind = 'settle'), 0) as outgoing,
       coalesce(-sum(m.delta) filter (where ${within} and m.kind = 'fee'), 0) as fees,
       coalesce(sum(m.delta) filter (where ${within} and m.kind = 'adjust'), 0) as adjustments,

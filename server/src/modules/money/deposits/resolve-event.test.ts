@@ -1,0 +1,171 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Person } from '../../../testing/app.ts'
+import { fakeTxHash } from '../../../testing/fake-wallet.ts'
+import { addMember, deposit, usdtContract } from '../../../testing/fixtures.ts'
+import { createTransferBench, type TransferBench } from '../../../testing/transfer-bench.ts'
+
+let bench: TransferBench
+let other: Person
+// biome-ignore lint/suspicious/noExplicitAny: the answer check has verified its shape.
+let address: any
+let txHash: string
+let count = 0
+
+beforeAll(async () => {
+  bench = await createTransferBench()
+  other = await addMember(bench.test, bench.vault, 'second.admin@example.org', ['administrators'])
+})
+afterAll(() => bench.close())
+beforeEach(async () => {
+  bench.vault.wallet.transactions = new Map()
+  address = await bench.fundedAddress({ usdt: '0' })
+  txHash = fakeTxHash(`deposit ${++count}`)
+  await arrives('100')
+})
+afterEach(() => bench.expectSoundLedger())
+
+const arrives = (amount: string) =>
+  deposit(bench.test, { address: address.address, asset: usdtContract, amount, txHash })
+const base = () => `/vaults/${bench.vault.code}`
+const available = async () => (await bench.balances(address.id)).available
+
+/** The id of an event that says something else than the first. */
+async function quarantined(amount: string): Promise<string> {
+  await arrives(amount)
+  const { body } = await bench.vault.admin.get(`${base()}/deposits?outcome=quarantined&addressId=${address.id}`)
+  return body.items[0].id
+}
+
+const mined = (amount: string, changes: object = {}) =>
+  bench.vault.wallet.mine({
+    hash: txHash,
+    from: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+    payments: [{ index: 0, toAddress: address.address, contractAddress: usdtContract, amount }],
+    ...changes,
+  })
+
+const ask = (id: string, outcome: string, by: Person = bench.vault.admin) =>
+  by.post(`${base()}/wallet-events/${id}/resolve`, { outcome, reason: 'Somebody looked' })
+const vote = (requestId: string, by: Person = other) => by.post(`${base()}/approval-requests/${requestId}/approve`, {})
+
+async function resolved(id: string, outcome: string) {
+  const asked = await ask(id, outcome)
+  expect([asked.status, asked.body.details]).toEqual([202, undefined])
+  const voted = await vote(asked.body.request.id)
+  expect([voted.status, voted.body.status, voted.body.details]).toEqual([200, 'applied', undefined])
+  return asked.body.request
+}
+
+describe('credit', () => {
+  it.each([
+    ['more', '150', '150000000'],
+    ['less', '60', '60000000'],
+  ])('corrects a deposit by the difference when the chain has %s', async (_name, amount, raw) => {
+    const id = await quarantined(amount)
+    mined(raw)
+    const request = await resolved(id, 'credit')
+    expect(request).toMatchObject({ action: 'event_resolve', targetType: 'wallet_event', targetId: id })
+    expect(request.payload.evidence).toMatchObject({
+      event: { reason: 'amount_differs', amount: raw, txHash },
+      deposit: { amount: '100000000' },
+      transaction: { status: 'mined' },
+    })
+    expect(await available()).toBe(amount)
+    const { body } = await bench.vault.admin.get(`${base()}/deposits?addressId=${address.id}`)
+    expect(body.items).toHaveLength(1)
+    expect(body.items[0]).toMatchObject({ amountDecimal: amount, txHash })
+    expect(await bench.audited('wallet_event.credited', id)).toBe(1)
+    // What was credited is no news, and what is wrong is quarantined again.
+    await arrives(amount)
+    expect(await available()).toBe(amount)
+    const left = await bench.vault.admin.get(`${base()}/deposits?outcome=quarantined&addressId=${address.id}`)
+    expect(left.body.items).toEqual([])
+  })
+
+  it('takes back no more than is available', async () => {
+    const id = await quarantined('10')
+    mined('10000000')
+    expect((await bench.order(address.id, '95')).status).toBe(201)
+    const asked = await ask(id, 'credit')
+    const voted = await vote(asked.body.request.id)
+    expect([voted.status, voted.body.reason]).toEqual([409, 'not_applied'])
+    expect(voted.body.details).toContain('less available')
+  })
+
+  it('says what the chain has instead', async () => {
+    const id = await quarantined('150')
+    const refusal = async () => (await ask(id, 'credit')).body
+    expect(await refusal()).toMatchObject({ reason: 'not_proven', details: expect.stringContaining('does not know') })
+    mined('100000000')
+    expect(await refusal()).toMatchObject({ reason: 'not_proven', details: expect.stringContaining('pays 100000000') })
+    mined('150000000', { status: 'pending' })
+    expect(await refusal()).toMatchObject({ reason: 'not_proven', details: expect.stringContaining('as pending') })
+    mined('150000000', { payments: [] })
+    expect(await refusal()).toMatchObject({ reason: 'not_proven', details: expect.stringContaining('no such payment') })
+  })
+
+  it('asks the chain again before the last vote counts', async () => {
+    const id = await quarantined('150')
+    mined('150000000')
+    const asked = await ask(id, 'credit')
+    bench.vault.wallet.transactions = new Map()
+    const voted = await vote(asked.body.request.id)
+    expect([voted.status, voted.body.reason]).toEqual([409, 'not_applied'])
+    expect(await available()).toBe('100')
+  })
+
+  it('happens once, whichever of two requests is voted on', async () => {
+    const id = await quarantined('150')
+    mined('150000000')
+    const asked = [await ask(id, 'credit'), await ask(id, 'credit')]
+    const votes = await Promise.all(asked.map(({ body }) => vote(body.request.id)))
+    expect(votes.map(({ status }) => status).toSorted()).toEqual([200, 409])
+    expect(await available()).toBe('150')
+  })
+})
+
+describe('dismiss', () => {
+  it('leaves the books as they are, also when the event comes again', async () => {
+    const id = await quarantined('150')
+    await resolved(id, 'dismiss')
+    await arrives('150')
+    expect(await available()).toBe('100')
+    const { body } = await bench.vault.admin.get(`${base()}/deposits?outcome=quarantined&addressId=${address.id}`)
+    expect(body.items).toEqual([])
+    const again = await ask(id, 'credit')
+    expect([again.status, again.body.reason]).toEqual([409, 'wrong_state'])
+  })
+})
+
+describe('who', () => {
+  it('one administrator alone decides nothing', async () => {
+    const id = await quarantined('150')
+    mined('150000000')
+    const asked = await ask(id, 'credit')
+    const own = await vote(asked.body.request.id, bench.vault.admin)
+    expect([own.status, own.body.reason]).toEqual([403, 'not_an_approver'])
+    expect(await available()).toBe('100')
+  })
+
+  it('a member does not learn that the event exists', async () => {
+    const id = await quarantined('150')
+    expect((await ask(id, 'credit', bench.owner)).status).toBe(404)
+    expect((await ask('nothing', 'credit', bench.owner)).status).toBe(404)
+    expect((await ask('nothing', 'credit')).status).toBe(404)
+  })
+})
+
+it('an unmatched event says what it misses, and is marked after a day', async () => {
+  const stranger = '0x000000000000000000000000000000000000bEEF'
+  await deposit(bench.test, { address: stranger, asset: usdtContract, amount: '1', txHash: fakeTxHash('nobody') })
+  const platform = await bench.test.signIn('platform@example.org', { isPlatformAdmin: true })
+  const read = async () => {
+    const { body } = await platform.get('/wallet-events?outcome=unmatched')
+    return body.items.find(({ toAddress }: { toAddress: string }) => toAddress === stranger)
+  }
+  expect(await read()).toMatchObject({ misses: 'address', isOverdue: false })
+  bench.test.clock.advance(25 * 3_600_000)
+  const again = await bench.test.signIn('platform@example.org', { isPlatformAdmin: true })
+  const { body } = await again.get('/wallet-events?outcome=unmatched')
+  expect(body.items[0]).toMatchObject({ misses: 'address', isOverdue: true })
+})

@@ -1,0 +1,183 @@
+import type { Trx } from '../../../db/client.ts'
+import { sqlStateOf, violates } from '../../../db/transaction.ts'
+import type { Deps } from '../../../deps.ts'
+import { type AppError, conflict, notFound } from '../../../lib/errors.ts'
+import { correctOperationAmount } from '../../operations/feed/write.ts'
+import { audit } from '../../record/audit/record.ts'
+import type { TransactionState } from '../../registry/wallet-service/answers.ts'
+import { toBadGateway, WalletServiceError } from '../../registry/wallet-service/client.ts'
+import { type Executor, StaleError, type Step, type StepContext } from '../../rules/votes/executor.ts'
+import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
+import { isBelowZero } from '../ledger/adjust.ts'
+import { postEntries } from '../ledger/post-entries.ts'
+import { correctionPosting } from '../ledger/postings.ts'
+import { isSame } from '../transfers/evaluate-status.ts'
+import { decideResolution } from '../transfers/may-resolve.ts'
+import { creditQuarantinedEvent } from './actions.ts'
+import { findQuarantined, lockQuarantined, type QuarantinedEvent, resolveQuarantined } from './queries.ts'
+
+export const eventOutcomes = ['credit', 'dismiss'] as const
+export type EventWish = { outcome: (typeof eventOutcomes)[number]; reason: string }
+
+/** What the server found out about a quarantined event by itself; voters see and hash it. */
+export type EventEvidence = {
+  askedAt: string
+  /** What the event says, in the smallest unit. */
+  event: Pick<QuarantinedEvent, 'reason' | 'amount' | 'address' | 'network' | 'contract' | 'txHash' | 'index'>
+  /** The deposit that it contradicts, and what was credited. */
+  deposit: { id: string; amount: string } | null
+  /** What was found, in a sentence. */
+  finding: string
+  /** null: the chain does not know it, or the wallet service does not tell. */
+  transaction: TransactionState | null
+}
+
+type EventPayload = EventWish & { evidence: EventEvidence | null }
+
+/**
+ * Asks the wallet service about the transaction of a quarantined event, without an open transaction.
+ * @throws 404, 409 with what was found instead of a proof, 502
+ */
+export async function gatherEventEvidence(
+  deps: Deps,
+  { vaultId, id }: { vaultId: string; id: string },
+  { outcome }: EventWish,
+): Promise<EventEvidence> {
+  const found = await findQuarantined(deps.db, vaultId, id)
+  if (found === null) throw notFound('Wallet event')
+  assertQuarantined(found)
+  const transaction = await askChain(deps, vaultId, found)
+  const objection = objectionTo(found, transaction)
+  if (outcome === 'credit' && objection !== null) throw notProven(objection)
+  const { reason, amount, address, network, contract, txHash, index, depositId, credited } = found
+  return {
+    askedAt: deps.clock().toISOString(),
+    event: { reason, amount, address, network, contract, txHash, index },
+    deposit: depositId === null || credited === null ? null : { id: depositId, amount: credited },
+    finding: objection ?? 'The transaction was mined, and pays what the event says',
+    transaction,
+  }
+}
+
+/** Credits or dismisses a quarantined event, by two people and with evidence (contract 7.8). */
+export function eventResolveExecutor(deps: Deps): Executor {
+  return {
+    async prepare(db, { vaultId }, step) {
+      const found = await findQuarantined(db, vaultId, step.targetId ?? '')
+      if (found === null) throw notFound('Wallet event')
+      if (payloadOf(step).evidence !== null) assertQuarantined(found)
+      const baseVersion = found.credited ?? 'none'
+      return { step, targetType: 'wallet_event', targetId: step.targetId, baseVersion, facts: {} }
+    },
+
+    async decide(trx, { vaultId, now }, { step }, initiator) {
+      const decision = await decideResolution(trx, 'event_resolve', { vaultId, initiator, now })
+      // The policies were changed since they were asked whether the caller may.
+      if (decision.effect === 'approval' && payloadOf(step).evidence === null) throw changed()
+      return decision
+    },
+
+    async prefetch({ vaultId }, step, use) {
+      const found = await findQuarantined(deps.db, vaultId, step.targetId ?? '')
+      const isAsked = found !== null && payloadOf(step).outcome === 'credit'
+      return use(isAsked ? await askChain(deps, vaultId, found) : null)
+    },
+
+    async apply(trx, context, step, baseVersion, fetched) {
+      const found = await lockQuarantined(trx, context.vaultId, step.targetId ?? '')
+      if (found === null) throw notFound('Wallet event')
+      if (found.outcome !== 'quarantined' || (found.credited ?? 'none') !== baseVersion) throw new StaleError()
+      await carryOut(trx, found, { step, context, transaction: fetched as TransactionState | null })
+      return { resultId: found.id }
+    },
+  }
+}
+
+type Work = { step: Step; context: StepContext; transaction: TransactionState | null }
+
+async function carryOut(trx: Trx, found: QuarantinedEvent, { step, context, transaction }: Work): Promise<void> {
+  const { vaultId, initiatorId: actorId, now } = context
+  const { outcome, reason } = payloadOf(step)
+  const by = { vaultId, actorId, now }
+  const target = { type: 'wallet_event', id: found.id }
+  if (outcome === 'dismiss') {
+    await resolveQuarantined(trx, found, { outcome: 'dismissed', depositId: found.depositId })
+    await audit(trx, by, 'wallet_event.dismissed', target, { reason, amount: found.amount })
+    return
+  }
+  const objection = objectionTo(found, transaction)
+  if (objection !== null) throw notProven(objection)
+  const depositId = found.depositId ?? (await creditAnew(trx, found, now))
+  if (found.depositId !== null) await correctDeposit(trx, found, context)
+  await resolveQuarantined(trx, found, { outcome: 'credited', depositId })
+  const details = { reason, amount: found.amount, before: found.credited, depositId }
+  await audit(trx, by, 'wallet_event.credited', target, details)
+}
+
+/** An event that its account could not hold, and perhaps can by now. @throws 409 */
+async function creditAnew(trx: Trx, found: QuarantinedEvent, now: Date): Promise<string> {
+  const depositId = await creditQuarantinedEvent(trx, { body: found.body, signedBy: found.signedBy }, now)
+  if (depositId === null) throw conflict('balance_overflow', 'The account of the address still cannot hold the amount')
+  return depositId
+}
+
+/** Moves the difference between what was credited and what the chain has. @throws 409 */
+async function correctDeposit(trx: Trx, found: QuarantinedEvent, { vaultId, now }: StepContext): Promise<void> {
+  const { depositId: operationId, addressId, tokenId } = found
+  const difference = BigInt(found.amount) - BigInt(found.credited ?? '0')
+  if (operationId === null || difference === 0n) return
+  const posting = correctionPosting({ vaultId, tokenId, addressId, operationId, amount: difference })
+  await postEntries(trx, [posting], now).catch((error: unknown) => {
+    throw refusalOf(error) ?? error
+  })
+  await correctOperationAmount(trx, { vaultId, id: operationId, amount: found.amount, decimals: found.decimals, now })
+}
+
+function refusalOf(error: unknown): AppError | null {
+  if (isBelowZero(error)) {
+    return conflict('insufficient_funds', 'The address has less available than the correction takes')
+  }
+  // Of each kind, an operation has one entry.
+  return violates(error, 'ledger_entries_once') || sqlStateOf(error) === uniqueViolation
+    ? conflict('already_exists', 'The deposit was corrected before; adjust the balance instead')
+    : null
+}
+
+const uniqueViolation = '23505'
+
+/** Why the chain does not confirm an event; null: it does. */
+function objectionTo(found: QuarantinedEvent, transaction: TransactionState | null): string | null {
+  if (transaction === null) return 'The wallet service does not know the transaction, or does not tell'
+  if (transaction.status !== 'mined') return `The wallet service reports the transaction as ${transaction.status}`
+  const payment = transaction.payments.find(
+    ({ index, toAddress, contractAddress }) =>
+      index === found.index && isSame(toAddress, found.address) && isSame(contractAddress ?? '', found.contract ?? ''),
+  )
+  if (payment === undefined) return 'The transaction has no such payment to the address'
+  return payment.amount === found.amount
+    ? null
+    : `The transaction pays ${payment.amount}, and the event says ${found.amount}`
+}
+
+async function askChain(
+  deps: Deps,
+  vaultId: string,
+  { network, txHash: hash }: QuarantinedEvent,
+): Promise<TransactionState | null> {
+  const wallet = await walletOfVault(deps, vaultId)
+  return wallet.getTransaction({ network, hash }).catch((error: unknown) => {
+    throw error instanceof WalletServiceError ? toBadGateway(error) : error
+  })
+}
+
+function assertQuarantined({ outcome }: QuarantinedEvent): void {
+  if (outcome !== 'quarantined') throw conflict('wrong_state', `The event is ${outcome}, not quarantined`)
+}
+
+const notProven = (found: string) => conflict('not_proven', `Not proven: ${found}`, found)
+const changed = () => conflict('changed_concurrently', 'The event was changed by someone else just now')
+
+/** The route made the payload, and its hash ensures that it is unchanged. */
+function payloadOf(step: Step): EventPayload {
+  return step.payload as EventPayload
+}
