@@ -9,6 +9,33 @@ import { reference } from './scripts/reference/plugin.js'
 /** The service that `npm run dev -w console` passes calls on to. */
 const service = process.env.STRONGROOM_URL ?? 'http://localhost:8420'
 
+const inFolders = (names: string, but: string) => String.raw`features\/(?:${names})\/(?!${but})`
+const ofPages = (names: string) => String.raw`routes\/(?:${names})[^?]*\?`
+const sources = (...parts: string[]) => new RegExp(String.raw`\/src\/(?:${parts.join('|')})`)
+
+/** Pages that the same people open come in one file, because small files compress badly; with nothing that others load too. */
+const together = [
+  {
+    name: 'administration',
+    test: sources(
+      inFolders('categories|platform|people|vault-settings|me', 'queries|tabs'),
+      ofPages(String.raw`platform|me|v\.\$code\.(?:people|settings|categories)`),
+    ),
+  },
+  { name: 'policies', test: sources(inFolders('policies', 'queries|words'), ofPages(String.raw`v\.\$code\.policies`)) },
+  {
+    name: 'address-book',
+    test: sources(
+      inFolders('address-book', 'queries|import'),
+      ofPages(String.raw`v\.\$code\.address-book\.(?!import)`),
+    ),
+  },
+  {
+    name: 'records',
+    test: sources(inFolders('books|audit|verify', 'queries'), ofPages(String.raw`verify|v\.\$code\.(?:books|audit)`)),
+  },
+]
+
 export default defineConfig({
   plugins: [
     reference(fileURLToPath(new URL('..', import.meta.url))),
@@ -31,27 +58,7 @@ export default defineConfig({
           groups: [
             { name: 'pages', test: /\/src\/routes\/[^?]+\.tsx$/ },
             { name: 'icons', test: /\/lucide-react\// },
-            // The same for pages of the same people, with nothing that other pages load too.
-            {
-              name: 'administration',
-              test: /\/src\/(features\/(categories|platform|people|vault-settings|me)\/(?!queries|tabs)|routes\/(platform|me|v\.\$code\.(people|settings|categories)).*\?)/,
-              includeDependenciesRecursively: false,
-            },
-            {
-              name: 'policies',
-              test: /\/src\/(features\/policies\/(?!queries|words)|routes\/v\.\$code\.policies.*\?)/,
-              includeDependenciesRecursively: false,
-            },
-            {
-              name: 'address-book',
-              test: /\/src\/(features\/address-book\/(?!queries|import)|routes\/v\.\$code\.address-book\.(?!import).*\?)/,
-              includeDependenciesRecursively: false,
-            },
-            {
-              name: 'records',
-              test: /\/src\/(features\/(books|audit|verify)\/(?!queries)|routes\/(verify|v\.\$code\.(books|audit)).*\?)/,
-              includeDependenciesRecursively: false,
-            },
+            ...together.map(({ name, test }) => ({ name, test, includeDependenciesRecursively: false })),
           ],
         },
       },

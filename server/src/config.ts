@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { isAddressOrNetwork } from './lib/ip-ranges.ts'
 import { metricsTokenLengthMin, proxyHopsMax } from './lib/limits.ts'
 import { isLoopback } from './lib/loopback.ts'
 import { canBeGuessed, faultOfWebhookSecrets, guessable } from './lib/secret-strength.ts'
@@ -366,15 +367,6 @@ function weakensTls(url: URL): boolean {
       (/^(ignoreTLS|opportunisticTLS)$/.test(name) && value !== 'false') ||
       (/^(secure|requireTLS|tls\.rejectUnauthorized)$/.test(name) && value !== 'true'),
   )
-}
-
-/** Refuses /0: it would trust every address. */
-function isAddressOrNetwork(text: string): boolean {
-  const [address = '', prefix, ...more] = text.split('/')
-  const family = isIP(address)
-  if (family === 0 || more.length > 0) return false
-  if (prefix === undefined) return true
-  return /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128)
 }
 
 /** The settings of a command that works beside a server: where the data is, the public URL, and which wallets it may ask. */
