@@ -123,7 +123,9 @@ export function shellReasons(method: string, operation: Operation, takesKey: boo
     ...(security === undefined
       ? []
       : (['authentication_required', 'malformed_authorization', 'invalid_token'] as const)),
-    ...(levelsOfVaults.some((level) => level === access) ? (['not_a_member', 'caller_held', 'not_found'] as const) : []),
+    ...(levelsOfVaults.some((level) => level === access)
+      ? (['not_a_member', 'caller_held', 'not_found'] as const)
+      : []),
     ...(access === 'administrator' || access === 'auditor' ? (['administrator_required'] as const) : []),
     ...(access === 'platform' ? (['platform_administrator_required'] as const) : []),
     ...(writes && security !== undefined ? (['foreign_origin', 'json_required'] as const) : []),
