@@ -24,6 +24,8 @@ let project: string
 
 beforeAll(async () => {
   buildSdk()
+  // As `prepack` does before the package is made.
+  execFileSync(process.execPath, ['scripts/indent.js'], { cwd: sdk })
   temporary = mkdtempSync(join(tmpdir(), 'strongroom-sdk-'))
   packed = pack(sdk)
   project = join(temporary, 'project')

@@ -89,6 +89,8 @@ function pathsOf(path: string, { vault, operations }: Organisation, idsUnder: Re
   const filled = path.replace('{code}', vault.code)
   // For platform administrators; nobody in these organisations is one.
   if (filled.includes('/users/{id}/')) return [filled.replace('{id}', newId())]
+  // An image of the organisation has no key that a stranger could know: it is a hash of its content.
+  if (filled.includes('/images/{key}')) return [filled.replace('{key}', '0'.repeat(64))]
   if (filled.includes('/operations/{type}/{id}')) {
     const absent = { type: 'transfer', id: newId() }
     return [...operations, absent].map(({ type, id }) => filled.replace('{type}/{id}', `${type}/${id}`))
