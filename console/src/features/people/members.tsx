@@ -101,7 +101,7 @@ function columnsOf(code: string, held: ReadonlySet<string>, actions: Actions | n
         <Link
           to={`/v/${code}/holds` as '/'}
           search={{ user: person.userId } as never}
-          aria-label={t('Hold {subject}?', { subject: person.name })}
+          aria-label={t('Place a hold on {name}', { name: person.name })}
           className={buttonClass()}
         >
           {t('Place a hold')}
