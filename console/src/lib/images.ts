@@ -1,4 +1,4 @@
-/** The console shows no images of other hosts: whoever looks at a page is nobody else's business. */
+/** The console shows no images of other hosts: those hosts would learn who looks at a page. */
 export function isOwnImage(image: string | null | undefined): image is string {
   return image?.startsWith('/api/v1/images/') ?? false
 }

@@ -11,7 +11,7 @@ import { effectOf, subjectWord } from './words.ts'
 
 type PlaceHoldProps = { code: string; subject: Subject; name: string | null; close: () => void }
 
-/** Stops something at once. Only the reason is asked for: whoever needs this has no time. */
+/** Stops something at once. Only the reason is asked for: a person who needs this has no time. */
 export function PlaceHold({ code, subject, name, close }: PlaceHoldProps) {
   const [reason, setReason] = useState('')
   const [key] = useState(newIdempotencyKey)

@@ -62,7 +62,7 @@ export async function keepImage(trx: Trx, subject: ImageSubject, bytes: Buffer, 
   await audit(trx, by, 'image.uploaded', subject, details)
 }
 
-/** Deletes what the subject no longer shows: whoever deletes an image means it, and does not wait for the housekeeping. */
+/** Deletes what the subject no longer shows: a deletion takes effect at once, and does not wait for the housekeeping. */
 export async function deleteImages(trx: Trx, subject: ImageSubject, by: By): Promise<void> {
   await deleteAside(trx, subject, 0)
   await audit(trx, by, 'image.deleted', subject)

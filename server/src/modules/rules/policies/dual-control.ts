@@ -52,7 +52,7 @@ const withoutInitiator = (requirement: Requirement): Requirement => ({
 })
 
 /**
- * A service acts for whoever holds its token, who may be the person that votes afterwards.
+ * A service acts for the holder of its token, who may be the person that votes afterwards.
  * @throws 403 for a service
  */
 export function assertPerson({ kind }: Pick<Caller, 'kind'>): void {
