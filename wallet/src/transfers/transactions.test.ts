@@ -123,7 +123,10 @@ describe('replacedBy', () => {
     proxy.control.fault = 'dropSend'
     await rpc('anvil_dropTransaction', [txHash])
     await rpc('anvil_impersonateAccount', [fromAddress])
-    const other = await rpc('eth_sendTransaction', [{ from: fromAddress, to: recipient, value: '0x1', nonce: '0x0' }])
+    // It pays more than the one that was dropped, because the wallet may have been sending that again just now.
+    const gasPrice = '0x2540be4000'
+    const order = { from: fromAddress, to: recipient, value: '0x1', nonce: '0x0', gasPrice }
+    const other = await rpc('eth_sendTransaction', [order])
     await rpc('evm_setAutomine', [true])
     await rpc('evm_mine', [])
     expect(await read()).not.toHaveProperty('replacedBy')
