@@ -127,9 +127,10 @@ describe('replacedBy', () => {
     const gasPrice = '0x2540be4000'
     const order = { from: fromAddress, to: recipient, value: '0x1', nonce: '0x0', gasPrice }
     const other = await rpc('eth_sendTransaction', [order])
-    await rpc('evm_setAutomine', [true])
     await rpc('evm_mine', [])
     expect(await read()).not.toHaveProperty('replacedBy')
+    // Only now: it may mine a block of its own, which would make the other transaction final.
+    await rpc('evm_setAutomine', [true])
     await rpc('anvil_mine', ['0x5'])
     const replaced = await waitFor('the proof', async () => {
       const status = await read()
