@@ -1,6 +1,7 @@
 import { afterAll, beforeAll } from 'vitest'
 import { administrationFlows } from './flows/administration.ts'
 import { holdFlows } from './flows/holds.ts'
+import { passkeyFlows } from './flows/passkeys.ts'
 import { proofFlows } from './flows/proof.ts'
 import { referenceFlows } from './flows/reference.ts'
 import { sendFlows } from './flows/send.ts'
@@ -20,6 +21,7 @@ voteFlows(() => stack)
 sendFlows(() => stack)
 administrationFlows(() => stack)
 holdFlows(() => stack)
+passkeyFlows(() => stack)
 proofFlows(() => stack)
 referenceFlows(() => stack)
 pagesAreSound(() => stack)

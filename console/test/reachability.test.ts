@@ -14,6 +14,8 @@ const exceptions: Record<string, string> = {
   receiveWalletEvent: 'sent by wallet services',
   followMagicLink: 'the link in a mail, which the service answers with pages of its own',
   redeemMagicLink: 'the sign-in page, which the service draws',
+  preparePasskeySignIn: 'the sign-in page, which the service draws',
+  signInWithPasskey: 'the sign-in page, which the service draws',
   getInvitation: 'the list of invitations says the same of each',
   getPolicy: 'the list of policies says the same of each',
   getAddressGroup: 'the list of folders says the same of each',

@@ -9,6 +9,10 @@ const resourceOfPath = new Map([
   ['/api/v1/users/me', 'me'],
   ['/api/v1/users/me/preferences', 'me'],
   ['/api/v1/users/me/image', 'me'],
+  ['/api/v1/users/me/passkeys', 'me'],
+  ['/api/v1/users/me/passkeys/options', 'me'],
+  ['/api/v1/users/me/passkeys/confirmation', 'me'],
+  ['/api/v1/users/me/passkeys/{id}', 'me'],
   // '' is the vault itself.
   ['/api/v1/vaults/{code}/image', ''],
 ])

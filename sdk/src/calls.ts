@@ -22,6 +22,8 @@ export type CallOptions = {
    * a key of its own, which its retries share.
    */
   idempotencyKey?: string
+  /** What a passkey of the caller signed for this call (`me.prepareConfirmation`), where one must confirm it. */
+  passkeyAssertion?: object
 }
 
 /** The result of an action that a policy may hold until people have approved it. */

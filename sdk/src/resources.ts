@@ -27,7 +27,7 @@ export function createCall({ baseUrl, token, ...common }: ClientOptions): Call {
   const client = createClient({ baseUrl: rootOf(baseUrl), headers }) as unknown as {
     request(verb: string, path: string, init: object): Promise<Answer>
   }
-  return async (verb, path, sent, { signal, idempotencyKey, timeoutMs, retries }) => {
+  return async (verb, path, sent, { signal, idempotencyKey, passkeyAssertion, timeoutMs, retries }) => {
     const sending = {
       fetch: common.fetch ?? globalThis.fetch,
       timeoutMs: timeoutMs ?? common.timeoutMs ?? timeoutMsDefault,
@@ -40,6 +40,7 @@ export function createCall({ baseUrl, token, ...common }: ClientOptions): Call {
       ...(signal === undefined ? {} : { signal }),
       headers: {
         ...(idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }),
+        ...(passkeyAssertion === undefined ? {} : { 'Passkey-Assertion': toHeader(passkeyAssertion) }),
         ...(file === null ? {} : { 'Content-Type': file.type }),
       },
       ...(file === null ? {} : { bodySerializer: () => file }),
@@ -49,6 +50,10 @@ export function createCall({ baseUrl, token, ...common }: ClientOptions): Call {
     return answer
   }
 }
+
+/** The answers of authenticators are ASCII. */
+const toHeader = (assertion: object): string =>
+  btoa(JSON.stringify(assertion)).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
 
 /** The resources of a table; their methods are described by the generated interfaces. */
 export function createResources(table: Table, call: Call, bound: Record<string, string>): object {

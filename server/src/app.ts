@@ -56,6 +56,8 @@ import { invitationRoutes } from './modules/people/invitations/routes.ts'
 import { invitationComponents } from './modules/people/invitations/schema.ts'
 import { memberRoutes } from './modules/people/members/routes.ts'
 import { memberComponents } from './modules/people/members/schema.ts'
+import { passkeyRoutes } from './modules/people/passkeys/routes.ts'
+import { passkeyComponents } from './modules/people/passkeys/schema.ts'
 import { serviceTokenRoutes } from './modules/people/service-tokens/routes.ts'
 import { serviceTokenComponents } from './modules/people/service-tokens/schema.ts'
 import { authRoutes } from './modules/people/sign-in/routes.ts'
@@ -126,6 +128,7 @@ const components = [
   ...auditComponents,
   ...userComponents,
   ...authComponents,
+  ...passkeyComponents,
   ...memberComponents,
   ...invitationComponents,
   ...serviceTokenComponents,
@@ -168,6 +171,7 @@ const apiModules: ((app: App, deps: Deps) => void)[] = [
   auditRoutes,
   userRoutes,
   authRoutes,
+  passkeyRoutes,
   memberRoutes,
   invitationRoutes,
   serviceTokenRoutes,

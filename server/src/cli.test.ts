@@ -157,6 +157,26 @@ describe('commands beside a running server', () => {
     ).toEqual(['user.disabled', 'user.enabled'].map((action) => ({ action, operator: userInfo().username })))
   })
 
+  it('remove the passkeys of a person who lost them, on the record', async () => {
+    await query(
+      'insert into passkeys (id, user_id, credential_id, public_key, signatures, transports, is_synced, name, created_at) ' +
+        "select 'k1', id, 'credential', 'key', 0, '{}', false, 'Phone', now() from users where email = 'second@example.org' returning id",
+    )
+    const remove = (email: string) => run(['admin', 'remove-passkeys', email, '--reason', 'The phone was lost'])
+    const { code, out } = await remove('Second@example.org')
+    expect([code, out]).toEqual([
+      0,
+      'Passkeys of second@example.org that were removed: 1. The next one needs no confirmation.\n',
+    ])
+    expect((await remove('nobody@example.org')).err).toBe('strongroom: User not found\n')
+    expect(
+      await query(
+        "select content::jsonb -> 'details' ->> 'reason' as reason from audit_records where action = 'passkey.removed'",
+      ),
+    ).toEqual([{ reason: 'The phone was lost' }])
+    expect(await query('select id from passkeys')).toEqual([])
+  })
+
   it('say what an operator should look at, and end with 1 when something is red', async () => {
     const well = await run(['doctor'])
     expect([well.code, well.err]).toEqual([0, ''])

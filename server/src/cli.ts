@@ -64,6 +64,16 @@ admin
     await (await openCommands()).enableUser(address, reason)
   })
 
+admin
+  .command('remove-passkeys')
+  .argument('<email>')
+  .requiredOption('--reason <text>', 'why; the audit log keeps it')
+  .description('remove the passkeys of a person who lost them; the person gets a mail')
+  .action(async (email: string, { reason }: { reason: string }) => {
+    const address = parseEmail(email)
+    await (await openCommands()).removePasskeys(address, reason)
+  })
+
 program
   .command('ledger')
   .description('the books')

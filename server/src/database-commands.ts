@@ -12,6 +12,7 @@ import { magicLinkTtlMinutes } from './lib/limits.ts'
 import { verifyLedger } from './modules/money/ledger/verify.ts'
 import { verifyPayouts } from './modules/money/payouts/compare-record.ts'
 import { verifyTransfers } from './modules/money/transfers/compare-record.ts'
+import { removePasskeysOf } from './modules/people/passkeys/actions.ts'
 import { createSignInLink, nameOfOperator } from './modules/people/sign-in/actions.ts'
 import { addPlatformAdmin } from './modules/people/users/actions.ts'
 import { disable, enable, findUserIdOf, type Offboard } from './modules/people/users/offboarding.ts'
@@ -53,6 +54,15 @@ export function enableUser(email: string, reason: string): Promise<void> {
   return withDatabase(async (db) => {
     await inTransaction(db, async (trx) => enable(trx, await byOperator(trx, email, reason)))
     print(`${email} is enabled and can sign in.`)
+  })
+}
+
+export function removePasskeys(email: string, reason: string): Promise<void> {
+  return withDatabase(async (db) => {
+    const removed = await inTransaction(db, async (trx) =>
+      removePasskeysOf(trx, { ...(await byOperator(trx, email, reason)), operator: nameOfOperator() }),
+    )
+    print(`Passkeys of ${email} that were removed: ${removed}. The next one needs no confirmation.`)
   })
 }
 

@@ -21,6 +21,8 @@ export type Row = {
   namesPeople?: true
   /** Its body is the caller's own, with whatever fields. */
   isOpen?: true
+  /** It names what nobody has, because more than a credential is needed for what somebody has: to all others it is a 404. */
+  isOfNobody?: true
   /** It reads the registry, which belongs to no vault. */
   ofRegistry?: true
   /** Requests from the caller's own vault that name `strange` resources elsewhere than in the path. */
@@ -69,6 +71,12 @@ const ofAssigned = async (r: Resources) => {
   return { params: { type, id } }
 }
 const plain = () => ({})
+/** Answers of an authenticator that nobody asked. */
+const strangePasskey = {
+  name: 'Phone',
+  credential: { id: 'AQID', clientDataJSON: 'e30', attestationObject: 'oA', transports: ['internal'] },
+}
+const strangeAssertion = { id: 'AQID', clientDataJSON: 'e30', authenticatorData: 'AQID', signature: 'AQID' }
 const newImage = () => ({ image: pngOf(`image ${fresh()}`) })
 /** Everything the caller may see, within a fixed interval that does not depend on the duration of the tests. */
 const reportOf = (subject: (r: Resources) => Record<string, string> | Promise<Record<string, string>>) => {
@@ -107,6 +115,16 @@ export const expectations: Record<string, Row> = {
 
   getCurrentSession:    row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
   listSessions:         row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
+  listMyPasskeys:       row('401 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
+  preparePasskey:       row('401 200 200 200 200 200 200 200 200 200 200 403 403 200', plain),
+  addPasskey: row('401 409 409 409 409 409 409 409 409 409 409 403 403 409', () => ({ body: strangePasskey })),
+  prepareConfirmation: row('401 200 200 200 200 200 200 200 200 200 200 403 403 200',
+    () => ({ body: { method: 'DELETE', path: '/api/v1/users/me/passkeys/nobodys' } })),
+  removePasskey: row('401 404 404 404 404 404 404 404 404 404 404 404 404 404',
+    () => ({ params: { id: 'nobodys' } }), { isOfNobody: true }),
+  preparePasskeySignIn: row('200 200 200 200 200 200 200 200 200 200 200 200 200 200', plain),
+  signInWithPasskey: row('401 401 401 401 401 401 401 401 401 401 401 401 401 401',
+    () => ({ body: { credential: strangeAssertion } })),
   revokeSession: row('401 404 204 404 404 404 404 404 404 404 404 404 404 404',
     async (r) => ({ params: { id: await r.session() } })),
   signOut:              row('401 204 204 204 204 204 204 204 204 204 204 409 409 204', plain, { endsSession: true }),

@@ -172,6 +172,14 @@ export const checksAfter: Record<string, Check[]> = {
       finds: [{ follows: true }],
     },
   ],
+  '0050-passkeys': [
+    insertPasskey('AQ', null),
+    insertPasskey('', 'passkeys_credential_id_check'),
+    ...(['passkey', 'nonsense'] as const).map((method) => ({
+      statement: `update sessions set method = '${method}' where id = 's1'`,
+      refusedBy: method === 'passkey' ? null : 'sessions_method_check',
+    })),
+  ],
 }
 
 function rates(...found: number[]): { rate: number }[] {
@@ -184,6 +192,14 @@ function indexes(...names: string[]) {
     query: `select indexname from pg_indexes where indexname in (${names.map((name) => `'${name}'`).join()}) order by 1`,
     finds: kept.map((indexname) => ({ indexname })),
   })
+}
+
+function insertPasskey(credentialId: string, refusedBy: string | null): Check {
+  return {
+    statement: `insert into passkeys (id, user_id, credential_id, public_key, signatures, transports, is_synced, name, created_at)
+      values ('k1', 'u1', '${credentialId}', 'key', 0, '{internal}', false, 'Phone', now())`,
+    refusedBy,
+  }
 }
 
 function insertNotification(subjectType: string, kind: string, refusedBy: string | null): Check {

@@ -721,6 +721,25 @@ export const rowsAfter: Record<string, Rows> = {
       ],
     ],
   ],
+  '0050-passkeys': [
+    [
+      'passkeys',
+      [
+        {
+          id: 'k0',
+          user_id: 'u1',
+          credential_id: Buffer.from('credential'),
+          public_key: Buffer.from('key'),
+          signatures: 0,
+          transports: ['internal'],
+          is_synced: false,
+          name: 'Phone',
+          created_at: at,
+        },
+      ],
+    ],
+    ['used_passkey_challenges', [{ challenge_hash: sha256('challenge'), expires_at: minute(5) }]],
+  ],
 }
 
 function grant(of: Row): Row {

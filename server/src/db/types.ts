@@ -601,6 +601,19 @@ export interface PaidRecipients {
   vault_id: string;
 }
 
+export interface Passkeys {
+  created_at: Timestamp;
+  credential_id: Buffer;
+  id: string;
+  is_synced: boolean;
+  last_used_at: Timestamp | null;
+  name: string;
+  public_key: Buffer;
+  signatures: Int8;
+  transports: string[];
+  user_id: string;
+}
+
 export interface Payouts {
   approval_threshold: Generated<number>;
   created_at: Timestamp;
@@ -825,6 +838,11 @@ export interface Transfers {
   wallet_tx_hash: string | null;
 }
 
+export interface UsedPasskeyChallenges {
+  challenge_hash: Buffer;
+  expires_at: Timestamp;
+}
+
 export interface UserPreferences {
   preferences: Json;
   updated_at: Timestamp;
@@ -942,6 +960,7 @@ export interface DB {
   operation_relations: OperationRelations;
   operations: Operations;
   paid_recipients: PaidRecipients;
+  passkeys: Passkeys;
   payouts: Payouts;
   policies: Policies;
   policy_approvers: PolicyApprovers;
@@ -957,6 +976,7 @@ export interface DB {
   token_rates: TokenRates;
   tokens: Tokens;
   transfers: Transfers;
+  used_passkey_challenges: UsedPasskeyChallenges;
   user_preferences: UserPreferences;
   users: Users;
   variants: Variants;

@@ -194,6 +194,9 @@ export type App = FastifyInstance<
   TypeBoxTypeProvider
 >
 
+/** The header in which a passkey confirms a request: the JSON of its answer in base64url. */
+export const confirmationHeader = 'Passkey-Assertion'
+
 export type RouteSpec = {
   operationId: string
   summary: string
@@ -209,6 +212,8 @@ export type RouteSpec = {
   bodyBytesMax?: number
   /** Schemas of the successful answers by status; null for an answer without a body. */
   answers: Record<number, TSchema | null>
+  /** A person who has passkeys must confirm it by one; its handler asks for that. */
+  confirmed?: true
   /** Media types of files that a 200 may be instead of JSON. */
   files?: readonly string[]
   /**
@@ -241,8 +246,10 @@ export function route<const S extends RouteSpec>(
 ): { schema: Schema<S>; config: { access: AccessLevel; uploads?: Uploads }; bodyLimit?: number } {
   const declared: Reason[] = (spec.errors ?? []).filter((error) => typeof error === 'string')
   if (spec.access === 'member' && !isReadOnly) declared.push('auditor_reads_only')
+  if (spec.confirmed === true) declared.push('passkey_required')
   const errors = new Set([
     ...[400, 429, 500, 503],
+    ...(spec.confirmed === true ? [403] : []),
     ...(spec.errors ?? []).map((error) => (typeof error === 'string' ? reasons[error] : error)),
   ])
   if (spec.body !== undefined || spec.uploads !== undefined) for (const status of [413, 415]) errors.add(status)
@@ -265,6 +272,7 @@ export function route<const S extends RouteSpec>(
     'x-access': spec.access,
     // For the examples of errors in the document, which does not show them.
     'x-reasons': declared,
+    ...(spec.confirmed === undefined ? {} : { 'x-confirmed': true }),
     ...(spec.uploads === undefined ? {} : { 'x-uploads': examplesOf(spec.uploads) }),
     querystring: spec.querystring ?? noQuery,
     ...(spec.body === undefined ? {} : { body: byName(spec.body) }),

@@ -3,7 +3,7 @@ import swagger from '@fastify/swagger'
 import type { AccessLevel } from '../access/caller.ts'
 import { faultsListedMax, faultyValuesMax, idempotencyKeyLengthMax } from '../lib/limits.ts'
 import { type Reason, reasons } from '../lib/reasons.ts'
-import { type App, route } from './endpoints.ts'
+import { type App, confirmationHeader, route } from './endpoints.ts'
 import { type ErrorExample, exampleOfError, shellReasons } from './error-examples.ts'
 import { shareComponents } from './openapi-components.ts'
 import { tags } from './tags.ts'
@@ -27,6 +27,8 @@ export type Operation = {
   'x-access'?: AccessLevel
   /** With which reasons it may refuse: read and removed while the document is made. */
   'x-reasons'?: Reason[]
+  /** Whether a passkey confirms it: becomes a header. */
+  'x-confirmed'?: true
   /** Examples of the bodies that it takes besides JSON, by media type: moved to the body. */
   'x-uploads'?: Record<string, string>
 }
@@ -49,6 +51,20 @@ const idempotencyKey: Parameter = {
     maxLength: idempotencyKeyLengthMax,
     pattern: '^[\\x21-\\x7e]+$',
     examples: ['4f1c5d0e-9a53-4a0e-8f0c-3f8c5f0b7a11'],
+  },
+}
+
+const confirmation: Parameter = {
+  name: confirmationHeader,
+  in: 'header',
+  description:
+    'The JSON of a `PasskeyAssertion` in base64url, by a passkey of yours for this request (`prepareConfirmation`). ' +
+    'Who has no passkey leaves it out.',
+  schema: {
+    type: 'string',
+    minLength: 1,
+    pattern: '^[A-Za-z0-9_-]+$',
+    examples: ['eyJpZCI6IkFRSURCQVVHQndnSkNnc01EUTRQRUEifQ'],
   },
 }
 
@@ -139,6 +155,10 @@ function complete(document: OpenApiDocument): OpenApiDocument {
   const operations = Object.values(document.paths).flatMap((path) => Object.entries(path))
   for (const [method, operation] of operations) {
     addUploads(operation)
+    if (operation['x-confirmed'] === true) {
+      operation.parameters = [...(operation.parameters ?? []), structuredClone(confirmation)]
+      delete operation['x-confirmed']
+    }
     if (takesKey(method, operation)) {
       operation.parameters = [...(operation.parameters ?? []), structuredClone(idempotencyKey)]
     }

@@ -2,6 +2,10 @@
 export const tags: { name: string; description: string }[] = [
   { name: 'Sign-in', description: 'Links by e-mail, sessions, and their end.' },
   {
+    name: 'Passkeys',
+    description: 'Your own keys (WebAuthn), which sign in and confirm what widens your power.',
+  },
+  {
     name: 'People',
     description: 'Your own profile and preferences, the members of a vault, the users of the platform.',
   },

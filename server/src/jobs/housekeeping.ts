@@ -16,13 +16,14 @@ import {
 import { isAwaited, isShown } from '../modules/registry/images/queries.ts'
 
 /**
- * Deletes stored answers, links, attempts, given-up mails, report files, verifications, sessions and devices that have expired,
+ * Deletes stored answers, links, challenges, attempts, given-up mails, report files, verifications, sessions and devices that have expired,
  * and images that nothing shows any more; one node at a time.
  */
 export async function deleteExpiredRows({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<void> {
   const now = clock()
   await deleteWhere(db, 'idempotency_keys', sql`created_at < ${hoursBefore(now, idempotencyTtlHours)}`)
   await deleteWhere(db, 'magic_links', sql`expires_at < ${now}`)
+  await deleteWhere(db, 'used_passkey_challenges', sql`expires_at < ${now}`)
   await deleteWhere(db, 'sign_in_attempts', sql`attempted_at < ${hoursBefore(now, signInAttemptTtlHours)}`)
   await deleteWhere(db, 'failed_redemptions', sql`failed_at < ${hoursBefore(now, signInAttemptTtlHours)}`)
   await deleteWhere(db, 'known_devices', sql`last_seen_at < ${hoursBefore(now, deviceCookieDays * 24)}`)

@@ -3,18 +3,25 @@ import type { Deps } from '../deps.ts'
 import { consolePaths } from '../lib/console-paths.ts'
 import { magicLinkTtlMinutes, mailBackoff } from '../lib/limits.ts'
 import { networkOf } from '../lib/sender.ts'
-import { invitationMessage, magicLinkMessage, operatorLinkMessage, signInMessage } from '../mail/messages.ts'
+import {
+  invitationMessage,
+  magicLinkMessage,
+  operatorLinkMessage,
+  passkeyMessage,
+  signInMessage,
+} from '../mail/messages.ts'
 import { claimMail, deleteMail, type QueuedMail, retryMail } from '../mail/queue.ts'
 import { sendMail } from '../mail/send.ts'
 import type { Mail } from '../mail/transport.ts'
 import { findInvitationToMail } from '../modules/people/invitations/queries.ts'
+import type { PasskeyNotice } from '../modules/people/passkeys/actions.ts'
 import { issueMagicLink, type MagicLinkRequest, type OperatorLinkNotice } from '../modules/people/sign-in/actions.ts'
 import { describeAgent } from '../modules/people/sign-in/devices.ts'
 import { keyToEnd, type SignInNotice } from '../modules/people/sign-in/sessions.ts'
 import { type Claims, runClaims } from './run-claims.ts'
 
 type InvitationMail = { kind: 'invitation'; vaultId: string; invitationId: string }
-type MailRequest = MagicLinkRequest | InvitationMail | SignInNotice | OperatorLinkNotice
+type MailRequest = MagicLinkRequest | InvitationMail | SignInNotice | OperatorLinkNotice | PasskeyNotice
 
 const queuedMails: Claims<QueuedMail> = {
   name: 'mail',
@@ -49,6 +56,8 @@ function compose(deps: Deps, request: MailRequest): Promise<Mail | null> | Mail 
       return composeSignIn(deps, request)
     case 'operator-link':
       return composeOperatorLink(deps, request)
+    case 'passkey':
+      return composePasskey(deps, request)
   }
 }
 
@@ -115,5 +124,15 @@ function composeOperatorLink(deps: Deps, { mailId, email, operator, createdAt }:
       createdAt: new Date(createdAt),
       link: `${deps.publicOrigin()}${consolePaths.sessions()}`,
     }),
+  }
+}
+
+function composePasskey(deps: Deps, { mailId, email, changedAt, ...facts }: PasskeyNotice): Mail {
+  const link = `${deps.publicOrigin()}${consolePaths.sessions()}`
+  return {
+    id: mailId,
+    date: new Date(changedAt),
+    to: email,
+    ...passkeyMessage({ ...facts, changedAt: new Date(changedAt), link }),
   }
 }

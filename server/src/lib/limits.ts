@@ -152,6 +152,9 @@ export const signInsPerSenderMax = 20
 export const signInWindowMinutes = 15
 /** Unused sign-in links of one mailbox that unknown devices requested; it stops strangers from flooding the mailbox. */
 export const unexpiredLinksPerEmailMax = 5
+/** How long a challenge for a passkey can be answered. */
+export const passkeyChallengeMinutes = 5
+export const passkeysPerPersonMax = 20
 /** Wrong codes until a link is used up. */
 export const codesPerLinkMax = 5
 /** Wrong, used and expired tokens and wrong codes of one sender in the window of sign-ins. */

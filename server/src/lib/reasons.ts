@@ -13,6 +13,7 @@ export const reasons = {
   malformed_authorization: 401,
   invalid_token: 401,
   invalid_sign_in_link: 401,
+  invalid_passkey: 401,
   invalid_webhook_signature: 401,
 
   not_a_member: 403,
@@ -28,6 +29,7 @@ export const reasons = {
   no_policy_allows: 403,
   foreign_origin: 403,
   json_required: 403,
+  passkey_required: 403,
 
   not_found: 404,
   no_such_route: 404,
@@ -58,6 +60,7 @@ export const reasons = {
   not_replaceable: 409,
   not_proven: 409,
   part_of_payout: 409,
+  passkey_not_accepted: 409,
   payout_halted: 409,
   payload_changed: 409,
   quorum_unreachable: 409,

@@ -73,6 +73,31 @@ export function operatorLinkMessage({ operator, createdAt, link }: OperatorLink)
   })
 }
 
+type PasskeyChange = {
+  change: 'added' | 'removed'
+  name: string
+  operator: string | null
+  changedAt: Date
+  link: string
+}
+
+export function passkeyMessage({ change, name, operator, changedAt, link }: PasskeyChange): Message {
+  const by = operator === null ? '' : ` by ${operator}, an operator of the service`
+  return layOut({
+    subject: `A passkey was ${change}`,
+    lines: [
+      `The passkey ${name} was ${change}${by}, at ${formatMinute(changedAt)}.`,
+      [
+        'If you did this or asked for it, you do not need to do anything.',
+        'If you did not, inform an administrator at once: somebody acts in your name.',
+      ],
+    ],
+    button: 'See your passkeys and sessions',
+    link,
+    closing: 'You cannot turn this mail off.',
+  })
+}
+
 type Invitation = { link: string; vaultName: string; inviter: string }
 
 export function invitationMessage({ link, vaultName, inviter }: Invitation): Message {

@@ -171,6 +171,7 @@ ${invited === null ? html`` : html`<p>You are invited to the vault <strong>${inv
 <input id="email" name="email" type="email" autocomplete="email" required maxlength="254" value="${invited?.email ?? ''}">
 <button type="submit">E-mail me a sign-in link</button>
 </form>
+<button type="button" id="use-passkey" class="plain" hidden>Sign in with a passkey</button>
 <p id="status" class="note" role="status" hidden></p>
 ${when(mailsToFiles, html`<p class="hint">This server sends no mail: each becomes a file in the folder <code>outbox</code> of its data directory.</p>`)}
 <noscript><p class="note bad">Signing in needs JavaScript.</p></noscript>`,

@@ -15,6 +15,7 @@ import { DetailState, Failed } from '../../ui/list-states.tsx'
 import { Card, Facts, Page } from '../../ui/page.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { Kept } from './kept.tsx'
+import { Passkeys } from './passkeys.tsx'
 import { profileQuery } from './queries.ts'
 import { Sessions } from './sessions.tsx'
 
@@ -32,6 +33,7 @@ export function MePage() {
         )}
       </DetailState>
       <Looks />
+      <Passkeys />
       <Sessions />
     </Page>
   )

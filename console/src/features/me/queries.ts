@@ -14,6 +14,14 @@ export const sessionsQuery = infiniteQueryOptions({
   getNextPageParam: ({ nextCursor }) => nextCursor,
 })
 
+export const passkeysQuery = infiniteQueryOptions({
+  queryKey: ['own passkeys'],
+  queryFn: ({ signal, pageParam }) =>
+    strongroom.me.listPasskeys({ limit: 50, ...(pageParam === '' ? {} : { cursor: pageParam }) }, { signal }).page(),
+  initialPageParam: '',
+  getNextPageParam: ({ nextCursor }) => nextCursor,
+})
+
 export const preferencesQuery = queryOptions({
   queryKey: ['own preferences'],
   queryFn: ({ signal }) => strongroom.me.getPreferences({ signal }),

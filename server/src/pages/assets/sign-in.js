@@ -7,7 +7,7 @@ function show(text, isBad = false) {
   status.hidden = false
 }
 
-/** Posts JSON while the button is disabled; true when the service agreed, otherwise its message is shown. */
+/** Posts JSON while the button is disabled; the answer when the service agreed, otherwise its message is shown. */
 async function post(button, path, body) {
   button.disabled = true
   try {
@@ -16,14 +16,14 @@ async function post(button, path, body) {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
-    if (response.ok) return true
+    if (response.ok) return response.status === 204 ? {} : await response.json()
     const error = await response.json().catch(() => ({}))
     show(error.message ?? 'That did not work. Try again.', true)
   } catch {
     show('The service cannot be reached. Try again.', true)
   }
   button.disabled = false
-  return false
+  return null
 }
 
 const form = document.getElementById('request-link')
@@ -36,7 +36,7 @@ form?.addEventListener('submit', async (event) => {
     ...(redirect ? { redirectTo: redirect } : {}),
     ...(invitation ? { invitationToken: invitation } : {}),
   })
-  if (!sent) return
+  if (sent === null) return
   show(
     'If this address may sign in, a link is on its way. Open it in this browser within 10 minutes. In another browser, ' +
       'enter the code from the mail.',
@@ -46,5 +46,37 @@ form?.addEventListener('submit', async (event) => {
 
 const signOut = document.getElementById('sign-out')
 signOut?.addEventListener('click', async () => {
-  if (await post(signOut, '/api/v1/auth/sign-out', {})) location.replace('/sign-in')
+  if ((await post(signOut, '/api/v1/auth/sign-out', {})) !== null) location.replace('/sign-in')
+})
+
+const toBytes = (text) => Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (c) => c.charCodeAt(0))
+const toText = (bytes) =>
+  btoa(String.fromCharCode(...new Uint8Array(bytes)))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replace(/=+$/, '')
+
+const usePasskey = document.getElementById('use-passkey')
+// A browser without WebAuthn, or on a page that is not secure, has the link alone.
+if (usePasskey !== null && 'PublicKeyCredential' in window) usePasskey.hidden = false
+usePasskey?.addEventListener('click', async () => {
+  const options = await post(usePasskey, '/api/v1/auth/passkey/options', {})
+  if (options === null) return
+  try {
+    const { rawId, response } = await navigator.credentials.get({
+      publicKey: { ...options, challenge: toBytes(options.challenge), allowCredentials: [] },
+    })
+    const signedIn = await post(usePasskey, '/api/v1/auth/passkey', {
+      credential: {
+        id: toText(rawId),
+        clientDataJSON: toText(response.clientDataJSON),
+        authenticatorData: toText(response.authenticatorData),
+        signature: toText(response.signature),
+      },
+    })
+    if (signedIn !== null) location.replace(form?.dataset.redirect || '/')
+  } catch {
+    show('No passkey was used. Try again, or ask for a link by e-mail.', true)
+    usePasskey.disabled = false
+  }
 })

@@ -13,10 +13,12 @@ import { insertAuditRecords } from '../../record/audit/record.ts'
 import { listVaultIdsOf } from '../../rules/policies/queries.ts'
 import { acceptInvitations, lockPendingInvitations } from '../invitations/actions.ts'
 import { hasPendingInvitation } from '../invitations/queries.ts'
+import type { Assertion } from '../passkeys/schema.ts'
+import { verifyAssertion } from '../passkeys/verify.ts'
 import { ensureUser } from '../users/actions.ts'
 import type { ProfileRow } from '../users/present.ts'
 import { type Device, hashOfCookie, isDeviceOf } from './devices.ts'
-import { findUserByEmail, hasEnoughLiveLinks } from './queries.ts'
+import { findUser, findUserByEmail, hasEnoughLiveLinks } from './queries.ts'
 import { type OpenedSession, openSession, type SignInMethod } from './sessions.ts'
 import { countSignInAttempt, lockEmail } from './sign-in-limit.ts'
 
@@ -200,6 +202,25 @@ export async function redeemWithCode(
   }
   await deleteMagicLink(trx, token)
   return signInByLink(trx, deps, { ...link, method: link.code_hash === null ? 'magic_link' : 'code', device }, now)
+}
+
+/** What the answer of a passkey is for that signs in: the browser with this cookie. */
+export const signInPurpose = (binding: string) =>
+  ({ for: 'sign-in', bindingHash: sha256(binding).toString('base64url') }) as const
+
+/** Signs in the person whose passkey answered. Returns null for a passkey that may not, or an answer that is not valid. */
+export async function signInWithPasskey(
+  trx: Trx,
+  deps: Pick<Deps, 'config' | 'sealer' | 'publicOrigin'>,
+  { credential, binding, device }: { credential: Assertion; binding: string; device: Device },
+  now: Date,
+): Promise<SignedIn | null> {
+  const found = await verifyAssertion(trx, deps, { assertion: credential, purpose: signInPurpose(binding) }, now)
+  if (found === null) return null
+  const user = await findUser(trx, 'id', found.userId)
+  if (user === null || !user.may_sign_in) return null
+  const session = await openSession(trx, deps, { user, method: 'passkey', device }, now)
+  return { ...session, user, redirectTo: null }
 }
 
 async function signInByLink(

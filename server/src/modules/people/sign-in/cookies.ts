@@ -2,12 +2,15 @@ import type { CookieSerializeOptions } from '@fastify/cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Deps } from '../../../deps.ts'
 import { sessionCookie } from '../../../http/guard.ts'
-import { deviceCookieDays, magicLinkTtlMinutes } from '../../../lib/limits.ts'
+import { deviceCookieDays, magicLinkTtlMinutes, passkeyChallengeMinutes } from '../../../lib/limits.ts'
 import type { Device } from './devices.ts'
 import type { OpenedSession } from './sessions.ts'
 
 /** Binds a sign-in link to the browser that requested it; sent to the sign-in routes only. */
 export const bindingCookie = 'magic_link_binding'
+
+/** Binds the answer of a passkey to the browser that asked for it, so that no other site signs it in to another account. */
+export const passkeyCookie = 'passkey_binding'
 
 /** Outlasts the session: it identifies a known browser, and a sign-in from an unknown one is reported by mail. */
 export const deviceCookie = 'device'
@@ -18,6 +21,10 @@ export function deviceCookieOptions(publicOrigin: string): CookieSerializeOption
 
 export function bindingCookieOptions(publicOrigin: string): CookieSerializeOptions {
   return { ...cookieOptions(publicOrigin), path: '/api/v1/auth', maxAge: magicLinkTtlMinutes * 60 }
+}
+
+export function passkeyCookieOptions(publicOrigin: string): CookieSerializeOptions {
+  return { ...cookieOptions(publicOrigin), path: '/api/v1/auth', maxAge: passkeyChallengeMinutes * 60 }
 }
 
 /** The server decides how long a session lives; the cookie is kept until its latest possible end. */

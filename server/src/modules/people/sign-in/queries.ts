@@ -96,9 +96,14 @@ export async function findMailedSession(db: Db, id: string, now: Date) {
  * The user of an e-mail address, which is stored and compared in lower case. Who was disabled, or is held in every vault of
  * theirs, may not sign in.
  */
-export async function findUserByEmail(
+export function findUserByEmail(db: Db | Trx, email: string) {
+  return findUser(db, 'email', email.toLowerCase())
+}
+
+export async function findUser(
   db: Db | Trx,
-  email: string,
+  by: 'email' | 'id',
+  value: string,
 ): Promise<(ProfileRow & { may_sign_in: boolean }) | null> {
   const row = await db
     .selectFrom('users')
@@ -106,7 +111,7 @@ export async function findUserByEmail(
       ...profileColumns,
       sql<boolean>`(users.disabled_at is null and not ${isHeldEverywhere('users')})`.as('may_sign_in'),
     ])
-    .where('email', '=', email.toLowerCase())
+    .where(by, '=', value)
     .executeTakeFirst()
   return row ?? null
 }

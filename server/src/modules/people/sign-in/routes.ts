@@ -8,12 +8,16 @@ import { Closed, IdParams, pageQuery } from '../../../http/schema.ts'
 import { badRequest, unauthorized } from '../../../lib/errors.ts'
 import { newSecret } from '../../../lib/secrets.ts'
 import { senderOf } from '../../../lib/sender.ts'
-import { redeemMagicLink, requestMagicLink } from './actions.ts'
+import { requestOptions } from '../passkeys/options.ts'
+import { PasskeySignIn, RequestOptions } from '../passkeys/schema.ts'
+import { redeemMagicLink, requestMagicLink, signInPurpose, signInWithPasskey } from './actions.ts'
 import {
   bindingCookie,
   bindingCookieOptions,
   deviceCookie,
   deviceOf,
+  passkeyCookie,
+  passkeyCookieOptions,
   sessionCookieOptions,
   setSession,
 } from './cookies.ts'
@@ -121,6 +125,56 @@ export function authRoutes(app: App, deps: Deps): void {
         }
       }
       setSession(deps, reply, signedIn)
+      return ok(toSignIn(signedIn), { secrets: ['token'] })
+    },
+  )
+
+  api.calculate(
+    '/auth/passkey/options',
+    {
+      operationId: 'preparePasskeySignIn',
+      summary: 'Prepare signing in with a passkey',
+      description:
+        'What a browser needs to have any of your passkeys sign in. The answer of the authenticator works once, for five ' +
+        'minutes, in the browser that asked.',
+      access: 'public',
+      answers: { 200: RequestOptions },
+    },
+    async (_db, { now }, { reply }) => {
+      const binding = newSecret()
+      reply.setCookie(passkeyCookie, binding, passkeyCookieOptions(deps.publicOrigin()))
+      return ok(requestOptions(deps, signInPurpose(binding), [], now))
+    },
+  )
+
+  api.post(
+    '/auth/passkey',
+    {
+      operationId: 'signInWithPasskey',
+      summary: 'Sign in with a passkey',
+      description:
+        'For the browser that prepared it. The session is like that of a sign-in link; a sign-in from a new device is ' +
+        'announced by mail. A sender who fails too often gets 429.',
+      access: 'public',
+      body: PasskeySignIn,
+      answers: { 200: SignIn },
+      errors: ['invalid_passkey'],
+    },
+    async (trx, { body: { credential }, now }, { request, reply }) => {
+      const binding = request.cookies[passkeyCookie] ?? ''
+      const signedIn = await signInWithPasskey(
+        trx,
+        deps,
+        { credential, binding, device: deviceOf(request, 'browser') },
+        now,
+      )
+      if (signedIn === null) {
+        const tooMany = await countFailedRedemption(trx, senderOf(request.ip), now)
+        if (tooMany !== null) throw tooMany
+        return { refusal: unauthorized('invalid_passkey', 'The passkey is unknown, or its answer is used or expired') }
+      }
+      setSession(deps, reply, signedIn)
+      reply.clearCookie(passkeyCookie, passkeyCookieOptions(deps.publicOrigin()))
       return ok(toSignIn(signedIn), { secrets: ['token'] })
     },
   )

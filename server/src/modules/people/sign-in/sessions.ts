@@ -14,7 +14,7 @@ import { type Device, forgetDevice, noteDevice } from './devices.ts'
 const dayMilliseconds = 86_400_000
 
 /** How a session began. */
-export const signInMethods = ['magic_link', 'code', 'operator_link', 'invitation'] as const
+export const signInMethods = ['magic_link', 'code', 'operator_link', 'invitation', 'passkey'] as const
 export type SignInMethod = (typeof signInMethods)[number]
 
 export type OpenedSession = { token: string; expiresAt: Date; endsAt: Date; deviceCookie: string | null }

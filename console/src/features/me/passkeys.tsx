@@ -1,0 +1,107 @@
+import type { Passkey } from '@strongroom/sdk'
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useForm } from 'react-hook-form'
+import { strongroom } from '../../lib/api.ts'
+import { errorsOfFields } from '../../lib/forms.ts'
+import { t } from '../../lib/language.ts'
+import { confirmRequest, hasPasskeys, isDeclined, makePasskey, signWithPasskey } from '../../lib/passkeys.ts'
+import { formatRecent, formatTime } from '../../lib/time.ts'
+import { Button } from '../../ui/button.tsx'
+import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Failed, ListState } from '../../ui/list-states.tsx'
+import { Card } from '../../ui/page.tsx'
+import { announce } from '../../ui/toast.tsx'
+import { deviceOf } from './device.ts'
+import { passkeysQuery } from './queries.ts'
+
+/** The keys with which the reader signs in beside the mailed link, and confirms what would widen their power. */
+export function Passkeys() {
+  const client = useQueryClient()
+  const query = useInfiniteQuery(passkeysQuery)
+  const rows = query.data?.pages.flatMap(({ items }) => items) ?? []
+  const remove = useMutation({
+    mutationFn: async (id: string) => {
+      const passkeyAssertion = await confirmRequest('DELETE', `/users/me/passkeys/${id}`)
+      await strongroom.me.removePasskey(id, { passkeyAssertion })
+    },
+    onSuccess: () => announce(t('The passkey is removed.')),
+    onError: sayDeclined,
+    onSettled: () => client.invalidateQueries({ queryKey: passkeysQuery.queryKey }),
+  })
+  const columns: Column<Passkey>[] = [
+    { id: 'name', header: t('Name'), cell: ({ name }) => name },
+    {
+      id: 'kind',
+      header: t('Kept'),
+      cell: ({ isSynced }) => (isSynced ? t('On several devices') : t('On one device')),
+    },
+    {
+      id: 'used',
+      header: t('Last used'),
+      cell: ({ lastUsedAt }) => (lastUsedAt === null ? t('Never') : formatRecent(lastUsedAt)),
+    },
+    { id: 'since', header: t('Added'), cell: ({ createdAt }) => formatTime(createdAt) },
+    {
+      id: 'remove',
+      header: t('Actions'),
+      cell: ({ id, name }) => (
+        <Button
+          look="quiet"
+          busy={remove.isPending}
+          aria-label={t('Remove the passkey {name}', { name })}
+          onClick={() => remove.mutate(id)}
+        >
+          {t('Remove')}
+        </Button>
+      ),
+    },
+  ]
+  return (
+    <Card title={t('Passkeys')}>
+      <p className="mb-4 text-quiet">
+        {t('A phone, a computer or a security key that signs you in, and confirms what only you may do.')}
+      </p>
+      {remove.isError && !isDeclined(remove.error) && <Failed error={remove.error} retry={() => remove.reset()} />}
+      <ListState query={query} isEmpty={rows.length === 0} empty={<p>{t('You have no passkey yet.')}</p>}>
+        <DataTable caption={t('Passkeys')} columns={columns} rows={rows} rowKey={({ id }) => id} more={query} />
+      </ListState>
+      {hasPasskeys() ? <AddPasskey /> : <p>{t('This browser cannot use passkeys on this page.')}</p>}
+    </Card>
+  )
+}
+
+function AddPasskey() {
+  const client = useQueryClient()
+  const { register, handleSubmit, reset } = useForm({ defaultValues: { name: deviceOf(navigator.userAgent) ?? '' } })
+  const add = useMutation({
+    mutationFn: async ({ name }: { name: string }) => {
+      const { creation, confirmation } = await strongroom.me.preparePasskey()
+      // One that is there confirms the new one; only then is it made, so that none is left over.
+      const confirmed = confirmation === null ? {} : { confirmation: await signWithPasskey(confirmation) }
+      return strongroom.me.addPasskey({ name: name.trim(), credential: await makePasskey(creation), ...confirmed })
+    },
+    onSuccess: () => {
+      reset()
+      announce(t('The passkey is added. Next time, sign in with it.'))
+    },
+    onError: sayDeclined,
+    onSettled: () => client.invalidateQueries({ queryKey: passkeysQuery.queryKey }),
+  })
+  const errors = errorsOfFields(add.error, ['name'])
+  return (
+    <form className="mt-4" onSubmit={handleSubmit((values) => add.mutate(values))}>
+      <TextField label={t('Name of the new passkey')} error={errors.name ?? null} {...register('name')} />
+      {add.isError && errors.name === undefined && !isDeclined(add.error) && (
+        <Failed error={add.error} retry={() => add.reset()} />
+      )}
+      <Button type="submit" busy={add.isPending}>
+        {t('Add a passkey')}
+      </Button>
+    </form>
+  )
+}
+
+function sayDeclined(error: unknown): void {
+  if (isDeclined(error)) announce(t('No passkey was used, and nothing has changed.'))
+}

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import type { Stack } from '../support/stack.ts'
+import { axeViolations, watchPage } from '../support/watched-page.ts'
+
+export function passkeyFlows(stack: () => Stack): void {
+  describe('a passkey', () => {
+    it('is added, signs in without a mail, and confirms its own removal', async () => {
+      const { page, faults } = await watchPage(await stack().contextOf('compliance'), stack().url)
+      // The browser's own authenticator in software: real keys and signatures, with a finger that always agrees.
+      const browser = await page.context().newCDPSession(page)
+      await browser.send('WebAuthn.enable')
+      await browser.send('WebAuthn.addVirtualAuthenticator', {
+        options: {
+          protocol: 'ctap2',
+          transport: 'internal',
+          hasResidentKey: true,
+          hasUserVerification: true,
+          isUserVerified: true,
+        },
+      })
+      await page.goto(`${stack().url}/me`)
+      await page.getByLabel('Name of the new passkey').fill('Desk computer')
+      await page.getByRole('button', { name: 'Add a passkey' }).click()
+      const row = page.getByRole('row').filter({ hasText: 'Desk computer' })
+      await row.getByText('Never').waitFor()
+      expect(await axeViolations(page)).toEqual([])
+      // The same authenticator has one already, and says so.
+      await page.getByRole('button', { name: 'Add a passkey' }).click()
+      await page.getByRole('alert').first().waitFor()
+
+      await page.context().clearCookies()
+      await page.goto(`${stack().url}/sign-in?redirectTo=%2Fme`)
+      await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+      await page.waitForURL('**/me')
+      await page.getByRole('row').filter({ hasText: 'Desk computer' }).waitFor()
+      expect(await page.getByRole('row').filter({ hasText: 'Desk computer' }).getByText('Never').count()).toBe(0)
+      await page.getByRole('button', { name: 'Remove the passkey Desk computer' }).click()
+      await page.getByText('You have no passkey yet.').waitFor()
+      expect(faults).toEqual([])
+      await page.context().close()
+    })
+  })
+}

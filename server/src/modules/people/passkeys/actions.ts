@@ -1,0 +1,147 @@
+import type { Caller } from '../../../access/caller.ts'
+import type { Trx } from '../../../db/client.ts'
+import { onViolation } from '../../../db/transaction.ts'
+import type { Deps } from '../../../deps.ts'
+import { conflict, forbidden, notFound } from '../../../lib/errors.ts'
+import { newId } from '../../../lib/ids.ts'
+import { passkeysPerPersonMax } from '../../../lib/limits.ts'
+import { enqueueMail } from '../../../mail/queue.ts'
+import { insertAuditRecords } from '../../record/audit/record.ts'
+import { listVaultIdsOf } from '../../rules/policies/queries.ts'
+import type { Purpose } from './challenge.ts'
+import { listCredentials, type PasskeyRow } from './queries.ts'
+import type { AddPasskey, Assertion } from './schema.ts'
+import { verifyAssertion, verifyNewKey } from './verify.ts'
+
+type Checks = Pick<Deps, 'sealer' | 'publicOrigin'>
+
+/** The queued mail about a passkey that was added or removed. */
+export type PasskeyNotice = {
+  kind: 'passkey'
+  mailId: string
+  email: string
+  change: 'added' | 'removed'
+  name: string
+  operator: string | null
+  changedAt: string
+}
+
+/**
+ * Adds a passkey. Who has one confirms with it, so that a stolen session cannot add its own.
+ * @throws 403 without that confirmation; 409 for an answer that is not of this person, origin and moment
+ */
+export async function addPasskey(
+  trx: Trx,
+  deps: Checks,
+  { caller, body, now }: { caller: Caller; body: AddPasskey; now: Date },
+): Promise<PasskeyRow> {
+  const purpose: Purpose = { for: 'add', userId: caller.userId }
+  const { email } = await lockPerson(trx, caller.userId)
+  const present = await listCredentials(trx, caller.userId)
+  if (present.length >= passkeysPerPersonMax) {
+    throw conflict('limit_reached', `A person has at most ${passkeysPerPersonMax} passkeys`)
+  }
+  if (present.length > 0) await assertSigned(trx, deps, { assertion: body.confirmation, purpose }, now)
+  // The challenge of both answers is of one purpose; which kind of answer it is stands in what was signed.
+  const key = await verifyNewKey(trx, deps, { attestation: body.credential, purpose }, now)
+  if (key === null) {
+    throw conflict(
+      'passkey_not_accepted',
+      'The answer of the authenticator is not valid here and now; ask for new options',
+    )
+  }
+  const row = { id: newId(now), name: body.name, is_synced: key.isSynced, created_at: now, last_used_at: null }
+  await trx
+    .insertInto('passkeys')
+    .values({
+      ...row,
+      user_id: caller.userId,
+      credential_id: key.credentialId,
+      public_key: key.publicKey,
+      signatures: key.signatures,
+      transports: body.credential.transports,
+    })
+    .execute()
+    .catch(onViolation('passkeys_credential_id_key', () => conflict('already_exists', 'This passkey is added already')))
+  await announce(trx, { userId: caller.userId, email, actorId: caller.userId, change: 'added', key: row, now })
+  return row
+}
+
+/** @throws 404 for a passkey that is not the person's own */
+export async function removePasskey(trx: Trx, caller: Caller, id: string, now: Date): Promise<void> {
+  const { email } = await lockPerson(trx, caller.userId)
+  const key = await trx
+    .deleteFrom('passkeys')
+    .where('id', '=', id)
+    .where('user_id', '=', caller.userId)
+    .returning(['id', 'name'])
+    .executeTakeFirst()
+  if (key === undefined) throw notFound('Passkey')
+  await announce(trx, { userId: caller.userId, email, actorId: caller.userId, change: 'removed', key, now })
+}
+
+/** Removes all passkeys of a person who lost them, by an operator of the service. Returns how many there were. */
+export async function removePasskeysOf(
+  trx: Trx,
+  { userId, reason, operator, now }: { userId: string; reason: string; operator: string; now: Date },
+): Promise<number> {
+  const { email } = await lockPerson(trx, userId)
+  const keys = await trx.deleteFrom('passkeys').where('user_id', '=', userId).returning(['id', 'name']).execute()
+  for (const key of keys)
+    await announce(trx, { userId, email, actorId: null, change: 'removed', key, reason, operator, now })
+  return keys.length
+}
+
+/** @throws 403 unless a passkey of the purpose's person signed its challenge */
+export async function assertSigned(
+  trx: Trx,
+  deps: Checks,
+  { assertion, purpose }: { assertion: Assertion | undefined; purpose: Purpose },
+  now: Date,
+): Promise<void> {
+  if (assertion === undefined || (await verifyAssertion(trx, deps, { assertion, purpose }, now)) === null) {
+    throw forbidden('passkey_required', 'One of your passkeys must confirm exactly this request')
+  }
+}
+
+/** Serialises the changes to the passkeys of one person, so that two first ones are not both unconfirmed. */
+function lockPerson(trx: Trx, userId: string): Promise<{ email: string | null }> {
+  return trx.selectFrom('users').select('email').where('id', '=', userId).forUpdate().executeTakeFirstOrThrow()
+}
+
+type Change = {
+  userId: string
+  email: string | null
+  actorId: string | null
+  change: 'added' | 'removed'
+  key: { id: string; name: string }
+  reason?: string
+  operator?: string
+  now: Date
+}
+
+/** On the record of the platform and of each vault of the person, and in a mail that they cannot switch off. */
+async function announce(
+  trx: Trx,
+  { userId, email, actorId, change, key, reason, operator, now }: Change,
+): Promise<void> {
+  const details = {
+    userId,
+    name: key.name,
+    ...(reason === undefined ? {} : { reason }),
+    ...(operator === undefined ? {} : { operator }),
+  }
+  const event = { actorId, action: `passkey.${change}`, targetType: 'passkey', targetId: key.id, details, now }
+  await insertAuditRecords(trx, event, await listVaultIdsOf(trx, userId))
+  if (email === null) return
+  const notice: PasskeyNotice = {
+    kind: 'passkey',
+    mailId: newId(now),
+    email,
+    change,
+    name: key.name,
+    operator: operator ?? null,
+    changedAt: now.toISOString(),
+  }
+  await enqueueMail(trx, notice, now)
+}

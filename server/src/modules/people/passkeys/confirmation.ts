@@ -1,0 +1,39 @@
+import type { FastifyRequest } from 'fastify'
+import type { Caller } from '../../../access/caller.ts'
+import type { Trx } from '../../../db/client.ts'
+import type { Deps } from '../../../deps.ts'
+import { confirmationHeader } from '../../../http/endpoints.ts'
+import { payloadReader } from '../../../http/read-payload.ts'
+import { badRequest } from '../../../lib/errors.ts'
+import { assertSigned } from './actions.ts'
+import { listCredentials } from './queries.ts'
+import { Assertion } from './schema.ts'
+
+const readAssertion = payloadReader(Assertion)
+
+/**
+ * Demands of a person who has passkeys that one of them signed for exactly this request (the header `Passkey-Assertion`).
+ * Whoever has none is not asked.
+ * @throws 403 without a signature for this method and path by a passkey of the caller; 400 for a header that is not one
+ */
+export async function assertConfirmed(
+  trx: Trx,
+  deps: Pick<Deps, 'sealer' | 'publicOrigin'>,
+  { caller, request, now }: { caller: Caller; request: FastifyRequest; now: Date },
+): Promise<void> {
+  const assertion = readHeader(request)
+  if ((await listCredentials(trx, caller.userId)).length === 0) return
+  const path = request.url.split('?')[0]!
+  const purpose = { for: 'confirm', userId: caller.userId, method: request.method, path } as const
+  await assertSigned(trx, deps, { assertion, purpose }, now)
+}
+
+function readHeader(request: FastifyRequest): Assertion | undefined {
+  const header = request.headers[confirmationHeader.toLowerCase()]
+  if (header === undefined) return undefined
+  try {
+    return readAssertion(JSON.parse(Buffer.from(String(header), 'base64url').toString('utf8')))
+  } catch {
+    throw badRequest(confirmationHeader, 'must be the JSON of a PasskeyAssertion in base64url')
+  }
+}

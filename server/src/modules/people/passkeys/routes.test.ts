@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTestApp, type Person, type TestApp } from '../../../testing/app.ts'
+import { Authenticator } from '../../../testing/authenticator.ts'
+import { createVaultFixture } from '../../../testing/fixtures.ts'
+import type { Assertion } from './schema.ts'
+
+let test: TestApp
+beforeAll(async () => {
+  test = await createTestApp()
+})
+afterAll(() => test.close())
+
+let people = 0
+const newPerson = () => {
+  people += 1
+  return test.signIn(`holder.${people}@example.org`)
+}
+const optionsFor = async (person: Person) => (await person.post('/users/me/passkeys/options', {})).body
+const headerOf = (assertion: Assertion) => ({
+  'passkey-assertion': Buffer.from(JSON.stringify(assertion)).toString('base64url'),
+})
+
+async function add(person: Person, key: Authenticator, present?: Authenticator) {
+  const { creation, confirmation } = await optionsFor(person)
+  return person.post('/users/me/passkeys', {
+    name: 'Phone',
+    credential: key.create(creation),
+    ...(present === undefined ? {} : { confirmation: present.get(confirmation) }),
+  })
+}
+
+async function withPasskey(algorithm: 'ES256' | 'EdDSA' = 'ES256') {
+  const person = await newPerson()
+  const key = new Authenticator(undefined, algorithm)
+  const { status, body } = await add(person, key)
+  expect(status).toBe(201)
+  return { person, key, id: body.id as string }
+}
+
+async function confirm(person: Person, key: Authenticator, path: string, method = 'DELETE') {
+  const { body } = await person.post('/users/me/passkeys/confirmation', { method, path: `/api/v1${path}` })
+  return headerOf(key.get(body))
+}
+
+/** The browser that asks for a challenge and answers it, with its cookie. */
+async function signInWith(answer: (options: never) => Assertion, cookies = true) {
+  const prepared = await test.anonymous.post('/auth/passkey/options', {})
+  const cookie = String(prepared.headers['set-cookie']).split(';')[0]!
+  const credential = answer(prepared.body as never)
+  const send = () => test.client(cookies ? { cookie } : {}).post('/auth/passkey', { credential })
+  return { first: await send(), send }
+}
+
+describe('POST /users/me/passkeys', () => {
+  it.each(['ES256', 'EdDSA'] as const)(
+    'adds the first one (%s), on the record and announced by mail',
+    async (algorithm) => {
+      const { person, id } = await withPasskey(algorithm)
+      const { body } = await person.get('/users/me/passkeys')
+      expect(body).toEqual({
+        items: [{ id, name: 'Phone', isSynced: false, createdAt: expect.any(String), lastUsedAt: null }],
+        nextCursor: null,
+      })
+      const record = await test.deps.db
+        .selectFrom('audit_records')
+        .select(['chain', 'actor_id', 'target_type'])
+        .where('action', '=', 'passkey.added')
+        .where('target_id', '=', id)
+        .execute()
+      expect(record).toEqual([{ chain: 'platform', actor_id: person.userId, target_type: 'passkey' }])
+      const mails = await test.deps.db.selectFrom('queued_mails').select('request').execute()
+      expect(mails.map(({ request }) => request)).toContainEqual(
+        expect.objectContaining({ kind: 'passkey', email: person.email, change: 'added', name: 'Phone' }),
+      )
+    },
+  )
+
+  it('takes another one only with the confirmation of one that the person has', async () => {
+    const { person, key } = await withPasskey()
+    const other = new Authenticator()
+    expect((await add(person, other)).body.reason).toBe('passkey_required')
+    expect((await add(person, other, new Authenticator())).body.reason).toBe('passkey_required')
+    const stranger = await withPasskey()
+    expect((await add(person, other, stranger.key)).body.reason).toBe('passkey_required')
+    expect((await add(person, other, key)).status).toBe(201)
+    expect((await person.get('/users/me/passkeys')).body.items).toHaveLength(2)
+  })
+
+  it('lets one of two first passkeys in that come at the same time without confirmation', async () => {
+    const person = await newPerson()
+    const answers = await Promise.all([add(person, new Authenticator()), add(person, new Authenticator())])
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 403])
+  })
+
+  it.each([
+    ['of another origin', { origin: 'https://evil.example.org' }],
+    ['of another service', { rpId: 'evil.example.org' }],
+    ['that did not check who holds it', { isVerified: false }],
+  ])('refuses an answer %s', async (_, flags) => {
+    const person = await newPerson()
+    const { creation } = await optionsFor(person)
+    const answer = await person.post('/users/me/passkeys', {
+      name: 'Phone',
+      credential: new Authenticator().create(creation, flags),
+    })
+    expect(answer).toMatchObject({ status: 409, body: { reason: 'passkey_not_accepted' } })
+    expect((await person.get('/users/me/passkeys')).body.items).toEqual([])
+  })
+
+  it('refuses the challenge of another person, a used one, one that ended, and one that was changed', async () => {
+    const [person, stranger] = [await newPerson(), await newPerson()]
+    const { creation } = await optionsFor(stranger)
+    const send = (credential: unknown) => person.post('/users/me/passkeys', { name: 'Phone', credential })
+    expect((await send(new Authenticator().create(creation))).status).toBe(409)
+    const own = (await optionsFor(person)).creation
+    const changed = Buffer.from(own.challenge, 'base64url')
+    changed[23]! ^= 1
+    expect(
+      (await send(new Authenticator().create({ ...own, challenge: changed.toString('base64url') }))).body.reason,
+    ).toBe('passkey_not_accepted')
+    const ended = (await optionsFor(person)).creation
+    test.clock.advance(5 * 60_000)
+    expect((await send(new Authenticator().create(ended))).status).toBe(409)
+    const fresh = (await optionsFor(person)).creation
+    expect((await send(new Authenticator().create(fresh))).status).toBe(201)
+    expect((await person.get('/users/me/passkeys')).body.items).toHaveLength(1)
+  })
+
+  it('is not for services', async () => {
+    const vault = await createVaultFixture(test)
+    const { body } = await vault.admin.post(`/vaults/${vault.code}/service-tokens`, {
+      name: 'Payouts',
+      groupIds: [vault.groups.administrators],
+    })
+    const service = test.client({ authorization: `Bearer ${body.token}` })
+    expect((await service.post('/users/me/passkeys/options', {})).body.reason).toBe('person_required')
+  })
+})
+
+describe('DELETE /users/me/passkeys/{id}', () => {
+  it('needs a passkey that signed for exactly this request, once', async () => {
+    const { person, key, id } = await withPasskey()
+    const second = new Authenticator()
+    const { body: added } = await add(person, second, key)
+    const path = `/users/me/passkeys/${id}`
+    const remove = (headers = {}) => person.delete(path, undefined, headers)
+    expect((await remove()).body.reason).toBe('passkey_required')
+    const refused = [
+      await confirm(person, new Authenticator(), path),
+      await confirm(person, key, `/users/me/passkeys/${added.id}`),
+      await confirm(person, key, path, 'POST'),
+    ]
+    for (const headers of refused) expect((await remove(headers)).body.reason).toBe('passkey_required')
+    expect((await remove({ 'passkey-assertion': 'bm90IGpzb24' })).status).toBe(400)
+    const headers = await confirm(person, second, path)
+    expect((await remove(headers)).status).toBe(204)
+    expect((await remove(headers)).body.reason).toBe('passkey_required')
+    expect((await person.get('/users/me/passkeys')).body.items.map((item: { id: string }) => item.id)).toEqual([
+      added.id,
+    ])
+  })
+
+  it('does not find the passkey of somebody else', async () => {
+    const { person, key } = await withPasskey()
+    const { id } = await withPasskey()
+    const headers = await confirm(person, key, `/users/me/passkeys/${id}`)
+    expect((await person.delete(`/users/me/passkeys/${id}`, undefined, headers)).status).toBe(404)
+  })
+})
+
+describe('POST /auth/passkey', () => {
+  it('signs in without a mail, once for each answer', async () => {
+    const { person, key } = await withPasskey()
+    const { first, send } = await signInWith((options) => key.get(options))
+    expect(first).toMatchObject({ status: 200, body: { user: { id: person.userId } } })
+    const session = await test.client({ authorization: `Bearer ${first.body.token}` }).get('/auth/sessions')
+    expect(session.body.items.find((item: { current: boolean }) => item.current).method).toBe('passkey')
+    expect(await send()).toMatchObject({ status: 401, body: { reason: 'invalid_passkey' } })
+    const { body } = await person.get('/users/me/passkeys')
+    expect(body.items[0].lastUsedAt).not.toBeNull()
+  })
+
+  it('refuses another browser, an unknown passkey, a forged signature and a count that went back', async () => {
+    const { key } = await withPasskey()
+    const refused = async (answer: (options: never) => Assertion, cookies = true) => {
+      const { first } = await signInWith(answer, cookies)
+      expect(first).toMatchObject({ status: 401, body: { reason: 'invalid_passkey' } })
+    }
+    await refused((options) => key.get(options), false)
+    await refused((options) => new Authenticator().get(options))
+    const impostor = new Authenticator()
+    await refused((options) => ({ ...impostor.get(options), id: key.id.toString('base64url') }))
+    await refused((options) => key.get(options, { isVerified: false }))
+    await refused((options) => key.get(options, { origin: 'https://evil.example.org' }))
+    expect((await signInWith((options) => key.get(options, { count: 9 }))).first.status).toBe(200)
+    await refused((options) => key.get(options, { count: 9 }))
+  })
+
+  it('takes no confirmation for a sign-in, and no sign-in for a confirmation', async () => {
+    const { person, key, id } = await withPasskey()
+    const path = `/users/me/passkeys/${id}`
+    const { body: confirmation } = await person.post('/users/me/passkeys/confirmation', {
+      method: 'DELETE',
+      path: `/api/v1${path}`,
+    })
+    expect((await signInWith(() => key.get(confirmation))).first.status).toBe(401)
+    const prepared = await test.anonymous.post('/auth/passkey/options', {})
+    const headers = headerOf(key.get(prepared.body))
+    expect((await person.delete(path, undefined, headers)).body.reason).toBe('passkey_required')
+  })
+
+  it('does not sign in who is disabled', async () => {
+    const { person, key } = await withPasskey()
+    const root = await test.signIn('root@example.org', { isPlatformAdmin: true })
+    await root.post(`/users/${person.userId}/disable`, { reason: 'Left' })
+    expect((await signInWith((options) => key.get(options))).first.body.reason).toBe('invalid_passkey')
+  })
+})

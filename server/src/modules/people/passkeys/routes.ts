@@ -1,0 +1,113 @@
+import type { Caller } from '../../../access/caller.ts'
+import type { Deps } from '../../../deps.ts'
+import { type App, endpoints } from '../../../http/endpoints.ts'
+import { created, ok } from '../../../http/mutate.ts'
+import { IdParams } from '../../../http/schema.ts'
+import { forbidden } from '../../../lib/errors.ts'
+import { getOwnProfile } from '../users/queries.ts'
+import { addPasskey, removePasskey } from './actions.ts'
+import { assertConfirmed } from './confirmation.ts'
+import { passkeyOptions, requestOptions } from './options.ts'
+import { toPasskey } from './present.ts'
+import { listCredentials, listPasskeys } from './queries.ts'
+import { AddPasskey, ConfirmationOf, Passkey, PasskeyOptions, PasskeyQuery, RequestOptions } from './schema.ts'
+
+export function passkeyRoutes(app: App, deps: Deps): void {
+  const api = endpoints(app, deps, 'Passkeys')
+
+  api.list(
+    '/users/me/passkeys',
+    {
+      operationId: 'listMyPasskeys',
+      summary: 'List your passkeys',
+      description: 'Newest first. Public keys are not shown.',
+      access: 'caller',
+      querystring: PasskeyQuery,
+      item: Passkey,
+    },
+    (db, { caller }, page) => listPasskeys(db, caller.userId, page),
+    toPasskey,
+  )
+
+  api.calculate(
+    '/users/me/passkeys/options',
+    {
+      operationId: 'preparePasskey',
+      summary: 'Prepare a passkey',
+      description:
+        'What a browser needs to make a passkey, and to confirm it with one that you have already. The challenges work ' +
+        'once, for five minutes, for you.',
+      access: 'caller',
+      answers: { 200: PasskeyOptions },
+      errors: ['person_required'],
+    },
+    async (db, { caller, now }) => {
+      assertPerson(caller)
+      const { email, name } = await getOwnProfile(db, caller.userId)
+      return ok(await passkeyOptions(db, deps, { userId: caller.userId, email: email ?? '', name }, now))
+    },
+  )
+
+  api.post(
+    '/users/me/passkeys',
+    {
+      operationId: 'addPasskey',
+      summary: 'Add a passkey',
+      description:
+        'The service takes ES256 and EdDSA, and demands that the authenticator checked who holds it. Who has a passkey ' +
+        'confirms the new one with it: otherwise 403. You get a mail.',
+      access: 'caller',
+      errors: ['person_required', 'passkey_required', 'passkey_not_accepted', 'already_exists', 'limit_reached'],
+      body: AddPasskey,
+      answers: { 201: Passkey },
+    },
+    async (trx, { caller, body, now }) => {
+      assertPerson(caller)
+      return created(toPasskey(await addPasskey(trx, deps, { caller, body, now })))
+    },
+  )
+
+  api.calculate(
+    '/users/me/passkeys/confirmation',
+    {
+      operationId: 'prepareConfirmation',
+      summary: 'Prepare the confirmation of a request',
+      description:
+        'What a browser needs to have one of your passkeys sign for exactly one request. Send the answer with that ' +
+        'request in the header `Passkey-Assertion`: its JSON in base64url.',
+      access: 'caller',
+      body: ConfirmationOf,
+      answers: { 200: RequestOptions },
+      errors: ['person_required'],
+    },
+    async (db, { caller, body, now }) => {
+      assertPerson(caller)
+      const purpose = { for: 'confirm', userId: caller.userId, ...body } as const
+      return ok(requestOptions(deps, purpose, await listCredentials(db, caller.userId), now))
+    },
+  )
+
+  api.delete(
+    '/users/me/passkeys/:id',
+    {
+      operationId: 'removePasskey',
+      summary: 'Remove a passkey',
+      description:
+        'One of your passkeys, this one too, confirms it. Who lost all of theirs asks an operator of the service for ' +
+        '`strongroom admin remove-passkeys`. You get a mail.',
+      access: 'caller',
+      params: IdParams,
+      confirmed: true,
+      answers: { 204: null },
+      errors: [404],
+    },
+    async (trx, { caller, params, now }, { request }) => {
+      await assertConfirmed(trx, deps, { caller, request, now })
+      await removePasskey(trx, caller, params.id, now)
+    },
+  )
+}
+
+function assertPerson({ kind }: Caller): void {
+  if (kind !== 'person') throw forbidden('person_required', 'Passkeys are of people; a service has its token')
+}

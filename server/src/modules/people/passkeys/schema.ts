@@ -1,0 +1,174 @@
+import { type Static, Type } from 'typebox'
+import { Closed, described, Id, Name, Nullable, pageQuery, Ref, Timestamp } from '../../../http/schema.ts'
+
+/** COSE: EdDSA (Ed25519) and ES256 (P-256 with SHA-256). */
+export const algorithms = [-8, -7] as const
+
+const bytes = (description: string, maxLength: number, example: string) =>
+  Type.String({
+    pattern: '^[A-Za-z0-9_-]+$',
+    maxLength,
+    description: `${description}, in base64url.`,
+    examples: [example],
+  })
+const CredentialId = bytes('Id of the credential', 1364, 'AQIDBAUGBwgJCgsMDQ4PEA')
+const Challenge = bytes('The bytes to sign', 128, 'GZ0Qm1Qz8mXc0mXjW0rVYw')
+const ClientData = bytes('`clientDataJSON` of the answer', 4096, 'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0')
+const Transports = Type.Array(
+  Type.String({ maxLength: 32, pattern: '^[a-z-]+$', description: 'A way to reach it.', examples: ['internal'] }),
+  { maxItems: 8, description: 'How the browser reaches the authenticator.' },
+)
+const CredentialRef = Closed({
+  type: Type.Literal('public-key', { description: 'Always `public-key`.', examples: ['public-key'] }),
+  id: CredentialId,
+  transports: Transports,
+})
+const Timeout = Type.Integer({ description: 'Milliseconds until the challenge ends.', examples: [300000] })
+const UserVerification = Type.Literal('required', {
+  description: 'The authenticator checks who holds it, by PIN or body.',
+  examples: ['required'],
+})
+const RpId = Type.String({
+  description: 'Host of the service; passkeys work on its pages only.',
+  examples: ['vault.example.org'],
+})
+
+export const Passkey = Closed(
+  {
+    id: Id,
+    name: Name,
+    isSynced: Type.Boolean({
+      description: 'Whether other devices of the person have it too, through the provider of the authenticator.',
+      examples: [true],
+    }),
+    createdAt: Timestamp,
+    lastUsedAt: described(Nullable(Timestamp), 'Instant of its last signature, in UTC; null before the first.'),
+  },
+  {
+    $id: 'Passkey',
+    description: 'A key of a person (WebAuthn) that an authenticator keeps: a phone, a computer, a security key.',
+  },
+)
+export type Passkey = Static<typeof Passkey>
+
+export const Assertion = Closed(
+  {
+    id: CredentialId,
+    clientDataJSON: ClientData,
+    authenticatorData: bytes(
+      '`authenticatorData` of the answer',
+      4096,
+      'SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2MFAAAAAQ',
+    ),
+    signature: bytes('`signature` of the answer', 1024, 'MEUCIQDnr0m3QmVZ1vZ0'),
+  },
+  { $id: 'PasskeyAssertion', description: 'What `navigator.credentials.get` answered.' },
+)
+export type Assertion = Static<typeof Assertion>
+
+export const Attestation = Closed(
+  {
+    id: CredentialId,
+    clientDataJSON: ClientData,
+    attestationObject: bytes('`attestationObject` of the answer', 16_384, 'o2NmbXRkbm9uZWdhdHRTdG10oGhhdXRoRGF0YVg'),
+    transports: Transports,
+  },
+  { $id: 'PasskeyAttestation', description: 'What `navigator.credentials.create` answered.' },
+)
+export type Attestation = Static<typeof Attestation>
+
+export const RequestOptions = Closed(
+  {
+    rpId: RpId,
+    challenge: Challenge,
+    timeout: Timeout,
+    userVerification: UserVerification,
+    allowCredentials: described(Type.Array(CredentialRef), 'The passkeys that may answer; empty: any of this service.'),
+  },
+  {
+    $id: 'PasskeyRequestOptions',
+    description: 'What `navigator.credentials.get` takes as `publicKey`, with bytes in base64url.',
+  },
+)
+export type RequestOptions = Static<typeof RequestOptions>
+
+const text = (description: string, example: string) => Type.String({ description, examples: [example] })
+
+export const CreationOptions = Closed(
+  {
+    rp: described(Closed({ id: RpId, name: text('Name of the service.', 'Strongroom') }), 'The service.'),
+    user: described(
+      Closed({
+        id: bytes('Handle of the person', 128, 'Y21pOGgyazFwMGExYjJjM2Q0ZTVmNmc3aA'),
+        name: text('E-mail address of the person.', 'ana@example.org'),
+        displayName: text('Name of the person.', 'Ana'),
+      }),
+      'The person.',
+    ),
+    challenge: Challenge,
+    pubKeyCredParams: described(
+      Type.Array(
+        Closed({
+          type: Type.Literal('public-key', { description: 'Always `public-key`.', examples: ['public-key'] }),
+          alg: Type.Integer({ description: 'COSE number of the algorithm.', examples: [-7] }),
+        }),
+      ),
+      'The algorithms that the service takes: EdDSA and ES256.',
+    ),
+    timeout: Timeout,
+    excludeCredentials: described(Type.Array(CredentialRef), 'Passkeys that the person has already.'),
+    authenticatorSelection: described(
+      Closed({
+        residentKey: Type.Literal('required', {
+          description: 'It finds the person without a name.',
+          examples: ['required'],
+        }),
+        userVerification: UserVerification,
+      }),
+      'What the authenticator must be able to do.',
+    ),
+    attestation: Type.Literal('none', { description: 'Who made the authenticator is not asked.', examples: ['none'] }),
+  },
+  {
+    $id: 'PasskeyCreationOptions',
+    description: 'What `navigator.credentials.create` takes as `publicKey`, with bytes in base64url.',
+  },
+)
+export type CreationOptions = Static<typeof CreationOptions>
+
+export const PasskeyOptions = Closed(
+  {
+    creation: Ref(CreationOptions),
+    confirmation: described(
+      Nullable(Ref(RequestOptions)),
+      'To be answered by a passkey that the person has already; null for their first.',
+    ),
+  },
+  { $id: 'PasskeyOptions' },
+)
+export type PasskeyOptions = Static<typeof PasskeyOptions>
+
+export const AddPasskey = Closed({
+  name: Name,
+  credential: Ref(Attestation),
+  confirmation: Type.Optional(Ref(Assertion)),
+})
+export type AddPasskey = Static<typeof AddPasskey>
+
+export const ConfirmationOf = Closed({
+  method: Type.String({
+    enum: ['POST', 'PUT', 'PATCH', 'DELETE'],
+    description: 'Method of the request.',
+    examples: ['DELETE'],
+  }),
+  path: Type.String({
+    maxLength: 512,
+    pattern: '^/api/v1/',
+    description: 'Path of the request, without a query.',
+    examples: ['/api/v1/users/me/passkeys/cmi8h2k1p0a1b2c3d4e5f6g7h'],
+  }),
+})
+
+export const PasskeySignIn = Closed({ credential: Ref(Assertion) })
+export const PasskeyQuery = Closed(pageQuery)
+export const passkeyComponents = [Passkey, Assertion, Attestation, RequestOptions, CreationOptions, PasskeyOptions]
