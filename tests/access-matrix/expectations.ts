@@ -459,7 +459,7 @@ for (const [operationId, { expected, request }] of Object.entries(expectations))
 function row(
   statuses: string,
   request: Row['request'],
-  more: Pick<Row, 'endsSession' | 'namesVaults' | 'namesPeople' | 'isOpen' | 'ofRegistry' | 'reaches'> = {},
+  more: Omit<Row, 'expected' | 'request'> = {},
 ): Row {
   const numbers = statuses.trim().split(/\s+/).map(Number)
   const expected = Object.fromEntries(callerNames.map((name, column) => [name, numbers[column]]))

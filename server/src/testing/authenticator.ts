@@ -10,13 +10,14 @@ const b64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url')
 /** An authenticator in software (WebAuthn): it makes passkeys and signs with them, and can do each thing wrongly. */
 export class Authenticator {
   readonly id = randomBytes(16)
+  private readonly origin: string
+  private readonly algorithm: Algorithm
   private readonly key: { publicKey: KeyObject; privateKey: KeyObject }
   private count = 0
 
-  constructor(
-    private readonly origin = 'http://localhost:8420',
-    private readonly algorithm: Algorithm = 'ES256',
-  ) {
+  constructor(origin = 'http://localhost:8420', algorithm: Algorithm = 'ES256') {
+    this.origin = origin
+    this.algorithm = algorithm
     this.key =
       algorithm === 'ES256' ? generateKeyPairSync('ec', { namedCurve: 'P-256' }) : generateKeyPairSync('ed25519')
   }
