@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { createFileRoute, Link } from '@tanstack/react-router'
+import { createFileRoute, Link, Navigate } from '@tanstack/react-router'
 import { InboxList } from '../features/approvals/inbox-list.tsx'
 import { t } from '../lib/language.ts'
 import { sessionQuery } from '../lib/session.ts'
@@ -12,6 +12,9 @@ export const Route = createFileRoute('/')({ component: AllVaults })
 /** All vaults of a person, and what waits for their vote in any of them. */
 function AllVaults() {
   const session = useQuery(sessionQuery)
+  const only = session.data?.vaults.length === 1 && !session.data.isPlatformAdmin ? session.data.vaults[0] : undefined
+  // Who has one vault begins in it: a list of one is a click for nothing.
+  if (only !== undefined) return <Navigate to="/v/$code" params={{ code: only.code }} replace />
   return (
     <Frame isPlatformAdmin={session.data?.isPlatformAdmin ?? false}>
       <Page title={t('Your vaults')}>

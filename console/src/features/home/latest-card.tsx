@@ -24,7 +24,7 @@ export function LatestCard({ code }: { code: string }) {
       <ListState
         query={query}
         isEmpty={query.data?.items.length === 0}
-        empty={<p>{t('Nothing has been received or sent yet.')}</p>}
+        empty={<p>{t('Nothing that you may see was received or sent yet.')}</p>}
         rows={4}
       >
         <ul className="divide-y divide-line">
