@@ -40,7 +40,11 @@ export function ActivityPage({ code, filter, onFilter, exportHref, tagCell }: Ac
         query={query}
         isEmpty={items.length === 0 && !hasPaused}
         empty={
-          <p>{t('Nothing that you may see was received or sent yet. Deposits appear here as soon as the chain confirms them.')}</p>
+          <p>
+            {t(
+              'Nothing that you may see was received or sent yet. Deposits appear here as soon as the chain confirms them.',
+            )}
+          </p>
         }
         clearFilter={isFiltered ? () => onFilter({}) : undefined}
         rows={8}
