@@ -183,6 +183,13 @@ const ReplacementCost = Type.Union(
           description: 'Why it would be a 409: a code in capitals, then a colon and a sentence.',
           examples: ['ABOVE_MAX_FEE: the order permits less than a replacement must pay'],
         }),
+        maxFee: Type.Optional(
+          Type.String({
+            pattern: '^[0-9]+$',
+            description: 'With ABOVE_MAX_FEE: what it could cost if that were permitted.',
+            examples: ['47250000000000'],
+          }),
+        ),
       },
       strict,
     ),

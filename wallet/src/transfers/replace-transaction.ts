@@ -37,7 +37,7 @@ export async function replaceTransaction(
   if ((txHash?.toLowerCase() ?? null) !== (newest?.hash ?? null)) return
   if (newest === undefined) return await endUnsigned(pool, transfer, wanted)
   const situation = await readSituation(parts, transfer, { newest, count: transactions.length })
-  const limit = maxFee === undefined ? null : readAmount(maxFee, 'maxFee')
+  const limit = maxFee === undefined ? limitOf(transfer) : readAmount(maxFee, 'maxFee')
   const plan = await planReplacement(parts, transfer, wanted, { ...situation, limit })
   if ('refusal' in plan) throw refused(plan.refusal)
   const account = await openAccount(parts.keyring, transfer)
@@ -57,12 +57,22 @@ export async function quoteReplacement(parts: Parts, transfer: TransferRow): Pro
   }
   const situation = await readSituation(parts, transfer, { newest, count: transactions.length })
   const quote = async (kind: Kind) => {
-    const plan = await planReplacement(parts, transfer, kind, { ...situation, limit: null })
-    return 'refusal' in plan ? plan : { maxFee: (plan.gas * plan.caps.maxFeePerGas).toString() }
+    const plan = await planReplacement(parts, transfer, kind, { ...situation, limit: limitOf(transfer) })
+    if (!('refusal' in plan)) return costOf(plan)
+    if (!plan.refusal.startsWith(aboveMaxFee)) return plan
+    // Who may permit more must know how much.
+    const dearer = await planReplacement(parts, transfer, kind, { ...situation, limit: null })
+    return 'refusal' in dearer ? dearer : { ...plan, ...costOf(dearer) }
   }
   return { txHash: newest.hash, speedUp: await quote('payment'), cancelOnChain: await quote('cancellation') }
 }
 
+const costOf = ({ gas, caps }: Plan) => ({ maxFee: (gas * caps.maxFeePerGas).toString() })
+
+/** What the order permits; a replacement that names another limit was permitted it since. null: no limit. */
+const limitOf = ({ max_fee }: TransferRow): bigint | null => (max_fee === null ? null : BigInt(max_fee))
+
+const aboveMaxFee = 'ABOVE_MAX_FEE'
 const notSignedRefusal = 'NOT_SIGNED: there is no transaction yet that could be replaced'
 const endedRefusal = 'ENDED: the transfer is final'
 const refused = (refusal: string) => new WalletError(409, 'The transaction cannot be replaced now', refusal)
@@ -113,14 +123,13 @@ async function planReplacement(
   }
   const movement = kind === 'payment' ? movementOf(transfer) : nothing(transfer)
   const gas = newest.kind === kind ? (signed.gas ?? plainTransferGas) : await gasOfNothing(chain, movement)
-  const maxFee = lower(transfer.max_fee === null ? null : BigInt(transfer.max_fee), limit)
-  const decided = replacementCaps(replaced, transfer.fee_level ?? defaultFeeLevel, { gas, maxFee }, price)
+  const decided = replacementCaps(replaced, transfer.fee_level ?? defaultFeeLevel, { gas, maxFee: limit }, price)
   if ('refusal' in decided) {
     return {
       refusal:
         decided.refusal === 'enough'
           ? 'FEE_HIGH_ENOUGH: the transaction pays far more than what is usual now'
-          : `ABOVE_MAX_FEE: a replacement must pay more than the ${maxFee} that are permitted`,
+          : `${aboveMaxFee}: a replacement must pay more than the ${limit} that are permitted`,
     }
   }
   const maxCost = callOf(movement).value + gas * decided.caps.maxFeePerGas
@@ -141,8 +150,6 @@ async function gasOfNothing(chain: Chain, movement: Movement): Promise<bigint> {
   const { gas } = await estimateGas(chain, movement)
   return gas === plainTransferGas ? gas : (gas * 12n) / 10n
 }
-
-const lower = (a: bigint | null, b: bigint | null) => (a === null ? b : b === null || a < b ? a : b)
 
 async function storeReplacement(
   tx: pg.PoolClient,

@@ -312,6 +312,27 @@ describe('T63 the highest fee', () => {
     expect(await mineUntilSettled('bounded')).toMatchObject({ status: 'confirmed' })
   })
 
+  test('a replacement that is permitted more than the order may cost that much, and says before how much it needs', async () => {
+    const ordered = 21_000n * parseGwei('20')
+    const { txHash } = await stuckTransfer('raised', { maxFee: ordered.toString() })
+    await chain.mine(high)
+    const { speedUp } = (await call<ReplacementQuote>(wallet.url, '/transfers/raised/replacement')).body
+    expect(speedUp).toEqual({ refusal: expect.stringMatching(/^ABOVE_MAX_FEE: /), maxFee: expect.any(String) })
+    const needed = BigInt((speedUp as { maxFee: string }).maxFee)
+    expect(needed).toBeGreaterThan(ordered)
+    expect((await replace('raised', 'speed-up', txHash)).body.details).toMatch(/^ABOVE_MAX_FEE: /)
+    expect((await replace('raised', 'speed-up', txHash, (ordered + 1n).toString())).status).toBe(409)
+
+    const { status, body } = await replace('raised', 'speed-up', txHash, needed.toString())
+    expect(status).toBe(202)
+    const { gas, maxFeePerGas } = await signed(body.txHash!)
+    expect(gas! * maxFeePerGas!).toBeGreaterThan(ordered)
+    expect(gas! * maxFeePerGas!).toBeLessThanOrEqual(needed)
+    // What was permitted to this transaction is not permitted to the next one.
+    expect((await replace('raised', 'speed-up', body.txHash)).body.details).toMatch(/^ABOVE_MAX_FEE: /)
+    expect(await mineUntilSettled('raised')).toMatchObject({ status: 'confirmed', txHash: body.txHash })
+  })
+
   test('what is not signed yet is cancelled without a transaction', async () => {
     const from = await fundedAddress()
     await order({ id: 'unsigned', ...from, maxFee: '1' })
@@ -386,14 +407,20 @@ test('T26 a wallet that was restored from an older backup signs nothing with a u
   await pool.query('alter table wallet.transactions enable trigger user')
   await pool.query('alter table wallet.nonces enable trigger user')
   wallet = await start()
-  await order({ id: 'backup-2', ...from })
-  await waitFor('the reason', async () => {
-    const { rows } = await pool.query(
-      "select from wallet.transfers where id = 'backup-2' and last_error like 'UNKNOWN_TRANSACTIONS%'",
-    )
-    return rows.length === 1
-  })
-  expect(await stateOf('backup-2')).toMatchObject({ status: 'queued', txHash: null })
+  // The forgotten one is handed over again under its id, and another one after it.
+  for (const id of ['backup-1', 'backup-2']) {
+    await order({ id, ...from })
+    await waitFor('the reason', async () => {
+      const { rows } = await pool.query(
+        "select from wallet.transfers where id = $1 and last_error like 'UNKNOWN_TRANSACTIONS%'",
+        [id],
+      )
+      return rows.length === 1
+    })
+    expect(await stateOf(id)).toMatchObject({ status: 'queued', txHash: null })
+  }
+  // Settled by people, it is ended here without a transaction.
+  expect((await replace('backup-1', 'cancel-on-chain', null)).body).toMatchObject({ status: 'failed', txHash: null })
   const rewind = 'update wallet.nonces set next_nonce = 0 where address = $1'
   await expect(pool.query(rewind, [from.fromAddress])).rejects.toThrow('cannot go back')
 })
