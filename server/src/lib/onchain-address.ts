@@ -108,6 +108,11 @@ function toChecksum(lower: string): string {
   return checksummed
 }
 
+/** Hex is compared without case, because nodes and wallets write it differently. */
+export function isSameAddress(a: string, b: string): boolean {
+  return a === b || (a.startsWith('0x') && a.toLowerCase() === b.toLowerCase())
+}
+
 /**
  * The key of a transaction hash: hex ones are compared in lower case, as nodes and explorers disagree on case. Without
  * `0x` only 64 digits are hex for sure (Bitcoin, Tron): the base58 hashes of Solana are longer.

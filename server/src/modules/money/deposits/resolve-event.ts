@@ -2,6 +2,7 @@ import type { Trx } from '../../../db/client.ts'
 import { sqlStateOf, violates } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { type AppError, conflict, notFound } from '../../../lib/errors.ts'
+import { isSameAddress } from '../../../lib/onchain-address.ts'
 import { correctOperationAmount } from '../../operations/feed/write.ts'
 import { audit } from '../../record/audit/record.ts'
 import type { TransactionState } from '../../registry/wallet-service/answers.ts'
@@ -11,8 +12,7 @@ import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
 import { isBelowZero } from '../ledger/adjust.ts'
 import { postEntries } from '../ledger/post-entries.ts'
 import { correctionPosting } from '../ledger/postings.ts'
-import { isSame } from '../transfers/evaluate-status.ts'
-import { decideResolution } from '../transfers/may-resolve.ts'
+import { decideResolution, notProven } from '../resolutions/may-resolve.ts'
 import { creditQuarantinedEvent } from './actions.ts'
 import { findQuarantined, lockQuarantined, type QuarantinedEvent, resolveQuarantined } from './queries.ts'
 
@@ -151,7 +151,9 @@ function objectionTo(found: QuarantinedEvent, transaction: TransactionState | nu
   if (transaction.status !== 'mined') return `The wallet service reports the transaction as ${transaction.status}`
   const payment = transaction.payments.find(
     ({ index, toAddress, contractAddress }) =>
-      index === found.index && isSame(toAddress, found.address) && isSame(contractAddress ?? '', found.contract ?? ''),
+      index === found.index &&
+      isSameAddress(toAddress, found.address) &&
+      isSameAddress(contractAddress ?? '', found.contract ?? ''),
   )
   if (payment === undefined) return 'The transaction has no such payment to the address'
   return payment.amount === found.amount
@@ -174,7 +176,6 @@ function assertQuarantined({ outcome }: QuarantinedEvent): void {
   if (outcome !== 'quarantined') throw conflict('wrong_state', `The event is ${outcome}, not quarantined`)
 }
 
-const notProven = (found: string) => conflict('not_proven', `Not proven: ${found}`, found)
 const changed = () => conflict('changed_concurrently', 'The event was changed by someone else just now')
 
 /** The route made the payload, and its hash ensures that it is unchanged. */

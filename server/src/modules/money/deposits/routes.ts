@@ -19,7 +19,7 @@ import { createGate } from '../../rules/approval-requests/gate.ts'
 import { WaitingAction } from '../../rules/approval-requests/schema.ts'
 import { assertPerson } from '../../rules/policies/dual-control.ts'
 import type { Executors } from '../../rules/votes/executor.ts'
-import { mayResolve, neverAtOnce } from '../transfers/may-resolve.ts'
+import { mayResolve, neverAtOnce, resolutionErrors } from '../resolutions/may-resolve.ts'
 import { type Arrival, type ArrivalAnswer, commitWalletEvents } from './actions.ts'
 import { parseWalletEvent } from './parse-event.ts'
 import { toDeposit, toUncreditedEvent } from './present.ts'
@@ -133,16 +133,7 @@ function eventResolutionRoute(api: Endpoints, deps: Deps, executors: Executors):
         '`not_proven` when the chain does not confirm what is to be credited.',
       access: 'member',
       params: VaultAndIdParams,
-      errors: [
-        'blocked_by_policy',
-        'changed_concurrently',
-        'no_policy_allows',
-        'not_proven',
-        'person_required',
-        'quorum_unreachable',
-        'wrong_state',
-        'wallet_service_failed',
-      ],
+      errors: resolutionErrors,
       body: EventResolution,
       answers: { 202: WaitingAction },
     },

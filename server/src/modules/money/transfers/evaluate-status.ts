@@ -1,4 +1,4 @@
-import { txHashKey } from '../../../lib/onchain-address.ts'
+import { isSameAddress, txHashKey } from '../../../lib/onchain-address.ts'
 import type { Payload } from './payload.ts'
 
 /** The status that a wallet service reports for a transfer (contract 17); the echo of the order is optional. */
@@ -36,7 +36,7 @@ export function evaluateStatus(order: Ordered, knownTxHash: string | null, repor
   const mismatch = findMismatch(order, reported)
   if (mismatch !== null) return { kind: 'halt', reason: `The wallet service reports another ${mismatch} than ordered` }
   const fee =
-    reported.fee === null || !isSame(reported.feePaidBy ?? order.fromAddress, order.fromAddress)
+    reported.fee === null || !isSameAddress(reported.feePaidBy ?? order.fromAddress, order.fromAddress)
       ? null
       : BigInt(reported.fee)
   if (reported.status === 'confirmed') {
@@ -58,18 +58,16 @@ export function evaluateStatus(order: Ordered, knownTxHash: string | null, repor
 
 function findMismatch(order: Ordered, reported: WalletStatus): string | null {
   if (reported.amount != null && reported.amount !== order.amount) return 'amount'
-  if (reported.toAddress != null && !isSame(reported.toAddress, order.toAddress)) return 'recipient'
-  if (reported.fromAddress != null && !isSame(reported.fromAddress, order.fromAddress)) return 'source'
+  if (reported.toAddress != null && !isSameAddress(reported.toAddress, order.toAddress)) return 'recipient'
+  if (reported.fromAddress != null && !isSameAddress(reported.fromAddress, order.fromAddress)) return 'source'
   if (reported.network != null && reported.network !== order.network) return 'network'
   // Null is a value here: the coin of the network.
-  if (reported.contractAddress !== undefined && !isSame(reported.contractAddress ?? '', order.contractAddress ?? ''))
+  if (
+    reported.contractAddress !== undefined &&
+    !isSameAddress(reported.contractAddress ?? '', order.contractAddress ?? '')
+  )
     return 'token'
   return null
-}
-
-/** Hex is compared without case, because nodes and wallets write it differently. */
-export function isSame(a: string, b: string): boolean {
-  return a === b || (a.startsWith('0x') && a.toLowerCase() === b.toLowerCase())
 }
 
 export function readTime(text: string | null): Date | null {

@@ -1,7 +1,7 @@
-import { txHashKey } from '../../../lib/onchain-address.ts'
+import { isSameAddress, txHashKey } from '../../../lib/onchain-address.ts'
 import type { OperationStatus } from '../../operations/feed/write.ts'
 import type { TransactionState, TransferStatus } from '../../registry/wallet-service/answers.ts'
-import { evaluateStatus, isSame, readTime } from './evaluate-status.ts'
+import { evaluateStatus, readTime } from './evaluate-status.ts'
 import type { Phase } from './lifecycle.ts'
 import type { Payload } from './payload.ts'
 
@@ -187,18 +187,18 @@ function findPaying(order: Payload, { transaction, replacement, earlier }: Walle
 /** How a transaction differs from an order; null: it pays it. */
 function mismatchOf(order: Payload, transaction: TransactionState): string | null {
   if (!isSender(order, transaction)) return 'its sender is another'
-  const toRecipient = transaction.payments.filter(({ toAddress }) => isSame(toAddress, order.toAddress))
+  const toRecipient = transaction.payments.filter(({ toAddress }) => isSameAddress(toAddress, order.toAddress))
   if (toRecipient.length === 0) return 'it pays nothing to this recipient'
-  const ofToken = toRecipient.filter((one) => isSame(one.contractAddress ?? '', order.contractAddress ?? ''))
+  const ofToken = toRecipient.filter((one) => isSameAddress(one.contractAddress ?? '', order.contractAddress ?? ''))
   if (ofToken.length === 0) return 'it pays another token'
   // The sender of a token is in its log; the sender of the transaction may be somebody who was allowed to spend.
-  const own = ofToken.filter(({ fromAddress }) => fromAddress == null || isSame(fromAddress, order.fromAddress))
+  const own = ofToken.filter(({ fromAddress }) => fromAddress == null || isSameAddress(fromAddress, order.fromAddress))
   if (own.length === 0) return 'it pays from another address'
   return own.some(({ amount }) => amount === order.amount) ? null : 'it pays another amount'
 }
 
 function isSender(order: Payload, { from }: TransactionState): boolean {
-  return from !== null && isSame(from, order.fromAddress)
+  return from !== null && isSameAddress(from, order.fromAddress)
 }
 
 function isHash({ hash }: TransactionState, other: string | null): boolean {

@@ -10,9 +10,9 @@ import type { TransactionState } from '../../registry/wallet-service/answers.ts'
 import { toBadGateway, type WalletClient, WalletServiceError } from '../../registry/wallet-service/client.ts'
 import { type Executor, StaleError, type Step, type StepContext } from '../../rules/votes/executor.ts'
 import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
+import { decideResolution, notProven } from '../resolutions/may-resolve.ts'
 import { compareWithRecord, readRecordedState } from './compare-record.ts'
 import { type DeliveryState, findDeliveryState } from './delivery-state.ts'
-import { decideResolution } from './may-resolve.ts'
 import { movePhase, moveTransfer, restoreTransfer } from './move.ts'
 import type { Payload } from './payload.ts'
 import { type LockedTransfer, listStoredOrders, lockTransfer } from './queries.ts'
@@ -244,7 +244,6 @@ function assertProven(verdict: Verdict): Exclude<Verdict, { refusal: string }> {
   return verdict
 }
 
-const notProven = (found: string) => conflict('not_proven', `Not proven: ${found}`, found)
 const taken = () => notProven('Another transfer of the vault has this transaction')
 const changed = () => conflict('changed_concurrently', 'The transfer was changed by someone else just now')
 

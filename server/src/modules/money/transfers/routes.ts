@@ -16,9 +16,9 @@ import { toPolicyDecision } from '../../rules/policies/present.ts'
 import type { Executors } from '../../rules/votes/executor.ts'
 import { VoteBody } from '../../rules/votes/schema.ts'
 import { toBallot } from '../../rules/votes/vote.ts'
+import { mayResolve, neverAtOnce, resolutionErrors } from '../resolutions/may-resolve.ts'
 import { getEvidence } from './evidence.ts'
 import { TransferEvidence } from './evidence-schema.ts'
-import { mayResolve, neverAtOnce } from './may-resolve.ts'
 import { orderTransfer } from './order.ts'
 import { toTransfer } from './present.ts'
 import { previewTransfer } from './preview.ts'
@@ -234,16 +234,7 @@ function resolutionRoute(api: Endpoints, deps: Deps, executors: Executors): void
         'a policy for `transfer_resolve` allows, and somebody else. 409 `not_proven` says what was found instead of a ' +
         'proof, `wrong_state` that the transfer is neither halted nor held back.',
       ...ofTransfer,
-      errors: [
-        'blocked_by_policy',
-        'changed_concurrently',
-        'no_policy_allows',
-        'not_proven',
-        'person_required',
-        'quorum_unreachable',
-        'wrong_state',
-        'wallet_service_failed',
-      ],
+      errors: resolutionErrors,
       body: TransferResolution,
       answers: { 202: WaitingAction },
     },

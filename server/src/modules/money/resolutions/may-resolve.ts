@@ -1,5 +1,6 @@
 import type { Member } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
+import { type AppError, conflict } from '../../../lib/errors.ts'
 import { findAdministratorsId } from '../../operations/assignments/queries.ts'
 import type { ActionType, Decision } from '../../rules/policies/decision.ts'
 import { decideUnderDualControl } from '../../rules/policies/dual-control.ts'
@@ -28,7 +29,22 @@ export async function mayResolve(
   return effect === 'approval'
 }
 
+/** 409 with what was found instead of a proof. */
+export const notProven = (found: string): AppError => conflict('not_proven', `Not proven: ${found}`, found)
+
 /** The answer to an action under dual control that was carried out at once, which dual control rules out. */
 export function neverAtOnce(): Promise<never> {
   throw new Error('An action under dual control was carried out without a second person')
 }
+
+/** What asking for a resolution may be refused with. */
+export const resolutionErrors = [
+  'blocked_by_policy',
+  'changed_concurrently',
+  'no_policy_allows',
+  'not_proven',
+  'person_required',
+  'quorum_unreachable',
+  'wrong_state',
+  'wallet_service_failed',
+] as const
