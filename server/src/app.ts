@@ -29,6 +29,7 @@ import { payoutComponents } from './modules/money/payouts/schema.ts'
 import { simulationRoutes } from './modules/money/simulations/routes.ts'
 import { simulationComponents } from './modules/money/simulations/schema.ts'
 import { evidenceComponents } from './modules/money/transfers/evidence-schema.ts'
+import { raiseFeeExecutor } from './modules/money/transfers/raise-fee.ts'
 import { replacementComponents } from './modules/money/transfers/replacement-schema.ts'
 import { transferResolveExecutor } from './modules/money/transfers/resolve.ts'
 import { transferRoutes } from './modules/money/transfers/routes.ts'
@@ -222,5 +223,6 @@ function executorsOf(deps: Deps): Required<Executors> {
     }),
     transfer_resolve: transferResolveExecutor(deps),
     event_resolve: eventResolveExecutor(deps),
+    transfer_replace: raiseFeeExecutor,
   }
 }

@@ -829,6 +829,7 @@ export interface Transfers {
   payout_row: number | null;
   phase: Generated<string>;
   replaced_tx_hashes: Generated<string[]>;
+  replacement_due: Generated<boolean>;
   sent_at: Timestamp | null;
   stuck_since: Timestamp | null;
   to_address: string;

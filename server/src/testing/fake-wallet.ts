@@ -12,6 +12,7 @@ type Order = {
   toAddress: string
   contractAddress: string | null
   amount: string
+  maxFee?: string
 }
 export type FakeStatus = {
   id: string
@@ -29,6 +30,7 @@ export type FakeStatus = {
   amount: string
   replacedBy?: { hash: string }
 }
+type Replacement = { txHash: string | null; maxFee?: string }
 export type FakeTransaction = {
   hash: string
   status: 'pending' | 'mined' | 'failed'
@@ -63,6 +65,8 @@ export type FakeWallet = {
   fee: string
   /** Set: replacements are a 409 with these details; 'unsupported': a 404. */
   refuseReplacement: string | null
+  /** What a replacement costs; one that may not pay as much is a 409. null: nothing. */
+  replacementCost: string | null
   /** What GET /transactions/{hash} answers, by hash; null: the service does not offer it. */
   transactions: Map<string, FakeTransaction> | null
   /** Puts a transaction on the chain: mined and final, unless told otherwise. */
@@ -121,7 +125,7 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
       return [200, wallet.mutateStatus === null ? order.status : wallet.mutateStatus(id, { ...order.status })]
     }
     const replaced = /^\/transfers\/([^/]+)\/(speed-up|cancel-on-chain)$/.exec(url.pathname)
-    if (replaced !== null) return replace(decodeURIComponent(replaced[1]!), body as { txHash: string | null })
+    if (replaced !== null) return replace(decodeURIComponent(replaced[1]!), body as Replacement)
     if (route.startsWith('GET /transactions/')) {
       if (wallet.transactions === null) return [501, { message: 'not offered' }]
       const found = wallet.transactions.get(decodeURIComponent(url.pathname.slice('/transactions/'.length)))
@@ -158,9 +162,17 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     return [202, status]
   }
 
-  const replace = (id: string, { txHash }: { txHash: string | null }): [number, unknown] => {
+  /** Why a replacement is impossible that may cost no more than this; the limit of the order unless it names another. */
+  const refusalOf = (id: string, named?: string): string | null => {
+    const { replacementCost: cost, refuseReplacement } = wallet
+    const limit = named ?? (JSON.parse(orders.get(id)!.body) as Order).maxFee
+    const isAbove = cost !== null && limit !== undefined && BigInt(cost) > BigInt(limit)
+    return refuseReplacement ?? (isAbove ? `ABOVE_MAX_FEE: it costs ${cost}` : null)
+  }
+
+  const replace = (id: string, { txHash, maxFee }: Replacement): [number, unknown] => {
     const order = orders.get(id)
-    const refusal = wallet.refuseReplacement
+    const refusal = order === undefined ? null : refusalOf(id, maxFee)
     if (order === undefined || refusal === 'unsupported') return [404, { message: 'unknown transfer' }]
     if (refusal !== null) return [409, { message: 'impossible', details: refusal }]
     const { status } = order
@@ -170,9 +182,10 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
   }
 
   const quoteReplacement = (id: string): [number, unknown] => {
-    const refusal = wallet.refuseReplacement
+    const refusal = orders.has(id) ? refusalOf(id) : null
     if (!orders.has(id) || refusal === 'unsupported') return [404, { message: 'unknown transfer' }]
-    const cost = refusal === null ? { maxFee: '47250000000000' } : { refusal }
+    const maxFee = wallet.replacementCost ?? '47250000000000'
+    const cost = refusal === null ? { maxFee } : { refusal, ...(refusal.startsWith('ABOVE') ? { maxFee } : {}) }
     return [200, { txHash: orders.get(id)!.status.txHash, speedUp: cost, cancelOnChain: cost }]
   }
 
@@ -200,6 +213,7 @@ export async function startFakeWallet({ secret = newSecret() }: { secret?: strin
     balances: new Map(),
     fee: '21000',
     refuseReplacement: null,
+    replacementCost: null,
     transactions: new Map(),
     mine(transaction) {
       const final = {

@@ -15,7 +15,14 @@ export const retryMillisecondsMax = 60_000
 export const backoff = { firstMilliseconds: pollMilliseconds, longestMilliseconds: retryMillisecondsMax }
 
 /** A transfer that this node has claimed until `leaseEndsAt`, in the phase it had when it was claimed. */
-export type Claim = { vaultId: string; id: string; phase: Phase; leaseEndsAt: Date }
+export type Claim = {
+  vaultId: string
+  id: string
+  phase: Phase
+  /** Whether a replacement was decided on, which waits to be handed over. */
+  isReplacementDue: boolean
+  leaseEndsAt: Date
+}
 
 /** Claims the transfers that are due, each for one node only, except those of the excluded vaults. */
 export async function claimDueTransfers(deps: Deps, exceptVaultIds: string[]): Promise<Claim[]> {
@@ -31,7 +38,7 @@ export async function claimDueTransfers(deps: Deps, exceptVaultIds: string[]): P
       limit: claimedMax,
       set: sql`next_attempt_at = ${leaseEndsAt}`,
     })}
-    select vault_id as "vaultId", id, phase from claimed`.execute(deps.db)
+    select vault_id as "vaultId", id, phase, replacement_due as "isReplacementDue" from claimed`.execute(deps.db)
   return rows.map((claim) => ({ ...claim, leaseEndsAt }))
 }
 

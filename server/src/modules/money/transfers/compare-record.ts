@@ -5,6 +5,7 @@ import { sha256 } from '../../../lib/secrets.ts'
 import type { OperationStatus } from '../../operations/feed/write.ts'
 import type { TargetRecord } from '../../record/audit/content.ts'
 import { type SubjectReport, verifySubjects } from '../../record/audit/verify-subjects.ts'
+import type { ReplacementAction } from '../../registry/wallet-service/client.ts'
 import type { Facts } from '../../rules/policies/decision.ts'
 import {
   type CastVote,
@@ -55,7 +56,7 @@ export function readPayoutVotes(records: TargetRecord[]): { votes: CastVote[]; h
 }
 
 /** The recorded order, after the tables were found to agree with it. */
-export type RecordedOrder = { payload: Payload; facts: Facts; isWaived: boolean }
+export type RecordedOrder = { payload: Payload; facts: Facts; isWaived: boolean; feeLimit: FeeLimit }
 export type Comparison = { recorded: RecordedOrder } | { difference: string }
 
 /** The actions that move a transfer; their records hold the status before and after. */
@@ -90,13 +91,40 @@ function compare(stored: StoredOrder, records: TargetRecord[]): Comparison {
     differenceOfVotes(stored, requested, records)
   if (difference !== null) return { difference }
   const { payload, bypassed } = requested
-  return { recorded: { payload, facts: stored.facts!, isWaived: bypassed.length > 0 } }
+  const feeLimit = readFeeLimit(payload, records)
+  return { recorded: { payload, facts: stored.facts!, isWaived: bypassed.length > 0, feeLimit } }
+}
+
+/** The details of a `transfer.max_fee_raised` record: a decision on a replacement above the limit that held until then. */
+export type RaiseRecord = { from: string; to: string; replacement: ReplacementAction; txHash: string | null }
+
+/** The most that may be paid in fees: what was ordered, or permitted since. */
+export type FeeLimit = {
+  /** In the smallest unit of the coin; null: no limit. */
+  maxFee: bigint | null
+  /** The last decision that raised it; null: none did. */
+  raise: RaiseRecord | null
+}
+
+/** The limit according to the audit records alone: a row that says something else permits nothing. */
+export function readFeeLimit({ maxFee }: Pick<Payload, 'maxFee'>, records: TargetRecord[]): FeeLimit {
+  const raises = records.filter(({ action }) => action === 'transfer.max_fee_raised')
+  // Each raises the limit that held before, so the highest is the last.
+  return raises.reduce<FeeLimit>(
+    (highest, { details }) => {
+      const raise = details as RaiseRecord
+      const to = BigInt(raise.to)
+      return highest.maxFee !== null && to > highest.maxFee ? { maxFee: to, raise } : highest
+    },
+    { maxFee: maxFee === undefined ? null : BigInt(maxFee), raise: null },
+  )
 }
 
 /** An order and where it stands according to its audit records alone. */
 export type RecordedState = {
   order: Payload
   status: OperationStatus
+  feeLimit: FeeLimit
   /** How the tables differ from that; null: not at all. */
   difference: string | null
   /** The same after `restoreTransfer`, which brings back the columns of the order and of the status. */
@@ -140,7 +168,8 @@ export function readRecordedState(
       const compared = compareWithRecord(one, records)
       return 'difference' in compared ? compared.difference : null
     }
-    return { order, status, difference: differenceOf(stored), lasting: differenceOf(restored) }
+    const feeLimit = readFeeLimit(order, records)
+    return { order, status, feeLimit, difference: differenceOf(stored), lasting: differenceOf(restored) }
   } catch {
     return { unreadable: 'its audit records cannot be read' }
   }

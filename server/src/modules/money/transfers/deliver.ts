@@ -8,6 +8,7 @@ import { stopUnlessAsRecorded } from '../../rules/votes/vote.ts'
 import { keepWallet, walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
 import * as claims from './claim.ts'
 import type { WalletStatus } from './evaluate-status.ts'
+import { handOverReplacement } from './hand-over-replacement.ts'
 import { haltTransfer, holdTransfer, movePhase, moveTransfer, recordedTransfers } from './move.ts'
 import type { Payload } from './payload.ts'
 import type { LockedTransfer } from './queries.ts'
@@ -63,12 +64,18 @@ export async function deliverDueTransfers(deps: Deps, connect?: Connect): Promis
 async function advance(deps: Deps, connect: Connect, claim: Claim): Promise<void> {
   try {
     const isTaken = claim.phase === 'submitted' || claim.phase === 'broadcast'
-    await (isTaken ? settle(deps, await connect(deps, claim.vaultId), claim) : handOver(deps, connect, claim))
+    await (isTaken ? follow(deps, await connect(deps, claim.vaultId), claim) : handOver(deps, connect, claim))
   } catch (error) {
     // The outcome is unknown, which is not a failure: the funds stay reserved and the status is queried again.
     deps.log.warn({ err: error, transferId: claim.id }, 'transfer not delivered yet')
     await retryLater(deps, claim, isSurelyUnsent(claim, error))
   }
+}
+
+/** What the wallet service has: replaced if that was decided, else only asked about. */
+async function follow(deps: Deps, wallet: WalletClient, claim: Claim): Promise<void> {
+  const isTold = claim.isReplacementDue && (await handOverReplacement(deps, wallet, claim))
+  if (!isTold) await settle(deps, wallet, claim)
 }
 
 /** The first attempt, and no connection was made, so the wallet service cannot have received the transfer. */

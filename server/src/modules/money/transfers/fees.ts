@@ -51,7 +51,7 @@ async function postFee({ db, clock }: Deps, vaultId: string, id: string): Promis
 export async function lockAccounts(
   trx: Trx,
   { vault_id, address_id, token_id, network_id }: LockedTransfer,
-): Promise<{ tokenId: string; available: bigint } | null> {
+): Promise<{ tokenId: string; code: string; decimals: number; available: bigint } | null> {
   const coin = await findNativeCoin(trx, network_id)
   const accounts = await trx
     .selectFrom('ledger_accounts')
@@ -65,5 +65,6 @@ export async function lockAccounts(
     .execute()
   if (coin === null) return null
   const available = accounts.find((account) => account.token_id === coin.id && account.purpose === 'available')
-  return { tokenId: coin.id, available: BigInt(available?.balance ?? '0') }
+  const { id: tokenId, code, decimals } = coin
+  return { tokenId, code, decimals, available: BigInt(available?.balance ?? '0') }
 }

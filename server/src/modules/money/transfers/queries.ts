@@ -208,7 +208,7 @@ export function listTransfers(
   })
 }
 
-type CounterpartyNow = { owner: AddressOwner | null; isFirstArchived: boolean; hold: ActiveHold | null }
+export type CounterpartyNow = { owner: AddressOwner | null; isFirstArchived: boolean; hold: ActiveHold | null }
 
 /**
  * The address book's current entry for a transfer's destination: the counterparty that has the address, and whether the

@@ -4,11 +4,12 @@ import type { ReasonOf } from '../../../lib/reasons.ts'
 import { findFirstCategoryKey } from '../../operations/assignments/queries.ts'
 import { detailsOf, sentenceOf } from '../../rules/holds/active.ts'
 import { decide } from '../../rules/policies/decide.ts'
+import type { Decision, Facts } from '../../rules/policies/decision.ts'
 import { findInitiator } from '../../rules/policies/queries.ts'
 import { findPermissions } from '../../vaults/addresses/queries.ts'
 import type { RecordedOrder } from './compare-record.ts'
 import { recipientFacts } from './load-order.ts'
-import { findCounterpartyNow, type LockedTransfer } from './queries.ts'
+import { type CounterpartyNow, findCounterpartyNow, type LockedTransfer } from './queries.ts'
 
 export type Objection = { reason: ReasonOf<409>; message: string; details?: string | undefined }
 
@@ -24,37 +25,67 @@ export type Objection = { reason: ReasonOf<409>; message: string; details?: stri
 export async function findObjection(
   trx: Trx,
   transfer: LockedTransfer,
-  { payload, facts, isWaived }: RecordedOrder,
+  recorded: RecordedOrder,
   { isSumKept, now }: { isSumKept: boolean; now: Date },
 ): Promise<Objection | null> {
-  const { vaultId, transferId: id, initiatorId, fromAddressId } = payload
-  if (!transfer.vault_locked) return { reason: 'vault_is_draft', message: 'The vault is not locked' }
-  if (!transfer.token_enabled) return { reason: 'disabled', message: 'The token is disabled' }
-  const { owner, isFirstArchived, hold } = await findCounterpartyNow(trx, vaultId, id)
+  const { vaultId, transferId } = recorded.payload
+  const counterparty = await findCounterpartyNow(trx, vaultId, transferId)
+  const obstacle = findObstacle(transfer, counterparty)
+  if (obstacle !== null) return obstacle
+  const again = await decideAgain(trx, recorded, { owner: counterparty.owner, isSumKept, now })
+  if ('objection' in again) return again.objection
+  const { effect, blockReason } = again.decision
+  if (effect !== 'block') return null
+  return {
+    reason: 'blocked_by_policy_now',
+    message: 'A policy blocks this transfer now',
+    details: blockReason ?? undefined,
+  }
+}
+
+/** What forbids to pay, whoever ordered it and whatever the policies say; null: nothing. */
+export function findObstacle(
+  { vault_locked, token_enabled }: LockedTransfer,
+  { owner, isFirstArchived, hold }: CounterpartyNow,
+): Objection | null {
+  if (!vault_locked) return { reason: 'vault_is_draft', message: 'The vault is not locked' }
+  if (!token_enabled) return { reason: 'disabled', message: 'The token is disabled' }
   if (hold !== null) return { reason: 'held', message: sentenceOf(hold), details: detailsOf(hold) }
   if (isFirstArchived || (owner !== null && owner.archivedAt !== null))
     return { reason: 'archived', message: 'The counterparty is archived' }
+  return null
+}
+
+type Again = {
+  /** The present entry of the address book for the destination. */
+  owner: CounterpartyNow['owner']
+  isSumKept: boolean
+  now: Date
+  /** What is asked for instead of what was ordered. */
+  changed?: Pick<Facts, 'maxFee'>
+  /** Whether votes may be waived for an initiator who is an administrator. */
+  mayWaive?: boolean
+}
+
+/** Decides on an order once more, for its initiator: by the recorded facts, and by what can change as it is now. */
+export async function decideAgain(
+  trx: Trx,
+  { payload, facts, isWaived }: RecordedOrder,
+  { owner, isSumKept, now, changed = {}, mayWaive = true }: Again,
+): Promise<{ decision: Decision } | { objection: Objection }> {
+  const { vaultId, transferId: id, initiatorId, fromAddressId } = payload
   const initiator = await findInitiator(trx, vaultId, initiatorId)
-  if (initiator === null)
-    return {
-      reason: 'initiator_lost_permission',
-      message: 'The initiator is disabled or no longer a member of the vault',
-    }
-  if (isWaived && !initiator.isAdmin) {
-    return {
-      reason: 'initiator_lost_permission',
-      message: 'A vote was waived for an administrator, and the initiator no longer is one',
-    }
-  }
+  if (initiator === null) return lost('The initiator is disabled or no longer a member of the vault')
+  if (isWaived && !initiator.isAdmin)
+    return lost('A vote was waived for an administrator, and the initiator no longer is one')
   const asInitiator = visibleScopeOf({ ...initiator, readsAll: initiator.isAdmin, vault: { id: vaultId } })
   const { canTransfer, folderIds } = await findPermissions(trx, asInitiator, fromAddressId)
-  if (!canTransfer)
-    return { reason: 'initiator_lost_permission', message: 'The initiator may no longer transfer from this address' }
+  if (!canTransfer) return lost('The initiator may no longer transfer from this address')
   const { velocity = [], ...lasting } = facts
   const decision = await decide(trx, {
     vaultId,
     actionType: 'transfer',
-    initiator,
+    initiator: { ...initiator, isAdmin: initiator.isAdmin && mayWaive },
     facts: {
       ...lasting,
       ...(isSumKept ? { velocity } : {}),
@@ -64,12 +95,12 @@ export async function findObjection(
       addressGroupIds: folderIds,
       category: await findFirstCategoryKey(trx, { vault_id: vaultId, id }),
       operationId: id,
+      ...changed,
     },
   })
-  if (decision.effect !== 'block') return null
-  return {
-    reason: 'blocked_by_policy_now',
-    message: 'A policy blocks this transfer now',
-    details: decision.blockReason ?? undefined,
-  }
+  return { decision }
+}
+
+function lost(message: string): { objection: Objection } {
+  return { objection: { reason: 'initiator_lost_permission', message } }
 }

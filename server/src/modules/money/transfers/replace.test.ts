@@ -155,13 +155,15 @@ describe.each([
 describe('the preview of a replacement', () => {
   it('says what it costs, or why it is impossible', async () => {
     const { id, txHash } = await waiting()
-    const cost = { maxFee: { amount: '47250000000000', amountDecimal: '0.00004725', asset: 'ETH' }, refusal: null }
+    const maxFee = { amount: '47250000000000', amountDecimal: '0.00004725', asset: 'ETH' }
+    const cost = { maxFee, refusal: null, needsApproval: false }
     expect(await ask(bench.owner, id, 'replacement-preview')).toMatchObject({
       status: 200,
       body: { txHash, speedUp: cost, cancelOnChain: cost },
     })
     bench.vault.wallet.refuseReplacement = 'EARLIER_FIRST: transfer 7'
-    const refused = { maxFee: null, refusal: 'An earlier transfer of the address must be mined first' }
+    const refusal = 'An earlier transfer of the address must be mined first'
+    const refused = { maxFee: null, refusal, needsApproval: false }
     expect((await ask(bench.owner, id, 'replacement-preview')).body).toMatchObject({ speedUp: refused })
   })
 })

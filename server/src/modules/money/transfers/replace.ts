@@ -7,18 +7,27 @@ import type { Refusal } from '../../../http/mutate.ts'
 import { type AppError, conflict, forbidden } from '../../../lib/errors.ts'
 import { formatDecimal } from '../../../lib/money.ts'
 import { txHashKey } from '../../../lib/onchain-address.ts'
+import { listRecordsOf } from '../../record/audit/queries.ts'
 import { audit } from '../../record/audit/record.ts'
 import type { ReplacementQuote as WalletQuote } from '../../registry/wallet-service/answers.ts'
-import { type ReplacementAction, toBadGateway, WalletServiceError } from '../../registry/wallet-service/client.ts'
+import {
+  type Replacement,
+  type ReplacementAction,
+  toBadGateway,
+  WalletServiceError,
+} from '../../registry/wallet-service/client.ts'
+import { assertNotHeld } from '../../rules/holds/active.ts'
 import { stopUnlessAsRecorded } from '../../rules/votes/vote.ts'
 import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
+import { readFeeLimit } from './compare-record.ts'
+import type { DeliveryState } from './delivery-state.ts'
 import { recordedTransfers } from './move.ts'
-import { findNativeCoin, type LockedTransfer, type TransferRow } from './queries.ts'
+import { findHoldOnTransfer, findNativeCoin, type LockedTransfer, type TransferRow } from './queries.ts'
 import type { ReplacementOrder, ReplacementPreview } from './replacement-schema.ts'
 import { applyStatus } from './settle.ts'
 import { lockVisibleTransfer } from './vote.ts'
 
-const verbs: Record<ReplacementAction, string> = {
+export const replacementVerbs: Record<ReplacementAction, string> = {
   'speed-up': 'transfer.speed_up_requested',
   'cancel-on-chain': 'transfer.cancel_on_chain_requested',
 }
@@ -26,7 +35,7 @@ const verbs: Record<ReplacementAction, string> = {
 /**
  * Asks the wallet service to replace the transaction of a transfer under its nonce, by the same payment with a higher fee or
  * by nothing. There is no vote: the payment was decided, it happens at most once, and the fee keeps to the limit that was
- * voted on, which the wallet service has from the order. The intent is recorded before the call.
+ * decided on. What costs more is decided first: see raise-fee.ts. The intent is recorded before the call.
  *
  * @throws 403 for all but its initiator, the owner of its address and administrators; 404; 409 when it is impossible now; 502
  */
@@ -37,11 +46,11 @@ export async function replaceOnChain(
   { member, now, body }: ByMember & { body: Static<typeof ReplacementOrder> },
 ): Promise<Refusal | null> {
   const begun = await inTransaction(deps.db, (trx) => begin(trx, deps, { id, action, member, now, body }))
-  if (begun !== null) return begun
+  if ('refusal' in begun) return begun
   const vaultId = member.vault.id
   try {
     const wallet = await walletOfVault(deps, vaultId)
-    const status = await wallet.replaceTransaction(id, action, body)
+    const status = await wallet.replaceTransaction(id, action, begun)
     await applyStatus(deps, { vaultId, id }, status)
   } catch (error) {
     throw toReplacementError(error)
@@ -51,25 +60,42 @@ export async function replaceOnChain(
 
 type Request = ByMember & { id: string; action: ReplacementAction; body: Static<typeof ReplacementOrder> }
 
-async function begin(trx: Trx, { log }: Deps, { id, action, member, now, body }: Request): Promise<Refusal | null> {
+/** What the wallet service is asked for: always with the limit, which it may know from before it was raised only. */
+async function begin(
+  trx: Trx,
+  { log }: Deps,
+  { id, action, member, now, body }: Request,
+): Promise<Replacement | Refusal> {
   const transfer = await lockVisibleTransfer(trx, member, id)
   assertMayReplace(transfer, member)
-  if (transfer.phase === 'halted')
-    throw conflict('transfer_halted', 'The transfer is halted', transfer.halt_reason ?? undefined)
-  if (transfer.status !== 'pending') throw conflict('wrong_state', `The transfer is ${transfer.status}`)
-  if (transfer.phase === 'queued')
-    throw conflict('wrong_state', 'The transfer was not handed to the wallet service yet')
-  if ((body.txHash === null ? null : txHashKey(body.txHash)) !== transfer.wallet_tx_hash)
-    throw conflict('changed_concurrently', 'The transfer has another transaction by now')
+  assertReplaceable(transfer, body)
+  if (action === 'speed-up') assertNotHeld(await findHoldOnTransfer(trx, transfer.vault_id, id))
   const compared = await stopUnlessAsRecorded(trx, recordedTransfers(log), transfer, now)
   if ('refusal' in compared) return compared
-  const details = { txHash: transfer.wallet_tx_hash, maxFee: body.maxFee ?? null }
-  await audit(trx, byMember({ member, now }), verbs[action], { type: 'transfer', id }, details)
-  return null
+  const permitted = compared.recorded.feeLimit.maxFee
+  const wanted = body.maxFee === undefined ? permitted : BigInt(body.maxFee)
+  if (permitted !== null && wanted !== null && wanted > permitted)
+    throw conflict('above_max_fee', 'The transfer may not pay as much')
+  const maxFee = wanted?.toString()
+  const details = { txHash: transfer.wallet_tx_hash, maxFee: maxFee ?? null }
+  await audit(trx, byMember({ member, now }), replacementVerbs[action], { type: 'transfer', id }, details)
+  return { txHash: body.txHash, ...(maxFee === undefined ? {} : { maxFee }) }
+}
+
+/** @throws 409 unless the wallet service has the transfer, with this transaction */
+export function assertReplaceable(
+  { status, phase, halt_reason, wallet_tx_hash }: DeliveryState,
+  { txHash }: Pick<Replacement, 'txHash'>,
+): void {
+  if (phase === 'halted') throw conflict('transfer_halted', 'The transfer is halted', halt_reason ?? undefined)
+  if (status !== 'pending') throw conflict('wrong_state', `The transfer is ${status}`)
+  if (phase === 'queued') throw conflict('wrong_state', 'The transfer was not handed to the wallet service yet')
+  if ((txHash === null ? null : txHashKey(txHash)) !== wallet_tx_hash)
+    throw conflict('changed_concurrently', 'The transfer has another transaction by now')
 }
 
 /** @throws 403 for all but the initiator, the owner of the source address and administrators */
-function assertMayReplace(
+export function assertMayReplace(
   { initiator_id, owner_id }: Pick<LockedTransfer, 'initiator_id' | 'owner_id'>,
   member: Member,
 ): void {
@@ -90,27 +116,41 @@ export async function previewReplacement(
   try {
     const wallet = await walletOfVault(deps, transfer.vault_id)
     const { speedUp, cancelOnChain } = await wallet.quoteReplacement(transfer.id)
-    const coin = await findCoinOf(db, transfer)
-    return { txHash: transfer.tx_hash, speedUp: toCost(speedUp, coin), cancelOnChain: toCost(cancelOnChain, coin) }
+    const permitted = await findPermittedFee(db, transfer)
+    const coin = await findNativeCoin(db, transfer.network_id)
+    const costOf = (cost: WalletQuote['speedUp']) => toCost(cost, { permitted, coin })
+    return { txHash: transfer.tx_hash, speedUp: costOf(speedUp), cancelOnChain: costOf(cancelOnChain) }
   } catch (error) {
     throw toReplacementError(error)
   }
 }
 
-type Coin = { code: string; decimals: number } | null
-
-async function findCoinOf(db: Db, { network_id }: TransferRow): Promise<Coin> {
-  return findNativeCoin(db, network_id)
+/** The most that may be paid in fees without a new decision, in the smallest unit of the coin; null: no limit. */
+export async function findPermittedFee(
+  db: Db,
+  { vault_id, id, payload }: Pick<TransferRow, 'vault_id' | 'id' | 'payload'>,
+): Promise<bigint | null> {
+  return readFeeLimit(payload, await listRecordsOf(db, vault_id, 'transfer', [id])).maxFee
 }
 
-function toCost(cost: WalletQuote['speedUp'], coin: Coin): Static<typeof ReplacementPreview>['speedUp'] {
-  if ('refusal' in cost) return { maxFee: null, refusal: sentenceOf(/^[A-Z_]+/.exec(cost.refusal)?.[0] ?? null) }
-  if (coin === null) return { maxFee: null, refusal: null }
-  const { maxFee: amount } = cost
-  return {
-    maxFee: { amount, amountDecimal: formatDecimal(amount, coin.decimals), asset: coin.code },
-    refusal: null,
-  }
+type Coin = { code: string; decimals: number }
+
+/** What is above the limit is not refused: it can be asked for. */
+function toCost(
+  cost: WalletQuote['speedUp'],
+  { permitted, coin }: { permitted: bigint | null; coin: Coin | null },
+): Static<typeof ReplacementPreview>['speedUp'] {
+  const code = 'refusal' in cost ? (/^[A-Z_]+/.exec(cost.refusal)?.[0] ?? null) : null
+  const isImpossible =
+    'refusal' in cost && (code !== 'ABOVE_MAX_FEE' || cost.maxFee === undefined || permitted === null)
+  if (isImpossible) return { maxFee: null, refusal: sentenceOf(code), needsApproval: false }
+  if (coin === null || cost.maxFee === undefined) return { maxFee: null, refusal: null, needsApproval: false }
+  const needsApproval = permitted !== null && BigInt(cost.maxFee) > permitted
+  return { maxFee: toFeeAmount(cost.maxFee, coin), refusal: null, needsApproval }
+}
+
+export function toFeeAmount(amount: string, { code, decimals }: Coin) {
+  return { amount, amountDecimal: formatDecimal(amount, decimals), asset: code }
 }
 
 /** The codes of the protocol in our words: the text of a wallet service stays in the log. */
@@ -133,10 +173,14 @@ const unsupported = new Set([404, 405, 501])
 
 function toReplacementError(error: unknown): unknown {
   if (!(error instanceof WalletServiceError)) return error
-  const { kind, status, code } = error
+  return refusalOf(error) ?? (toBadGateway(error) satisfies AppError)
+}
+
+/** The refusal of the wallet service in our words; null when it is unknown whether it replaced the transaction. */
+export function refusalOf({ kind, status, code }: WalletServiceError): AppError | null {
   if (kind === 'conflict')
     return conflict(code === 'ABOVE_MAX_FEE' ? 'above_max_fee' : 'not_replaceable', sentenceOf(code))
   if (status !== null && unsupported.has(status))
     return conflict('not_replaceable', 'The wallet service cannot replace transactions')
-  return toBadGateway(error) satisfies AppError
+  return null
 }

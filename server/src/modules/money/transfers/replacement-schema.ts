@@ -20,7 +20,8 @@ export const ReplacementOrder = Closed(
       Type.String({
         pattern: '^[1-9][0-9]{0,77}$',
         description:
-          'The most that the new transaction may cost, in the smallest unit of the coin. The limit of the order holds too.',
+          'The most that the new transaction may cost, in the smallest unit of the coin. More than the order permits is ' +
+          'decided on first, as the order was.',
         examples: ['4200000000000000'],
       }),
     ),
@@ -43,6 +44,11 @@ const ReplacementCost = Closed({
     Nullable(Type.String({ examples: ['A transaction with this nonce is in a block already'] })),
     'Why it is impossible now; null otherwise.',
   ),
+  needsApproval: Type.Boolean({
+    description:
+      'Whether it costs more than the order permits, so that the policies decide on it as on an order with that `maxFee`.',
+    examples: [false],
+  }),
 })
 
 export const ReplacementPreview = Closed(

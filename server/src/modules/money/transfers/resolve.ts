@@ -11,7 +11,7 @@ import { toBadGateway, type WalletClient, WalletServiceError } from '../../regis
 import { type Executor, StaleError, type Step, type StepContext } from '../../rules/votes/executor.ts'
 import { walletOfVault } from '../../vaults/vaults/wallet-settings.ts'
 import { decideResolution, notProven } from '../resolutions/may-resolve.ts'
-import { compareWithRecord, readRecordedState } from './compare-record.ts'
+import { compareWithRecord, type FeeLimit, readRecordedState } from './compare-record.ts'
 import { type DeliveryState, findDeliveryState } from './delivery-state.ts'
 import { movePhase, moveTransfer, restoreTransfer } from './move.ts'
 import type { Payload } from './payload.ts'
@@ -107,14 +107,14 @@ export function transferResolveExecutor(deps: Deps): Executor {
       const locked = await lockTransfer(trx, vaultId, id)
       if (locked === null || fetched === null) throw notFound('Transfer')
       if (versionOf(locked) !== baseVersion) throw new StaleError()
-      const { stuck, difference } = await readStuck(trx, { vaultId, id, delivery: locked })
+      const { stuck, difference, feeLimit } = await readStuck(trx, { vaultId, id, delivery: locked })
       const proven = assertProven(judge(payloadOf(step).outcome, stuck, fetched as WalletAnswers))
       let transfer = locked
       if (difference !== null) {
         await restoreTransfer(trx, locked, stuck, now)
         transfer = (await lockTransfer(trx, vaultId, id))!
       }
-      await carryOut(trx, transfer, { stuck, proven, step, context })
+      await carryOut(trx, transfer, { stuck, feeLimit, proven, step, context })
       return { resultId: id }
     },
   }
@@ -122,12 +122,17 @@ export function transferResolveExecutor(deps: Deps): Executor {
 
 type Work = {
   stuck: StuckTransfer
+  feeLimit: FeeLimit
   proven: { proof: ResolutionProof; finding: string; step: ResolutionStep }
   step: Step
   context: StepContext
 }
 
-async function carryOut(trx: Trx, transfer: LockedTransfer, { stuck, proven, step, context }: Work): Promise<void> {
+async function carryOut(
+  trx: Trx,
+  transfer: LockedTransfer,
+  { stuck, feeLimit, proven, step, context }: Work,
+): Promise<void> {
   const { initiatorId: actorId, now } = context
   const { outcome, reason } = payloadOf(step)
   const { proof, finding, step: next } = proven
@@ -136,11 +141,12 @@ async function carryOut(trx: Trx, transfer: LockedTransfer, { stuck, proven, ste
     case 'settle': {
       const { txHash, fee, blockTime } = next
       if (await isHashOfAnother(trx, transfer, txHash)) throw taken()
-      return resolve(trx, transfer, { kind: 'confirm', txHash, fee, blockTime }, now, decided)
+      return resolve(trx, transfer, { kind: 'confirm', txHash, fee, blockTime, feeLimit }, now, decided)
     }
     case 'fail': {
       const { txHash, fee, reason: failure } = next
-      return resolve(trx, transfer, { kind: 'fail', txHash, fee, reason: `RELEASED: ${failure}` }, now, decided)
+      const verdict = { kind: 'fail', txHash, fee, reason: `RELEASED: ${failure}`, feeLimit } as const
+      return resolve(trx, transfer, verdict, now, decided)
     }
     case 'cancel':
       return moveTransfer(trx, transfer, {
@@ -195,11 +201,11 @@ async function recordResumption(
 async function readStuck(
   db: Db | Trx,
   { vaultId, id, delivery }: { vaultId: string; id: string; delivery: DeliveryState },
-): Promise<{ stuck: StuckTransfer; difference: string | null }> {
+): Promise<{ stuck: StuckTransfer; difference: string | null; feeLimit: FeeLimit }> {
   const [stored] = await listStoredOrders(db, vaultId, [id])
   const recorded = readRecordedState(stored!, await listRecordsOf(db, vaultId, 'transfer', [id]))
   if ('unreadable' in recorded) throw notProven(`Its audit records do not show what it is: ${recorded.unreadable}`)
-  const { order, status, difference, lasting } = recorded
+  const { order, status, difference, lasting, feeLimit } = recorded
   const stuck = {
     order,
     status,
@@ -208,7 +214,7 @@ async function readStuck(
     isOfPayout: delivery.payout_id !== null,
     lasting,
   }
-  return { stuck, difference }
+  return { stuck, difference, feeLimit }
 }
 
 /** @throws 502 */

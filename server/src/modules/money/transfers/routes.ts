@@ -3,7 +3,7 @@ import { callerOf, type Member } from '../../../access/caller.ts'
 import type { Db, Trx } from '../../../db/client.ts'
 import type { Deps } from '../../../deps.ts'
 import { type App, type Endpoints, endpoints } from '../../../http/endpoints.ts'
-import { answerOnce, created, ok } from '../../../http/mutate.ts'
+import { created, ok } from '../../../http/mutate.ts'
 import { PageOf, Ref, VaultAndIdParams, VaultParams } from '../../../http/schema.ts'
 import { pageOf, toTaggedPage } from '../../../lib/cursor.ts'
 import { badRequest } from '../../../lib/errors.ts'
@@ -23,8 +23,7 @@ import { orderTransfer } from './order.ts'
 import { toTransfer } from './present.ts'
 import { previewTransfer } from './preview.ts'
 import { findTransfer, listTransfers, type TransferRow } from './queries.ts'
-import { previewReplacement, replaceOnChain } from './replace.ts'
-import { ReplacementOrder, ReplacementPreview } from './replacement-schema.ts'
+import { replacementRoutes } from './replacement-routes.ts'
 import { TransferResolution } from './resolution-schema.ts'
 import { gatherEvidence } from './resolve.ts'
 import { Transfer, TransferOrder, TransferPreview, TransferQuery } from './schema.ts'
@@ -198,7 +197,7 @@ export function transferRoutes(app: App, deps: Deps, executors: Executors): void
     )
   }
 
-  replacementRoutes(api, deps)
+  replacementRoutes(api, deps, executors)
 
   api.post(
     '/vaults/:code/transfers/:id/cancel',
@@ -251,73 +250,6 @@ function resolutionRoute(api: Endpoints, deps: Deps, executors: Executors): void
       return gate(http, { action: 'transfer_resolve', targetId: id, payload: { ...wish, evidence } }, neverAtOnce)
     },
   )
-}
-
-/** What is done to a transaction that waits: outside a transaction of ours, because the wallet service is called. */
-function replacementRoutes(api: Endpoints, deps: Deps): void {
-  api.calculate(
-    '/vaults/:code/transfers/:id/replacement-preview',
-    {
-      operationId: 'previewTransferReplacement',
-      summary: 'Preview the replacement of a transaction',
-      description:
-        'What it would cost now to speed the transfer up or to cancel it on chain, and why either is impossible. For its ' +
-        'initiator, the owner of its source address and administrators, while it is `pending`.',
-      ...ofTransfer,
-      errors: ['not_permitted', 'wrong_state', 'not_replaceable', 'wallet_service_failed'],
-      answers: { 200: ReplacementPreview },
-    },
-    async (db, { member, params }) =>
-      ok(await previewReplacement(deps, await getTransfer(db, member, params.id), member)),
-  )
-
-  const actions = {
-    'speed-up': {
-      operationId: 'speedUpTransfer',
-      summary: 'Speed up a transfer',
-      description:
-        'Replaces the transaction that waits by the same payment with a higher fee and the same nonce. The payment happens ' +
-        'at most once, whichever transaction is mined.',
-    },
-    'cancel-on-chain': {
-      operationId: 'cancelTransferOnChain',
-      summary: 'Cancel a transfer on chain',
-      description:
-        'Replaces the transaction that waits by one that moves nothing, with the same nonce. The transfer becomes `failed` ' +
-        'when that is mined, and `confirmed` if the payment is mined after all.',
-    },
-  } as const
-  for (const action of ['speed-up', 'cancel-on-chain'] as const) {
-    const { description, ...named } = actions[action]
-    api.send(
-      'post',
-      `/vaults/:code/transfers/:id/${action}`,
-      {
-        ...named,
-        description:
-          `${description} By its initiator, the owner of its source address or an administrator, without a vote. \`maxFee\` ` +
-          'of the order and of the request are kept. 409 when it is impossible now.',
-        ...ofTransfer,
-        errors: [
-          'not_permitted',
-          'above_max_fee',
-          'changed_concurrently',
-          'not_replaceable',
-          'transfer_halted',
-          'wrong_state',
-          'wallet_service_failed',
-        ],
-        body: ReplacementOrder,
-        answers: { 200: Transfer },
-      },
-      ({ params: { id }, ...request }, http) =>
-        // A repetition replaces nothing: the request names the transaction that it replaces.
-        answerOnce(deps, http.request, http.reply, async () => {
-          const refused = await replaceOnChain(deps, id, action, request)
-          return refused ?? ok(toTransfer(await getTransfer(deps.db, request.member, id)))
-        }),
-    )
-  }
 }
 
 async function getTransfer(db: Db | Trx, member: Member, id: string): Promise<TransferRow> {

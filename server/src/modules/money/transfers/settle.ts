@@ -3,12 +3,15 @@ import type { Db, Trx } from '../../../db/client.ts'
 import { inTransaction } from '../../../db/transaction.ts'
 import type { Deps } from '../../../deps.ts'
 import { txHashesMax } from '../../../lib/limits.ts'
+import { formatDecimal } from '../../../lib/money.ts'
 import { setOperationTxHash } from '../../operations/feed/write.ts'
 import { audit } from '../../record/audit/record.ts'
+import { announceVaultChange } from '../../record/notifications/announce.ts'
 import type { WalletClient } from '../../registry/wallet-service/client.ts'
 import { stopUnlessAsRecorded } from '../../rules/votes/vote.ts'
 import { feePosting } from '../ledger/postings.ts'
 import { after, type Claim, lockClaimed, lockUnderWay, pollMilliseconds, retryMillisecondsMax } from './claim.ts'
+import type { FeeLimit } from './compare-record.ts'
 import { evaluateStatus, type StatusVerdict, type WalletStatus } from './evaluate-status.ts'
 import { lockAccounts } from './fees.ts'
 import { type DeliveryChanges, haltTransfer, holdTransfer, movePhase, moveTransfer, recordedTransfers } from './move.ts'
@@ -50,7 +53,7 @@ export async function applyStatus(
     }
     if (verdict.kind === 'wait') return keepAsking(trx, transfer, verdict.txHash, now)
     const compared = await stopUnlessAsRecorded(trx, recordedTransfers(log), transfer, now)
-    if ('recorded' in compared) await resolve(trx, transfer, verdict, now)
+    if ('recorded' in compared) await resolve(trx, transfer, { ...verdict, feeLimit: compared.recorded.feeLimit }, now)
   })
 }
 
@@ -88,7 +91,10 @@ async function followHash(
   return { wallet_tx_hash: txHash, replaced_tx_hashes }
 }
 
-type Resolution = Extract<StatusVerdict, { kind: 'confirm' | 'fail' }>
+type Resolution = Extract<StatusVerdict, { kind: 'confirm' | 'fail' }> & {
+  /** What it may cost according to the audit records. */
+  feeLimit: FeeLimit
+}
 
 /** The people who decided, instead of the service itself. */
 type Decided = { actorId: string; resolution: Record<string, unknown> }
@@ -125,6 +131,35 @@ export async function resolve(
     extraPostings: isAffordable
       ? [feePosting({ vaultId, tokenId: coin.tokenId, addressId, operationId, amount: fee })]
       : [],
+  })
+  const { maxFee } = verdict.feeLimit
+  if (fee !== null && maxFee !== null && fee > maxFee) await raiseFeeAlarm(trx, transfer, { fee, maxFee, coin }, now)
+}
+
+/**
+ * A wallet service that paid more than it was permitted. The fee is booked as it is, because the coins are gone; people are
+ * told, because it may do so again (threat T63).
+ */
+async function raiseFeeAlarm(
+  trx: Trx,
+  { vault_id: vaultId, id }: LockedTransfer,
+  { fee, maxFee, coin }: { fee: bigint; maxFee: bigint; coin: { code: string; decimals: number } | null },
+  now: Date,
+): Promise<void> {
+  const inWords = (amount: bigint) =>
+    coin === null ? amount.toString() : `${formatDecimal(amount, coin.decimals)} ${coin.code}`
+  await announceVaultChange(trx, {
+    vaultId,
+    actorId: null,
+    action: 'transfer.fee_above_limit',
+    targetType: 'transfer',
+    targetId: id,
+    details: { fee: fee.toString(), maxFee: maxFee.toString() },
+    words: {
+      sentence: `The wallet service paid a higher network fee for the transfer ${id} than it was permitted`,
+      after: { permitted: inWords(maxFee), paid: inWords(fee) },
+    },
+    now,
   })
 }
 

@@ -39,7 +39,10 @@ export const TransferStatus = Type.Object({
 })
 export type TransferStatus = Static<typeof TransferStatus>
 
-const ReplacementCost = Type.Union([Type.Object({ maxFee: Amount }), Type.Object({ refusal: Text })])
+const ReplacementCost = Type.Union([
+  Type.Object({ refusal: Text, maxFee: Type.Optional(Amount) }),
+  Type.Object({ maxFee: Amount }),
+])
 export const ReplacementQuote = Type.Object({ speedUp: ReplacementCost, cancelOnChain: ReplacementCost })
 export type ReplacementQuote = Static<typeof ReplacementQuote>
 

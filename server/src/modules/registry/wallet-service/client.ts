@@ -34,7 +34,7 @@ export type TransferOrder = {
   feeLevel?: FeeLevel
   maxFee?: string
 }
-/** What a replacement names: the transaction that the caller knows, and a limit below the one of the order. */
+/** What a replacement names: the transaction that the caller knows, and the limit in place of the one of the order. */
 export type Replacement = { txHash: string | null; maxFee?: string }
 export type ReplacementAction = 'speed-up' | 'cancel-on-chain'
 export type FeeQuestion = Omit<TransferOrder, 'id' | 'coinType' | 'derivationPath' | 'maxFee'>

@@ -18,6 +18,7 @@ export const gatedActions = [
   'hold_release',
   'transfer_resolve',
   'event_resolve',
+  'transfer_replace',
 ] as const
 
 export type GatedAction = (typeof gatedActions)[number]
