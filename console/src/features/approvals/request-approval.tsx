@@ -1,5 +1,6 @@
 import type { ApprovalRequest } from '@strongroom/sdk'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { vaultOf } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
 import { nameOf, sessionQuery } from '../../lib/session.ts'
@@ -14,6 +15,8 @@ import { requestQuery } from './queries.ts'
 import {
   EventResolution,
   type EventResolutionPayload,
+  FeeRaise,
+  type FeeRaisePayload,
   TransferResolution,
   type TransferResolutionPayload,
 } from './resolution.tsx'
@@ -38,7 +41,7 @@ function Decision({ code, request }: { code: string; request: ApprovalRequest })
   return (
     <>
       <Card title={t('What is asked for')} actions={<Badge tone={tone}>{word}</Badge>}>
-        <Payload request={request} />
+        <Payload code={code} request={request} />
         {request.action === 'hold_release' && <HoldState code={code} id={request.targetId ?? ''} />}
       </Card>
       <Card title={t('About this request')}>
@@ -74,7 +77,7 @@ function Decision({ code, request }: { code: string; request: ApprovalRequest })
         summary={
           <>
             <p className="font-semibold">{actionOf(request.action)}</p>
-            <Payload request={request} />
+            <Payload code={code} request={request} />
           </>
         }
       />
@@ -98,13 +101,21 @@ function HoldState({ code, id }: { code: string; id: string }) {
 type Step = { action: ApprovalRequest['action']; payload: unknown }
 
 /** The request as names and values; of a composite request, each of its steps. */
-function Payload({ request }: { request: ApprovalRequest }) {
+function Payload({ code, request }: { code: string; request: ApprovalRequest }) {
   const steps = request.action === 'composite' ? (request.payload as { steps: Step[] }).steps : null
   if (request.action === 'transfer_resolve') {
     return <TransferResolution payload={request.payload as TransferResolutionPayload} />
   }
   if (request.action === 'event_resolve') {
     return <EventResolution payload={request.payload as EventResolutionPayload} />
+  }
+  if (request.action === 'transfer_replace') {
+    const transfer = (
+      <Link to={`/v/${code}/transfers/${request.targetId}` as '/'} className="text-accent underline">
+        {t('Open the transfer')}
+      </Link>
+    )
+    return <FeeRaise payload={request.payload as FeeRaisePayload} transfer={transfer} />
   }
   if (steps === null) return <Facts facts={factsOf(request.payload)} />
   return (

@@ -1,5 +1,7 @@
+import type { ReactNode } from 'react'
 import { t } from '../../lib/language.ts'
 import { formatTimeInFull } from '../../lib/time.ts'
+import { Amount } from '../../ui/amount.tsx'
 import { type Fact, Facts } from '../../ui/page.tsx'
 
 /** The payload of `transfer_resolve`, as the server made it. */
@@ -85,6 +87,30 @@ export function EventResolution({ payload }: { payload: EventResolutionPayload }
   ]
   return <Facts facts={facts} />
 }
+
+/** The payload of `transfer_replace`, as the server made it. */
+export type FeeRaisePayload = {
+  replacement: 'speed-up' | 'cancel-on-chain'
+  txHash: string
+  maxFee: { amountDecimal: string; asset: string }
+  permitted: { amountDecimal: string; asset: string }
+}
+
+/** What a transaction in place of the one that waits may cost, in words. */
+export function FeeRaise({ payload, transfer }: { payload: FeeRaisePayload; transfer: ReactNode }) {
+  const { replacement, txHash, maxFee, permitted } = payload
+  const isFaster = replacement === 'speed-up'
+  const facts: Fact[] = [
+    [t('What is done'), isFaster ? t('It is sped up, and paid once') : t('It is cancelled on chain')],
+    [t('Transfer'), transfer],
+    [t('Network fee at most'), amount(maxFee)],
+    [t('Permitted until now'), amount(permitted)],
+    [t('Transaction'), code(txHash)],
+  ]
+  return <Facts facts={facts} />
+}
+
+const amount = ({ amountDecimal, asset }: FeeRaisePayload['maxFee']) => <Amount decimal={amountDecimal} unit={asset} />
 
 const code = (text: string | null) =>
   text === null ? null : (

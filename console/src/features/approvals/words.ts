@@ -58,6 +58,7 @@ export function actionOf(action: InboxItem['actionType'] | ApprovalRequest['acti
     composite: t('Several changes together'),
     transfer_resolve: t('Resolution of a stuck transfer'),
     event_resolve: t('Decision on a held deposit'),
+    transfer_replace: t('Higher fee of a transfer'),
   }
   return words[action]
 }

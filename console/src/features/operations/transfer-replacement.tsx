@@ -10,6 +10,7 @@ import { DetailState } from '../../ui/list-states.tsx'
 import { Problem } from '../../ui/problem.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
 import { announce } from '../../ui/toast.tsx'
+import { WaitsForApproval } from '../../ui/waits.tsx'
 import { refreshOperation } from './queries.ts'
 
 type Way = 'speedUp' | 'cancelOnChain'
@@ -57,7 +58,7 @@ type ReplaceProps = { code: string; id: string; way: Way; preview: ReplacementPr
 
 function Replace({ code, id, way, preview, onClose }: ReplaceProps) {
   const client = useQueryClient()
-  const { maxFee, refusal } = preview[way]
+  const { maxFee, refusal, needsApproval } = preview[way]
   const isFaster = way === 'speedUp'
   const replace = useMutation({
     mutationFn: () => {
@@ -67,12 +68,15 @@ function Replace({ code, id, way, preview, onClose }: ReplaceProps) {
       const { transfers } = vaultOf(code)
       return isFaster ? transfers.speedUp(id, order) : transfers.cancelOnChain(id, order)
     },
-    onSuccess: async () => {
+    onSuccess: async ({ pendingApproval }) => {
+      if (pendingApproval !== null) return
       announce(isFaster ? t('The transfer was sent with a higher fee.') : t('The cancellation was sent.'))
       await refreshOperation(client, { code, type: 'transfer', id })
       onClose()
     },
   })
+  const waiting = replace.data?.pendingApproval ?? null
+  if (waiting !== null) return <WaitsForApproval code={code} requestId={waiting.id} />
   if (refusal !== null) return <p className="text-bad">{refusal}</p>
   return (
     <>
@@ -81,10 +85,15 @@ function Replace({ code, id, way, preview, onClose }: ReplaceProps) {
           {t('Costs at most')} <Amount decimal={maxFee.amountDecimal} unit={maxFee.asset} className="font-semibold" />
         </p>
       )}
+      {needsApproval && (
+        <p className="mb-4 text-warn">
+          {t('This is more than was permitted for the transfer. It is decided on first, as the transfer was.')}
+        </p>
+      )}
       <Problem error={replace.error} />
       <div className="mt-4 flex flex-wrap gap-2">
         <Button look={isFaster ? 'primary' : 'danger'} busy={replace.isPending} onClick={() => replace.mutate()}>
-          {isFaster ? t('Speed up') : t('Cancel on chain')}
+          {needsApproval ? t('Ask for it') : isFaster ? t('Speed up') : t('Cancel on chain')}
         </Button>
         <Button onClick={onClose}>{t('Back')}</Button>
       </div>
