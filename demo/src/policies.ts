@@ -99,5 +99,13 @@ export function demoPolicies({ administrators, treasury, compliance }: Groups): 
       ...votes(1, administrators),
       groupId: compliance,
     },
+    // One person stops something, and there is one administrator only.
+    {
+      code: 'admin-releases',
+      name: 'Compliance agrees before what is held goes on',
+      actionType: 'hold_release',
+      ...votes(1, compliance),
+      groupId: administrators,
+    },
   ]
 }

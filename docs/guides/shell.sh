@@ -38,6 +38,14 @@ mail_to() {
   return 1
 }
 
+# chain METHOD [PARAMS]: tells the local chain of the demo what to do, such as evm_mine.
+chain() {
+  local port
+  port=$(node -p 'JSON.parse(fs.readFileSync(process.argv[1])).chain' "$DATA_DIR/ports.json")
+  curl -sS "http://127.0.0.1:$port" -H 'content-type: application/json' \
+    -d '{"jsonrpc": "2.0", "id": 1, "method": "'"$1"'", "params": '"${2:-[]}"'}' | field result > /dev/null
+}
+
 # wait_for TOKEN PATH EXPRESSION VALUE: asks until that part of the answer has that value, for a minute at most.
 wait_for() {
   local value
