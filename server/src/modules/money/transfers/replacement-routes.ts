@@ -16,6 +16,23 @@ import { Transfer } from './schema.ts'
 
 const ofTransfer = { access: 'member', params: VaultAndIdParams } as const
 
+const actions = {
+  'speed-up': {
+    operationId: 'speedUpTransfer',
+    summary: 'Speed up a transfer',
+    description:
+      'Replaces the transaction that waits by the same payment with a higher fee and the same nonce. The payment happens ' +
+      'at most once, whichever transaction is mined.',
+  },
+  'cancel-on-chain': {
+    operationId: 'cancelTransferOnChain',
+    summary: 'Cancel a transfer on chain',
+    description:
+      'Replaces the transaction that waits by one that moves nothing, with the same nonce. The transfer becomes `failed` ' +
+      'when that is mined, and `confirmed` if the payment is mined after all.',
+  },
+} as const
+
 /** What is done to a transaction that waits: outside a transaction of ours, because the wallet service is called. */
 export function replacementRoutes(api: Endpoints, deps: Deps, executors: Executors): void {
   api.calculate(
@@ -34,22 +51,6 @@ export function replacementRoutes(api: Endpoints, deps: Deps, executors: Executo
       ok(await previewReplacement(deps, orNotFound(await findTransfer(db, member, id), 'Transfer'), member)),
   )
 
-  const actions = {
-    'speed-up': {
-      operationId: 'speedUpTransfer',
-      summary: 'Speed up a transfer',
-      description:
-        'Replaces the transaction that waits by the same payment with a higher fee and the same nonce. The payment happens ' +
-        'at most once, whichever transaction is mined.',
-    },
-    'cancel-on-chain': {
-      operationId: 'cancelTransferOnChain',
-      summary: 'Cancel a transfer on chain',
-      description:
-        'Replaces the transaction that waits by one that moves nothing, with the same nonce. The transfer becomes `failed` ' +
-        'when that is mined, and `confirmed` if the payment is mined after all.',
-    },
-  } as const
   const gate = createGate(deps, executors)
   for (const action of ['speed-up', 'cancel-on-chain'] as const) {
     const { description, ...named } = actions[action]
