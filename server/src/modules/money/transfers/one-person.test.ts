@@ -23,6 +23,8 @@ let forgottenId: string
 /** A transaction that pays exactly what is stuck, so that there is a proof for everything. */
 const paying = fakeTxHash('it was paid')
 const requestIds: string[] = []
+/** Of the sequence that runs: those of thousands would all be asked for their votes. */
+const policyIds: string[] = []
 
 beforeAll(async () => {
   bench = await createTransferBench({ RATE_LIMIT_PER_MINUTE: '0' })
@@ -77,8 +79,9 @@ const calls: Call[] = [
       {},
     )
   },
-  async (pick) =>
-    alone.post(`/policy-groups/${pick([bench.vault.groups.everyone, bench.vault.groups.administrators])}/policies`, {
+  async (pick) => {
+    const groupId = pick([bench.vault.groups.everyone, bench.vault.groups.administrators])
+    const answer = await alone.post(`/policy-groups/${groupId}/policies`, {
       code: `mine-${requestIds.length}-${Math.trunc(performance.now())}`,
       name: 'Only me',
       actionType: 'transfer_resolve',
@@ -87,7 +90,10 @@ const calls: Call[] = [
       allowInitiatorApproval: pick([true, false]),
       approvalThreshold: pick([0, 1]),
       approvers: pick([[], [{ kind: 'user', userId: alone.userId }]]),
-    }),
+    })
+    if (answer.status === 201) policyIds.push(answer.body.id)
+    return answer
+  },
   async (pick) =>
     alone.post(`${base()}/transfers/${pick([stuckId, forgottenId])}/${pick(['cancel', 'approve', 'reject'])}`, {}),
   async (pick) => {
@@ -130,6 +136,7 @@ it(
       expect(rows[0].n, `seed ${run + 1}`).toBe(0)
       const applied = await bench.sql(`select id from approval_requests where status = 'applied'`)
       expect(applied, `seed ${run + 1}`).toEqual([])
+      for (const id of policyIds.splice(0)) await alone.delete(`/policies/${id}`)
     }
     // It tried: requests were opened, and votes refused.
     expect(statuses[202]).toBeGreaterThan(0)
