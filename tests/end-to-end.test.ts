@@ -234,6 +234,54 @@ it('T75 a transfer that is stuck on the chain is sped up by its initiator, is pa
   expect(await verifyTransfers(server.deps.db)).toEqual({ checked: 2, differences: [] })
 })
 
+it('T75 above the limit of its order it is sped up after a vote, without anybody asking again', async () => {
+  const treasurer = await signIn('treasurer@example.org')
+  const operator = await signIn('operator@example.org')
+  const approver = await signIn('first.approver@example.org')
+  const { items: addresses } = await treasurer('GET', '/vaults/treasury/addresses', 200)
+  const { items: groups } = await operator('GET', '/vaults/treasury/policy-groups?limit=100', 200)
+  const idOf = (code: string) => groups.find((each: { code: string }) => each.code === code).id
+  await operator('POST', `/policy-groups/${idOf('treasury')}/policies`, 201, {
+    code: 'dear',
+    name: 'Dear transfers',
+    actionType: 'transfer',
+    effect: 'requireApproval',
+    approvalThreshold: 1,
+    approvers: [{ kind: 'group', groupId: idOf('approvers') }],
+    rules: [{ conditionType: 'require', selectors: [{ selectorType: 'maxFee', value: { op: 'gt', value: '0.001' } }] }],
+  })
+  const chain = controlChain(anvil.rpcUrl)
+  await chain.setAutomine(false)
+  await chain.mine(1_000_000_000n)
+  const before = await tokenBalance(supplier)
+  const path = '/vaults/treasury/transfers'
+  const order = { fromAddressId: addresses[0].id, toAddress: supplier, amount: '1', feeLevel: 'low' }
+  const { id } = await treasurer('POST', path, 201, { ...order, maxFee: '1000000000000000' })
+  const read = () => treasurer('GET', `${path}/${id}`, 200)
+  await until(async () => (await read()).txHash !== null)
+  await chain.mine(40_000_000_000n)
+  const { txHash } = await read()
+
+  const { speedUp } = await treasurer('POST', `${path}/${id}/replacement-preview`, 200)
+  expect(speedUp).toMatchObject({ refusal: null, needsApproval: true })
+  await treasurer('POST', `${path}/${id}/speed-up`, 409, { txHash })
+  const maxFee = speedUp.maxFee.amount
+  const { request } = await treasurer('POST', `${path}/${id}/speed-up`, 202, { txHash, maxFee })
+  expect(request).toMatchObject({ action: 'transfer_replace', decisionPolicyCode: 'dear' })
+  await approver('POST', `/vaults/treasury/approval-requests/${request.id}/approve`, 200, {})
+  await until(async () => {
+    await chain.mine(40_000_000_000n)
+    return (await read()).status === 'confirmed'
+  })
+  const confirmed = await read()
+  expect(confirmed.txHashes).toEqual([txHash, confirmed.txHash])
+  expect(BigInt(confirmed.fee)).toBeGreaterThan(1_000_000_000_000_000n)
+  expect(BigInt(confirmed.fee)).toBeLessThanOrEqual(BigInt(maxFee))
+  expect(await tokenBalance(supplier)).toBe(before + 1_000_000n)
+  expect((await verifyLedger(server.deps.db)).differences).toEqual([])
+  expect(await verifyTransfers(server.deps.db)).toEqual({ checked: 3, differences: [] })
+})
+
 // biome-ignore lint/suspicious/noExplicitAny: a test reads answers of many shapes.
 type Call = (method: string, path: string, status: number, body?: object) => Promise<any>
 
