@@ -1,6 +1,5 @@
 import type { ApprovalRequest } from '@strongroom/sdk'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { vaultOf } from '../../lib/api.ts'
 import { t } from '../../lib/language.ts'
 import { nameOf, sessionQuery } from '../../lib/session.ts'
@@ -41,7 +40,7 @@ function Decision({ code, request }: { code: string; request: ApprovalRequest })
   return (
     <>
       <Card title={t('What is asked for')} actions={<Badge tone={tone}>{word}</Badge>}>
-        <Payload code={code} request={request} />
+        <Payload request={request} />
         {request.action === 'hold_release' && <HoldState code={code} id={request.targetId ?? ''} />}
       </Card>
       <Card title={t('About this request')}>
@@ -77,7 +76,7 @@ function Decision({ code, request }: { code: string; request: ApprovalRequest })
         summary={
           <>
             <p className="font-semibold">{actionOf(request.action)}</p>
-            <Payload code={code} request={request} />
+            <Payload request={request} />
           </>
         }
       />
@@ -101,7 +100,7 @@ function HoldState({ code, id }: { code: string; id: string }) {
 type Step = { action: ApprovalRequest['action']; payload: unknown }
 
 /** The request as names and values; of a composite request, each of its steps. */
-function Payload({ code, request }: { code: string; request: ApprovalRequest }) {
+function Payload({ request }: { request: ApprovalRequest }) {
   const steps = request.action === 'composite' ? (request.payload as { steps: Step[] }).steps : null
   if (request.action === 'transfer_resolve') {
     return <TransferResolution payload={request.payload as TransferResolutionPayload} />
@@ -110,12 +109,7 @@ function Payload({ code, request }: { code: string; request: ApprovalRequest }) 
     return <EventResolution payload={request.payload as EventResolutionPayload} />
   }
   if (request.action === 'transfer_replace') {
-    const transfer = (
-      <Link to={`/v/${code}/transfers/${request.targetId}` as '/'} className="text-accent underline">
-        {t('Open the transfer')}
-      </Link>
-    )
-    return <FeeRaise payload={request.payload as FeeRaisePayload} transfer={transfer} />
+    return <FeeRaise payload={request.payload as FeeRaisePayload} />
   }
   if (steps === null) return <Facts facts={factsOf(request.payload)} />
   return (

@@ -1,4 +1,3 @@
-import type { ReactNode } from 'react'
 import { t } from '../../lib/language.ts'
 import { formatTimeInFull } from '../../lib/time.ts'
 import { Amount } from '../../ui/amount.tsx'
@@ -94,17 +93,21 @@ export type FeeRaisePayload = {
   txHash: string
   maxFee: { amountDecimal: string; asset: string }
   permitted: { amountDecimal: string; asset: string }
+  order: { fromAddress: string; toAddress: string; network: string; amountDecimal: string; asset: string }
 }
 
 /** What a transaction in place of the one that waits may cost, in words. */
-export function FeeRaise({ payload, transfer }: { payload: FeeRaisePayload; transfer: ReactNode }) {
-  const { replacement, txHash, maxFee, permitted } = payload
+export function FeeRaise({ payload }: { payload: FeeRaisePayload }) {
+  const { replacement, txHash, maxFee, permitted, order } = payload
   const isFaster = replacement === 'speed-up'
   const facts: Fact[] = [
     [t('What is done'), isFaster ? t('It is sped up, and paid once') : t('It is cancelled on chain')],
-    [t('Transfer'), transfer],
     [t('Network fee at most'), amount(maxFee)],
     [t('Permitted until now'), amount(permitted)],
+    [t('Amount'), amount(order)],
+    [t('From'), code(order.fromAddress)],
+    [t('To'), code(order.toAddress)],
+    [t('Network'), order.network],
     [t('Transaction'), code(txHash)],
   ]
   return <Facts facts={facts} />

@@ -88,6 +88,13 @@ describe.each(['speed-up', 'cancel-on-chain'] as const)('%s above the limit of t
             txHash,
             maxFee: { amount: needed, amountDecimal: '0.003', asset: 'ETH' },
             permitted: { amount: ordered, amountDecimal: '0.001', asset: 'ETH' },
+            order: {
+              fromAddress: address.address,
+              toAddress: bench.recipient,
+              network: 'ethereum',
+              amountDecimal: '40',
+              asset: 'USDT',
+            },
           },
         },
       },

@@ -30,12 +30,14 @@ import type { ReplacementOrder } from './replacement-schema.ts'
 type FeeAmount = ReturnType<typeof toFeeAmount>
 
 /** A replacement that may cost more than was decided on; made by the server, shown to voters and hashed. */
-export type RaisePayload = {
+type RaisePayload = {
   replacement: ReplacementAction
   txHash: string | null
   maxFee: FeeAmount
   /** What may be paid without this. */
   permitted: FeeAmount
+  /** What is paid, from the audit records: not everybody who votes sees the transfer. */
+  order: { fromAddress: string; toAddress: string; network: string; amountDecimal: string; asset: string }
 }
 
 type Wish = { member: Member; id: string; replacement: ReplacementAction; body: Static<typeof ReplacementOrder> }
@@ -44,7 +46,10 @@ type Wish = { member: Member; id: string; replacement: ReplacementAction; body: 
  * The replacement that the policies must decide on, because it may cost more than they decided on before; null: none.
  * @throws 403 for all but the initiator, the owner of the source address and administrators; 404, 409
  */
-export async function findRaise(db: Db, { member, id, replacement, body }: Wish): Promise<RaisePayload | null> {
+export async function findRaise(
+  db: Db,
+  { member, id, replacement, body }: Wish,
+): Promise<Omit<RaisePayload, 'order'> | null> {
   const transfer = orNotFound(await findTransfer(db, member, id), 'Transfer')
   assertMayReplace(transfer, member)
   const { txHash, maxFee } = body
@@ -74,13 +79,9 @@ export const raiseFeeExecutor: Executor = {
     const recorded = await readRecorded(db, vaultId, targetId ?? '')
     assertAbove(recorded, step)
     const baseVersion = versionOf(delivery, recorded)
-    return {
-      step,
-      targetType: 'transfer',
-      targetId,
-      baseVersion,
-      facts: { maxFee: payloadOf(step).maxFee.amountDecimal },
-    }
+    const payload = { ...step.payload, order: orderOf(recorded) }
+    const facts = { maxFee: payloadOf(step).maxFee.amountDecimal }
+    return { step: { ...step, payload }, targetType: 'transfer', targetId, baseVersion, facts }
   },
 
   async decide(trx, { vaultId, now }, { step }, asker) {
@@ -146,6 +147,10 @@ async function readRecorded(db: Db | Trx, vaultId: string, id: string): Promise<
   const compared = compareWithRecord(stored!, await listRecordsOf(db, vaultId, 'transfer', [id]))
   if ('recorded' in compared) return compared.recorded
   throw conflict('differs_from_record', 'The transfer differs from its audit records', compared.difference)
+}
+
+function orderOf({ payload: { fromAddress, toAddress, network }, facts }: RecordedOrder): RaisePayload['order'] {
+  return { fromAddress, toAddress, network, amountDecimal: facts.amount ?? '', asset: facts.token?.code ?? '' }
 }
 
 /** @throws 409 when the limit was raised meanwhile, so that it must be asked for anew */
