@@ -73,8 +73,7 @@ export const raiseFeeExecutor: Executor = {
   async prepare(db, { vaultId }, step) {
     const { targetId } = step
     const delivery = await findDeliveryState(db, vaultId, targetId ?? '')
-    const [stored] = delivery === null ? [] : await listStoredOrders(db, vaultId, [targetId ?? ''])
-    if (delivery === null || stored === undefined) throw notFound('Transfer')
+    if (delivery === null) throw notFound('Transfer')
     assertReplaceable(delivery, payloadOf(step))
     const recorded = await readRecorded(db, vaultId, targetId ?? '')
     assertAbove(recorded, step)
