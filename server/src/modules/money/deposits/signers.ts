@@ -1,11 +1,11 @@
-import { createHmac } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import { createGroupCommit } from '../../../db/group-commit.ts'
 import type { Deps } from '../../../deps.ts'
 import { unauthorized } from '../../../lib/errors.ts'
-import { eventsPerCommitMax, eventsWaitingMax, webhookToleranceSeconds } from '../../../lib/limits.ts'
-import { equalsSecret, splitList, webhookKeyOf } from '../../../lib/secrets.ts'
+import { eventsPerCommitMax, eventsWaitingMax } from '../../../lib/limits.ts'
+import { splitList } from '../../../lib/secrets.ts'
+import { isSignedBy, readSignature, type SignedWebhook } from '../../../lib/webhook-signature.ts'
 import { listSealedWebhookSecrets } from '../../vaults/vaults/queries.ts'
 import type { ArrivalAnswer } from './actions.ts'
 
@@ -106,49 +106,4 @@ function openSecrets(deps: Deps, vaultId: string, sealed: Buffer): string[] {
     deps.log.error({ err: error, vaultId }, 'webhook secret cannot be opened')
     return []
   }
-}
-
-type Headers = Record<string, string | string[] | undefined>
-
-/** The signatures that a webhook carries, and the content that they cover. */
-export type SignedWebhook = { id: string; timestamp: string; body: Buffer; offered: string[] }
-
-/**
- * Reads the signature of a webhook by the Standard Webhooks scheme: HMAC-SHA256 of `id.timestamp.body` over the raw
- * bytes, five minutes' tolerance.
- *
- * @throws 401 when it is absent or stale
- */
-export function readSignature(headers: Headers, body: Buffer, now: Date): SignedWebhook {
-  const id = headers['webhook-id']
-  const timestamp = headers['webhook-timestamp']
-  const signatures = headers['webhook-signature']
-  if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof signatures !== 'string') {
-    throw unauthorized(
-      'invalid_webhook_signature',
-      'The webhook must carry webhook-id, webhook-timestamp and webhook-signature',
-    )
-  }
-  const sentAt = /^\d{1,12}$/.test(timestamp) ? Number(timestamp) : Number.NaN
-  if (!(Math.abs(now.getTime() / 1000 - sentAt) <= webhookToleranceSeconds)) {
-    throw unauthorized('invalid_webhook_signature', 'The webhook timestamp is too far from now')
-  }
-  const offered = signatures
-    .split(' ')
-    .filter((part) => part.startsWith('v1,'))
-    .slice(0, 10)
-  return { id, timestamp, body, offered }
-}
-
-/** Whether one of the secrets made one of the signatures; compared in constant time. */
-export function isSignedBy({ id, timestamp, body, offered }: SignedWebhook, secrets: string[]): boolean {
-  return secrets.some((secret) => {
-    const expected = signatureOf(secret, id, timestamp, body)
-    return offered.map((part) => equalsSecret(part.slice(3), expected)).includes(true)
-  })
-}
-
-/** Base64 HMAC-SHA256 under the key that `webhookKeyOf` reads from the secret. */
-export function signatureOf(secret: string, id: string, timestamp: string, body: Buffer | string): string {
-  return createHmac('sha256', webhookKeyOf(secret)).update(`${id}.${timestamp}.`).update(body).digest('base64')
 }
